@@ -1,0 +1,60 @@
+# Every task of the project; `make` alone lists them. CI and pre-commit call these same targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test cover lint format types arch bench run clean lock openapi
+
+IN_ENV := . .ci/env &&
+LOCK := .venv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --no-header --no-annotate
+# The parts whose branch coverage is kept at 90 % or more.
+COVERED := plans tenants workers/reconcile
+
+help:  ## List the tasks
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup:  ## Install what is missing: packages, .venv, servers (idempotent)
+	@.ci/setup
+
+demo: setup  ## Show Waypost doing its job; EXIT=1 stops at the end, OIDC=1 adds Keycloak
+	@$(IN_ENV) waypost demo $(if $(EXIT),--exit) $(if $(OIDC),--oidc)
+
+test: setup  ## Run every test, with branch coverage (ARGS="-m 'not stack'" chooses)
+	@.venv/bin/python -m controlplane.embedded.artifacts keycloak
+	@$(IN_ENV) coverage run -m pytest $(ARGS)
+	@$(if $(ARGS),,$(MAKE) -s cover)
+
+cover:
+	@$(IN_ENV) for part in $(COVERED); do \
+	  coverage report --include="$$part/*" --fail-under=90 | sed -n "s|^TOTAL|$$part|p"; done
+
+lint:  ## Check style (ruff)
+	@$(IN_ENV) ruff check . && ruff format --check .
+
+format:  ## Rewrite files in the house style
+	@$(IN_ENV) ruff check --fix . && ruff format .
+
+types:  ## Check types (mypy, strict)
+	@$(IN_ENV) mypy
+
+arch:  ## Check who imports whom, and that no migration is missing
+	@$(IN_ENV) lint-imports && python manage.py makemigrations --check --dry-run
+
+bench:  ## Measure speed and memory into docs/performance.md
+	@$(IN_ENV) python -m controlplane.demo.bench
+
+run: setup  ## Start the embedded Waypost and leave it running (stop: .venv/bin/waypost down)
+	@$(IN_ENV) waypost up
+
+openapi:  ## Write the API's OpenAPI document to docs/openapi.json
+	@$(IN_ENV) python manage.py spectacular --format openapi-json --file docs/openapi.json --validate --fail-on-warn
+
+lock:  ## Regenerate .locks from pyproject.toml
+	$(LOCK) pyproject.toml -o .locks/runtime.txt
+	$(LOCK) pyproject.toml --group dev -c .locks/runtime.txt -o .locks/development.txt
+	echo uv | $(LOCK) - -c .locks/development.txt -o .locks/uv.txt
+
+clean:  ## Remove caches and builds; the installation in .waypost stays
+	@rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build
+	@rm -f .coverage .coverage.*
+	@find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
