@@ -1,0 +1,1 @@
+"""What messaging costs and what limits it: catalogue, quotas, pricing, invoices, ledger."""

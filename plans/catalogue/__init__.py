@@ -1,0 +1,1 @@
+"""The catalogue's typed definitions, its parser, and the default document."""

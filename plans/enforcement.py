@@ -1,0 +1,168 @@
+"""Period quotas: raise alerts at 80, 90 and 100 %, act at 100 %, lift both by themselves.
+
+Level-triggered: each pass compares what is used with the limit in force and makes alerts and
+spaces agree, so a lost, repeated or interrupted pass is mended by the next one. Who calls it:
+``workers.metering`` after each copy of gold, with the counts that are landed but not copied yet.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from controlplane.core import audit
+from controlplane.core.audit import SYSTEM
+from plans import catalog, quotas, usage
+from plans.models import PlanSubscription, QuotaAlert, QuotaOverride
+from plans.periods import Period, month_of
+from plans.resources import WORDS, Resource
+from tenants.actions import address_spaces
+from tenants.models import AddressSpace, Tenant
+
+LEVELS = (80, 90, 100)
+NOTIFY = "notify"
+WITHDRAW_SEND = "withdraw_send"
+# Which meter a period quota counts.
+METERED = {Resource.MESSAGES_PER_MONTH: "messages"}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a tenant stands with one period quota. ``limit`` None: unlimited."""
+
+    resource: Resource
+    period: Period
+    used: int
+    limit: int | None
+    at_quota: str
+
+    def has_reached(self, level_percent: int) -> bool:
+        return self.limit is not None and self.used * 100 >= self.limit * level_percent
+
+    @property
+    def withdraws_send(self) -> bool:
+        return self.at_quota == WITHDRAW_SEND and self.has_reached(100)
+
+
+def standing(
+    tenant: Tenant, resource: Resource, *, not_yet_copied: Mapping[str, int], now: datetime
+) -> Standing:
+    """Return used and limit of the running month in the tenant's billing time zone. Reads only.
+
+    ``not_yet_copied`` adds {meter: quantity} of this month that gold does not hold yet.
+    """
+    month = month_of(now, tenant.billing_time_zone)
+    figures = usage.by_space(tenant.id, month.starts_at, month.ends_at)
+    figures += [usage.Figure("", "", meter, n) for meter, n in not_yet_copied.items()]
+    used = usage.quantity_of(METERED[resource], figures)
+    subscription = (
+        PlanSubscription.objects.filter(tenant=tenant, ends_at__isnull=True)
+        .select_related("plan")
+        .first()
+    )
+    if subscription is None:
+        return Standing(resource, month, used, None, NOTIFY)
+    definition = catalog.plan_definition(subscription.plan)
+    overrides = QuotaOverride.objects.filter(tenant=tenant)
+    limits = quotas.effective(definition, overrides, now)
+    return Standing(resource, month, used, limits.get(resource), definition.at_quota)
+
+
+def evaluate(*, tenant_id: str, not_yet_copied: Mapping[str, int], now: datetime) -> list[Standing]:
+    """Make the tenant's alerts and spaces agree with its period quotas; returns where it stands.
+
+    Alerts are committed before spaces change, so a crash between the two is seen and mended.
+    """
+    tenant = Tenant.objects.get(pk=tenant_id)
+    found = [
+        standing(tenant, resource, not_yet_copied=not_yet_copied, now=now) for resource in METERED
+    ]
+    with transaction.atomic():
+        Tenant.objects.select_for_update().get(pk=tenant_id)
+        for each in found:
+            _lift(tenant, each, now)
+            _raise(tenant, each)
+    _enforce(tenant, found)
+    return found
+
+
+def evaluate_all(*, not_yet_copied: Mapping[str, Mapping[str, int]], now: datetime) -> None:
+    """Evaluate every tenant; ``not_yet_copied`` maps tenant ids to their uncopied counts."""
+    for tenant_id in Tenant.objects.order_by("id").values_list("id", flat=True):
+        evaluate(tenant_id=tenant_id, not_yet_copied=not_yet_copied.get(tenant_id, {}), now=now)
+
+
+def _lift(tenant: Tenant, now_at: Standing, now: datetime) -> None:
+    """End alerts of earlier periods, and those whose level is not reached any more."""
+    for alert in QuotaAlert.objects.filter(
+        tenant=tenant, resource=now_at.resource, lifted_at__isnull=True
+    ):
+        is_current = alert.period_starts_at == now_at.period.starts_at
+        if is_current and now_at.has_reached(alert.level_percent):
+            continue
+        alert.lifted_at = now
+        alert.save(update_fields=["lifted_at"])
+        _audit(tenant, "quota.lift", alert)
+
+
+def _raise(tenant: Tenant, now_at: Standing) -> None:
+    for level in LEVELS:
+        if not now_at.has_reached(level):
+            continue
+        key: dict[str, Any] = {
+            "tenant": tenant,
+            "resource": now_at.resource,
+            "period_starts_at": now_at.period.starts_at,
+            "level_percent": level,
+        }
+        known = QuotaAlert.objects.filter(**key).first()
+        if known is not None and known.lifted_at is None:
+            continue
+        alert, _ = QuotaAlert.objects.update_or_create(
+            **key,
+            defaults={
+                "used": now_at.used,
+                "limit": now_at.limit or 0,
+                "action": now_at.at_quota if level == 100 else NOTIFY,
+                "lifted_at": None,
+            },
+        )
+        _audit(tenant, "quota.alert", alert)
+
+
+def _enforce(tenant: Tenant, found: list[Standing]) -> None:
+    """Withdraw or give back ``send`` where a space is not as it should be."""
+    breached = next((each for each in found if each.withdraws_send), None)
+    spaces = AddressSpace.objects.filter(tenant=tenant, deletion_requested_at__isnull=True)
+    for space in spaces.exclude(send_withdrawn=breached is not None).order_by("id"):
+        if breached is not None:
+            address_spaces.withdraw_send(space=space, by=SYSTEM, reason=_reason(breached))
+        else:
+            address_spaces.restore_send(
+                space=space, by=SYSTEM, reason="usage is below the limit in force"
+            )
+
+
+def _reason(breached: Standing) -> str:
+    noun = WORDS[breached.resource]
+    return (
+        f"{breached.used} of {breached.limit} {noun} are used; sending is possible again from "
+        f"{breached.period.ends_at.isoformat()} on, or when the limit is raised"
+    )
+
+
+def _audit(tenant: Tenant, action: str, alert: QuotaAlert) -> None:
+    audit.record(
+        SYSTEM,
+        action,
+        audit.Subject("tenant", tenant.id, tenant.name, tenant.id),
+        after={
+            "resource": alert.resource,
+            "level_percent": alert.level_percent,
+            "used": alert.used,
+            "limit": alert.limit,
+            "action": alert.action,
+        },
+    )

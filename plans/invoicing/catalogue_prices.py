@@ -1,0 +1,116 @@
+"""Turns catalogue rows into the plain values that pricing takes. The only place that knows both."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from controlplane.core.errors import Unavailable
+from plans import catalog, meters
+from plans.meters import ADDRESS_HOURS, LIFETIMES, SPACE_HOURS, Model
+from plans.models import AddressPlan, CatalogueVersion, Plan, SpacePlan
+from plans.money import Rounding
+from plans.periods import Period
+from plans.pricing import Lifetime, PriceRule, Segment, SellerRule, Tier
+
+TITLES = {
+    "messages": "Messages, in and out",
+    meters.MESSAGES_IN: "Messages in",
+    meters.MESSAGES_OUT: "Messages out",
+    meters.CONNECTIONS_OPENED: "Connections opened",
+    meters.CONNECTION_MS: "Connection time",
+    meters.PEAK_CONNECTIONS: "Peak connections",
+    meters.STORED_BYTE_MS: "Stored messages",
+}
+
+
+@dataclass(frozen=True)
+class PinnedSeller:
+    """The selling legal entity as one catalogue version names it; ``printed`` goes on invoices."""
+
+    key: str
+    rule: SellerRule
+    printed: Mapping[str, str]
+    payment_days: int
+    catalogue_number: int
+
+
+def seller(catalogue_number: int | None = None) -> PinnedSeller:
+    """Return the seller of a catalogue version, the newest by default.
+
+    Raises:
+        Unavailable: no catalogue is published.
+    """
+    number = catalogue_number or _newest_catalogue()
+    found = catalog.seller(number)
+    rule = SellerRule(found.currency, Rounding(found.rounding), found.tax_percent)
+    printed = {
+        "name": found.name,
+        "address": found.address,
+        "country": found.country,
+        "tax_id": found.tax_id,
+    }
+    return PinnedSeller(found.key, rule, printed, found.payment_days, number)
+
+
+def segment(plan: Plan, span: Period) -> Segment:
+    """Return the span of a plan version with its fee and price rules, still without meters."""
+    found = catalog.plan_definition(plan)
+    rules = tuple(
+        _rule(meter, price, found.included.get(meter, 0))
+        for meter, price in sorted(found.prices.items())
+    )
+    return Segment(
+        span,
+        plan.key,
+        plan.version,
+        plan.title,
+        found.monthly_fee_minor,
+        rules,
+        included_hours={
+            meter: found.included[meter] for meter in LIFETIMES if meter in found.included
+        },
+    )
+
+
+def space_lifetime(plan: SpacePlan, space_id: str, span: Period) -> Lifetime | None:
+    """Return the hours of a space, or None where its plan has no hourly price."""
+    price = catalog.space_plan_definition(plan).hour_price
+    return _lifetime(SPACE_HOURS, f"Space hours, {plan.title}", plan, price, (space_id, span))
+
+
+def address_lifetime(plan: AddressPlan, space_id: str, span: Period) -> Lifetime | None:
+    """Return the hours of an address, or None where its plan has no hourly price."""
+    price = catalog.address_plan_definition(plan).hour_price
+    return _lifetime(ADDRESS_HOURS, f"Address hours, {plan.title}", plan, price, (space_id, span))
+
+
+def _newest_catalogue() -> int:
+    number = CatalogueVersion.objects.order_by("-number").values_list("number", flat=True).first()
+    if number is None:
+        raise Unavailable("No catalogue is published: run `waypost catalog publish`.")
+    return number
+
+
+def _lifetime(
+    meter: str,
+    title: str,
+    plan: SpacePlan | AddressPlan,
+    price: Decimal,
+    lived: tuple[str, Period],
+) -> Lifetime | None:
+    if not price:
+        return None
+    return Lifetime(meter, plan.key, plan.version, title, price, *lived)
+
+
+def _rule(meter: str, price: catalog.MeterPrice, included: int) -> PriceRule:
+    return PriceRule(
+        meter,
+        TITLES.get(meter, meter),
+        Model(price.model),
+        price.unit,
+        price.base_per_unit,
+        tuple(Tier(tier.up_to, tier.unit_price) for tier in price.tiers),
+        included,
+        is_peak=meter == meters.PEAK_CONNECTIONS,
+    )

@@ -1,0 +1,277 @@
+"""From an open period to a draft: ask for the close, judge the evidence, write the draft.
+
+``request_close`` runs in the caller's request; ``close`` runs in a worker that has gathered the
+evidence. Both may be repeated, and a crash between them leaves an invoice in ``closing`` that the
+periodic pass finds with ``closing_invoices``.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from controlplane.core import nudge, operations
+from controlplane.core.audit import Actor
+from controlplane.core.errors import Conflict, WaypostError
+from controlplane.core.models import Operation
+from plans import usage
+from plans.invoicing import document, facts, gate, open_periods, quality, rating, states
+from plans.invoicing.evidence import Evidence, UsageKey
+from plans.invoicing.facts import Facts
+from plans.models import Invoice, InvoiceLine
+from plans.periods import Period
+from tenants.models import Tenant
+
+State = Invoice.State
+logger = structlog.get_logger(__name__)
+
+
+class TooEarly(Conflict):
+    """The period is not over, or its grace has not passed and nobody asked for close now."""
+
+    code = "invoice.too_early"
+
+
+class PeriodOverlaps(Conflict):
+    """Another invoice of the tenant covers part of the period."""
+
+    code = "invoice.period_overlaps"
+
+
+def request_close(
+    *,
+    tenant: Tenant,
+    starts_at: datetime,
+    ends_at: datetime,
+    by: Actor,
+    now_forced: bool = False,
+    now: datetime | None = None,
+) -> tuple[Invoice, Operation]:
+    """Bring the period's invoice to ``closing`` and nudge the workers.
+
+    ``now_forced`` is the audited "close now" that skips the grace, not the period's end. Asking
+    again while closing returns the running operation; a held or draft invoice is closed anew.
+
+    Raises:
+        TooEarly: the period or its grace is not over.
+        PeriodOverlaps: another invoice covers part of it.
+        WrongState: the invoice was approved or issued already.
+        Invalid: the period does not lie in one billing month of the tenant.
+    """
+    period = open_periods.whole_seconds(Period(starts_at, ends_at))
+    open_periods.require_one_month(period, tenant.billing_time_zone)
+    _require_over(period, now or timezone.now(), now_forced=now_forced)
+    with transaction.atomic():
+        Tenant.objects.select_for_update().get(pk=tenant.pk)  # one close of a tenant at a time
+        invoice = states.locked(_invoice(tenant, period))
+        if invoice.state == State.CLOSING:
+            return invoice, _running(invoice)
+        reason = "close now, without waiting for the grace" if now_forced else "the period is over"
+        states.move(invoice, State.CLOSING, by=by, reason=reason)
+        operation = _running(invoice)
+        nudge.after_commit("workers.close_invoice", invoice_id=invoice.id)
+    return invoice, operation
+
+
+def close(*, invoice: Invoice, evidence: Evidence, by: Actor) -> Invoice:
+    """Judge the evidence: ``held`` with reasons, or ``draft`` with lines, document and manifest.
+
+    One transaction, so a crash leaves it closing; copies of gold wait for its end, so that what
+    the gate judged is what the draft bills. Called again on an invoice that is not closing
+    any more it changes nothing.
+
+    Raises:
+        WrongState: nobody asked for the close.
+    """
+    with transaction.atomic():
+        current = states.locked(invoice)
+        if current.state == State.OPEN:
+            raise states.WrongState("Ask for the close first.", state=current.state)
+        if current.state != State.CLOSING:
+            return current
+        usage.keep_still()
+        _judge(current, evidence, by)
+    return current
+
+
+def hold(*, invoice: Invoice, code: str, message: str, by: Actor) -> Invoice:
+    """Hold a closing invoice whose evidence could not even be gathered, with that reason."""
+    with transaction.atomic():
+        current = states.locked(invoice)
+        if current.state == State.CLOSING:
+            _hold(current, [gate.Reason(code, message)], by)
+    return current
+
+
+def closing_invoices() -> list[str]:
+    """Return the ids of invoices that wait for evidence, oldest first."""
+    return list(
+        Invoice.objects.filter(state=State.CLOSING)
+        .order_by("updated_at")
+        .values_list("id", flat=True)
+    )
+
+
+def close_due(*, by: Actor, now: datetime | None = None) -> list[Invoice]:
+    """Ask for the close of every period whose grace is over. Repeating it changes nothing.
+
+    A tenant whose period cannot be closed is logged and left for the next pass, with all of its
+    later periods: an invoice for one of those would hide the one that is missing.
+    """
+    instant = now or timezone.now()
+    asked: list[Invoice] = []
+    stuck: set[str] = set()
+    for tenant, period in open_periods.due(instant, _grace()):
+        if tenant.id in stuck:
+            continue
+        start, end = period.starts_at, period.ends_at
+        try:
+            invoice, _ = request_close(
+                tenant=tenant, starts_at=start, ends_at=end, by=by, now=instant
+            )
+            asked.append(invoice)
+        except WaypostError as error:
+            stuck.add(tenant.id)
+            logger.error("a due period was not closed", tenant_id=tenant.id, code=error.error_code)
+    return asked
+
+
+def close_now(
+    *, tenant: Tenant, by: Actor, now: datetime | None = None
+) -> tuple[Invoice, Operation]:
+    """Close the tenant's running period at this instant; the next one begins there.
+
+    Raises:
+        TooEarly: the running period, or the tenant's first plan, began this very second.
+    """
+    instant = now or timezone.now()
+    running = open_periods.running(tenant, instant)
+    if not open_periods.has_a_second(tenant, running, instant):
+        raise TooEarly("There is nothing to close yet: ask again in a second.")
+    return request_close(
+        tenant=tenant,
+        starts_at=running.starts_at,
+        ends_at=instant,
+        by=by,
+        now_forced=True,
+        now=instant,
+    )
+
+
+def _grace() -> timedelta:
+    return timedelta(hours=settings.CLOSE_GRACE_HOURS)
+
+
+def _require_over(period: Period, now: datetime, *, now_forced: bool) -> None:
+    earliest = period.ends_at if now_forced else period.ends_at + _grace()
+    if now < earliest:
+        raise TooEarly(
+            f"This period can be closed from {earliest.isoformat()} on.",
+            earliest=earliest.isoformat(),
+        )
+
+
+def _invoice(tenant: Tenant, period: Period) -> Invoice:
+    invoice = Invoice.objects.filter(tenant=tenant, starts_at=period.starts_at).first()
+    if invoice is not None and invoice.ends_at == period.ends_at:
+        return invoice
+    overlapping = Invoice.objects.filter(
+        tenant=tenant, starts_at__lt=period.ends_at, ends_at__gt=period.starts_at
+    ).first()
+    if overlapping is not None:
+        raise PeriodOverlaps(
+            f"The invoice of {overlapping.starts_at.isoformat()} to "
+            f"{overlapping.ends_at.isoformat()} covers part of this period: close it, or ask for "
+            "the rest only.",
+            invoice=overlapping.id,
+        )
+    return Invoice.objects.create(tenant=tenant, starts_at=period.starts_at, ends_at=period.ends_at)
+
+
+def _running(invoice: Invoice) -> Operation:
+    subject = states.subject_of(invoice)
+    running = Operation.objects.filter(
+        subject_type=subject.kind, subject_id=subject.id, state=Operation.State.RUNNING
+    ).first()
+    return running or operations.begin(
+        tenant_id=invoice.tenant_id,
+        kind="invoice.close",
+        subject=(subject.kind, subject.id, subject.name),
+        generation=1,
+    )
+
+
+def _judge(invoice: Invoice, evidence: Evidence, by: Actor) -> None:
+    try:
+        found = facts.gather(invoice.tenant, Period(invoice.starts_at, invoice.ends_at))
+    except facts.NoSubscription as error:
+        _hold(invoice, [gate.Reason(error.error_code, error.message)], by)
+        return
+    reasons = gate.judge(_question(found, evidence))
+    if reasons:
+        _hold(invoice, reasons, by)
+    else:
+        _draft(invoice, found, evidence, by)
+
+
+def _question(found: Facts, evidence: Evidence) -> gate.Question:
+    figures = usage.by_address(found.tenant_id, found.period.starts_at, found.period.ends_at)
+    copied = {UsageKey(f.space_id, f.address, f.meter): f.quantity for f in figures}
+    return gate.Question(found, evidence, copied, timedelta(seconds=settings.LANDING_SECONDS))
+
+
+def _hold(invoice: Invoice, reasons: list[gate.Reason], by: Actor) -> None:
+    words = " ".join(reason.message for reason in reasons)
+    states.move(
+        invoice,
+        State.HELD,
+        by=by,
+        reason=words,
+        held_reasons=[reason.as_row() for reason in reasons],
+    )
+    operations.fail("invoice", invoice.id, code="invoice.held", message=words)
+
+
+def _draft(invoice: Invoice, found: Facts, evidence: Evidence, by: Actor) -> None:
+    rated = rating.rate(found, rating.from_copy(found.tenant_id))
+    manifest = document.manifest_of(found, evidence)
+    words = quality.describe(evidence, found.space_names(), settings.SAMPLE_SECONDS)
+    made = document.build(found, rated, manifest=manifest, quality=words, as_of=evidence.as_of)
+    _write_lines(invoice, made["lines"])
+    states.move(
+        invoice,
+        State.DRAFT,
+        by=by,
+        reason="the gate found nothing to doubt",
+        held_reasons=[],
+        legal_entity=found.legal_entity,
+        currency=made["currency"],
+        net_minor=made["net_minor"],
+        tax_minor=made["tax_minor"],
+        total_minor=made["total_minor"],
+        document=document.canonical(made),
+        manifest=manifest,
+        quality=words,
+    )
+    operations.succeed("invoice", invoice.id, up_to_generation=1)
+
+
+def _write_lines(invoice: Invoice, lines: list[dict[str, Any]]) -> None:
+    invoice.lines.all().delete()
+    InvoiceLine.objects.bulk_create(
+        InvoiceLine(
+            invoice=invoice,
+            position=line["position"],
+            meter=line["meter"],
+            description=line["description"],
+            quantity=line["quantity"],
+            unit=line["unit"],
+            unit_price=line["unit_price"],
+            amount_minor=line["amount_minor"],
+            detail={**line["detail"], "kind": line["kind"]},
+        )
+        for line in lines
+    )

@@ -1,0 +1,159 @@
+"""The invoice as a document: one plain dict whose canonical bytes are the invoice. Pure.
+
+Page, PDF, CSV and JSON are all made from this dict; ``verify`` builds it again and compares bytes.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from plans import money, usage
+from plans.invoicing.evidence import Evidence
+from plans.invoicing.facts import Facts
+from plans.invoicing.rating import RatedPeriod
+from plans.pricing import Line, Segment, TaxLine
+from plans.usage import Figure
+
+SCHEMA = "waypost.invoice.v1"
+# Raised whenever equal inputs may give other bytes; a manifest names the engine that made it.
+ENGINE_VERSION = "1"
+
+Document = dict[str, Any]
+
+
+def build(
+    facts: Facts,
+    rated: RatedPeriod,
+    *,
+    manifest: Mapping[str, Any],
+    quality: Mapping[str, Any],
+    as_of: datetime | None,
+) -> Document:
+    """Return the document without a number; ``numbered`` adds what issuing knows."""
+    rating = rated.rating
+    return {
+        "schema": SCHEMA,
+        "number": None,
+        "issued_at": None,
+        "due_at": None,
+        "period": _period(facts),
+        "seller": dict(facts.seller),
+        "buyer": dict(facts.buyer),
+        "currency": facts.seller_rule.currency,
+        "minor_digits": money.minor_digits(facts.seller_rule.currency),
+        "rounding": facts.seller_rule.rounding.value,
+        "plans": [_plan(segment) for segment in facts.segments],
+        "lines": [_line(n, line) for n, line in enumerate(rating.lines, start=1)],
+        "taxes": [_tax(tax) for tax in rating.taxes],
+        "net_minor": rating.net_minor,
+        "tax_minor": rating.tax_minor,
+        "total_minor": rating.net_minor + rating.tax_minor,
+        "usage": _usage(facts, rated.figures),
+        "quality": dict(quality),
+        "as_of": as_of.isoformat() if as_of else None,
+        "manifest": dict(manifest),
+    }
+
+
+def numbered(document: Document, number: str, issued_at: datetime, due_at: datetime) -> Document:
+    """Return the document as issued."""
+    return {
+        **document,
+        "number": number,
+        "issued_at": issued_at.isoformat(),
+        "due_at": due_at.isoformat(),
+    }
+
+
+def canonical(document: Document) -> str:
+    """Return the one JSON text of a document: sorted keys, no spaces, plain UTF-8."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def loaded(text: str) -> Document:
+    """Return the document of a canonical text."""
+    found: Document = json.loads(text)
+    return found
+
+
+def digest(text: str) -> str:
+    """Return the SHA-256 of a canonical text, hex."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def manifest_of(facts: Facts, evidence: Evidence) -> dict[str, Any]:
+    """Return what pins the inputs: read these versions with this engine, get these bytes."""
+    return {
+        "engine_version": ENGINE_VERSION,
+        "pipeline_version": evidence.pipeline_version,
+        "catalogue_number": facts.catalogue_number,
+        "rounding": facts.seller_rule.rounding.value,
+        "tables": {
+            name: {"id": pin.table_id, "version": pin.version}
+            for name, pin in evidence.tables.items()
+        },
+        "sample_hash": evidence.sample_hash,
+        "n_samples": evidence.n_samples,
+    }
+
+
+def plain(value: Decimal) -> str:
+    """Return a decimal without exponent and trailing zeros: ``0.000001``, ``12``."""
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _period(facts: Facts) -> dict[str, Any]:
+    return {
+        "starts_at": facts.period.starts_at.isoformat(),
+        "ends_at": facts.period.ends_at.isoformat(),
+        "time_zone": facts.time_zone,
+        "month_starts_at": facts.month.starts_at.isoformat(),
+        "month_ends_at": facts.month.ends_at.isoformat(),
+    }
+
+
+def _plan(segment: Segment) -> dict[str, Any]:
+    return {
+        "plan": segment.plan_key,
+        "version": segment.plan_version,
+        "title": segment.plan_title,
+        "starts_at": segment.period.starts_at.isoformat(),
+        "ends_at": segment.period.ends_at.isoformat(),
+    }
+
+
+def _line(position: int, line: Line) -> dict[str, Any]:
+    return {
+        "position": position,
+        "kind": line.kind,
+        "meter": line.meter,
+        "description": line.description,
+        "quantity": plain(line.quantity),
+        "unit": line.unit,
+        "unit_price": plain(line.unit_price),
+        "amount_minor": line.amount_minor,
+        "detail": line.detail,
+    }
+
+
+def _tax(tax: TaxLine) -> dict[str, Any]:
+    return {
+        "percent": plain(tax.percent),
+        "taxable_minor": tax.taxable_minor,
+        "tax_minor": tax.tax_minor,
+    }
+
+
+def _usage(facts: Facts, figures: Sequence[Figure]) -> list[dict[str, Any]]:
+    """The usage statement: every meter of every space, priced or not."""
+    names = {space.id: (space.name, space.type) for space in facts.spaces}
+    found = []
+    for space_id in sorted({*names, *(figure.space_id for figure in figures)}):
+        name, kind = names.get(space_id, (space_id, ""))
+        meters = usage.combine(figure for figure in figures if figure.space_id == space_id)
+        found.append({"space_id": space_id, "space": name, "type": kind, "meters": meters})
+    return found

@@ -1,0 +1,245 @@
+"""From a draft to money: approve, issue with a gapless number, record payments.
+
+Each function locks the invoice row first, then (issuing) the number series: that order everywhere.
+"""
+
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Sum
+from django.utils import timezone
+
+from controlplane.core import audit
+from controlplane.core.audit import Actor
+from controlplane.core.errors import Conflict, Invalid
+from plans import ledger, money
+from plans.invoicing import catalogue_prices, document, states
+from plans.models import Invoice, InvoiceNumberSeries, Payment
+
+State = Invoice.State
+
+
+class PaymentExceedsInvoice(Conflict):
+    """More was paid than is still due; there is no prepaid account to keep the rest on."""
+
+    code = "payment.exceeds_invoice"
+
+
+class PaymentReferenceReused(Conflict):
+    """The reference names another payment already."""
+
+    code = "payment.reference_reused"
+
+
+def approve(*, invoice: Invoice, by: Actor, reason: str = "") -> Invoice:
+    """Approve a draft. Approving what is approved or issued changes nothing.
+
+    Raises:
+        WrongState: the invoice is not a draft.
+    """
+    with transaction.atomic():
+        current = states.locked(invoice)
+        if current.state not in {State.APPROVED, *states.NUMBERED}:
+            states.move(current, State.APPROVED, by=by, reason=reason)
+    return current
+
+
+def issue(*, invoice: Invoice, by: Actor, now: datetime | None = None) -> Invoice:
+    """Give the invoice its number, freeze its document and post it to the ledger, at once.
+
+    The number comes from the legal entity's series inside this transaction, so a failure takes
+    none and parallel issues wait for each other. Issuing what is issued changes nothing.
+
+    Raises:
+        WrongState: the invoice is not approved.
+    """
+    instant = (now or timezone.now()).replace(microsecond=0)
+    with transaction.atomic():
+        current = states.locked(invoice)
+        if current.state in states.NUMBERED:
+            return current
+        states.move(current, State.ISSUING, by=by)
+        made, due_at = document.loaded(current.document), instant + _payment_time(current)
+        number = _next_number(current.legal_entity)
+        final = document.numbered(made, number, instant, due_at)
+        states.move(
+            current,
+            State.ISSUED,
+            by=by,
+            number=number,
+            issued_at=instant,
+            due_at=due_at,
+            document=document.canonical(final),
+        )
+        ledger.post(_booking(current, final), at=instant)
+    return current
+
+
+def record_payment(
+    *,
+    invoice: Invoice,
+    amount_minor: int,
+    source: str,
+    reference: str,
+    received_on: date,
+    by: Actor,
+) -> Payment:
+    """Record money against an issued invoice: paid, or partly paid.
+
+    ``source`` (``manual`` or a webhook's name) and ``reference`` name the payment once and for
+    all: the same one again returns the row that is there.
+
+    Raises:
+        Invalid: the amount is not positive.
+        WrongState: the invoice is not issued, or nothing is due on it any more.
+        PaymentExceedsInvoice: more than is still due.
+        PaymentReferenceReused: the reference was used for another invoice or amount.
+    """
+    if amount_minor <= 0:
+        raise Invalid("A payment is a positive amount in minor units.", code="payment.amount")
+    payment = Payment(
+        invoice=invoice,
+        source=source,
+        reference=reference,
+        amount_minor=amount_minor,
+        recorded_by=by.name,
+        received_on=received_on,
+    )
+    with transaction.atomic():
+        current = states.locked(invoice)
+        known = Payment.objects.filter(source=source, reference=reference).first()
+        if known is not None:
+            return _same(known, payment)
+        due = outstanding_minor(current)
+        _require_payable(current, amount_minor, due)
+        payment.save()
+        _book_payment(current, payment, by)
+        _settle(current, due - amount_minor, by)
+    return payment
+
+
+def outstanding_minor(invoice: Invoice) -> int:
+    """Return what is still due on an issued invoice, in minor units."""
+    paid = invoice.payments.aggregate(total=Sum("amount_minor"))["total"] or 0
+    return invoice.total_minor - paid
+
+
+def mark_overdue(*, by: Actor, now: datetime | None = None) -> list[str]:
+    """Move issued invoices past their due time to ``overdue``; returns their ids. Repeatable.
+
+    An invoice over nothing stays issued: there is nothing to pay.
+    """
+    instant = now or timezone.now()
+    late = Invoice.objects.filter(
+        state__in=[State.ISSUED, State.PARTLY_PAID], due_at__lt=instant, total_minor__gt=0
+    )
+    moved = []
+    for invoice in late:
+        with transaction.atomic():
+            current = states.locked(invoice)
+            if current.state in {State.ISSUED, State.PARTLY_PAID}:
+                states.move(current, State.OVERDUE, by=by, reason="the due time has passed")
+                moved.append(current.id)
+    return moved
+
+
+def write_off(*, invoice: Invoice, by: Actor, reason: str, now: datetime | None = None) -> Invoice:
+    """Give up an overdue invoice: what is due moves from receivable to bad debt.
+
+    Raises:
+        WrongState: the invoice is not overdue.
+    """
+    with transaction.atomic():
+        current = states.locked(invoice)
+        due = outstanding_minor(current)
+        states.move(current, State.UNCOLLECTIBLE, by=by, reason=reason)
+        ledger.post(
+            ledger.Booking(
+                f"write_off:{current.id}",
+                current.tenant_id,
+                current.currency,
+                f"Write-off of {current.number}",
+                {ledger.BAD_DEBT: due, ledger.RECEIVABLE: -due},
+            ),
+            at=now or timezone.now(),
+        )
+    return current
+
+
+def _payment_time(invoice: Invoice) -> timedelta:
+    seller = catalogue_prices.seller(invoice.manifest["catalogue_number"])
+    return timedelta(days=seller.payment_days)
+
+
+def _next_number(legal_entity: str) -> str:
+    InvoiceNumberSeries.objects.get_or_create(legal_entity=legal_entity)
+    series = InvoiceNumberSeries.objects.select_for_update().get(pk=legal_entity)
+    series.last_number += 1
+    series.save(update_fields=["last_number"])
+    return f"{legal_entity.upper()}-{series.last_number:06d}"
+
+
+def _booking(invoice: Invoice, made: dict[str, Any]) -> ledger.Booking:
+    postings = {ledger.RECEIVABLE: invoice.total_minor, ledger.TAX: -invoice.tax_minor}
+    for line in made["lines"]:
+        account = ledger.revenue(line["meter"])
+        postings[account] = postings.get(account, 0) - line["amount_minor"]
+    return ledger.Booking(
+        f"invoice:{invoice.id}",
+        invoice.tenant_id,
+        invoice.currency,
+        f"Invoice {invoice.number}",
+        postings,
+    )
+
+
+def _same(known: Payment, payment: Payment) -> Payment:
+    if (known.invoice_id, known.amount_minor) != (payment.invoice_id, payment.amount_minor):
+        raise PaymentReferenceReused(
+            f"Payment {known.reference} from {known.source} is recorded already with another "
+            "invoice or amount: use the reference of the payment itself."
+        )
+    return known
+
+
+def _require_payable(invoice: Invoice, amount_minor: int, due: int) -> None:
+    if invoice.state not in {State.ISSUED, State.PARTLY_PAID, State.OVERDUE}:
+        raise states.WrongState(
+            "Only an issued invoice with something due takes a payment.", state=invoice.state
+        )
+    if amount_minor > due:
+        raise PaymentExceedsInvoice(
+            f"Only {money.display(due, invoice.currency)} is due: record that much, and return "
+            "the rest to the payer.",
+            due_minor=due,
+        )
+
+
+def _book_payment(invoice: Invoice, payment: Payment, by: Actor) -> None:
+    ledger.post(
+        ledger.Booking(
+            f"payment:{payment.source}:{payment.reference}",
+            invoice.tenant_id,
+            invoice.currency,
+            f"Payment of {invoice.number}",
+            {ledger.CASH_CLEARING: payment.amount_minor, ledger.RECEIVABLE: -payment.amount_minor},
+        ),
+        at=timezone.now(),
+    )
+    audit.record(
+        by,
+        "invoice.payment",
+        states.subject_of(invoice),
+        after={
+            "amount_minor": payment.amount_minor,
+            "source": payment.source,
+            "reference": payment.reference,
+        },
+    )
+
+
+def _settle(invoice: Invoice, due: int, by: Actor) -> None:
+    target = State.PAID if due == 0 else State.PARTLY_PAID
+    if invoice.state != target:
+        states.move(invoice, target, by=by, reason="payment recorded")

@@ -1,0 +1,54 @@
+"""The quality line: what the samples of a period cannot show, in words. Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from plans.invoicing.evidence import CrashGap, Evidence
+
+COMPLETE = "Complete: every sample of this period arrived and is counted."
+
+
+def describe(
+    evidence: Evidence, space_names: Mapping[str, str], sample_seconds: int
+) -> dict[str, Any]:
+    """Return {flagged, text, crash_gaps, covered_holes} for the document and the page.
+
+    Flagged when something could not be seen: a crash hides what an instance carried after its last
+    sample, at most one sampling interval, and that is never billed.
+    """
+    covered = [hole for hole in evidence.holes if not hole.at_end]
+    sentences = [_gap(gap, space_names, sample_seconds) for gap in _ordered(evidence)]
+    if covered:
+        lost = sum(hole.last_seq - hole.first_seq + 1 for hole in covered)
+        sentences.append(
+            f"{lost} {'sample was' if lost == 1 else 'samples were'} lost on the way; later ones "
+            "carry the same counters, so no usage is missing."
+        )
+    return {
+        "flagged": bool(evidence.crash_gaps),
+        "text": " ".join(sentences) or COMPLETE,
+        "crash_gaps": [_as_document(gap) for gap in _ordered(evidence)],
+        "covered_holes": len(covered),
+    }
+
+
+def _ordered(evidence: Evidence) -> list[CrashGap]:
+    return sorted(evidence.crash_gaps, key=lambda gap: (gap.last_sample_at, gap.source))
+
+
+def _gap(gap: CrashGap, space_names: Mapping[str, str], sample_seconds: int) -> str:
+    space_id, _, instance = gap.source.partition("/")
+    return (
+        f"{instance} of {space_names.get(space_id, space_id)} stopped without warning after its "
+        f"sample of {gap.last_sample_at:%Y-%m-%d %H:%M:%S} UTC: what it carried from then on, at "
+        f"most {sample_seconds} seconds, was not seen and is not billed."
+    )
+
+
+def _as_document(gap: CrashGap) -> dict[str, str | None]:
+    return {
+        "source": gap.source,
+        "boot_id": gap.boot_id,
+        "last_sample_at": gap.last_sample_at.isoformat(),
+        "next_sample_at": gap.next_sample_at.isoformat() if gap.next_sample_at else None,
+    }

@@ -1,0 +1,82 @@
+"""The arrows of an invoice's life. Every change of state goes through ``move``.
+
+    open -> closing -> held -> closing ... ; closing -> draft -> closing (rated again)
+    draft -> approved -> issuing -> issued -> partly_paid -> paid
+    issued | partly_paid -> overdue -> partly_paid | paid | uncollectible
+
+``issuing`` only exists inside the issuing transaction. ``voided`` needs a credit note, which this
+package does not write yet, so no arrow leads there.
+"""
+
+from typing import Any
+
+from controlplane.core import audit
+from controlplane.core.errors import Conflict
+from plans.models import Invoice, InvoiceEvent
+
+State = Invoice.State
+
+ARROWS: dict[str, frozenset[str]] = {
+    State.OPEN: frozenset({State.CLOSING}),
+    State.CLOSING: frozenset({State.HELD, State.DRAFT}),
+    State.HELD: frozenset({State.CLOSING}),
+    State.DRAFT: frozenset({State.CLOSING, State.APPROVED}),
+    State.APPROVED: frozenset({State.ISSUING}),
+    State.ISSUING: frozenset({State.ISSUED}),
+    State.ISSUED: frozenset({State.PARTLY_PAID, State.PAID, State.OVERDUE}),
+    State.PARTLY_PAID: frozenset({State.PAID, State.OVERDUE}),
+    State.OVERDUE: frozenset({State.PARTLY_PAID, State.PAID, State.UNCOLLECTIBLE}),
+}
+# States from issue on: numbered, and nothing but the state of payment may change.
+NUMBERED = frozenset(
+    {State.ISSUED, State.PARTLY_PAID, State.PAID, State.OVERDUE, State.UNCOLLECTIBLE, State.VOIDED}
+)
+
+
+class WrongState(Conflict):
+    """The invoice's state does not lead where the caller wants."""
+
+    code = "invoice.wrong_state"
+
+
+def locked(invoice: Invoice) -> Invoice:
+    """Return the invoice as it is now, locked until the transaction ends."""
+    return Invoice.objects.select_for_update().select_related("tenant").get(pk=invoice.pk)
+
+
+def subject_of(invoice: Invoice) -> audit.Subject:
+    """Return the invoice as the subject of an audit event."""
+    name = invoice.number or f"{invoice.starts_at:%Y-%m-%d}..{invoice.ends_at:%Y-%m-%d}"
+    return audit.Subject("invoice", invoice.id, name, invoice.tenant_id)
+
+
+def move(invoice: Invoice, to: State, *, by: audit.Actor, reason: str = "", **changes: Any) -> None:
+    """Take one arrow: state and ``changes`` in one UPDATE, with its event and audit row.
+
+    ``invoice`` must come from ``locked`` in the same transaction.
+
+    Raises:
+        WrongState: there is no such arrow.
+    """
+    came_from = State(invoice.state)
+    possible = sorted(ARROWS.get(came_from, frozenset()))
+    if to not in possible:
+        raise WrongState(
+            f"The invoice is {came_from.value} and cannot become {to.value}; it can become "
+            f"{' or '.join(possible) or 'nothing else'}.",
+            state=came_from.value,
+        )
+    for name, value in {**changes, "state": to}.items():
+        setattr(invoice, name, value)
+    invoice.save(update_fields=[*changes, "state", "updated_at"])
+    InvoiceEvent.objects.create(
+        invoice=invoice, from_state=came_from, to_state=to, actor=by.name, reason=reason
+    )
+    audit.record(
+        by,
+        f"invoice.{to.value}",
+        subject_of(invoice),
+        before={"state": came_from.value},
+        after={"state": to.value},
+        reason=reason,
+    )

@@ -1,0 +1,95 @@
+"""The double-entry ledger. Invoicing posts here; nothing else does.
+
+Debits are positive, credits negative, and each entry sums to zero: a deferred trigger in the
+database holds that, and posted rows never change. Accounts of a tenant: ``receivable``,
+``revenue:<meter>``, ``tax``, ``cash_clearing``, ``bad_debt``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Sum
+
+from controlplane.core.errors import Conflict
+from plans.models import LedgerEntry, LedgerPosting
+
+RECEIVABLE = "receivable"
+TAX = "tax"
+CASH_CLEARING = "cash_clearing"
+BAD_DEBT = "bad_debt"
+
+
+class EntryNotBalanced(Conflict):
+    """Debits and credits of an entry differ; a programming error, refused before the database."""
+
+    code = "ledger.not_balanced"
+
+
+class ReferenceReused(Conflict):
+    """The reference was booked before with other amounts."""
+
+    code = "ledger.reference_reused"
+
+
+@dataclass(frozen=True)
+class Booking:
+    """What to book: amounts in minor units per account, under a reference used only once."""
+
+    reference: str
+    tenant_id: str
+    currency: str
+    text: str
+    postings: Mapping[str, int]
+
+
+def revenue(meter: str) -> str:
+    """Return the revenue account of a meter."""
+    return f"revenue:{meter}"
+
+
+def post(booking: Booking, *, at: datetime) -> LedgerEntry:
+    """Book once; the same booking again returns the entry that is there.
+
+    Raises:
+        EntryNotBalanced: the amounts do not sum to zero.
+        ReferenceReused: the reference exists with other amounts.
+    """
+    amounts = {account: amount for account, amount in booking.postings.items() if amount}
+    if sum(amounts.values()) != 0:
+        raise EntryNotBalanced(f"The entry {booking.reference} does not sum to zero.")
+    with transaction.atomic():
+        entry, is_new = LedgerEntry.objects.get_or_create(
+            reference=booking.reference,
+            defaults={
+                "tenant_id": booking.tenant_id,
+                "currency": booking.currency,
+                "text": booking.text,
+                "booked_at": at,
+            },
+        )
+        if is_new:
+            _write(entry, amounts)
+        elif _amounts(entry) != amounts:
+            raise ReferenceReused(f"{booking.reference} is booked already with other amounts.")
+    return entry
+
+
+def balance(tenant_id: str, account: str, currency: str) -> int:
+    """Return the sum of an account in minor units; debits are positive."""
+    found = LedgerPosting.objects.filter(
+        entry__tenant_id=tenant_id, entry__currency=currency, account=account
+    ).aggregate(total=Sum("amount_minor"))
+    return found["total"] or 0
+
+
+def _write(entry: LedgerEntry, amounts: Mapping[str, int]) -> None:
+    LedgerPosting.objects.bulk_create(
+        LedgerPosting(entry=entry, account=account, amount_minor=amount)
+        for account, amount in sorted(amounts.items())
+    )
+
+
+def _amounts(entry: LedgerEntry) -> dict[str, int]:
+    return dict(entry.postings.values_list("account", "amount_minor"))
