@@ -1,0 +1,1 @@
+"""Verbs that change desired state: keyword-only, atomic, audited, nudging after commit."""

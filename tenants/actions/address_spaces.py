@@ -1,0 +1,228 @@
+"""Create and delete address spaces, and withdraw or restore sending in one."""
+
+import re
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from controlplane.core import audit, nudge, operations
+from controlplane.core.audit import Actor
+from controlplane.core.errors import Conflict, Denied, Invalid
+from controlplane.core.models import Operation
+from controlplane.core.phases import Phase
+from plans import catalog
+from plans.models import SpacePlan
+from plans.resources import Resource
+from tenants import admission
+from tenants.models import Address, AddressSpace, Broker, MessagingUser, SpaceType, Tenant
+
+SUBJECT = "address_space"
+_LEGAL_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+
+
+class SpaceExists(Conflict):
+    """The tenant has a space of this name."""
+
+    code = "address_space.exists"
+
+
+class SpaceTerminating(Conflict):
+    """The space is being deleted, so nothing in it can change."""
+
+    code = "address_space.terminating"
+
+
+class GenerationChanged(Conflict):
+    """Somebody else changed it since the caller looked (If-Match)."""
+
+    status = 412
+    code = "generation.changed"
+
+
+def create(
+    *, tenant: Tenant, name: str, type: str, space_plan: str, by: Actor
+) -> tuple[AddressSpace, Operation]:
+    """Want a new space; the workers make it real. Returns it with the operation to poll.
+
+    Raises:
+        Invalid: name or type is wrong. Missing: no such plan. Denied: the tenant's plan does not
+        include it. SpaceExists: the name is taken. QuotaExceeded: the plan's spaces or brokers
+        are used up.
+    """
+    _check_shape(name, type)
+    plan = catalog.space_plan(space_plan)
+    _check_type(type, plan)
+    with transaction.atomic():
+        locked = admission.locked_tenant(tenant)
+        _check_allowed(locked, plan)
+        _check_free(locked, name)
+        admission.check(locked, Resource.SPACES)
+        space = AddressSpace.objects.create(tenant=locked, name=name, type=type, space_plan=plan)
+        if type == SpaceType.BROKERED:
+            # Clients connect to the broker itself, so it runs before the first address.
+            admission.check(locked, Resource.BROKERS)
+            Broker.objects.create(space=space, ordinal=0)
+        operation = _begin(space, f"{SUBJECT}.create")
+        after = {"type": type, "plan": plan.key}
+        audit.record(by, f"{SUBJECT}.create", subject(space), after=after)
+    return space, operation
+
+
+def delete(*, space: AddressSpace, by: Actor) -> Operation:
+    """Ask for the space's end, with all its addresses and users; asking twice changes nothing."""
+    with transaction.atomic():
+        locked = lock(space)
+        if locked.deletion_requested_at is not None:
+            return deletion_of(locked.pk)
+        _request_deletion(locked)
+        operation = _begin(locked, f"{SUBJECT}.delete")
+        audit.record(by, f"{SUBJECT}.delete", subject(locked))
+    return operation
+
+
+def withdraw_send(*, space: AddressSpace, by: Actor, reason: str) -> bool:
+    """Take ``send`` from every user of the space; True if that changed anything."""
+    return _set_send(space, withdrawn=True, by=by, reason=reason)
+
+
+def restore_send(*, space: AddressSpace, by: Actor, reason: str) -> bool:
+    """Give ``send`` back to the space's users; True if that changed anything."""
+    return _set_send(space, withdrawn=False, by=by, reason=reason)
+
+
+def lock(space: AddressSpace) -> AddressSpace:
+    """Return the space's row locked until the transaction ends.
+
+    The lock leaves rows that only refer to the space alone (``FOR NO KEY UPDATE``).
+    """
+    return (
+        AddressSpace.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("tenant", "space_plan")
+        .get(pk=space.pk)
+    )
+
+
+def lock_for_change(space: AddressSpace) -> AddressSpace:
+    """Return the locked row of a space that is not being deleted.
+
+    Raises:
+        SpaceTerminating: it is.
+    """
+    locked = lock(space)
+    if locked.deletion_requested_at is not None:
+        raise SpaceTerminating(
+            f"The space {locked.name!r} is being deleted; nothing in it changes. Use another one."
+        )
+    return locked
+
+
+def check_generation(row: Address | MessagingUser, expected: int | None) -> None:
+    """Return when the locked ``row`` is as the caller saw it; None expects nothing.
+
+    Raises:
+        GenerationChanged: it is not.
+    """
+    if expected is not None and row.generation != expected:
+        raise GenerationChanged(
+            "It changed since you read it: read it again, then change what you find.",
+            generation=row.generation,
+        )
+
+
+def deletion_of(*subject_ids: str) -> Operation:
+    """Return the newest operation that ends one of these: the thing itself, or its space."""
+    kinds = (f"{SUBJECT}.delete", "address.delete", "messaging_user.revoke")
+    return Operation.objects.filter(subject_id__in=subject_ids, kind__in=kinds).latest(
+        "created_at", "id"
+    )
+
+
+def nudge_workers(space: AddressSpace) -> None:
+    """Bring the space forward in the workers' queue: now in the row, and by a nudge."""
+    AddressSpace.objects.filter(pk=space.pk).update(next_attempt_at=timezone.now())
+    nudge.after_commit("workers.reconcile_space", space_id=space.pk)
+
+
+def subject(space: AddressSpace) -> audit.Subject:
+    """Return the space as an audit subject."""
+    return audit.Subject(SUBJECT, space.pk, space.name, space.tenant_id)
+
+
+def _check_shape(name: str, type: str) -> None:
+    wrong: dict[str, list[str]] = {}
+    if not _LEGAL_NAME.fullmatch(name):
+        wrong["name"] = ["1 to 63 of a-z, 0-9 and -, beginning and ending with a letter or digit."]
+    if type not in SpaceType.values:
+        wrong["type"] = [f"One of: {', '.join(SpaceType.values)}."]
+    if wrong:
+        raise Invalid("The space cannot be made like this.", code=f"{SUBJECT}.invalid", **wrong)
+
+
+def _check_type(type: str, plan: SpacePlan) -> None:
+    if plan.space_type != type:
+        raise Invalid(
+            f"The plan {plan.key!r} is for {plan.space_type} spaces; choose one for {type} spaces.",
+            code=f"{SUBJECT}.plan_mismatch",
+            space_plan=[f"Not a plan for {type} spaces."],
+        )
+
+
+def _check_allowed(tenant: Tenant, plan: SpacePlan) -> None:
+    allowed = admission.plan_of(tenant).space_plans
+    if plan.key not in allowed:
+        raise Denied(
+            f"Your plan does not include {plan.key!r}; it includes: {', '.join(allowed)}. Move to "
+            f"a larger plan to use it.",
+            code="space_plan.not_included",
+            allowed=list(allowed),
+        )
+
+
+def _check_free(tenant: Tenant, name: str) -> None:
+    """Refuse a name that is taken; the tenant's lock keeps it free until we commit."""
+    taken = tenant.spaces.filter(name=name, deleted_at__isnull=True).first()
+    if taken is not None:
+        leaving = taken.deletion_requested_at is not None
+        hint = "It is being deleted: try again when it is gone." if leaving else "Choose another."
+        raise SpaceExists(f"There is a space named {name!r} already. {hint}")
+
+
+def _begin(space: AddressSpace, kind: str) -> Operation:
+    operation = operations.begin(
+        tenant_id=space.tenant_id,
+        kind=kind,
+        subject=(SUBJECT, space.pk, space.name),
+        generation=space.generation,
+    )
+    nudge_workers(space)
+    return operation
+
+
+def _request_deletion(space: AddressSpace) -> None:
+    now = timezone.now()
+    wanted = {
+        "deletion_requested_at": now,
+        "generation": F("generation") + 1,
+        "phase": Phase.TERMINATING,
+        "updated_at": now,
+    }
+    children = {"deletion_requested_at__isnull": True}
+    space.addresses.filter(**children).update(**wanted)
+    space.users.filter(**children).update(**wanted)
+    AddressSpace.objects.filter(pk=space.pk).update(**wanted)
+    space.refresh_from_db()
+
+
+def _set_send(space: AddressSpace, *, withdrawn: bool, by: Actor, reason: str) -> bool:
+    with transaction.atomic():
+        locked = lock(space)
+        if locked.send_withdrawn == withdrawn or locked.deletion_requested_at is not None:
+            return False
+        locked.send_withdrawn = withdrawn
+        locked.generation += 1
+        locked.save(update_fields=["send_withdrawn", "generation", "updated_at"])
+        action = "withdraw_send" if withdrawn else "restore_send"
+        audit.record(by, f"{SUBJECT}.{action}", subject(locked), reason=reason)
+        nudge_workers(locked)
+    return True

@@ -1,0 +1,85 @@
+"""Bearer tokens for programs: issued once in clear, kept as a hash, revocable."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from controlplane.core import audit, ids
+from controlplane.core.audit import Actor
+from controlplane.core.errors import Conflict, Invalid
+from plans.resources import Resource
+from tenants import admission
+from tenants.models import ApiToken, Role, Tenant
+
+_SEEN_EVERY = timedelta(minutes=1)  # last use is shown to the minute, not written per request
+
+
+def issue(
+    *, tenant: Tenant, name: str, role: str, expires_at: datetime | None, by: Actor
+) -> tuple[ApiToken, str]:
+    """Return a new token's row and its clear text, which is never to be had again.
+
+    Raises:
+        Invalid: name, role or expiry is wrong. Conflict: a live token has this name.
+        QuotaExceeded: the plan's tokens are used up.
+    """
+    _check(name, role, expires_at)
+    clear = ids.api_token()
+    with transaction.atomic():
+        locked = admission.locked_tenant(tenant)
+        if locked.api_tokens.filter(name=name, revoked_at__isnull=True).exists():
+            raise Conflict(
+                f"A token named {name!r} exists: choose another name.", code="api_token.exists"
+            )
+        admission.check(locked, Resource.API_TOKENS)
+        token = ApiToken.objects.create(
+            tenant=locked,
+            name=name,
+            role=role,
+            prefix=clear[:9],
+            token_hash=ids.token_hash(clear),
+            created_by=by.name,
+            expires_at=expires_at,
+        )
+        audit.record(by, "api_token.issue", _subject(token), after={"role": role})
+    return token, clear
+
+
+def revoke(*, token: ApiToken, by: Actor) -> None:
+    """End the token at once; a second call does nothing."""
+    with transaction.atomic():
+        ended = ApiToken.objects.filter(pk=token.pk, revoked_at__isnull=True)
+        if ended.update(revoked_at=timezone.now()):
+            audit.record(by, "api_token.revoke", _subject(token))
+
+
+def find(clear: str) -> ApiToken | None:
+    """Return the live token of this clear text and note its use; None when there is none."""
+    now = timezone.now()
+    token = (
+        ApiToken.objects.select_related("tenant")
+        .filter(Q(expires_at__isnull=True) | Q(expires_at__gt=now))
+        .filter(token_hash=ids.token_hash(clear), revoked_at__isnull=True)
+        .first()
+    )
+    if token and (token.last_used_at is None or now - token.last_used_at > _SEEN_EVERY):
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+    return token
+
+
+def _check(name: str, role: str, expires_at: datetime | None) -> None:
+    wrong: dict[str, list[str]] = {}
+    if not name.strip() or len(name) > 100 or not name.isprintable():
+        wrong["name"] = ["Give a name of 1 to 100 characters."]
+    if role not in Role.values:
+        wrong["role"] = [f"One of: {', '.join(Role.values)}."]
+    if expires_at is not None and expires_at <= timezone.now():
+        wrong["expires_at"] = ["Give a time in the future, or none."]
+    if wrong:
+        raise Invalid("The token cannot be issued like this.", code="api_token.invalid", **wrong)
+
+
+def _subject(token: ApiToken) -> audit.Subject:
+    return audit.Subject("api_token", str(token.pk), token.name, token.tenant_id)

@@ -1,0 +1,81 @@
+"""Limits that staff set for one tenant instead of its plan's."""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from controlplane.core import audit, nudge
+from controlplane.core.audit import Actor
+from controlplane.core.errors import Invalid
+from plans.models import QuotaOverride
+from plans.resources import TENANT_RESOURCES
+from tenants.actions import tenants
+from tenants.models import Tenant
+
+LARGEST = 2**53  # what every JSON reader keeps exactly
+
+
+def set_override(
+    *,
+    tenant: Tenant,
+    resource: str,
+    amount: int,
+    reason: str,
+    expires_at: datetime | None,
+    by: Actor,
+) -> QuotaOverride:
+    """Set the tenant's limit of ``resource``, replacing an earlier override.
+
+    Raises:
+        Invalid: unknown resource, negative amount, no reason, or an expiry in the past.
+    """
+    _check(resource, amount, reason, expires_at)
+    with transaction.atomic():
+        override, _ = QuotaOverride.objects.update_or_create(
+            tenant=tenant,
+            resource=resource,
+            defaults={
+                "amount": amount,
+                "reason": reason,
+                "expires_at": expires_at,
+                "set_by": by.name,
+            },
+        )
+        audit.record(
+            by,
+            "quota_override.set",
+            tenants.subject(tenant),
+            reason=reason,
+            after={"resource": resource, "amount": amount},
+        )
+        nudge.after_commit("workers.enforce_quotas", tenant_id=tenant.pk)
+    return override
+
+
+def clear_override(*, tenant: Tenant, resource: str, by: Actor) -> None:
+    """Go back to the plan's limit; does nothing when there is no override."""
+    with transaction.atomic():
+        gone, _ = QuotaOverride.objects.filter(tenant=tenant, resource=resource).delete()
+        if gone:
+            audit.record(
+                by, "quota_override.clear", tenants.subject(tenant), before={"resource": resource}
+            )
+            nudge.after_commit("workers.enforce_quotas", tenant_id=tenant.pk)
+
+
+def _check(resource: str, amount: int, reason: str, expires_at: datetime | None) -> None:
+    wrong: dict[str, list[str]] = {}
+    if resource not in TENANT_RESOURCES:
+        wrong["resource"] = [f"One of: {', '.join(TENANT_RESOURCES)}."]
+    if not 0 <= amount <= LARGEST:
+        wrong["amount"] = [f"From 0 to {LARGEST}."]
+    if not reason.strip() or "\x00" in reason:
+        wrong["reason"] = ["Say why; it is kept in the audit."]
+    if expires_at is not None and expires_at <= timezone.now():
+        wrong["expires_at"] = ["Give a time in the future, or none."]
+    if wrong:
+        names = ", ".join(sorted(wrong))
+        raise Invalid(
+            f"The override is not right: {names}.", code="quota_override.invalid", **wrong
+        )

@@ -1,0 +1,23 @@
+"""Desired state, one module a noun; import names from here."""
+
+from tenants.models.address import Address, AddressType, Placement
+from tenants.models.address_space import AddressSpace, Broker, Endpoint, SpaceSecret, SpaceType
+from tenants.models.messaging_user import MessagingUser
+from tenants.models.tenant import ApiToken, Membership, Role, Tenant, User
+
+__all__ = [
+    "Address",
+    "AddressSpace",
+    "AddressType",
+    "ApiToken",
+    "Broker",
+    "Endpoint",
+    "Membership",
+    "MessagingUser",
+    "Placement",
+    "Role",
+    "SpaceSecret",
+    "SpaceType",
+    "Tenant",
+    "User",
+]

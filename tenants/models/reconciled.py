@@ -1,0 +1,43 @@
+"""What every reconciled row carries: phase, generations, conditions, deletion."""
+
+from typing import Any
+
+from django.db import models
+from django.db.models import F, Q
+
+from controlplane.core.models import Timestamped
+from controlplane.core.phases import Phase
+
+
+class Reconciled(Timestamped):
+    """Desired state with its observed side.
+
+    ``generation`` rises with each change of desired state; ``observed_generation`` is the one a
+    worker has made real. Deletion is desired state too: ``deletion_requested_at`` asks for it and
+    ``deleted_at`` says it is done; the row stays, because what it used is still billed.
+    """
+
+    phase = models.CharField(max_length=12, choices=Phase.choices, default=Phase.PENDING)
+    generation = models.BigIntegerField(default=1)
+    observed_generation = models.BigIntegerField(default=0)
+    conditions = models.JSONField(default=list)
+    active_since = models.DateTimeField(null=True)  # first time Active: lifetime meters begin here
+    deletion_requested_at = models.DateTimeField(null=True)
+    deleted_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+
+def reconciled_constraints(model: str) -> list[models.CheckConstraint]:
+    """Return the invariants of ``Reconciled`` under names that are unique to ``model``."""
+    conditions: dict[str, Any] = {
+        "phase_known": Q(phase__in=Phase.values),
+        "observed_within_generation": Q(observed_generation__lte=F("generation")),
+        "deleted_was_requested": Q(deleted_at__isnull=True)
+        | Q(deletion_requested_at__isnull=False),
+    }
+    return [
+        models.CheckConstraint(name=f"{model}_{name}", condition=condition)
+        for name, condition in conditions.items()
+    ]

@@ -1,0 +1,82 @@
+"""People and the customers they act for."""
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.db.models import Q
+
+from controlplane.core import ids
+from controlplane.core.models import Timestamped
+
+
+class Role(models.TextChoices):
+    """What a member may do in a tenant; the table is ``tenants/permissions.py``."""
+
+    OWNER = "owner"
+    ADMIN = "admin"
+    DEVELOPER = "developer"
+    BILLING = "billing"
+    VIEWER = "viewer"
+
+
+class User(AbstractUser):
+    """A person. ``username`` equals the lower-case email; ``is_staff`` marks the operator.
+
+    A person who logs in through OIDC has ``oidc_subject`` (issuer#sub) and no usable password.
+    """
+
+    email = models.EmailField(unique=True)
+    oidc_subject = models.CharField(max_length=400, unique=True, null=True, blank=True)
+
+
+class Tenant(Timestamped):
+    """One paying customer. ``slug`` is unique and is the tenant's name in URLs.
+
+    Billing details may be completed later; a missing one holds the invoice.
+    """
+
+    id = models.CharField(primary_key=True, max_length=40, default=ids.tenant_id)
+    name = models.CharField(max_length=200)
+    slug = models.SlugField(max_length=63, unique=True)
+    billing_name = models.CharField(max_length=200, blank=True)
+    billing_email = models.EmailField(blank=True)
+    billing_address = models.TextField(blank=True)
+    billing_country = models.CharField(max_length=2, blank=True)
+    tax_id = models.CharField(max_length=60, blank=True)
+    billing_time_zone = models.CharField(max_length=60, default="UTC")
+
+
+class Membership(Timestamped):
+    """A person's role in a tenant. Key: (tenant, user)."""
+
+    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
+    role = models.CharField(max_length=12, choices=Role.choices)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "user"], name="membership_once"),
+            models.CheckConstraint(name="membership_role_known", condition=Q(role__in=Role.values)),
+        ]
+
+
+class ApiToken(Timestamped):
+    """A bearer token for programs, bound to one tenant and one role. Only its hash is stored."""
+
+    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="api_tokens")
+    name = models.CharField(max_length=100)
+    role = models.CharField(max_length=12, choices=Role.choices)
+    prefix = models.CharField(max_length=12)  # the first characters, to recognise it in a list
+    token_hash = models.CharField(max_length=64, unique=True)
+    created_by = models.CharField(max_length=255)
+    expires_at = models.DateTimeField(null=True)
+    last_used_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant", "name"],
+                condition=Q(revoked_at__isnull=True),
+                name="api_token_name_once",
+            )
+        ]

@@ -1,0 +1,121 @@
+"""Reads of desired state. Every function takes the tenant, or what already belongs to one.
+
+What is somebody else's is answered as if it did not exist (Missing).
+"""
+
+from django.db.models import Q, QuerySet
+
+from controlplane.core.errors import Missing
+from controlplane.core.models import AuditEvent, Operation
+from tenants.models import Address, AddressSpace, ApiToken, Membership, MessagingUser, Tenant, User
+
+
+def membership(user: User, tenant_slug: str) -> Membership:
+    """Return the user's membership of the tenant (Missing when there is none)."""
+    found = (
+        Membership.objects.select_related("tenant", "user")
+        .filter(user=user, tenant__slug=tenant_slug)
+        .first()
+    )
+    if found is None:
+        raise Missing(f"There is no tenant {tenant_slug!r} that you belong to.")
+    return found
+
+
+def tenants_of(user: User) -> QuerySet[Membership, Membership]:
+    """Return the user's memberships with their tenants, by tenant name."""
+    return user.memberships.select_related("tenant").order_by("tenant__name", "tenant__slug")
+
+
+def get_tenant(slug: str) -> Tenant:
+    """Return the tenant for staff (Missing when there is none)."""
+    found = Tenant.objects.filter(slug=slug).first()
+    if found is None:
+        raise Missing(f"There is no tenant {slug!r}.")
+    return found
+
+
+def list_tenants(search: str = "") -> QuerySet[Tenant, Tenant]:
+    """Return all tenants for staff, by name; ``search`` matches name or slug."""
+    wanted = Q(name__icontains=search) | Q(slug__icontains=search)
+    return Tenant.objects.filter(wanted).order_by("name", "slug")
+
+
+def list_members(tenant: Tenant) -> QuerySet[Membership, Membership]:
+    """Return the tenant's members with their users, by email."""
+    return tenant.memberships.select_related("user").order_by("user__email")
+
+
+def list_tokens(tenant: Tenant) -> QuerySet[ApiToken, ApiToken]:
+    """Return the tenant's live API tokens, by name."""
+    return tenant.api_tokens.filter(revoked_at__isnull=True).order_by("name")
+
+
+def list_spaces(tenant: Tenant) -> QuerySet[AddressSpace, AddressSpace]:
+    """Return the tenant's spaces that are not deleted, by name."""
+    return (
+        AddressSpace.objects.select_related("tenant", "space_plan")
+        .filter(tenant=tenant, deleted_at__isnull=True)
+        .order_by("name")
+    )
+
+
+def get_space(tenant: Tenant, name: str) -> AddressSpace:
+    """Return one space of the tenant (Missing when there is none of that name)."""
+    found = list_spaces(tenant).filter(name=name).first()
+    if found is None:
+        raise Missing(f"There is no address space {name!r} here.", code="address_space.missing")
+    return found
+
+
+def space_names(tenant: Tenant) -> dict[str, str]:
+    """Return {id: name} of every space the tenant ever had; a deleted one keeps its name."""
+    return dict(AddressSpace.objects.filter(tenant=tenant).values_list("id", "name"))
+
+
+def list_addresses(space: AddressSpace) -> QuerySet[Address, Address]:
+    """Return the space's addresses that are not deleted, by address."""
+    return (
+        Address.objects.select_related("address_plan", "topic")
+        .filter(space=space, deleted_at__isnull=True)
+        .order_by("address")
+    )
+
+
+def get_address(space: AddressSpace, address: str) -> Address:
+    """Return one address of the space (Missing when there is none of that name)."""
+    found = list_addresses(space).select_related("space__tenant").filter(address=address).first()
+    if found is None:
+        raise Missing(f"There is no address {address!r} in this space.", code="address.missing")
+    return found
+
+
+def list_users(space: AddressSpace) -> QuerySet[MessagingUser, MessagingUser]:
+    """Return the space's messaging users that are not deleted, by name."""
+    return MessagingUser.objects.filter(space=space, deleted_at__isnull=True).order_by("name")
+
+
+def get_user(space: AddressSpace, name: str) -> MessagingUser:
+    """Return one messaging user of the space (Missing when there is none of that name)."""
+    found = list_users(space).select_related("space__tenant").filter(name=name).first()
+    if found is None:
+        raise Missing(f"There is no user {name!r} in this space.", code="messaging_user.missing")
+    return found
+
+
+def list_operations(tenant: Tenant) -> QuerySet[Operation, Operation]:
+    """Return the tenant's operations, newest first."""
+    return Operation.objects.filter(tenant_id=tenant.pk).order_by("-created_at", "-id")
+
+
+def get_operation(tenant: Tenant, operation_id: str) -> Operation:
+    """Return one operation of the tenant (Missing otherwise)."""
+    found = list_operations(tenant).filter(pk=operation_id).first()
+    if found is None:
+        raise Missing(f"There is no operation {operation_id!r}.", code="operation.missing")
+    return found
+
+
+def list_audit(tenant: Tenant) -> QuerySet[AuditEvent, AuditEvent]:
+    """Return what happened in the tenant, newest first."""
+    return AuditEvent.objects.filter(tenant_id=tenant.pk).order_by("-at", "-id")
