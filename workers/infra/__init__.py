@@ -1,0 +1,1 @@
+"""The door to where things run: one contract, an adapter per place."""

@@ -1,0 +1,117 @@
+"""The contract of ``infra``: run named instances of rendered files in isolated namespaces.
+
+Nothing here says processes or pods. A caller first asks ``place`` for the layout (paths and ports
+an instance will see), renders its files with it, then calls ``ensure_instance``. Every method is
+idempotent and may be killed anywhere; none blocks until ready: readiness is observed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+
+class InfraError(Exception):
+    """The place refuses or is away; ``retry`` says whether waiting can help."""
+
+    def __init__(self, message: str, *, reason: str, retry: bool) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.retry = retry
+
+
+class Kind(StrEnum):
+    """What an instance is; decides its command, its volume and its ports."""
+
+    BROKER = "broker"
+    ROUTER = "router"
+
+
+@dataclass(frozen=True)
+class Namespace:
+    """Where one address space runs. ``name`` comes from ``workers.infra.names.namespace``."""
+
+    name: str
+    tenant_id: str
+    space_id: str
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What one instance will see: absolute paths inside its own view, and where it listens.
+
+    ``ports`` maps a port's name (``amqps`` public, ``management`` internal mutual TLS) to its
+    number; ``bind_host`` is what to listen on, ``host`` what peers and workers dial.
+    """
+
+    config_dir: str
+    data_dir: str
+    bind_host: str
+    host: str
+    ports: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class InstanceSpec:
+    """One router or broker to run. ``files``: path relative to config_dir -> content.
+
+    Files named in ``live_files`` may change without a restart (the engine reloads them); a change
+    of any other file restarts the instance. ``secret_files`` are stored with mode 0600.
+    """
+
+    namespace: Namespace
+    kind: Kind
+    name: str
+    files: Mapping[str, str]
+    live_files: frozenset[str] = frozenset()
+    secret_files: frozenset[str] = frozenset()
+    memory_mb: int = 128
+    engine: str = "artemis"  # artemis | devrouter | qdrouterd | skrouterd
+
+
+@dataclass(frozen=True)
+class InstanceStatus:
+    """What was observed. ``boot`` identifies one life of the process (start time and pid)."""
+
+    name: str
+    kind: Kind
+    running: bool
+    message: str = ""
+    boot: str = ""
+
+
+@dataclass(frozen=True)
+class PublicEndpoint:
+    """Where clients reach an instance's public port."""
+
+    host: str
+    port: int
+    extra_names: Sequence[str] = field(default_factory=tuple)
+
+
+class Infra(Protocol):
+    """Run instances in namespaces. All methods are idempotent and raise only ``InfraError``."""
+
+    def ensure_namespace(self, namespace: Namespace) -> None: ...
+
+    def place(self, namespace: Namespace, kind: Kind, name: str) -> Layout:
+        """Return where ``name`` will run; the same answer every time until it is deleted."""
+        ...
+
+    def ensure_instance(self, spec: InstanceSpec) -> InstanceStatus: ...
+
+    def restart_instance(self, namespace: Namespace, name: str) -> None: ...
+
+    def list_instances(self, namespace: Namespace) -> Sequence[InstanceStatus]: ...
+
+    def delete_instance(self, namespace: Namespace, name: str) -> None:
+        """Stop the instance and remove its files and its volume; callers checked it is empty."""
+        ...
+
+    def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint: ...
+
+    def delete_namespace(self, namespace: Namespace) -> bool:
+        """Remove everything of the namespace; True once it is gone."""
+        ...
+
+    def list_namespaces(self) -> Sequence[str]: ...

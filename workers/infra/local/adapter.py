@@ -1,0 +1,153 @@
+"""The ``infra`` contract on one machine: each instance is a supervised process.
+
+For trying Waypost, tests and demonstrations; never for production. Chosen by
+``workers.infra.adapters``. The contract itself is explained in ``workers.infra.base``.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from controlplane.core.errors import Invalid, Unavailable
+from controlplane.embedded.supervisor_client import (
+    Program,
+    ProgramStatus,
+    SupervisorClient,
+    write_atomically,
+)
+from workers.infra import names
+from workers.infra.base import (
+    InfraError,
+    InstanceSpec,
+    InstanceStatus,
+    Kind,
+    Layout,
+    Namespace,
+    PublicEndpoint,
+)
+from workers.infra.local import engines, files
+from workers.infra.local.files import InstanceFiles
+
+_HOST = "127.0.0.1"
+
+
+class LocalInfra:
+    """Instances as processes of one supervisord, files under ``state_dir/spaces``."""
+
+    def __init__(self, state_dir: Path, supervisor: SupervisorClient) -> None:
+        self._spaces = state_dir / "spaces"
+        self._supervisor = supervisor
+
+    def ensure_namespace(self, namespace: Namespace) -> None:
+        folder = self._spaces / namespace.name
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        owner = folder / "namespace.json"
+        if not owner.exists():
+            text = json.dumps({"tenant": namespace.tenant_id, "space": namespace.space_id})
+            write_atomically(owner, text, mode=0o600)
+
+    def place(self, namespace: Namespace, kind: Kind, name: str) -> Layout:
+        folder = self._files(namespace, name)
+        ports = files.remembered_ports(self._spaces, folder.folder, engines.PORTS[kind])
+        return Layout(str(folder.config), str(folder.data), _HOST, _HOST, ports)
+
+    def ensure_instance(self, spec: InstanceSpec) -> InstanceStatus:
+        folder = self._files(spec.namespace, spec.name)
+        folder.make()
+        folder.write(spec.files)
+        launch = engines.launch(spec, folder)
+        program = Program(
+            name=names.program(spec.namespace.name, spec.name),
+            command=launch.command,
+            directory=str(folder.folder),
+            log_file=str(folder.log / "output.log"),
+            environment=launch.environment,
+            revision=files.digest(spec.files, spec.live_files),
+            priority=600 if spec.kind is Kind.BROKER else 700,
+        )
+        with _as_infra_error():
+            self._check_ports(program.name, spec)
+            self._supervisor.ensure(program)
+            status = self._supervisor.find(program.name)
+        return _observed(spec.name, spec.kind, status)
+
+    def restart_instance(self, namespace: Namespace, name: str) -> None:
+        with _as_infra_error():
+            self._supervisor.restart(names.program(namespace.name, name))
+
+    def list_instances(self, namespace: Namespace) -> Sequence[InstanceStatus]:
+        prefix = names.program(namespace.name, "")
+        with _as_infra_error():
+            programs = self._supervisor.list_programs()
+        found = [
+            (each.name.removeprefix(prefix), each)
+            for each in programs
+            if each.name.startswith(prefix)
+        ]
+        return [_observed(name, _kind(name), each) for name, each in found]
+
+    def delete_instance(self, namespace: Namespace, name: str) -> None:
+        with _as_infra_error():
+            self._supervisor.remove(names.program(namespace.name, name))
+        self._files(namespace, name).remove()
+
+    def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint:
+        layout = self.place(namespace, _kind(instance), instance)
+        return PublicEndpoint(_HOST, layout.ports["amqps"], ("localhost",))
+
+    def delete_namespace(self, namespace: Namespace) -> bool:
+        for instance in self.list_instances(namespace):
+            self.delete_instance(namespace, instance.name)
+        folder = self._spaces / namespace.name
+        if folder.exists():
+            shutil.rmtree(folder)
+        return True
+
+    def list_namespaces(self) -> Sequence[str]:
+        return sorted(path.parent.name for path in self._spaces.glob("*/namespace.json"))
+
+    def _check_ports(self, program: str, spec: InstanceSpec) -> None:
+        """Refuse to start beside a stranger who took a remembered port while we were down."""
+        known = self._supervisor.find(program)
+        if known is not None and known.pid:
+            return
+        layout = self.place(spec.namespace, spec.kind, spec.name)
+        taken = [port for port in layout.ports.values() if not files.can_bind(port)]
+        if taken:
+            raise InfraError(
+                f"Port {taken[0]} of {spec.name} is taken by another program on this machine: "
+                "stop that program; we go on by ourselves then.",
+                reason="PortTaken",
+                retry=True,
+            )
+
+    def _files(self, namespace: Namespace, name: str) -> InstanceFiles:
+        return InstanceFiles(self._spaces / namespace.name / name)
+
+
+def _kind(instance: str) -> Kind:
+    return Kind.BROKER if instance.startswith("broker") else Kind.ROUTER
+
+
+def _observed(name: str, kind: Kind, status: ProgramStatus | None) -> InstanceStatus:
+    if status is None:
+        return InstanceStatus(name, kind, running=False, message="not started yet")
+    return InstanceStatus(
+        name,
+        kind,
+        running=status.state in {"RUNNING", "STARTING"} and status.pid > 0,
+        message=f"{status.state}: {status.message}",
+        boot=f"{status.started_at}-{status.pid}",
+    )
+
+
+@contextmanager
+def _as_infra_error() -> Iterator[None]:
+    try:
+        yield
+    except Unavailable as error:
+        raise InfraError(error.message, reason="SupervisorUnavailable", retry=True) from error
+    except Invalid as error:
+        raise InfraError(error.message, reason="ProgramInvalid", retry=False) from error

@@ -1,0 +1,135 @@
+"""The command line of each engine that the local adapter can run."""
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+
+from workers.infra.base import InfraError, InstanceSpec
+from workers.infra.local.files import InstanceFiles
+
+PORTS: Mapping[str, Sequence[str]] = {
+    "broker": ("amqps", "management"),
+    "router": ("amqps", "management", "mesh"),
+}
+# Each start gets its own identity, so that a reader of counters knows one life from the next.
+_BOOT_SCRIPT = 'exec "$0" "-Dwaypost.boot=$$-$(date +%s%N)" "$@"'
+# A broker that stays small on a shared machine (design: local mode, section 2).
+JAVA_FLAGS = (
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Xss256k",
+    "-Xms16m",
+    "-XX:-UsePerfData",
+    "-XX:+ExitOnOutOfMemoryError",
+    "-Dlog4j2.disableJmx=true",
+    "-Duser.timezone=UTC",
+    "--add-opens",
+    "java.base/jdk.internal.misc=ALL-UNNAMED",
+)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How to start an engine in the foreground."""
+
+    command: Sequence[str]
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ClassData:
+    """A class-data archive (it halves a broker's start) and the class path it belongs to."""
+
+    archive: Path
+    jars: str
+
+
+def launch(spec: InstanceSpec, files: InstanceFiles) -> Launch:
+    """Return how to start ``spec`` with its files in place.
+
+    Raises:
+        InfraError: the engine is not on this machine, or not known.
+    """
+    if spec.engine == "artemis":
+        return _artemis(spec, files)
+    if spec.engine == "devrouter":
+        return _devrouter(files)
+    if spec.engine in {"qdrouterd", "skrouterd"}:
+        return _router_binary(spec.engine, files)
+    raise InfraError(f"unknown engine {spec.engine!r}", reason="EngineUnknown", retry=False)
+
+
+def artemis_command(java: str, etc: Path, memory_mb: int, class_path: Sequence[str]) -> list[str]:
+    """Return the command that runs a broker whose folder is the parent of ``etc``."""
+    home, folder = Path(settings.ARTEMIS_HOME), etc.parent
+    return [
+        java,
+        *JAVA_FLAGS,
+        f"-Xmx{memory_mb}m",
+        *class_path,
+        f"-Djava.security.auth.login.config={etc / 'login.config'}",
+        f"-Dlog4j2.configurationFile={etc / 'log4j2.properties'}",
+        f"-Dartemis.home={home}",
+        f"-Dartemis.instance={folder}",
+        f"-Dartemis.instance.etc={etc}",
+        f"-Ddata.dir={folder / 'data'}",
+        f"-Djava.io.tmpdir={folder / 'log' / 'tmp'}",
+        f"-Djava.library.path={home / 'bin' / 'lib' / 'linux-x86_64'}",
+        "org.apache.activemq.artemis.cli.Artemis",
+        "run",
+    ]
+
+
+def _artemis(spec: InstanceSpec, files: InstanceFiles) -> Launch:
+    home = Path(settings.ARTEMIS_HOME)
+    java = shutil.which("java")
+    if java is None or not (home / "lib").is_dir():
+        raise InfraError(
+            "Java or the broker's files are missing: run `make setup`.",
+            reason="BrokerMissing",
+            retry=False,
+        )
+    (files.log / "tmp").mkdir(exist_ok=True, mode=0o700)
+    run = artemis_command(java, files.config, spec.memory_mb, _class_path(home))
+    command = ["/bin/sh", "-c", _BOOT_SCRIPT, *run]
+    return Launch(command, {"MALLOC_ARENA_MAX": "2"})
+
+
+def class_data(home: Path) -> ClassData:
+    """Return where the class-data archive of the broker is, or would be.
+
+    Java accepts an archive only with exactly the class path it was made with.
+    """
+    cache = home.parent.parent / "cds"
+    jars = ":".join(str(path) for path in sorted((home / "lib").glob("*.jar")))
+    return ClassData(cache / f"{home.name}.jsa", jars)
+
+
+def _class_path(home: Path) -> list[str]:
+    found = class_data(home)
+    if found.archive.exists():
+        return [f"-XX:SharedArchiveFile={found.archive}", "-Xshare:auto", "-cp", found.jars]
+    return ["-cp", f"{home / 'lib'}/*"]
+
+
+def _devrouter(files: InstanceFiles) -> Launch:
+    command = [
+        sys.executable,
+        "-m",
+        "workers.services.devrouter",
+        str(files.config / "router.json"),
+    ]
+    # The router loads no Django, so it needs nothing of our environment but the code's place.
+    return Launch(command, {"PYTHONPATH": str(settings.BASE_DIR), "PYTHONUNBUFFERED": "1"})
+
+
+def _router_binary(engine: str, files: InstanceFiles) -> Launch:
+    binary = settings.ROUTER_BINARY or shutil.which(engine)
+    if not binary or not os.access(binary, os.X_OK):
+        raise InfraError(f"{engine} is not on PATH", reason="RouterMissing", retry=False)
+    return Launch([str(binary), "--conf", str(files.config / "router.json")], {})

@@ -1,0 +1,124 @@
+"""Folders, files and ports of instances that run on this machine; called by the local adapter.
+
+Layout: ``<state>/spaces/<namespace>/<instance>/{etc,data,log}`` and ``ports.json`` beside them.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import random
+import shutil
+import socket
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from controlplane.embedded.supervisor_client import write_atomically
+
+# Below the kernel's ephemeral range (32768 and up), so no outgoing connection sits on one of them.
+_PORTS = range(21000, 32000)
+
+
+class InstanceFiles:
+    """The folder of one instance."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.config = folder / "etc"
+        self.data = folder / "data"
+        self.log = folder / "log"
+
+    def make(self) -> None:
+        for each in (self.config, self.data, self.log):
+            each.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def write(self, files: Mapping[str, str]) -> None:
+        """Make the config folder hold exactly ``files``; each file changes at once or not."""
+        for name, text in files.items():
+            path = self._inside(name)
+            if not path.exists() or path.read_text() != text:
+                path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                write_atomically(path, text, mode=0o600)
+                _date_ahead(path)
+        for path in sorted(self.config.rglob("*"), reverse=True):
+            if path.is_file() and str(path.relative_to(self.config)) not in files:
+                path.unlink()
+
+    def remove(self) -> None:
+        """Delete the folder. Idempotent."""
+        if self.folder.exists():
+            shutil.rmtree(self.folder)
+
+    def _inside(self, name: str) -> Path:
+        path = self.config / name
+        if not path.resolve().is_relative_to(self.config.resolve()):
+            raise ValueError(f"{name!r} leaves the configuration folder")
+        return path
+
+
+def digest(files: Mapping[str, str], but: frozenset[str]) -> str:
+    """Return the digest of all files that are not in ``but``: what needs a restart to apply."""
+    document = json.dumps(
+        {name: text for name, text in files.items() if name not in but}, sort_keys=True
+    )
+    return hashlib.sha256(document.encode()).hexdigest()
+
+
+def remembered_ports(spaces: Path, instance: Path, wanted: Sequence[str]) -> dict[str, int]:
+    """Return the instance's ports by name, choosing free ones once; the same answer ever after."""
+    path = instance / "ports.json"
+    with _locked(spaces):
+        known: dict[str, int] = json.loads(path.read_text()) if path.exists() else {}
+        missing = [name for name in wanted if name not in known]
+        if missing:
+            taken = _taken(spaces)
+            for name in missing:
+                known[name] = _free_port(taken)
+                taken.add(known[name])
+            instance.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_atomically(path, json.dumps(known), mode=0o600)
+    return {name: known[name] for name in wanted}
+
+
+def _taken(spaces: Path) -> set[int]:
+    return {
+        port
+        for path in spaces.glob("*/*/ports.json")
+        for port in json.loads(path.read_text()).values()
+    }
+
+
+def _free_port(taken: set[int]) -> int:
+    for port in random.sample(_PORTS, len(_PORTS)):
+        if port not in taken and can_bind(port):
+            return port
+    raise OSError("no free port between 21000 and 31999")
+
+
+def can_bind(port: int) -> bool:
+    """Return whether nobody listens on a loopback port now."""
+    with socket.socket() as probe:
+        # As servers do: connections that a stopped server closed linger on its port for a minute.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
+def _date_ahead(path: Path) -> None:
+    # Servers reload a file whose date is later than their last reload. A reload between writing
+    # the temporary file and renaming it would otherwise hide this change for ever.
+    ahead = time.time() + 1.5
+    os.utime(path, (ahead, ahead))
+
+
+@contextmanager
+def _locked(spaces: Path) -> Iterator[None]:
+    spaces.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (spaces / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

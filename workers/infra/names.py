@@ -1,0 +1,41 @@
+"""Names of namespaces and instances: legal everywhere, never colliding, made in this one place.
+
+A name is a readable slug and a hash of the ids that make it unique. Called by the reconcile loop
+and the infra adapters; nothing a tenant wrote reaches a name except through the slug.
+"""
+
+import hashlib
+import re
+
+MAX_LENGTH = 63  # DNS label, RFC 1123; the limit of a Kubernetes namespace and of a label value
+_HASH_LENGTH = 12  # 60 bits
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+def namespace(tenant_id: str, space_id: str, readable: str) -> str:
+    """Return the namespace of a space: ``wp-<slug of readable>-<hash of the two ids>``."""
+    return _named("wp", readable, tenant_id, space_id)
+
+
+def program(namespace: str, instance: str) -> str:
+    """Return the supervised program's name of an instance in a namespace."""
+    return f"{namespace}.{instance}"
+
+
+def slug(text: str) -> str:
+    """Return ``text`` as lower-case words joined by ``-``; empty when nothing is left."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def _named(prefix: str, readable: str, *ids: str) -> str:
+    digest = _hash(*ids)
+    room = MAX_LENGTH - len(prefix) - len(digest) - 2
+    middle = slug(readable)[:room].strip("-")
+    return "-".join(part for part in (prefix, middle, digest) if part)
+
+
+def _hash(*ids: str) -> str:
+    # Lengths first, so that ("ab", "c") and ("a", "bc") differ.
+    text = "".join(f"{len(each)}:{each}" for each in ids)
+    number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+    return "".join(_ALPHABET[(number >> (5 * i)) & 31] for i in range(_HASH_LENGTH))

@@ -1,0 +1,1 @@
+"""Artemis brokers: what one should hold and its files (both pure), and the driver."""

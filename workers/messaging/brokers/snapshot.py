@@ -1,0 +1,160 @@
+"""One cumulative snapshot of one broker, for metering.
+
+What bills what is the table in section 2 of the lakehouse design:
+
+* queue: messages added to, and acknowledged of, its queue;
+* topic: the address's routed and unrouted messages; acknowledged of its subscription queues;
+* subscription: nothing in (counted on its topic), acknowledged of its queue out;
+* deadletter: nothing in (moves are not billed), acknowledged out.
+
+**Restored messages.** After a restart the broker counts what it reads back from its journal as
+added. The first look into each life tells them from new ones (added but never routed; exact unless
+sends were refused or rolled back before that look) and leaves the figures in the broker, in a
+non-durable queue that lives exactly as long as they hold.
+
+**Connections opened** survive any outage of ours: the broker counts, in two internal queues of
+length one, each connection that brings none of our certificates, and each failed login. A port scan
+or a failed TLS handshake is not a connection. The figure is a lower bound while a login is under
+way, never too high, and exact at rest: in one life take its maximum.
+"""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workers.messaging import management
+from workers.messaging.brokers import connections, desired, restored
+from workers.messaging.management import ManagementClient, Refused, Request
+from workers.messaging.observed import (
+    AddressCounters,
+    ConnectionSeen,
+    InstanceSnapshot,
+    ManagementTarget,
+)
+
+_MANY = 1_000_000
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class MeteredAddress:
+    """A tenant's address that may be on this broker. ``type`` as in the address's row."""
+
+    address: str
+    type: str
+
+
+def take(
+    target: ManagementTarget,
+    *,
+    addresses: Sequence[MeteredAddress],
+    internal_users: Collection[str] = (),
+) -> InstanceSnapshot:
+    """Return one snapshot; addresses that are not on the broker are left out.
+
+    ``internal_users`` are client identities that are never billed (none in the product today).
+
+    Raises:
+        Unreachable: the broker does not answer; that says nothing about its counters.
+    """
+    with management.connected(target, purpose="meter") as client:
+        life = str(client.read("broker", "Name"))
+        queues, topics = _queues_and_addresses(client)
+        base = restored.find_or_record(client, queues, topics)
+        stored = _stored_bytes(client, queues)
+        opened, seen = _count_connections(client)
+    counters = [
+        found
+        for each in addresses
+        if (found := _count(each, queues, topics, base, stored)) is not None
+    ]
+    return InstanceSnapshot(
+        boot_id=life,
+        addresses=counters,
+        connections_opened=opened,
+        connections=[
+            ConnectionSeen(each.id, each.user, each.container, each.remote_host)
+            for each in seen
+            if each.user not in internal_users
+        ],
+    )
+
+
+def _queues_and_addresses(client: ManagementClient) -> tuple[list[Row], dict[str, Row]]:
+    queues, topics = client.ask(
+        [
+            Request("broker", "listQueues", ["", 1, _MANY]),
+            Request("broker", "listAddresses", ["", 1, _MANY]),
+        ]
+    )
+    rows: list[Row] = json.loads(queues)["data"]
+    return rows, {row["name"]: row for row in json.loads(topics)["data"]}
+
+
+def _count_connections(
+    client: ManagementClient,
+) -> tuple[int, Sequence[connections.OpenConnection]]:
+    """Count so that each race makes the figure smaller: opened first, refusals last."""
+    opened = int(client.read(f"queue.{desired.CONNECTIONS_QUEUE}", "MessagesAdded"))
+    seen = connections.list_clients(client)
+    undecided = sum(1 for each in seen if each.user == "")
+    refused = int(client.read(f"queue.{desired.REFUSALS_QUEUE}", "MessagesAdded"))
+    return max(0, opened - undecided - refused), seen
+
+
+def _count(
+    address: MeteredAddress,
+    queues: Sequence[Row],
+    topics: Mapping[str, Row],
+    base: Mapping[str, int],
+    stored: Mapping[str, int],
+) -> AddressCounters | None:
+    if address.type == "topic":
+        return _count_topic(address.address, queues, topics, stored)
+    queue = next((row for row in queues if row["name"] == address.address), None)
+    if queue is None:
+        return None
+    is_billed_in = address.type == "queue"
+    added = int(queue["messagesAdded"]) - base.get(address.address, 0)
+    return AddressCounters(
+        address.address,
+        messages_in=max(0, added) if is_billed_in else 0,
+        messages_out=int(queue["messagesAcked"]),
+        stored_bytes=stored.get(address.address, 0),
+    )
+
+
+def _count_topic(
+    address: str, queues: Sequence[Row], topics: Mapping[str, Row], stored: Mapping[str, int]
+) -> AddressCounters | None:
+    topic = topics.get(address)
+    if topic is None:
+        return None
+    subscriptions = [row for row in queues if row["address"] == address]
+    out = {f"{row['name']}#{row['id']}": int(row["messagesAcked"]) for row in subscriptions}
+    return AddressCounters(
+        address,
+        messages_in=int(topic["routedMessageCount"]) + int(topic["unroutedMessageCount"]),
+        messages_out=sum(out.values()),
+        queues_out=out,
+        stored_bytes=sum(stored.get(row["name"], 0) for row in subscriptions),
+    )
+
+
+def _stored_bytes(client: ManagementClient, queues: Sequence[Row]) -> dict[str, int]:
+    """Read the persistent size of each queue that holds anything; a vanished queue holds none."""
+    names = [
+        row["name"]
+        for row in queues
+        if row["messageCount"] != "0" and not row["name"].startswith("$")
+    ]
+    answers = client.try_all(
+        [Request(f"queue.{name}", attribute="PersistentSize") for name in names]
+    )
+    return {
+        name: int(answer)
+        for name, answer in zip(names, answers, strict=True)
+        if not isinstance(answer, Refused)
+    }

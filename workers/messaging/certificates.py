@@ -1,0 +1,215 @@
+"""Certificates of spaces and of the installation: authorities, issuing, renewal. Pure but one part.
+
+A space has an authority of its own that signs everything inside it; the installation has a control
+authority whose client certificates bind a router to its space (common name = space id). Keys are
+PEM text here; callers seal them (``SpaceSecret``) or keep them in a 0600 file. The part that is not
+pure is the control authority's folder. Algorithms: ECDSA P-256 with SHA-256, RFC 5280 profiles.
+"""
+
+import fcntl
+import ipaddress
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+ORGANISATION = "waypost"
+AUTHORITY_LIFETIME = timedelta(days=3650)
+LIFETIME = timedelta(days=30)
+# Clocks of two machines differ; a certificate must be good on both at once.
+_BACKDATED = timedelta(minutes=5)
+
+
+@dataclass(frozen=True)
+class KeyPair:
+    """A private key (PKCS #8 PEM, unencrypted) and its certificate (PEM)."""
+
+    key_pem: str
+    certificate_pem: str
+
+    @property
+    def certificate(self) -> x509.Certificate:
+        return x509.load_pem_x509_certificate(self.certificate_pem.encode())
+
+    @property
+    def expires_at(self) -> datetime:
+        return self.certificate.not_valid_after_utc
+
+
+def create_authority(common_name: str, now: datetime) -> KeyPair:
+    """Return a new self-signed authority that may sign end certificates only."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = _name(common_name)
+    certificate = (
+        _builder(name, name, key.public_key(), now, AUTHORITY_LIFETIME)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_key_usage(signs_certificates=True), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    return _key_pair(key, certificate)
+
+
+def issue_server(
+    authority: KeyPair, hosts: Sequence[str], now: datetime, lifetime: timedelta = LIFETIME
+) -> KeyPair:
+    """Return a server certificate for ``hosts`` (names or addresses; the first is the subject).
+
+    Some AMQP libraries compare an address with the subject only, so the first host is in both.
+    """
+    return _issue(authority, hosts[0], ExtendedKeyUsageOID.SERVER_AUTH, now, lifetime, hosts)
+
+
+def issue_client(
+    authority: KeyPair, common_name: str, now: datetime, lifetime: timedelta = LIFETIME
+) -> KeyPair:
+    """Return a client certificate whose subject is ``CN=<common_name>, O=waypost``."""
+    return _issue(authority, common_name, ExtendedKeyUsageOID.CLIENT_AUTH, now, lifetime, ())
+
+
+def distinguished_name(common_name: str) -> str:
+    """Return the subject as Java prints it: what a broker's certificate users file must hold."""
+    return f"CN={common_name}, O={ORGANISATION}"
+
+
+def renew_at(certificate: x509.Certificate) -> datetime:
+    """Return when to replace a certificate: after two thirds of its life."""
+    begins = certificate.not_valid_before_utc
+    return begins + (certificate.not_valid_after_utc - begins) * 2 / 3
+
+
+def is_good(pair: KeyPair, authority: KeyPair, hosts: Sequence[str], now: datetime) -> bool:
+    """Return whether ``pair`` is signed by ``authority``, names ``hosts``, and is not due yet."""
+    certificate = pair.certificate
+    try:
+        certificate.verify_directly_issued_by(authority.certificate)
+    except (ValueError, TypeError, InvalidSignature):
+        return False
+    return set(_hosts(certificate)) == set(hosts) and now < renew_at(certificate)
+
+
+def control_authority(folder: Path, now: datetime) -> KeyPair:
+    """Return the installation's control authority, making it in ``folder`` the first time.
+
+    Safe for processes that start at once: the first one makes it, under a file lock.
+    """
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        both = folder / "authority.pem"
+        if not both.exists():
+            made = create_authority("waypost control", now)
+            _write_private(both, made.key_pem + made.certificate_pem)
+            _write_private(folder / "ca.pem", made.certificate_pem)
+        return _split(both.read_text())
+
+
+def _split(text: str) -> KeyPair:
+    mark = "-----BEGIN CERTIFICATE-----"
+    key, certificate = text.split(mark, 1)
+    return KeyPair(key, mark + certificate)
+
+
+def _write_private(path: Path, text: str) -> None:
+    temporary = path.with_suffix(".new")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    temporary.replace(path)
+
+
+def _issue(
+    authority: KeyPair,
+    common_name: str,
+    usage: x509.ObjectIdentifier,
+    now: datetime,
+    lifetime: timedelta,
+    hosts: Sequence[str],
+) -> KeyPair:
+    key = ec.generate_private_key(ec.SECP256R1())
+    issuer = authority.certificate
+    builder = (
+        _builder(_name(common_name), issuer.subject, key.public_key(), now, lifetime)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_key_usage(signs_certificates=False), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
+    )
+    if hosts:
+        names = x509.SubjectAlternativeName([_general_name(host) for host in hosts])
+        builder = builder.add_extension(names, critical=False)
+    signer = serialization.load_pem_private_key(authority.key_pem.encode(), password=None)
+    assert isinstance(signer, ec.EllipticCurvePrivateKey)
+    return _key_pair(key, builder.sign(signer, hashes.SHA256()))
+
+
+def _builder(
+    subject: x509.Name,
+    issuer: x509.Name,
+    key: ec.EllipticCurvePublicKey,
+    now: datetime,
+    lifetime: timedelta,
+) -> x509.CertificateBuilder:
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _BACKDATED)
+        .not_valid_after(now + lifetime)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
+    )
+
+
+def _name(common_name: str) -> x509.Name:
+    # Java prints the last attribute first, so this reads "CN=…, O=…" in a broker's users file.
+    return x509.Name(
+        [
+            x509.NameAttribute(NameOID.ORGANIZATION_NAME, ORGANISATION),
+            x509.NameAttribute(NameOID.COMMON_NAME, common_name),
+        ]
+    )
+
+
+def _general_name(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)
+
+
+def _hosts(certificate: x509.Certificate) -> list[str]:
+    try:
+        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
+    except x509.ExtensionNotFound:
+        return []
+    return [str(name.value) for name in found.value]
+
+
+def _key_usage(*, signs_certificates: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=not signs_certificates,
+        key_cert_sign=signs_certificates,
+        crl_sign=signs_certificates,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _key_pair(key: ec.EllipticCurvePrivateKey, certificate: x509.Certificate) -> KeyPair:
+    key_pem = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    return KeyPair(key_pem.decode(), certificate.public_bytes(serialization.Encoding.PEM).decode())

@@ -1,0 +1,150 @@
+"""All files of one router, rendered from desired values. Pure; called by the routers step.
+
+The JSON file is what the router starts from. It holds the same entities that the driver keeps in
+the running router, so a restart needs nobody. ``base.json`` repeats what cannot change in a running
+router: its change, and only that, restarts the instance.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from workers.messaging.routers import entities
+from workers.messaging.routers.desired import (
+    CLIENT_VHOST,
+    INTERNAL_VHOST,
+    DesiredRouter,
+    Place,
+)
+
+CONFIG_FILE = "router.json"
+BASE_FILE = "base.json"
+_KEYS = frozenset({"server.key", "broker-client.key", "auth-client.key"})
+LIVE_FILES = frozenset(
+    {
+        CONFIG_FILE,
+        "server.pem",
+        "broker-client.pem",
+        "auth-client.pem",
+        "space-ca.pem",
+        "control-ca.pem",
+        *_KEYS,
+    }
+)
+SECRET_FILES = _KEYS
+_FILE_TYPES = {
+    entities.CONNECTOR: "connector",
+    entities.ADDRESS: "address",
+    entities.LINK_ROUTE: "linkRoute",
+    entities.AUTO_LINK: "autoLink",
+}
+
+_Entry = tuple[str, Mapping[str, Any]]
+
+
+def files(router: DesiredRouter, place: Place) -> Mapping[str, str]:
+    """Return every file of the router: path in its configuration folder -> text."""
+    base = _base(router, place)
+    live = [
+        (_FILE_TYPES[each.kind], {"name": each.name, **each.attributes})
+        for each in entities.build(router)
+    ]
+    return {
+        CONFIG_FILE: _json([*base, *live]),
+        BASE_FILE: _json(base),
+        "server.key": router.server.key_pem,
+        "server.pem": router.server.certificate_pem,
+        "broker-client.key": router.client.key_pem,
+        "broker-client.pem": router.client.certificate_pem,
+        "auth-client.key": router.auth.client.key_pem,
+        "auth-client.pem": router.auth.client.certificate_pem,
+        "space-ca.pem": router.authority_pem,
+        "control-ca.pem": router.auth.authority_pem,
+    }
+
+
+def _base(router: DesiredRouter, place: Place) -> Sequence[_Entry]:
+    return [
+        ("router", {"id": router.name, "mode": "standalone", "defaultDistribution": "unavailable"}),
+        *_profiles(place.config_dir),
+        (
+            "authServicePlugin",
+            {
+                "name": "wp-auth",
+                "host": router.auth.host,
+                "port": str(router.auth.port),
+                "realm": router.space_id,
+                "sslProfile": "wp-auth-client",
+            },
+        ),
+        *_listeners(place),
+        *_policy(router.max_connections),
+    ]
+
+
+def _profiles(folder: str) -> Sequence[_Entry]:
+    def profile(name: str, certificate: str, authority: str) -> _Entry:
+        attributes = {
+            "name": name,
+            "certFile": f"{folder}/{certificate}.pem",
+            "privateKeyFile": f"{folder}/{certificate}.key",
+            "caCertFile": f"{folder}/{authority}.pem",
+        }
+        return "sslProfile", attributes
+
+    return [
+        profile("wp-server", "server", "space-ca"),
+        profile(entities.BROKER_PROFILE, "broker-client", "space-ca"),
+        profile("wp-auth-client", "auth-client", "control-ca"),
+    ]
+
+
+def _listeners(place: Place) -> Sequence[_Entry]:
+    both = {
+        "host": place.bind_host,
+        "role": "normal",
+        "sslProfile": "wp-server",
+        "authenticatePeer": True,
+        "requireSsl": True,
+        "initialHandshakeTimeoutSeconds": 10,
+    }
+    public = {
+        "name": "wp-public",
+        "port": place.public_port,
+        "saslPlugin": "wp-auth",
+        "policyVhost": CLIENT_VHOST,
+    }
+    internal = {
+        "name": "wp-management",
+        "port": place.internal_port,
+        "saslMechanisms": "EXTERNAL",
+        "policyVhost": INTERNAL_VHOST,
+    }
+    return [("listener", {**public, **both}), ("listener", {**internal, **both})]
+
+
+def _policy(max_connections: int | None) -> Sequence[_Entry]:
+    """Turn the policy on: without it the auth service's permissions are ignored.
+
+    No sources or targets: those of the auth service hold. An unknown vhost is nobody's.
+    """
+    limits = {} if max_connections is None else {"maxConnections": max_connections}
+    group = {"remoteHosts": "*", "allowDynamicSource": True, "allowAnonymousSender": True}
+    control = {**group, "sources": "*", "targets": "*", "allowAdminStatusUpdate": True}
+    return [
+        ("policy", {"enableVhostPolicy": True, "defaultVhost": "wp-nobody"}),
+        ("vhost", {**_vhost(CLIENT_VHOST, group), **limits}),
+        ("vhost", _vhost(INTERNAL_VHOST, control)),
+    ]
+
+
+def _vhost(hostname: str, group: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {
+        "hostname": hostname,
+        "allowUnknownUser": True,
+        "groups": {"$default": group, "$connector": {"sources": "*", "targets": "*"}},
+    }
+
+
+def _json(entries: Sequence[_Entry]) -> str:
+    return json.dumps(entries, indent=1) + "\n"

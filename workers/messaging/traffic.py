@@ -1,0 +1,179 @@
+"""Counting traffic: groups of real AMQP clients that exchange a known number of messages.
+
+Used by the demonstration, the benchmark and the end-to-end tests; nothing of the product itself
+depends on it. Every message is confirmed and every connection is closed in order, so that what is
+counted here is exactly what the other side must have counted.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from workers.messaging.counting_client import Client, Login, Tally, TrafficError
+
+__all__ = [
+    "Attempt",
+    "Client",
+    "Login",
+    "Party",
+    "Plan",
+    "Tally",
+    "TrafficError",
+    "attempt",
+    "listen",
+    "with_password",
+]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a party does: ``messages`` over ``senders`` connections, read by ``receivers``.
+
+    ``copies``: each receiver gets every message (topic, multicast); else they share them.
+    ``read``: how many messages all receivers together take; None is all that are sent.
+    """
+
+    address: str
+    messages: int
+    senders: int = 1
+    receivers: int = 1
+    copies: bool = False
+    read: int | None = None
+    body_bytes: int = 100
+
+    @property
+    def expected(self) -> int:
+        """How many messages the receivers will have taken in the end."""
+        if self.read is not None:
+            return self.read
+        return self.messages * (self.receivers if self.copies else 1)
+
+
+class Party:
+    """The connections of one plan: ``open``, ``exchange``, hold as long as needed, ``close``."""
+
+    def __init__(self, login: Login, plan: Plan) -> None:
+        self.plan = plan
+        credits_ = (
+            [plan.messages] * plan.receivers
+            if plan.copies
+            else _split(plan.expected, plan.receivers)
+        )
+        self._receivers = [Client(login, plan.address, credit=share) for share in credits_]
+        self._senders = [
+            Client(login, plan.address, sends=share, body_bytes=plan.body_bytes)
+            for share in _split(plan.messages, plan.senders)
+        ]
+
+    def open(self, timeout_seconds: float = 30) -> None:
+        """Connect everybody: receivers first, so that no direct message finds nobody.
+
+        Raises:
+            TrafficError: somebody was refused or too slow.
+        """
+        for clients in (self._receivers, self._senders):
+            for client in clients:
+                client.start()
+            for client in clients:
+                if not client.ready.wait(timeout_seconds):
+                    raise TrafficError(f"{self.plan.address}: no link in {timeout_seconds:.0f} s")
+        self._raise_error()
+
+    def exchange(self, timeout_seconds: float = 60) -> Tally:
+        """Send everything, wait for every confirmation and every expected message; the tally.
+
+        Raises:
+            TrafficError: a client was refused, or not everything arrived in time.
+        """
+        for client in self._senders:
+            client.go()
+        deadline = time.monotonic() + timeout_seconds
+        while not self._is_complete():
+            self._raise_error()
+            if time.monotonic() > deadline:
+                raise TrafficError(self._shortfall(timeout_seconds))
+            time.sleep(0.02)
+        return self.tally()
+
+    def close(self, timeout_seconds: float = 20) -> Tally:
+        """Close every connection in order and return what was counted. Idempotent."""
+        for client in self._clients():
+            client.leave()
+        for client in self._clients():
+            client.ended.wait(timeout_seconds)
+        return self.tally()
+
+    def tally(self) -> Tally:
+        """Return what has been counted up to now."""
+        return sum((client.tally for client in self._clients()), Tally())
+
+    def _clients(self) -> Sequence[Client]:
+        return [*self._senders, *self._receivers]
+
+    def _is_complete(self) -> bool:
+        tally = self.tally()
+        confirmed = tally.accepted + tally.refused
+        return confirmed == self.plan.messages and tally.received == self.plan.expected
+
+    def _raise_error(self) -> None:
+        for client in self._clients():
+            if client.error is not None:
+                raise client.error
+
+    def _shortfall(self, seconds: float) -> str:
+        tally = self.tally()
+        return (
+            f"{self.plan.address}: {tally.accepted} of {self.plan.messages} accepted and "
+            f"{tally.received} of {self.plan.expected} received in {seconds:.0f} s"
+        )
+
+
+def with_password(login: Login, password: str) -> Login:
+    """Return the login with another password."""
+    return replace(login, password=password)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """How one client fared: ``refusal`` is None when it was let in."""
+
+    refusal: TrafficError | None
+    tally: Tally
+
+    @property
+    def condition(self) -> str:
+        """Return the protocol's error name, or ``let in``."""
+        return self.refusal.condition if self.refusal else "let in"
+
+
+def attempt(login: Login, address: str, *, sends: bool, timeout_seconds: float = 15) -> Attempt:
+    """Connect, attach one link, leave again, and return how that went."""
+    client = Client(login, address, sends=int(sends), credit=int(not sends))
+    client.start()
+    if not client.ready.wait(timeout_seconds):
+        client.leave()
+        refusal = TrafficError(f"{address}: no answer in {timeout_seconds:.0f} s")
+        return Attempt(refusal, client.tally)
+    client.leave()
+    client.ended.wait(timeout_seconds)
+    return Attempt(client.error, client.tally)
+
+
+def listen(login: Login, address: str, timeout_seconds: float = 15) -> Client:
+    """Return a receiver that stays attached until it is closed from either side.
+
+    Raises:
+        TrafficError: it was refused.
+    """
+    client = Client(login, address, credit=1)
+    client.start()
+    client.ready.wait(timeout_seconds)
+    if client.error is not None:
+        raise client.error
+    return client
+
+
+def _split(total: int, parts: int) -> list[int]:
+    """Return ``total`` cut into ``parts`` shares that differ by one at most, none of them 0."""
+    shares = [total // parts + (1 if index < total % parts else 0) for index in range(parts)]
+    return [share for share in shares if share]

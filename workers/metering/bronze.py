@@ -1,0 +1,102 @@
+"""The bronze table's file format: Arrow schema, Parquet bytes, file statistics. Pure.
+
+The columns come from ``lakehouse/bronze_schema.json``, which the Spark side reads too. Used by
+``landing`` (writes the files) and ``committer`` (adds them to the Delta log).
+"""
+
+import importlib.util
+import io
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from workers.metering.lives import SampleRow
+
+TABLE = "bronze/samples"
+_TYPES: Mapping[str, Any] = {
+    "string": pa.string(),
+    "bigint": pa.int64(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+    "date": pa.date32(),
+}
+_STATISTICS = ("taken_at", "bucket_at")
+
+
+@cache
+def schema() -> pa.Schema:
+    """Return the table's Arrow schema, the partition column ``date`` last."""
+    columns = json.loads(_schema_file().read_text(encoding="utf-8"))["columns"]
+    return pa.schema([pa.field(c["name"], _TYPES[c["type"]], c["nullable"]) for c in columns])
+
+
+def encode(batch_id: str, rows: Sequence[SampleRow]) -> bytes:
+    """Return one Parquet file of ``rows``. Equal arguments give equal rows, whenever it is called.
+
+    The partition column is in the file's path, not in the file.
+    """
+    fields = [field for field in schema() if field.name != "date"]
+    columns = [[_value(batch_id, row, field.name) for row in rows] for field in fields]
+    arrays = [pa.array(c, field.type) for c, field in zip(columns, fields, strict=True)]
+    buffer = io.BytesIO()
+    table = pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+    pq.write_table(table, buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def file_path(batch_id: str, day: date) -> str:
+    """Return where a batch's file belongs, relative to the table."""
+    return f"date={day.isoformat()}/{batch_id}.parquet"
+
+
+def statistics(path: Path) -> str:
+    """Return Delta's per-file statistics (JSON) from the file's footer."""
+    footer = pq.read_metadata(path)
+    low, high = _extremes(footer, min), _extremes(footer, max)
+    return json.dumps(
+        {
+            "numRecords": footer.num_rows,
+            "minValues": {name: _floor(value) for name, value in low.items()},
+            "maxValues": {name: _ceiling(value) for name, value in high.items()},
+            "nullCount": dict.fromkeys(low, 0),
+        }
+    )
+
+
+def _extremes(footer: Any, extreme: Any) -> dict[str, datetime]:
+    found: dict[str, datetime] = {}
+    for group in range(footer.num_row_groups):
+        for index in range(footer.num_columns):
+            column = footer.row_group(group).column(index)
+            if column.path_in_schema in _STATISTICS:
+                value = column.statistics.min if extreme is min else column.statistics.max
+                name = column.path_in_schema
+                found[name] = extreme(found.get(name, value), value)
+    return found
+
+
+def _floor(value: datetime) -> str:
+    """Delta keeps milliseconds: a minimum is cut, a maximum is raised."""
+    whole = value.astimezone(UTC)
+    return f"{whole:%Y-%m-%dT%H:%M:%S}.{whole.microsecond // 1000:03d}Z"
+
+
+def _ceiling(value: datetime) -> str:
+    return _floor(value + timedelta(microseconds=999))
+
+
+def _value(batch_id: str, row: SampleRow, name: str) -> Any:
+    return batch_id if name == "batch_id" else getattr(row, name)
+
+
+def _schema_file() -> Path:
+    # Found, not imported: nobody imports the lakehouse, whose package needs Spark.
+    spec = importlib.util.find_spec("lakehouse")
+    if spec is None or spec.origin is None:
+        raise RuntimeError("the lakehouse folder is not installed beside the workers")
+    return Path(spec.origin).with_name("bronze_schema.json")

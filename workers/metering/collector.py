@@ -1,0 +1,268 @@
+"""From cumulative snapshots to bronze rows: the pure core of metering.
+
+``advance`` takes what is remembered of one space's sources and one round of snapshots, and gives
+what to remember next and the rows that must be landed now. ``land`` turns one source's state into
+rows. No clock, database or network here; ``sampling`` and ``landing`` call it.
+
+Inside one life everything only grows: ``boot_id`` is one life of a process, ``epoch`` one life of
+an address in it (a counter that fell, an address that was gone). Gauges become running integrals:
+the value seen last times the time since. What moved in a bucket is landed again at its end and at
+the end of the next, so that a lost file costs nothing once a later one of the same life is there.
+Rules: design of the lakehouse, section 2.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from workers.messaging.observed import AddressCounters, InstanceSnapshot
+from workers.metering.buckets import Clock
+from workers.metering.lives import SPACE, AddressState, Mark, SampleRow, SourceState
+
+# Nobody knows what a gauge did in a longer silence: that time is not billed.
+LONGEST_STEP = timedelta(minutes=2)
+_TOPIC = "topic"
+_REPEATS = 2  # ends of buckets at which a counter that moved is landed again
+_MARKS_KEPT = 96  # a day of buckets: as far as the pipeline may lag behind live.py
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One round of one space: snapshots by instance name, and the type of each address.
+
+    ``taken_at`` is when the last snapshot arrived; an instance that did not answer is not here.
+    """
+
+    tenant_id: str
+    space_id: str
+    taken_at: datetime
+    instances: Mapping[str, InstanceSnapshot]
+    types: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Advance:
+    """The next states (ended lives included) and the rows that must be landed with them."""
+
+    states: tuple[SourceState, ...]
+    rows: tuple[SampleRow, ...]
+
+
+def advance(
+    states: Iterable[SourceState], reading: Reading, *, cut_at: datetime | None = None
+) -> Advance:
+    """Return the states after one round, and the rows that the round itself must land.
+
+    ``states`` are the space's living sources. With ``cut_at`` the bucket is cut there: this
+    round still belongs to the bucket that ends, everything later to the one that begins.
+    """
+    known = {state.source: state for state in states}
+    space = known.pop(_name(reading, SPACE), None) or _fresh(reading, SPACE, SPACE)
+    clock = Clock(reading.taken_at, space.bucket_at, cut_at)
+    done: list[SourceState] = []
+    rows: list[SampleRow] = []
+    for instance, snapshot in sorted(reading.instances.items()):
+        previous = known.pop(_name(reading, instance), None)
+        if previous is not None and previous.boot_id != snapshot.boot_id:
+            _collect(end(previous), done, rows)
+            previous = None
+        state = previous or _fresh(reading, instance, snapshot.boot_id)
+        _collect(_step(state, snapshot, reading, clock), done, rows)
+    _collect(_step(space, None, reading, clock), done, rows)
+    return Advance((*done, *known.values()), tuple(rows))
+
+
+def land(state: SourceState, *, is_end: bool = False) -> Advance:
+    """Return the state with the next ``seq`` and its rows: a heartbeat, and what moved.
+
+    At the end of a bucket or of a life (``is_end``) what moved lately is repeated. A source that
+    was never sampled has nothing to land.
+    """
+    if state.sampled_at is None or state.bucket_at is None:
+        return Advance((state,), ())
+    moved = {n: a for n, a in state.addresses.items() if a.moved or (is_end and a.fresh)}
+    kept = {**state.addresses, **{n: _landed(a, is_end) for n, a in moved.items()}}
+    landed = replace(state, seq=state.seq + 1, unlanded=False, addresses=kept)
+    taken_at = max(state.sampled_at, state.bucket_at)  # a clock that was set back
+    beat = SampleRow(
+        state.tenant_id,
+        state.space_id,
+        state.source,
+        state.boot_id,
+        landed.seq,
+        taken_at,
+        state.bucket_at,
+        connections_opened=state.connections_opened,
+        connection_ms=state.connection_ms,
+        peak_connections=state.peak_connections,
+    )
+    rows = [_address_row(beat, name, address) for name, address in sorted(moved.items())]
+    return Advance((landed,), (beat, *rows))
+
+
+def end(state: SourceState) -> Advance:
+    """Return the state as the end of its life, with the rows that were not landed yet."""
+    last = land(state, is_end=True) if state.unlanded else Advance((state,), ())
+    return Advance(tuple(replace(s, ended=True, connections=0) for s in last.states), last.rows)
+
+
+def _collect(step: Advance, done: list[SourceState], rows: list[SampleRow]) -> None:
+    done.extend(step.states)
+    rows.extend(step.rows)
+
+
+def _step(
+    state: SourceState, snapshot: InstanceSnapshot | None, reading: Reading, clock: Clock
+) -> Advance:
+    """One source in one round: ``snapshot`` None is the space's own source."""
+    rows: list[SampleRow] = []
+    bucket_at = state.bucket_at or clock.regular
+    is_boundary = clock.is_boundary(bucket_at)
+    if not is_boundary and bucket_at < clock.current:  # too late to belong to the old bucket
+        state, bucket_at = _flush(state, rows, is_end=True), clock.current
+    if state.bucket_at != bucket_at:
+        state = _open_bucket(state, bucket_at)
+    if snapshot is None:
+        state = _observe_space(state, reading)
+    else:
+        state = _flush(state, rows, is_end=True) if _starts_epoch(state, snapshot) else state
+        state = _observe(state, snapshot, reading)
+    if is_boundary:
+        state = _open_bucket(_flush(state, rows, is_end=True), clock.current)
+    return Advance((state,), tuple(rows))
+
+
+def _landed(address: AddressState, is_end: bool) -> AddressState:
+    return replace(address, moved=False, fresh=max(0, address.fresh - is_end))
+
+
+def _flush(state: SourceState, rows: list[SampleRow], *, is_end: bool = False) -> SourceState:
+    if not state.unlanded:
+        return state
+    landed = land(state, is_end=is_end)
+    rows.extend(landed.rows)
+    return landed.states[0]
+
+
+def _open_bucket(state: SourceState, bucket_at: datetime) -> SourceState:
+    mark = Mark(bucket_at, state.used_in, state.used_out)
+    marks = (*state.marks, mark)[-_MARKS_KEPT:]
+    return replace(state, bucket_at=bucket_at, peak_connections=0, marks=marks)
+
+
+def _observe_space(state: SourceState, reading: Reading) -> SourceState:
+    if not reading.instances:  # nobody answered: nothing is known, and nothing is said
+        return state
+    together = sum(len(snapshot.connections) for snapshot in reading.instances.values())
+    peak = max(state.peak_connections, together)
+    return replace(state, sampled_at=reading.taken_at, peak_connections=peak, unlanded=True)
+
+
+def _observe(state: SourceState, snapshot: InstanceSnapshot, reading: Reading) -> SourceState:
+    elapsed_ms = _elapsed_ms(state.sampled_at, reading.taken_at)
+    seen = {c.address: _observe_address(state, c, reading, elapsed_ms) for c in snapshot.addresses}
+    gone = {n: replace(a, present=False) for n, a in state.addresses.items() if n not in seen}
+    used_in, used_out = _used(state, seen)
+    return replace(
+        state,
+        sampled_at=reading.taken_at,
+        unlanded=True,
+        addresses={**gone, **seen},
+        connections=len(snapshot.connections),
+        # A lower bound while a login is under way: inside one life its maximum is the truth.
+        connections_opened=max(state.connections_opened, snapshot.connections_opened),
+        connection_ms=state.connection_ms + state.connections * elapsed_ms,
+        used_in=state.used_in + used_in,
+        used_out=state.used_out + used_out,
+    )
+
+
+def _observe_address(
+    state: SourceState, counters: AddressCounters, reading: Reading, elapsed_ms: int
+) -> AddressState:
+    old = state.addresses.get(counters.address)
+    kind = reading.types.get(counters.address) or (old.type if old else "")
+    is_new = old is None or _is_next_epoch(old, counters)
+    before = AddressState(kind) if old is None or is_new else old
+    seen = replace(
+        before,
+        type=kind,
+        epoch=0 if old is None else old.epoch + is_new,
+        present=True,
+        messages_in=counters.messages_in,
+        messages_out=_out(before, counters),
+        queues_out=dict(counters.queues_out),
+        stored_bytes=counters.stored_bytes,
+        stored_byte_ms=before.stored_byte_ms + before.stored_bytes * elapsed_ms,
+    )
+    if _counters(seen) == _counters(before):
+        return seen
+    return replace(seen, moved=True, fresh=_REPEATS)
+
+
+def _out(before: AddressState, counters: AddressCounters) -> int:
+    """Messages out since the epoch began; of a topic the growth of each queue, added up."""
+    if before.type != _TOPIC:
+        return counters.messages_out
+    grown = 0
+    for queue, now in counters.queues_out.items():
+        last = before.queues_out.get(queue, 0)
+        grown += now - last if now >= last else now
+    return before.messages_out + grown
+
+
+def _is_next_epoch(old: AddressState, counters: AddressCounters) -> bool:
+    fell = counters.messages_in < old.messages_in or (
+        old.type != _TOPIC and counters.messages_out < old.messages_out
+    )
+    return fell or not old.present
+
+
+def _starts_epoch(state: SourceState, snapshot: InstanceSnapshot) -> bool:
+    """Whether a life of an address ends here: its last values go out first."""
+    olds = ((state.addresses.get(c.address), c) for c in snapshot.addresses)
+    return any(old is not None and _is_next_epoch(old, c) for old, c in olds)
+
+
+def _used(state: SourceState, seen: Mapping[str, AddressState]) -> tuple[int, int]:
+    came = went = 0
+    for name, address in seen.items():
+        old = state.addresses.get(name)
+        is_same = old is not None and old.epoch == address.epoch
+        came += address.messages_in - (old.messages_in if old and is_same else 0)
+        went += address.messages_out - (old.messages_out if old and is_same else 0)
+    return came, went
+
+
+def _counters(address: AddressState) -> tuple[int, int, int]:
+    return address.messages_in, address.messages_out, address.stored_byte_ms
+
+
+def _address_row(beat: SampleRow, name: str, address: AddressState) -> SampleRow:
+    return replace(
+        beat,
+        address=name,
+        address_type=address.type,
+        epoch=address.epoch,
+        messages_in=address.messages_in,
+        messages_out=address.messages_out,
+        stored_byte_ms=address.stored_byte_ms,
+        connections_opened=0,
+        connection_ms=0,
+        peak_connections=0,
+    )
+
+
+def _elapsed_ms(before: datetime | None, now: datetime) -> int:
+    if before is None:
+        return 0
+    step = min(max(now - before, timedelta(0)), LONGEST_STEP)
+    return step // timedelta(milliseconds=1)
+
+
+def _name(reading: Reading, instance: str) -> str:
+    return f"{reading.space_id}/{instance}"
+
+
+def _fresh(reading: Reading, instance: str, boot_id: str) -> SourceState:
+    return SourceState(reading.tenant_id, reading.space_id, _name(reading, instance), boot_id)

@@ -1,0 +1,63 @@
+"""The one door to reading Delta tables: open at a pinned version, ask in SQL, get plain rows."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from deltalake import DeltaTable, QueryBuilder
+
+from controlplane.core.errors import Conflict
+
+BRONZE = "bronze.samples"
+USAGE = "gold.usage"
+QUALITY = "gold.quality"
+_FOLDERS = {BRONZE: "bronze/samples", USAGE: "gold/usage", QUALITY: "gold/quality"}
+
+
+class TableReplaced(Conflict):
+    """The table on disk is not the one that was pinned."""
+
+    code = "metering.table_replaced"
+
+
+def exists(root: Path, name: str) -> bool:
+    """Return whether the table has been created."""
+    return DeltaTable.is_deltatable(str(root / _FOLDERS[name]))
+
+
+def open_table(
+    root: Path, name: str, *, version: int | None = None, table_id: str = ""
+) -> DeltaTable:
+    """Return the table at ``version`` (newest when None), checked against its pinned id.
+
+    Raises:
+        TableReplaced: another table is there now.
+    """
+    table = DeltaTable(str(root / _FOLDERS[name]), version=version)
+    found = str(table.metadata().id)
+    if table_id and found != table_id:
+        raise TableReplaced(
+            f"{name} is table {found} and not {table_id}: restore the lakehouse that this invoice "
+            "was made from, then ask again."
+        )
+    return table
+
+
+def ask(sql: str, tables: Mapping[str, DeltaTable]) -> list[dict[str, Any]]:
+    """Return the rows of a DataFusion query over ``tables`` by the names used in it."""
+    builder = QueryBuilder()
+    for name, table in tables.items():
+        builder = builder.register(name, table)
+    rows: list[dict[str, Any]] = pa.table(builder.execute(sql).read_all()).to_pylist()
+    return rows
+
+
+def text(value: str) -> str:
+    """Return ``value`` as an SQL literal."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def instant(value: Any) -> str:
+    """Return an aware datetime as an SQL literal of the tables' timestamp type."""
+    return f"arrow_cast('{value.isoformat()}', 'Timestamp(Microsecond, Some(\"UTC\"))')"

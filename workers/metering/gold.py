@@ -1,0 +1,117 @@
+"""Gold usage: copy it into ``plans.metering``, and read one tenant's cells at a pinned version.
+
+The copy replaces whole days: those whose files differ between the version copied last and the
+newest. Safe to repeat; ``copy_in`` refuses to go back.
+"""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from deltalake import DeltaTable
+
+from plans import metering
+from plans.metering import UsageCell
+from plans.models import UsageCopy
+from workers.metering import delta
+from workers.metering.pipeline import Table
+
+_COLUMNS = "tenant_id, space_id, address, meter, bucket_at, quantity"
+
+
+def copy_newest(root: Path) -> int | None:
+    """Copy what the newest version changed; return the version, None when it was copied before.
+
+    Raises:
+        CopyIsOlder: another process copied a newer one meanwhile.
+    """
+    if not delta.exists(root, delta.USAGE):
+        return None
+    table = delta.open_table(root, delta.USAGE)
+    table_id, version = str(table.metadata().id), int(table.version())
+    as_of = _note(table).get("as_of")
+    last = _last_copied(table_id)
+    if as_of is None or last == version:
+        return None
+    days = changed_days(root, table, last)
+    metering.copy_in(
+        table_id=table_id,
+        table_version=version,
+        as_of=datetime.fromisoformat(as_of),
+        days=days,
+        cells=_cells_of(table, days),
+    )
+    return version
+
+
+def is_current(root: Path) -> bool:
+    """Return whether the newest gold was made from the newest bronze, so that there is no work."""
+    if not delta.exists(root, delta.BRONZE):
+        return True
+    if not delta.exists(root, delta.USAGE):
+        return False
+    made_from = _note(delta.open_table(root, delta.USAGE)).get("bronze_version")
+    return bool(made_from == delta.open_table(root, delta.BRONZE).version())
+
+
+def cells(
+    root: Path, pin: Table, tenant_id: str, starts_at: datetime, ends_at: datetime
+) -> list[UsageCell]:
+    """Return the tenant's cells with buckets in [starts_at, ends_at), at the pinned version.
+
+    Raises:
+        TableReplaced: the pinned table is not there any more.
+    """
+    table = delta.open_table(root, delta.USAGE, version=pin.version, table_id=pin.id)
+    where = (
+        f"tenant_id = {delta.text(tenant_id)} AND {_dates(starts_at, ends_at)} "
+        f"AND bucket_at >= {delta.instant(starts_at)} AND bucket_at < {delta.instant(ends_at)}"
+    )
+    return list(_read(table, where))
+
+
+def changed_days(root: Path, table: DeltaTable, since: int | None) -> set[date]:
+    """Return the days whose files differ between ``table`` and version ``since`` (None: empty)."""
+    now = _files(table)
+    before = _files(delta.open_table(root, delta.USAGE, version=since)) if since is not None else {}
+    return {day for day in {*now, *before} if now.get(day) != before.get(day)}
+
+
+def _last_copied(table_id: str) -> int | None:
+    newest = UsageCopy.objects.filter(table_id=table_id).order_by("-table_version").first()
+    return newest.table_version if newest else None
+
+
+def _files(table: DeltaTable) -> dict[date, frozenset[str]]:
+    found: dict[date, set[str]] = {}
+    for action in pa.table(table.get_add_actions(flatten=True)).to_pylist():
+        found.setdefault(action["partition.date"], set()).add(action["path"])
+    return {day: frozenset(paths) for day, paths in found.items()}
+
+
+def _note(table: DeltaTable) -> dict[str, Any]:
+    """What the job noted in its newest commit (compactions carry no note)."""
+    for entry in table.history():
+        note: dict[str, Any] = json.loads(entry.get("userMetadata") or "{}")
+        if note.get("as_of"):
+            return note
+    return {}
+
+
+def _cells_of(table: DeltaTable, days: set[date]) -> Iterator[UsageCell]:
+    if days:
+        literals = ", ".join(f"date '{day}'" for day in sorted(days))
+        yield from _read(table, f"date IN ({literals})")
+
+
+def _read(table: DeltaTable, where: str) -> Iterator[UsageCell]:
+    for row in delta.ask(f"SELECT {_COLUMNS} FROM usage WHERE {where}", {"usage": table}):
+        yield UsageCell(**row)
+
+
+def _dates(starts_at: datetime, ends_at: datetime) -> str:
+    first, last = starts_at.astimezone(UTC).date(), ends_at.astimezone(UTC).date()
+    return f"date >= date '{first}' AND date <= date '{last}'"

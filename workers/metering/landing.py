@@ -1,0 +1,147 @@
+"""From rows to files: the outbox. Reserve (rows and seq fixed) -> file -> landed.
+
+``reserve`` runs in the transaction that takes the rows from the sources' states, so a row is in
+the state or in the outbox, never lost between. ``write_reserved`` may be killed anywhere: a batch
+that has no file is written again under the same id.
+"""
+
+import errno
+import os
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from controlplane.core.errors import Unavailable
+from workers.metering import bronze, collector, sources
+from workers.metering.lives import SampleRow
+from workers.models import LandingBatch
+
+_INSTANTS = ("taken_at", "bucket_at")
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+class LandingFull(Unavailable):
+    """The disk under the lakehouse is full; every row waits in the outbox."""
+
+    code = "metering.disk_full"
+    title = "No room for samples"
+
+
+class LandingRefused(Unavailable):
+    """A landing file cannot be written for another reason; every row waits in the outbox."""
+
+    code = "metering.landing_failed"
+    title = "Samples cannot be written"
+
+
+def reserve_moved(space_ids: Sequence[str] | None = None) -> int:
+    """Reserve what moved since the last landing, and one heartbeat per source; return the rows.
+
+    Sources that were not sampled since have nothing to land.
+    """
+    with transaction.atomic():
+        states = [s for s in sources.load(sources.living(space_ids)) if s.unlanded]
+        steps = [collector.land(state) for state in states]
+        sources.save([state for step in steps for state in step.states], timezone.now())
+        rows = [row for step in steps for row in step.rows]
+        reserve(rows)
+    return len(rows)
+
+
+def reserve(rows: Iterable[SampleRow]) -> list[str]:
+    """Put rows into the outbox, one batch per date; return the ids. Needs a transaction around."""
+    ids = []
+    for _, dated in groupby(sorted(rows, key=lambda row: row.date), key=lambda row: row.date):
+        payload = [_payload(row) for row in dated]
+        batch = LandingBatch.objects.create(id=uuid.uuid4().hex, rows=payload, n_rows=len(payload))
+        ids.append(batch.id)
+    return ids
+
+
+def write_reserved(root: Path) -> int:
+    """Write the file of every reserved batch; return how many landed.
+
+    Raises:
+        LandingFull: the disk is full; the batches wait and are written again.
+        LandingRefused: the file system refuses for another reason.
+    """
+    landed = 0
+    for batch in _reserved():
+        rows = [_row(payload) for payload in batch.rows]
+        path = bronze.file_path(batch.id, rows[0].date)
+        _write(root / bronze.TABLE / path, bronze.encode(batch.id, rows))
+        landed += LandingBatch.objects.filter(
+            number=batch.number, state=LandingBatch.State.RESERVED
+        ).update(state=LandingBatch.State.LANDED, path=path, landed_at=timezone.now())
+    return landed
+
+
+def waiting(tenant_id: str, until: datetime) -> int:
+    """Return how many uncommitted samples of the tenant were taken before ``until``."""
+    open_batches = LandingBatch.objects.exclude(state=LandingBatch.State.COMMITTED)
+    return sum(
+        1
+        for payload in (p for batch in open_batches.iterator() for p in batch.rows)
+        if payload["tenant_id"] == tenant_id and _row(payload).bucket_at < until
+    )
+
+
+def _reserved() -> Iterator[LandingBatch]:
+    batches = LandingBatch.objects.filter(state=LandingBatch.State.RESERVED)
+    yield from batches.order_by("number")
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Put ``content`` at ``path`` so that it is there whole or not at all, and stays."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise _refusal(path, error) from error
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _refusal(path: Path, error: OSError) -> Unavailable:
+    lost = "Nothing is lost: the samples wait in the database and are written again by themselves."
+    if error.errno in _FULL:
+        return LandingFull(f"The disk that holds {path.parent} is full: make room. {lost}")
+    return LandingRefused(f"{path.parent} cannot be written ({error.strerror}). {lost}")
+
+
+def _payload(row: SampleRow) -> dict[str, Any]:
+    return {**asdict(row), **{name: getattr(row, name).isoformat() for name in _INSTANTS}}
+
+
+def _row(payload: dict[str, Any]) -> SampleRow:
+    instants = {name: datetime.fromisoformat(payload[name]) for name in _INSTANTS}
+    return SampleRow(**{**payload, **instants})
+
+
+def remove_strays(root: Path, older_than: timedelta = timedelta(hours=1)) -> int:
+    """Delete temporary files that a killed process left; return how many."""
+    before = timezone.now().timestamp() - older_than.total_seconds()
+    strays = [f for f in (root / bronze.TABLE).glob("date=*/.*.tmp") if f.stat().st_mtime < before]
+    for stray in strays:
+        stray.unlink(missing_ok=True)
+    return len(strays)

@@ -1,0 +1,133 @@
+"""Runs the Spark job as a process of its own: one at a time (lease), bounded, with clear errors.
+
+The job is ``lakehouse.jobs.pipeline``; this side knows its command line and its one JSON line.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from controlplane.core import leases
+from controlplane.core.errors import Unavailable
+
+logger = structlog.get_logger(__name__)
+
+LEASE = "lakehouse-pipeline"
+TIMEOUT_SECONDS = 500
+# The job gets no secret: of our own settings only where its JARs and archives are.
+_PASSED_ON = ("WAYPOST_JARS_DIR", "WAYPOST_CACHE")
+
+
+class PipelineFailed(Unavailable):
+    """The Spark job ended without a result; bronze is complete, state and gold are late."""
+
+    code = "metering.pipeline_failed"
+    title = "Usage could not be computed"
+
+
+class PipelineBusy(Unavailable):
+    """Another process runs the job."""
+
+    code = "metering.pipeline_busy"
+    title = "Usage is being computed"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A Delta table at one version."""
+
+    id: str
+    version: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the job says: tables by name, which bronze version they hold, samples taken in."""
+
+    tables: Mapping[str, Table]
+    bronze_version: int | None
+    rows: Mapping[str, int]
+    as_of: str | None
+
+
+def run(root: Path, *, timeout_seconds: float = TIMEOUT_SECONDS) -> Report:
+    """Bring state and gold up to the newest bronze and return the job's report.
+
+    Raises:
+        PipelineBusy: another process is at it.
+        PipelineFailed: the job failed or took too long; running it again is safe.
+    """
+    with leases.held(LEASE, uuid.uuid4().hex, timeout_seconds + 30) as won:
+        if not won:
+            raise PipelineBusy("The usage pipeline is running already; ask again when it is done.")
+        return _report(*_execute(root, timeout_seconds))
+
+
+def _execute(root: Path, timeout_seconds: float) -> tuple[int, str, str]:
+    root.mkdir(parents=True, exist_ok=True)
+    with _process(_command(root), root) as process:
+        try:
+            out, err = process.communicate(timeout=timeout_seconds)
+        except subprocess.TimeoutExpired as error:
+            raise PipelineFailed(
+                f"The usage pipeline took longer than {timeout_seconds:.0f} s and was stopped. "
+                "It starts again by itself; give the machine more room if this repeats."
+            ) from error
+    return process.returncode, out, err
+
+
+def _command(root: Path) -> list[str]:
+    return [sys.executable, "-m", "lakehouse.jobs.pipeline", "--root", str(root)]
+
+
+@contextmanager
+def _process(command: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """The job in a process group of its own (Python and Java), gone when the block ends."""
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env=_environment(),
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+
+
+def _environment() -> dict[str, str]:
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("WAYPOST_", "DJANGO_")) or name in _PASSED_ON
+    }
+
+
+def _report(code: int, out: str, err: str) -> Report:
+    lines = [line for line in out.splitlines() if line.startswith("{")]
+    answer: dict[str, Any] = json.loads(lines[-1]) if lines else {}
+    if "error" in answer:
+        raise PipelineFailed(answer["error"]["message"], code=answer["error"]["code"])
+    if code != 0 or not answer:
+        logger.error("the pipeline job failed", exit_code=code, stderr=err[-4000:])
+        raise PipelineFailed(
+            f"The usage pipeline ended with exit code {code}. No sample is lost and it runs again "
+            "by itself; the worker's log has the reason."
+        )
+    tables = {n: Table(table["id"], table["version"]) for n, table in answer["tables"].items()}
+    return Report(tables, answer["bronze_version"], answer["rows"], answer["as_of"])

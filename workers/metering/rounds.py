@@ -1,0 +1,56 @@
+"""The beat's rounds of metering and billing: what runs by itself, with errors put into words.
+
+Everything here is periodic, so an expected failure is logged once a round and tried again.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import structlog
+
+from controlplane.core.audit import SYSTEM
+from controlplane.core.errors import WaypostError
+from plans import invoicing
+from workers.metering import gold, ingest, pipeline
+
+logger = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Due:
+    """Ids of invoices whose close, or whose proof, waits for a worker."""
+
+    closing: tuple[str, ...]
+    verifying: tuple[str, ...]
+
+
+def land() -> None:
+    """Bring what moved into bronze; a full disk is said and everything waits."""
+    try:
+        ingest.ingest()
+    except WaypostError as error:
+        logger.error("samples wait for landing", code=error.error_code, message=error.message)
+
+
+def run_pipeline() -> None:
+    """Compute usage if there are new samples, and copy it.
+
+    When another process computes, it does so for us.
+    """
+    root = ingest.lakehouse_root()
+    try:
+        if not gold.is_current(root):
+            pipeline.run(root)
+        gold.copy_newest(root)
+    except pipeline.PipelineBusy:
+        logger.info("another process computes usage")
+    except WaypostError as error:
+        logger.error("usage is late", code=error.error_code, message=error.message)
+    ingest.tidy()
+
+
+def list_due(now: datetime) -> Due:
+    """Ask for every close whose grace is over, mark overdue invoices; return what waits."""
+    invoicing.close_due(by=SYSTEM, now=now)
+    invoicing.mark_overdue(by=SYSTEM, now=now)
+    return Due(tuple(invoicing.closing_invoices()), tuple(invoicing.verifications_waiting()))

@@ -1,0 +1,183 @@
+"""One round: read every instance of some spaces, remember what was seen, reserve what must land.
+
+Called by the beat's round over all spaces, by the close (which cuts a bucket) and before teardown.
+Reads run without a transaction; what was read is applied per space in one. A space is read by one
+round at a time (lease ``sample:<space>``), so no snapshot is applied after a newer one.
+"""
+
+import time
+import uuid
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+
+import structlog
+from django.db import transaction
+from django.utils import timezone
+
+from controlplane.core import leases
+from tenants.models import AddressSpace
+from workers.infra.base import InfraError
+from workers.messaging.observed import InstanceSnapshot
+from workers.metering import collector, landing, sources
+from workers.metering.collector import Reading
+from workers.metering.lives import SourceState
+from workers.metering.readers import Instance, NoAnswer, Readable, Readers
+
+logger = structlog.get_logger(__name__)
+
+_LEASE_SECONDS = 60
+_AT_ONCE = 8
+_POLL_SECONDS = 0.1
+_CLOCK_SET_BACK = timedelta(minutes=2)
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What one round saw of one space. ``is_applied`` False: another round was at it."""
+
+    space_id: str
+    is_applied: bool
+    reached: frozenset[str] = frozenset()
+    silent: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A close cuts the running bucket ``at`` this instant; None: an ordinary round."""
+
+    at: datetime | None = None
+
+
+def list_spaces() -> list[AddressSpace]:
+    """Return the spaces that ordinary rounds sample: once Active and not asked to be deleted."""
+    rows = AddressSpace.objects.filter(
+        active_since__isnull=False, deletion_requested_at__isnull=True, deleted_at__isnull=True
+    )
+    return list(rows.order_by("id"))
+
+
+def round_all(readers: Readers) -> list[Sampled]:
+    """Sample every space once; a space that another round is reading is left to that one."""
+    return sample(list_spaces(), readers)
+
+
+def sample(
+    spaces: Iterable[AddressSpace], readers: Readers, *, cut: Cut | None = None, patience: float = 0
+) -> list[Sampled]:
+    """Read and apply one round of ``spaces``; ``patience`` is how long to wait for other rounds.
+
+    An instance that does not answer is ``silent``; the others are applied all the same. Some
+    spaces are read at once, so that one slow instance does not hold up all others.
+    """
+    done: list[Sampled] = []
+    waiting = iter(spaces)
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        while chunk := list(islice(waiting, _AT_ONCE)):
+            with ExitStack() as stack:
+                begun = [_begin(space, readers, pool, (stack, patience)) for space in chunk]
+                done += [_finish(each, cut or Cut()) for each in begun]
+    return done
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A space that is being read; ``running`` None: another round has it, or nobody knows it."""
+
+    space: AddressSpace
+    started_at: datetime
+    types: Mapping[str, str]
+    running: Mapping[str, Future[tuple[InstanceSnapshot, datetime]]] | None
+
+
+def _begin(
+    space: AddressSpace,
+    readers: Readers,
+    pool: ThreadPoolExecutor,
+    context: tuple[ExitStack, float],
+) -> _Begun:
+    stack, patience = context
+    started_at = timezone.now()
+    readable = _find(readers, space) if _hold(space, stack, patience) else None
+    if readable is None:
+        return _Begun(space, started_at, {}, None)
+    running = {each.name: pool.submit(_timed, each) for each in readable.instances}
+    return _Begun(space, started_at, readable.types, running)
+
+
+def _finish(begun: _Begun, cut: Cut) -> Sampled:
+    if begun.running is None:
+        return Sampled(begun.space.id, is_applied=False)
+    seen = {name: _answer(begun.space, name, each) for name, each in begun.running.items()}
+    answers = {name: answer for name, answer in seen.items() if answer is not None}
+    taken_at = max((at for _, at in answers.values()), default=timezone.now())
+    snapshots = {name: snapshot for name, (snapshot, _) in answers.items()}
+    space = begun.space
+    reading = Reading(space.tenant_id, space.id, taken_at, snapshots, begun.types)
+    applied = apply(reading, started_at=begun.started_at, cut=cut)
+    return Sampled(space.id, applied, frozenset(snapshots), frozenset(seen) - frozenset(snapshots))
+
+
+def apply(reading: Reading, *, started_at: datetime, cut: Cut | None = None) -> bool:
+    """Remember a reading and reserve its rows, in one transaction.
+
+    False when a newer reading was applied after ``started_at``: this one must be forgotten, for
+    its smaller counters would look like a new life.
+    """
+    with transaction.atomic():
+        outdated = sources.outdated(reading.space_id, reading.instances)
+        current = {n: s for n, s in reading.instances.items() if n not in outdated}
+        states = sources.load_space(reading.space_id, current)
+        if any(_is_newer(state, started_at) for state in states):
+            return False
+        read = Reading(
+            reading.tenant_id, reading.space_id, reading.taken_at, current, reading.types
+        )
+        step = collector.advance(states, read, cut_at=cut.at if cut else None)
+        sources.save(step.states, reading.taken_at)
+        landing.reserve(step.rows)
+    return True
+
+
+def _is_newer(state: SourceState, started_at: datetime) -> bool:
+    if state.sampled_at is None:
+        return False
+    # Far ahead is no newer round but a clock that was set back: sampling must go on.
+    return timedelta(0) < state.sampled_at - started_at < _CLOCK_SET_BACK
+
+
+def _find(readers: Readers, space: AddressSpace) -> Readable | None:
+    try:
+        return readers.find(space)
+    except InfraError as error:
+        logger.warning("instances cannot be listed", space=space.id, reason=error.reason)
+        return None
+
+
+def _timed(instance: Instance) -> tuple[InstanceSnapshot, datetime]:
+    return instance.read(), timezone.now()
+
+
+def _answer(
+    space: AddressSpace, name: str, reading: Future[tuple[InstanceSnapshot, datetime]]
+) -> tuple[InstanceSnapshot, datetime] | None:
+    try:
+        return reading.result()
+    except NoAnswer as error:
+        logger.warning("no sample", space=space.id, instance=name, reason=str(error))
+        return None
+
+
+def _hold(space: AddressSpace, stack: ExitStack, patience: float) -> bool:
+    """Take the space's lease until ``stack`` ends; False when another round keeps it."""
+    name, holder = f"sample:{space.id}", uuid.uuid4().hex
+    deadline = time.monotonic() + patience
+    while not leases.acquire(name, holder, _LEASE_SECONDS):
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(_POLL_SECONDS)
+    stack.callback(leases.release, name, holder)
+    return True

@@ -1,0 +1,57 @@
+"""The proof of an invoice: its usage read again at the pinned table versions, byte for byte.
+
+Ends the operation that ``invoicing.request_verify`` began.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from controlplane.core import operations
+from controlplane.core.errors import WaypostError
+from plans import invoicing
+from plans.invoicing import Verification
+from plans.models import Invoice
+from plans.periods import Period
+from workers.metering import delta, gold, ingest, recompute
+from workers.metering.pipeline import Table
+
+_SUBJECT = "invoice_verification"
+
+
+def verify(invoice_id: str) -> None:
+    """Recompute the invoice and end its verification: succeeded when every byte is the same."""
+    invoice = Invoice.objects.get(pk=invoice_id)
+    try:
+        found = recomputed(invoice, ingest.lakehouse_root())
+    except WaypostError as error:
+        operations.fail(_SUBJECT, invoice_id, code=error.error_code, message=error.message)
+        return
+    if found.same:
+        operations.succeed(_SUBJECT, invoice_id, up_to_generation=1)
+        return
+    words = "The invoice cannot be reproduced: " + "; ".join(found.differences)
+    operations.fail(_SUBJECT, invoice_id, code="invoice.differs", message=words)
+
+
+def recomputed(invoice: Invoice, root: Path) -> Verification:
+    """Return the comparison of the stored invoice with one made from its pinned tables.
+
+    Raises:
+        NothingToVerify: the invoice has no document.
+        TableReplaced: a pinned table is not there any more.
+    """
+    pins = {n: Table(pin["id"], pin["version"]) for n, pin in _pins(invoice).items()}
+    period = Period(invoice.starts_at, invoice.ends_at)
+    cells = gold.cells(root, pins[delta.USAGE], invoice.tenant_id, period.starts_at, period.ends_at)
+    asked = recompute.question(root, pins[delta.BRONZE], invoice.tenant_id, period)
+    sample_hash, _ = recompute.sample_ids(asked)
+    return invoicing.verify(invoice=invoice, cells=cells, sample_hash=sample_hash)
+
+
+def _pins(invoice: Invoice) -> dict[str, dict[str, Any]]:
+    if not invoice.manifest:
+        raise invoicing.NothingToVerify(
+            "Only an invoice with a document can be verified: close it first."
+        )
+    pins: dict[str, dict[str, Any]] = invoice.manifest["tables"]
+    return pins

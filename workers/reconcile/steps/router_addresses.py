@@ -1,0 +1,82 @@
+"""What the running routers hold: addresses and links, read back; and who may be connected.
+
+An address on its way out goes in this order: its entities are deleted, so nobody attaches any more,
+but for the one that keeps its counters; connections with a link on it are closed; ``departures``
+takes the last sample; ``forget_departed`` deletes the rest.
+"""
+
+from collections.abc import Mapping
+
+from workers.reconcile import desired_routers, reaching
+from workers.reconcile.doors import Doors
+from workers.reconcile.outcome import Done, Outcome, Wait
+from workers.reconcile.work import Problem, Work
+
+
+def ensure(work: Work, doors: Doors) -> Outcome:
+    _refuse_clashes(work)
+    pending: dict[str, str] = {}
+    for name in desired_routers.list_names(work):
+        pending |= _converge(work, doors, name)
+    waiting = _cut_off(work, doors)
+    if pending:
+        address, reason = min(pending.items())
+        return Wait(0.3, f"LinksPending: {address or 'the router'}: {reason}")
+    return waiting or Done()
+
+
+def forget_departed(work: Work, doors: Doors) -> Outcome:
+    """Delete what still kept the counters of addresses whose last sample is taken."""
+    if not work.gone:
+        return Done()
+    for name in desired_routers.list_names(work):
+        target = reaching.router(work, doors, name)
+        staying = [
+            desired_routers.routed(work, each)
+            for each in work.leaving_addresses
+            if each.id not in work.gone
+        ]
+        doors.routers.converge(target, desired_routers.build(work, doors, name), leaving=staying)
+    return Done()
+
+
+def _converge(work: Work, doors: Doors, name: str) -> Mapping[str, str]:
+    changed = {desired_routers.routed(work, each).address for each in work.changed_addresses}
+    converged = doors.routers.converge(
+        reaching.router(work, doors, name),
+        desired_routers.build(work, doors, name),
+        leaving=desired_routers.list_leaving(work),
+        only=None if work.full else changed,
+    )
+    return converged.pending
+
+
+def _refuse_clashes(work: Work) -> None:
+    clashes = desired_routers.find_clashes(work)
+    for each in work.wanted_addresses:
+        name = desired_routers.routed(work, each).address
+        if name in clashes:
+            work.problems[each.id] = Problem(
+                "AddressNotPossible",
+                f"Routers cannot tell this address from {clashes[name]!r}, because `.` and `/` are "
+                "the same to them: delete it and choose another name.",
+                final=True,
+            )
+
+
+def _cut_off(work: Work, doors: Doors) -> Wait | None:
+    """Close connections that may not be; once more when every login surely knows the change."""
+    leaving = [each.address for each in desired_routers.list_leaving(work)]
+    if not (work.full or leaving or _has_changed_permissions(work)):
+        return None
+    for name in desired_routers.list_names(work):
+        router = desired_routers.build(work, doors, name)
+        doors.routers.cut_off(reaching.router(work, doors, name), router, leaving=leaving)
+    early = (desired_routers.settles_at(work) - work.now).total_seconds()
+    return Wait(min(early, 1.0), "LoginsRefreshing") if early > 0 else None
+
+
+def _has_changed_permissions(work: Work) -> bool:
+    return work.space.generation > work.space.observed_generation or any(
+        user.generation > user.observed_generation for user in work.users
+    )

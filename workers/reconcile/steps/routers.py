@@ -1,0 +1,68 @@
+"""The router instances: files in place, processes up, management answering; and their end.
+
+The rendered file holds every entity that the next step keeps live, so a router that restarts by
+itself serves as before with nothing of ours alive.
+"""
+
+from workers.infra.base import Kind
+from workers.messaging.management import Unreachable
+from workers.reconcile import desired_routers, reaching
+from workers.reconcile.doors import Doors
+from workers.reconcile.outcome import Done, Outcome, Wait
+from workers.reconcile.steps.emptying import PATIENCE
+from workers.reconcile.work import Work
+
+
+def ensure(work: Work, doors: Doors) -> Outcome:
+    for name in desired_routers.list_names(work):
+        _ensure_instance(work, doors, name, emptied=False)
+    for name in desired_routers.list_names(work):
+        try:
+            doors.routers.find_life(reaching.router(work, doors, name))
+        except Unreachable:
+            return Wait(0.2, "RouterStarting")
+    return Done()
+
+
+def empty(work: Work, doors: Doors) -> Outcome:
+    """Take the space from its clients: no addresses, nobody connected, counters still there.
+
+    The auth service lets nobody in any more as soon as the deletion is asked for.
+    """
+    running = {each.name for each in doors.infra.list_instances(work.namespace)}
+    names = [
+        each
+        for each in desired_routers.list_names(work)
+        if each in running and f"server/{each}" in work.secrets
+    ]
+    try:
+        for name in names:
+            _empty(work, doors, name)
+    except Unreachable:
+        requested = work.space.deletion_requested_at
+        if requested is not None and work.now - requested < PATIENCE:
+            return Wait(1, "RouterUnreachable")
+    return Done()
+
+
+def remove(work: Work, doors: Doors) -> Outcome:
+    """Stop and delete every router; called only after the last sample."""
+    for instance in doors.infra.list_instances(work.namespace):
+        if instance.kind is Kind.ROUTER:
+            doors.infra.delete_instance(work.namespace, instance.name)
+    return Done()
+
+
+def _ensure_instance(work: Work, doors: Doors, name: str, *, emptied: bool) -> None:
+    layout = doors.infra.place(work.namespace, Kind.ROUTER, name)
+    router = desired_routers.build(work, doors, name, emptied=emptied)
+    doors.infra.ensure_instance(desired_routers.spec(work, router, layout, doors.routing.engine))
+
+
+def _empty(work: Work, doors: Doors, name: str) -> None:
+    _ensure_instance(work, doors, name, emptied=True)
+    target = reaching.router(work, doors, name)
+    router = desired_routers.build(work, doors, name, emptied=True)
+    everything = [desired_routers.routed(work, each) for each in work.addresses]
+    doors.routers.converge(target, router, leaving=everything)
+    doors.routers.cut_off(target, router)

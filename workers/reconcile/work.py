@@ -1,0 +1,101 @@
+"""One pass over one space: the rows it read at its start, and what its steps found out.
+
+Made by ``loop``; steps read rows here and never query again for what is already here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from controlplane.core import secrets
+from tenants.models import Address, AddressSpace, Broker, MessagingUser, SpaceSecret, SpaceType
+from workers.infra import names
+from workers.infra.base import Namespace
+from workers.messaging.certificates import KeyPair
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why an address is not ready: ``reason`` is a slug, ``message`` is for the tenant.
+
+    A final problem will not go away by waiting.
+    """
+
+    reason: str
+    message: str
+    final: bool = False
+
+
+@dataclass
+class Work:
+    """The rows of one pass and the findings of its steps.
+
+    ``addresses`` and ``users`` hold what is not deleted yet, those asked to be deleted included.
+    ``full``: read everything back and repair drift, not only what changed.
+    """
+
+    space: AddressSpace
+    brokers: Sequence[Broker]
+    addresses: Sequence[Address]
+    users: Sequence[MessagingUser]
+    now: datetime
+    full: bool
+    secrets: dict[str, SpaceSecret] = field(default_factory=dict)
+    problems: dict[str, Problem] = field(default_factory=dict)  # by address id
+    gone: set[str] = field(default_factory=set)  # ids of addresses that exist nowhere any more
+    probed: bool = False
+
+    @property
+    def namespace(self) -> Namespace:
+        name = names.namespace(self.space.tenant_id, self.space.id, self.space.name)
+        return Namespace(name, self.space.tenant_id, self.space.id)
+
+    @property
+    def is_brokered(self) -> bool:
+        return self.space.type == SpaceType.BROKERED
+
+    @property
+    def wanted_addresses(self) -> Sequence[Address]:
+        return [each for each in self.addresses if each.deletion_requested_at is None]
+
+    @property
+    def leaving_addresses(self) -> Sequence[Address]:
+        return [each for each in self.addresses if each.deletion_requested_at is not None]
+
+    @property
+    def wanted_users(self) -> Sequence[MessagingUser]:
+        return [each for each in self.users if each.deletion_requested_at is None]
+
+    @property
+    def changed_addresses(self) -> Sequence[Address]:
+        """Those the short path looks at: changed, or not ready at the last pass."""
+        return [
+            each
+            for each in self.wanted_addresses
+            if self.full or each.generation > each.observed_generation
+        ]
+
+    def key_pair(self, name: str) -> KeyPair:
+        """Return a key pair that the certificate steps have put in place."""
+        row = self.secrets[name]
+        return KeyPair(secrets.unseal(row.sealed), row.public)
+
+
+def load(space: AddressSpace, *, now: datetime, full: bool) -> Work:
+    """Read everything one pass over ``space`` needs, in a constant number of queries."""
+    addresses = Address.objects.filter(space=space, deleted_at__isnull=True)
+    return Work(
+        space=space,
+        now=now,
+        full=full,
+        brokers=list(Broker.objects.filter(space=space).order_by("ordinal")),
+        addresses=list(
+            addresses.select_related("address_plan", "topic")
+            .prefetch_related("placements")
+            .order_by("address")
+        ),
+        users=list(
+            MessagingUser.objects.filter(space=space, deleted_at__isnull=True).order_by("name")
+        ),
+        secrets={row.name: row for row in SpaceSecret.objects.filter(space=space)},
+    )

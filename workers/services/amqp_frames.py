@@ -1,0 +1,139 @@
+"""The AMQP 1.0 frame layer by hand: just enough for a SASL server, a SASL client and one open.
+
+Called by the auth service (which speaks only this) and by the development router (which relays it).
+Source: OASIS AMQP 1.0 part 2 section 2.3 (frames), part 5 section 5.3 (SASL). The type system is
+proton's.
+"""
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Protocol
+
+from proton import UNDESCRIBED, Array, Data, ProtonException, symbol
+from proton import ubyte as _ubyte
+
+AMQP_HEADER = b"AMQP\x00\x01\x00\x00"
+SASL_HEADER = b"AMQP\x03\x01\x00\x00"
+AMQP_FRAME = 0
+SASL_FRAME = 1
+_UNDESCRIBED: Any = UNDESCRIBED  # proton's stubs call it a Constant
+# A login needs a few hundred bytes, a bearer token a few thousand: more is somebody playing.
+MAX_FRAME_BYTES = 65536
+
+
+class Code(IntEnum):
+    """Descriptors of the performatives this module meets."""
+
+    OPEN = 0x10
+    CLOSE = 0x18
+    MECHANISMS = 0x40
+    INIT = 0x41
+    CHALLENGE = 0x42
+    RESPONSE = 0x43
+    OUTCOME = 0x44
+
+
+class Outcome(IntEnum):
+    """SASL outcomes (part 5, section 5.3.3.6)."""
+
+    OK = 0
+    AUTH = 1
+    SYSTEM_PERMANENT = 3
+    SYSTEM_TEMPORARY = 4
+
+
+class Malformed(Exception):
+    """The peer sent something that is not the frame which the protocol allows here."""
+
+
+class Reader(Protocol):
+    """What bytes are awaited from: ``asyncio.StreamReader`` and the router's ``Wire``."""
+
+    async def readexactly(self, n: int) -> bytes: ...
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One frame with its decoded performative. ``raw`` is what came over the wire."""
+
+    code: int
+    fields: Sequence[Any]
+    raw: bytes
+
+    def field(self, index: int) -> Any:
+        """Return a field, or None when trailing nulls were left out."""
+        return self.fields[index] if index < len(self.fields) else None
+
+
+async def read_header(reader: Reader) -> bytes:
+    """Return the 8 bytes of a protocol header."""
+    header = await reader.readexactly(8)
+    if header[:4] != b"AMQP":
+        raise Malformed(f"not an AMQP header: {header!r}")
+    return header
+
+
+async def read_frame(reader: Reader, *expected: Code) -> Frame:
+    """Return the next frame.
+
+    Raises:
+        Malformed: it is too large, broken, or not one of ``expected``.
+    """
+    head = await reader.readexactly(8)
+    size, offset, _, _ = struct.unpack(">IBBH", head)
+    if not 8 <= offset * 4 <= size <= MAX_FRAME_BYTES:
+        raise Malformed(f"a frame of {size} bytes with offset {offset}")
+    rest = await reader.readexactly(size - 8)
+    code, fields = _decode(rest[offset * 4 - 8 :])
+    if code not in expected:
+        raise Malformed(f"performative 0x{code:02x} where another was expected")
+    return Frame(code, fields, head + rest)
+
+
+def encode(code: Code, fields: Sequence[Any]) -> bytes:
+    """Return the frame of a performative; ``bytes`` become binary, ``Array`` arrays."""
+    data = Data()
+    data.put_described()
+    data.enter()
+    data.put_ulong(int(code))
+    data.put_list()
+    data.enter()
+    for value in fields:
+        data.put_object(value)
+    data.exit()
+    data.exit()
+    body = bytes(data.encode())
+    kind = SASL_FRAME if code >= Code.MECHANISMS else AMQP_FRAME
+    return struct.pack(">IBBH", len(body) + 8, 2, kind, 0) + body
+
+
+def symbols(names: Sequence[str]) -> Array:
+    return Array(_UNDESCRIBED, Data.SYMBOL, *[symbol(name) for name in names])
+
+
+def strings(values: Sequence[str]) -> Array:
+    return Array(_UNDESCRIBED, Data.STRING, *values)
+
+
+def ubyte(value: int) -> Any:
+    return _ubyte(value)
+
+
+def symbol_map(values: Mapping[str, Any]) -> dict[symbol, Any]:
+    return {symbol(key): value for key, value in values.items()}
+
+
+def _decode(body: bytes) -> tuple[int, list[Any]]:
+    data = Data()
+    try:
+        data.decode(body)
+        data.rewind()
+        data.next()
+        described: Any = data.get_object()
+        # Binary values are views into ``data`` and die with it.
+        values = [bytes(v) if isinstance(v, memoryview) else v for v in described.value]
+        return int(described.descriptor), values
+    except (ProtonException, AttributeError, TypeError, ValueError) as error:
+        raise Malformed(f"not a performative: {error}") from error

@@ -1,0 +1,165 @@
+"""The network side: one TLS connection from a router is one login of one client.
+
+The router's certificate comes from the control authority and its common name is the space; the
+``hostname`` of its sasl-init must say the same, else nobody gets in. After the login the router
+opens an AMQP connection, and our open tells it who that was and what it may do
+(``authenticated-identity``, ``address-authz``). Anything unexpected closes the connection.
+"""
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import structlog
+
+from workers.services import amqp_frames as frames
+from workers.services.amqp_frames import Code, Frame, Outcome
+from workers.services.auth import mechanisms
+from workers.services.auth.state import KnownUser, SpaceUsers, State
+
+logger = structlog.get_logger(__name__)
+
+LOGIN_SECONDS = 10.0
+_CAPABILITY = "ADDRESS-AUTHZ"
+
+
+class Unknown(Exception):
+    """No picture of the users could be had: nobody can be let in, and it is not their fault."""
+
+
+@dataclass
+class Login:
+    """The streams of one login and the space that the router's certificate names."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    space_id: str
+
+    def send(self, code: Code, *fields: object) -> None:
+        self.writer.write(frames.encode(code, fields))
+
+
+class AuthServer:
+    """Serves logins from ``state``; ``start`` binds, ``stop`` closes."""
+
+    def __init__(self, state: State, context: ssl.SSLContext) -> None:
+        self._state = state
+        self._context = context
+        self._server: asyncio.Server | None = None
+
+    async def start(self, host: str, port: int) -> int:
+        """Listen and return the port (useful with 0)."""
+        self._server = await asyncio.start_server(
+            self._serve, host, port, ssl=self._context, ssl_handshake_timeout=LOGIN_SECONDS
+        )
+        bound: int = self._server.sockets[0].getsockname()[1]
+        return bound
+
+    async def stop(self) -> None:
+        if self._server is not None:
+            self._server.close()
+            await self._server.wait_closed()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        login = Login(reader, writer, _common_name(writer))
+        try:
+            async with asyncio.timeout(LOGIN_SECONDS):
+                await self._log_in(login)
+        except (frames.Malformed, EOFError, OSError, TimeoutError) as error:
+            logger.info("a login was broken off", space=login.space_id, error=str(error))
+        finally:
+            writer.close()
+
+    async def _log_in(self, login: Login) -> None:
+        if await frames.read_header(login.reader) != frames.SASL_HEADER:
+            raise frames.Malformed("no SASL header")
+        login.writer.write(frames.SASL_HEADER)
+        login.send(Code.MECHANISMS, frames.symbols(mechanisms.MECHANISMS))
+        init = await frames.read_frame(login.reader, Code.INIT)
+        try:
+            user = await self._check(login, init)
+        except mechanisms.Refused as error:
+            logger.info("a login was refused", space=login.space_id, reason=str(error))
+            return await _end(login, Outcome.AUTH)
+        except Unknown:
+            logger.error("a login was refused: the users are not known", space=login.space_id)
+            return await _end(login, Outcome.SYSTEM_TEMPORARY)
+        login.send(Code.OUTCOME, frames.ubyte(Outcome.OK))
+        return await self._introduce(login, user)
+
+    async def _check(self, login: Login, init: Frame) -> KnownUser:
+        if not login.space_id or init.field(2) != login.space_id:
+            raise mechanisms.Refused(f"the realm {init.field(2)!r} is not the certificate's")
+        find, response = self._finder(login.space_id), init.field(1) or b""
+        match str(init.field(0)):
+            case "PLAIN":
+                return await asyncio.to_thread(mechanisms.check_plain, response, find)
+            case "SCRAM-SHA-256":
+                return await _scram(login, response, find)
+        raise mechanisms.Refused(f"mechanism {init.field(0)!r} is not offered")
+
+    def _finder(self, space_id: str) -> Callable[[str], KnownUser | None]:
+        return self._space(space_id).users.get
+
+    def _space(self, space_id: str) -> SpaceUsers:
+        if self._state.picture is None:
+            raise Unknown
+        return self._state.picture.get(space_id, SpaceUsers())
+
+    async def _introduce(self, login: Login, user: KnownUser) -> None:
+        """Answer the router's open with who logged in and what that user may do."""
+        if await frames.read_header(login.reader) != frames.AMQP_HEADER:
+            raise frames.Malformed("no AMQP header after the login")
+        await frames.read_frame(login.reader, Code.OPEN)
+        granted = self._space(login.space_id).permissions_of(user)
+        properties = frames.symbol_map(
+            {
+                "authenticated-identity": {"sub": user.name, "preferred_username": user.name},
+                "address-authz": {key: frames.strings(each) for key, each in granted.items()},
+                "groups": [],
+            }
+        )
+        login.writer.write(frames.AMQP_HEADER)
+        login.send(
+            Code.OPEN,
+            "waypost-auth",
+            None,
+            None,
+            None,
+            None,
+            None,
+            None,
+            frames.symbols([_CAPABILITY]),
+            None,
+            properties,
+        )
+        await login.writer.drain()
+        await login.reader.read(frames.MAX_FRAME_BYTES)  # its close, or its end
+        login.send(Code.CLOSE)
+
+
+async def _scram(
+    login: Login, response: bytes, find: Callable[[str], KnownUser | None]
+) -> KnownUser:
+    exchange = mechanisms.ScramExchange(find)
+    login.send(Code.CHALLENGE, exchange.begin(response))
+    final = await frames.read_frame(login.reader, Code.RESPONSE)
+    user, server_final = exchange.finish(final.field(0) or b"")
+    # As a challenge: routers drop the additional data of an outcome.
+    login.send(Code.CHALLENGE, server_final)
+    await frames.read_frame(login.reader, Code.RESPONSE)
+    return user
+
+
+async def _end(login: Login, outcome: Outcome) -> None:
+    login.send(Code.OUTCOME, frames.ubyte(outcome))
+    await login.writer.drain()
+
+
+def _common_name(writer: asyncio.StreamWriter) -> str:
+    certificate = writer.get_extra_info("peercert") or {}
+    for attribute in (pair for part in certificate.get("subject", ()) for pair in part):
+        if attribute[0] == "commonName":
+            return str(attribute[1])
+    return ""

@@ -1,0 +1,57 @@
+"""Read the picture from PostgreSQL; called by ``watcher`` in its thread, never by the server."""
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+import structlog
+
+from tenants.models import AddressSpace, MessagingUser
+from workers.services.auth.state import KnownUser, Picture, SpaceUsers, Verifier
+
+logger = structlog.get_logger(__name__)
+
+
+def read_all() -> dict[str, SpaceUsers]:
+    """Return the users of every space that is not being deleted."""
+    return _read(None)
+
+
+def read_again(picture: Picture, space_ids: Collection[str]) -> dict[str, SpaceUsers]:
+    """Return ``picture`` with the named spaces as they are now; a deleted one is gone."""
+    kept = {key: value for key, value in picture.items() if key not in space_ids}
+    return kept | _read(space_ids)
+
+
+def _read(space_ids: Collection[str] | None) -> dict[str, SpaceUsers]:
+    spaces = AddressSpace.objects.filter(deletion_requested_at__isnull=True)
+    users = MessagingUser.objects.filter(
+        deletion_requested_at__isnull=True, space__deletion_requested_at__isnull=True
+    )
+    if space_ids is not None:
+        spaces, users = spaces.filter(id__in=space_ids), users.filter(space_id__in=space_ids)
+    # Users first: a space that appears in between has no users yet, which closes, never opens.
+    by_space: dict[str, dict[str, KnownUser]] = {}
+    for space_id, user in _known(users.values_list("space_id", "name", "verifiers", "permissions")):
+        by_space.setdefault(space_id, {})[user.name] = user
+    return {
+        space_id: SpaceUsers(withdrawn, by_space.get(space_id, {}))
+        for space_id, withdrawn in spaces.values_list("id", "send_withdrawn")
+    }
+
+
+def _known(rows: Iterable[tuple[str, str, Any, Any]]) -> Iterator[tuple[str, KnownUser]]:
+    for space_id, name, verifiers, permissions in rows:
+        try:
+            verifier = Verifier(**verifiers["scram-sha-256"])
+            yield space_id, KnownUser(name, verifier, _by_pattern(permissions))
+        except (KeyError, TypeError, AttributeError):
+            # One broken row keeps one user out, not everybody.
+            logger.warning("a user's row is not usable", space=space_id, user=name)
+
+
+def _by_pattern(permissions: list[dict[str, list[str]]]) -> dict[str, tuple[str, ...]]:
+    granted: dict[str, set[str]] = {}
+    for grant in permissions:
+        for pattern in grant["addresses"]:
+            granted.setdefault(pattern, set()).update(grant["operations"])
+    return {pattern: tuple(sorted(operations)) for pattern, operations in granted.items()}

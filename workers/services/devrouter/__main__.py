@@ -1,0 +1,54 @@
+"""``python -m workers.services.devrouter router.json``: run until SIGTERM. Development only."""
+
+import argparse
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+import structlog
+
+from workers.services.devrouter import configuration
+from workers.services.devrouter.configuration import BadConfiguration, Configuration
+from workers.services.devrouter.management.agent import Agent
+from workers.services.devrouter.management.entities import Entities, Rejected
+from workers.services.devrouter.network import Network
+from workers.services.devrouter.router import Router
+
+logger = structlog.get_logger(__name__)
+
+
+def main() -> int:
+    """Return the exit code: 0 after a stop, 1 when the router cannot start."""
+    parser = argparse.ArgumentParser(prog="python -m workers.services.devrouter")
+    parser.add_argument("file", type=Path, help="the configuration, as qdrouterd takes it in JSON")
+    options = parser.parse_args()
+    try:
+        asyncio.run(_run(configuration.load(options.file)))
+    except (BadConfiguration, Rejected, OSError) as error:
+        logger.error("the router cannot start", reason=str(error))
+        return 1
+    return 0
+
+
+async def _run(config: Configuration) -> None:
+    logger.warning("development only: this router is for trying and testing, not for production")
+    stopped = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    router = Router(config)
+    network = Network(router)
+    entities = Entities(router, network, config.profiles)
+    router.agent = Agent(router, entities)
+    entities.load(config)
+    for spec in config.listeners:
+        await network.listen(spec)
+    ticking = asyncio.create_task(network.tick())
+    logger.info("running", router=router.id, boot=router.boot)
+    await stopped.wait()
+    ticking.cancel()
+    await network.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+"""Messages of senders that name no target: each says itself where it goes, and is checked."""
+
+from typing import TYPE_CHECKING
+
+from proton import Condition, Delivery, Message, MessageException
+
+from workers.services.devrouter import forwarding
+from workers.services.devrouter.forwarding import Inbound, Verdict
+from workers.services.devrouter.handshake import Peer
+
+if TYPE_CHECKING:
+    from workers.services.devrouter.links import Producer
+    from workers.services.devrouter.router import Router
+
+_DENIED = Verdict(
+    Delivery.REJECTED, Condition("amqp:unauthorized-access", "disallowed by local policy")
+)
+
+
+class AnonymousSink:
+    """Passes each message to the address in its ``to``; always has credit, as in Dispatch."""
+
+    has_path = True
+
+    def __init__(self, router: "Router", peer: Peer) -> None:
+        self._router = router
+        self._peer = peer
+
+    def accept(self, inbound: Inbound) -> None:
+        name = _to(inbound.payload)
+        address = self._router.find_known(name)
+        # The name of a reply address is a secret that only its owner gives away.
+        is_reply = address is not None and address.key.startswith("T")
+        if not is_reply and not self._peer.may("send", name):
+            inbound.conclude(_DENIED)
+        elif address is None:
+            inbound.conclude(forwarding.RELEASED)
+        else:
+            address.accept(inbound)
+
+    def leave(self, producer: "Producer") -> None:
+        """Nothing is kept here."""
+
+
+def _to(payload: bytes) -> str:
+    message = Message()
+    try:
+        message.decode(payload)
+    except MessageException:
+        return ""
+    return message.address or ""

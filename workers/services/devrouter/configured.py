@@ -1,0 +1,193 @@
+"""The entities that management makes and deletes: addresses, autoLinks, linkRoutes.
+
+Tables only; what an entity does to links is in ``router`` and ``routed``. Semantics as in Dispatch:
+a waypoint address has phase 0 towards and phase 1 from the broker.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from proton import Link
+
+from workers.services.devrouter import matching
+from workers.services.devrouter.matching import PatternTable
+
+if TYPE_CHECKING:
+    from workers.services.devrouter.engine import Connection
+    from workers.services.devrouter.links import RouterLink
+
+RETRY_SECONDS = 2.0  # a refused autoLink is tried again
+
+
+@dataclass
+class AddressRule:
+    """A router.config.address."""
+
+    name: str
+    identity: str
+    prefix: str = ""
+    pattern: str = ""
+    distribution: str = "balanced"
+    waypoint: bool = False
+    ingress_phase: int = 0
+    egress_phase: int = 0
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        return matching.of_prefix(self.prefix) if self.prefix else matching.tokens(self.pattern)
+
+
+@dataclass
+class LinkRoute:
+    """A router.config.linkRoute. ``direction`` in: clients that send."""
+
+    name: str
+    identity: str
+    direction: str
+    connection: str
+    prefix: str = ""
+    pattern: str = ""
+    add_prefix: str = ""
+    del_prefix: str = ""
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        return matching.of_prefix(self.prefix) if self.prefix else matching.tokens(self.pattern)
+
+    @property
+    def key(self) -> str:
+        """Return what the address table calls it: C and D are prefixes, E and F patterns."""
+        letters = "CD" if self.prefix else "EF"
+        return letters[self.direction == "out"] + (self.prefix or self.pattern)
+
+    def external_name(self, name: str | None) -> str:
+        """Return what the broker calls the address."""
+        return self.add_prefix + (name or "").removeprefix(self.del_prefix)
+
+
+@dataclass(eq=False)
+class AutoLink:
+    """A router.config.autoLink: a link to a broker that is there without any client.
+
+    ``state``: inactive (no such connection) -> attaching -> active | failed (tried again).
+    """
+
+    name: str
+    identity: str
+    address: str
+    direction: str
+    connection: str
+    phase: int
+    external_address: str = ""
+    state: str = "inactive"
+    last_error: str = ""
+    link: "RouterLink | None" = None
+    _on_active: Callable[[], None] | None = field(default=None, repr=False)
+    retry: "Callable[[AutoLink], None] | None" = field(default=None, repr=False)
+
+    @property
+    def key(self) -> str:
+        return f"M{self.phase}{self.address}"
+
+    def attach(self, connection: "Connection") -> Link:
+        """Open the link on the broker's connection and return it."""
+        session = connection.own_session()
+        external = self.external_address or self.address
+        name = f"autoLink.{self.identity}.{connection.identity}"
+        proton: Link
+        if self.direction == "in":
+            proton = session.receiver(name)
+            proton.source.address = external
+        else:
+            proton = session.sender(name)
+            proton.target.address = external
+        self.state, self.last_error = "attaching", ""
+        proton.open()
+        return proton
+
+    def follow(self, link: "RouterLink", on_active: Callable[[], None]) -> None:
+        """Learn from ``link`` how the broker answers; ``on_active`` once it agrees."""
+        self.link = link
+        self._on_active = on_active
+        link.on_confirmed = self._confirmed
+        link.on_gone = self._gone
+
+    def deactivate(self, connection: "Connection") -> None:
+        """Note that the broker's connection is gone."""
+        if self.link is None or self.link.connection is connection:
+            self.link, self.state = None, "inactive"
+
+    def _confirmed(self) -> None:
+        assert self.link is not None
+        remote = self.link.proton
+        terminus = remote.remote_source if self.direction == "in" else remote.remote_target
+        if terminus.address:  # without one the broker is about to detach with its reason
+            self.state = "active"
+            if self._on_active is not None:
+                self._on_active()
+
+    def _gone(self, _: bool) -> None:
+        link, self.link = self.link, None
+        if link is None or link.connection.is_gone:
+            return
+        condition = link.proton.remote_condition
+        self.state = "failed"
+        self.last_error = f"{condition.name}: {condition.description}" if condition else "detached"
+        if self.retry is not None:
+            asyncio.get_running_loop().call_later(RETRY_SECONDS, self.retry, self)
+
+
+class Configured:
+    """All configured entities by name, and the questions the core asks of them."""
+
+    def __init__(self, default_distribution: str) -> None:
+        self._default = default_distribution
+        self.rules: dict[str, AddressRule] = {}
+        self.auto_links: dict[str, AutoLink] = {}
+        self.routes: dict[str, LinkRoute] = {}
+        self._by_address: PatternTable[AddressRule] = PatternTable()
+        self._by_route: dict[str, PatternTable[LinkRoute]] = {
+            "in": PatternTable(),
+            "out": PatternTable(),
+        }
+
+    def add_rule(self, rule: AddressRule) -> bool:
+        """Add and return True; False when prefix or pattern is taken."""
+        if not self._by_address.add(rule.tokens, rule):
+            return False
+        self.rules[rule.name] = rule
+        return True
+
+    def remove_rule(self, rule: AddressRule) -> None:
+        del self.rules[rule.name]
+        self._by_address.remove(rule.tokens)
+
+    def add_route(self, route: LinkRoute) -> None:
+        self.routes[route.name] = route
+        self._by_route[route.direction].add(route.tokens, route)
+
+    def remove_route(self, route: LinkRoute) -> None:
+        del self.routes[route.name]
+        self._by_route[route.direction].remove(route.tokens)
+
+    def find_route(self, direction: str, name: str) -> LinkRoute | None:
+        return self._by_route[direction].find(name) if name else None
+
+    def auto_links_of(self, connector: str) -> Iterator[AutoLink]:
+        """Return the autoLinks of a connector (none for connections that have no name)."""
+        return (each for each in list(self.auto_links.values()) if connector == each.connection)
+
+    def key(self, name: str, phase: int) -> str | None:
+        """Return an address's key for producers (phase 0) or consumers (1); None: no such one."""
+        rule = self._by_address.find(name)
+        if rule is None:
+            return None if self._default == "unavailable" else f"M0{name}"
+        return f"M{rule.egress_phase if phase else rule.ingress_phase}{name}"
+
+    def distribution(self, key: str) -> str:
+        rule = self._by_address.find(key[2:]) if key.startswith("M") else None
+        if rule is not None:
+            return rule.distribution
+        return "balanced" if self._default == "unavailable" else self._default

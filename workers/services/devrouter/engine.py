@@ -1,0 +1,219 @@
+"""One AMQP connection: proton's engine between a ``Wire`` and the router.
+
+Bytes go in by ``receive``; what proton makes of them goes to the router's handlers; whatever the
+router did to any connection leaves at the next turn of the event loop (``touch`` marks it).
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from proton import (
+    Collector,
+    Delivery,
+    Endpoint,
+    Event,
+    Link,
+    Session,
+    Transport,
+    TransportException,
+)
+from proton import Connection as ProtonConnection
+
+from workers.services.devrouter.handshake import Peer
+from workers.services.devrouter.wire import Wire
+
+if TYPE_CHECKING:
+    from workers.services.devrouter.links import RouterLink
+
+_SESSION_BYTES = 4 << 20
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a listener or connector says about its connections."""
+
+    role: str = "normal"  # normal | route-container
+    direction: str = "in"
+    name: str = ""  # of the connector
+    vhost: str = ""
+    capacity: int = 250
+    idle_seconds: float = 16
+    max_frame_size: int = 16384
+    host: str = ""
+
+
+class Handler(Protocol):
+    """What the router does about a connection's events."""
+
+    def opened(self, connection: "Connection") -> None: ...
+    def attached(self, connection: "Connection", link: Link) -> None: ...
+    def detached(self, link: "RouterLink", *, closed: bool) -> None: ...
+    def lost(self, connection: "Connection") -> None: ...
+    def schedule(self, connection: "Connection") -> None: ...
+
+
+@dataclass(eq=False)
+class Connection:
+    """A live connection with its links. ``identity`` is unique in the router's life."""
+
+    identity: str
+    wire: Wire
+    peer: Peer
+    settings: Settings
+    router: Handler
+    container: str
+    links: dict[Link, "RouterLink"] = field(default_factory=dict)
+    opened_at: float = field(default_factory=time.monotonic)
+    last_delivery_at: float | None = None
+    on_lost: Callable[[], None] | None = None
+    is_approved: bool = False
+    is_gone: bool = False
+
+    def __post_init__(self) -> None:
+        is_server = self.settings.direction == "in"
+        self.transport = Transport(Transport.SERVER if is_server else Transport.CLIENT)
+        self.transport.idle_timeout = self.settings.idle_seconds
+        self.transport.max_frame_size = self.settings.max_frame_size
+        self.proton = ProtonConnection()
+        self.proton.container = self.container
+        self._session: Session | None = None
+        self._collector = Collector()
+        self.proton.collect(self._collector)
+        self.transport.bind(self.proton)
+
+    def own_session(self) -> Session:
+        """Return the session for the router's own links, opening it the first time."""
+        if self._session is None:
+            self._session = self.proton.session()
+            self._session.incoming_capacity = _SESSION_BYTES
+            self._session.open()
+        return self._session
+
+    @property
+    def remote_container(self) -> str:
+        return self.proton.remote_container or ""
+
+    def touch(self) -> None:
+        """Note that something was done to this connection which must be sent."""
+        self.router.schedule(self)
+
+    def receive(self, received: bytes) -> None:
+        """Take bytes from the wire."""
+        rest = received
+        while rest and not self.is_gone:
+            room = self.transport.capacity()
+            if room <= 0:
+                break
+            try:
+                self.transport.push(rest[:room])
+            except TransportException:
+                break  # the engine's own error event says what was wrong
+            rest = rest[room:]
+            self._handle_events()
+        self.touch()
+
+    def flush(self) -> None:
+        """Send what the engine has to say, unless the peer does not read."""
+        self._handle_events()
+        while not self.wire.is_paused:
+            size = self.transport.pending()
+            if size < 0:
+                self.wire.close()
+                return
+            if size == 0:
+                return
+            self.wire.write(bytes(self.transport.peek(size) or b""))
+            self.transport.pop(size)
+            self._handle_events()
+
+    def tick(self) -> None:
+        """Keep heartbeats going and notice a silent peer."""
+        self.transport.tick(time.monotonic())
+        self.touch()
+
+    def writable(self) -> None:
+        self.touch()
+
+    def lost(self) -> None:
+        """The wire is gone: everything on it ends without a word."""
+        if self.is_gone:
+            return
+        self.is_gone = True
+        self.router.lost(self)
+        self.links.clear()
+        self._collector.release()
+        self.transport.unbind()
+        self.proton.free()
+        if self.on_lost is not None:
+            self.on_lost()
+
+    def _handle_events(self) -> None:
+        event = self._collector.peek()
+        while event is not None:
+            handle = _HANDLERS.get(event.type)
+            if handle is not None:
+                handle(self, event.context)
+            self._collector.pop()
+            event = self._collector.peek()
+
+    def _on_open(self, _: Any) -> None:
+        self.router.opened(self)
+
+    def _on_session(self, session: Session) -> None:
+        session.incoming_capacity = _SESSION_BYTES
+        if session.state & Endpoint.LOCAL_UNINIT:
+            session.open()
+
+    def _on_link_open(self, proton_link: Link) -> None:
+        link = self.links.get(proton_link)
+        if link is None:
+            self.router.attached(self, proton_link)
+        else:
+            link.confirmed()
+
+    def _on_flow(self, proton_link: Link) -> None:
+        link = self.links.get(proton_link)
+        if link is not None:
+            link.flowed()
+
+    def _on_delivery(self, delivery: Delivery) -> None:
+        link = self.links.get(delivery.link)
+        if link is not None:
+            self.last_delivery_at = time.monotonic()
+            link.delivered(delivery)
+
+    def _on_link_close(self, proton_link: Link) -> None:
+        self._end_link(proton_link, closed=True)
+
+    def _on_link_detach(self, proton_link: Link) -> None:
+        self._end_link(proton_link, closed=False)
+
+    def _end_link(self, proton_link: Link, *, closed: bool) -> None:
+        link = self.links.pop(proton_link, None)
+        if link is not None:
+            self.router.detached(link, closed=closed)
+        if proton_link.state & Endpoint.LOCAL_ACTIVE:
+            proton_link.close() if closed else proton_link.detach()
+
+    def _on_session_close(self, session: Session) -> None:
+        for proton_link in [each for each in self.links if each.session == session]:
+            self.router.detached(self.links.pop(proton_link), closed=False)
+        session.close()
+
+    def _on_close(self, _: Any) -> None:
+        self.proton.close()
+
+
+_HANDLERS: dict[object, Callable[[Connection, Any], None]] = {
+    Event.CONNECTION_REMOTE_OPEN: Connection._on_open,
+    Event.SESSION_REMOTE_OPEN: Connection._on_session,
+    Event.LINK_REMOTE_OPEN: Connection._on_link_open,
+    Event.LINK_FLOW: Connection._on_flow,
+    Event.DELIVERY: Connection._on_delivery,
+    Event.LINK_REMOTE_CLOSE: Connection._on_link_close,
+    Event.LINK_REMOTE_DETACH: Connection._on_link_detach,
+    Event.SESSION_REMOTE_CLOSE: Connection._on_session_close,
+    Event.CONNECTION_REMOTE_CLOSE: Connection._on_close,
+}

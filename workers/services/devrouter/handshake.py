@@ -1,0 +1,167 @@
+"""From bytes to a known peer: the SASL layer of all three kinds of connection.
+
+``relay`` passes a client's login to the auth service and learns what it may do; ``accept_external``
+takes a client certificate for the login (management, other routers); ``connect_external`` logs in
+to a broker with our own certificate. Called by ``network``.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from workers.services import amqp_frames as frames
+from workers.services.amqp_frames import Code, Frame, Outcome
+from workers.services.devrouter import matching
+from workers.services.devrouter.configuration import AuthService
+from workers.services.devrouter.wire import Wire
+
+# What is offered while the auth service is away, so that the refusal itself can be said properly.
+_FALLBACK_MECHANISMS = ("SCRAM-SHA-256", "PLAIN")
+
+
+class NotAuthenticated(Exception):
+    """The peer did not prove who it is, or nobody could say whether it did."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Who is at the other end. ``permissions`` None: everything (our own side)."""
+
+    user: str
+    mechanism: str
+    permissions: Mapping[str, Sequence[str]] | None = None
+    properties: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_internal(self) -> bool:
+        return self.permissions is None
+
+    def may(self, operation: str, address: str) -> bool:
+        """Return whether the peer may ``send`` to or ``recv`` from ``address``.
+
+        The router's own addresses (``$…``, ``_…``) are for our own side, whatever was granted.
+        """
+        if self.permissions is None:
+            return True
+        if address.startswith(("$", "_")):
+            return False
+        return matching.is_permitted(self.permissions, operation, address)
+
+
+async def relay(wire: Wire, service: AuthService) -> Peer:
+    """Log a client in at the auth service.
+
+    Raises:
+        NotAuthenticated: refused, or the service is away; the client has been told.
+    """
+    await _begin_server(wire)
+    try:
+        reader, writer = await asyncio.open_connection(
+            service.host,
+            service.port,
+            ssl=service.profile.client(verifies_name=True),
+        )
+    except OSError as error:
+        await _refuse(wire)
+        raise NotAuthenticated(f"the auth service is away: {error}") from error
+    try:
+        return await _relay(wire, reader, writer, service.realm)
+    finally:
+        writer.close()
+
+
+async def _relay(
+    wire: Wire, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, realm: str
+) -> Peer:
+    writer.write(frames.SASL_HEADER)
+    await frames.read_header(reader)
+    wire.write((await frames.read_frame(reader, Code.MECHANISMS)).raw)
+    init = await frames.read_frame(wire, Code.INIT)
+    writer.write(frames.encode(Code.INIT, [init.field(0), init.field(1), realm]))
+    answer = await frames.read_frame(reader, Code.CHALLENGE, Code.OUTCOME)
+    while answer.code == Code.CHALLENGE:
+        wire.write(answer.raw)
+        writer.write((await frames.read_frame(wire, Code.RESPONSE)).raw)
+        answer = await frames.read_frame(reader, Code.CHALLENGE, Code.OUTCOME)
+    if answer.field(0) != Outcome.OK:
+        wire.write(answer.raw)
+        raise NotAuthenticated(f"the auth service answered {answer.field(0)}")
+    peer = await _introduced(reader, writer, str(init.field(0)))
+    wire.write(answer.raw)
+    return peer
+
+
+async def _introduced(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, mechanism: str
+) -> Peer:
+    """Open a connection to the service to learn who logged in and what it may do."""
+    writer.write(frames.AMQP_HEADER)
+    desired = frames.symbols(["ADDRESS-AUTHZ"])
+    writer.write(
+        frames.encode(Code.OPEN, ["router", None, None, None, None, None, None, None, desired])
+    )
+    await frames.read_header(reader)
+    opened = await frames.read_frame(reader, Code.OPEN)
+    writer.write(frames.encode(Code.CLOSE, []))
+    properties = opened.field(9) or {}
+    identity, granted = properties.get("authenticated-identity"), properties.get("address-authz")
+    if not identity or granted is None:
+        raise NotAuthenticated("the auth service did not say who that is")
+    permissions = {str(pattern): tuple(_texts(each)) for pattern, each in granted.items()}
+    return Peer(str(identity["sub"]), mechanism, permissions)
+
+
+def _texts(values: Any) -> Sequence[str]:
+    if isinstance(values, str):  # one symbol may stand for an array of one
+        return [values]
+    return [str(value) for value in getattr(values, "elements", values)]
+
+
+async def accept_external(wire: Wire) -> Peer:
+    """Take the peer's verified certificate for its login. Raises ``NotAuthenticated``."""
+    await _begin_server(wire)
+    wire.write(frames.encode(Code.MECHANISMS, [frames.symbols(["EXTERNAL"])]))
+    init = await frames.read_frame(wire, Code.INIT)
+    subject = _subject(wire.extra("peercert") or {})
+    if str(init.field(0)) != "EXTERNAL" or not subject:
+        wire.write(frames.encode(Code.OUTCOME, [frames.ubyte(Outcome.AUTH)]))
+        raise NotAuthenticated("no client certificate")
+    wire.write(frames.encode(Code.OUTCOME, [frames.ubyte(Outcome.OK)]))
+    return Peer(subject, "EXTERNAL")
+
+
+async def connect_external(wire: Wire, host: str) -> Peer:
+    """Log in to a broker with our certificate. Raises ``NotAuthenticated``."""
+    wire.write(frames.SASL_HEADER)
+    if await frames.read_header(wire) != frames.SASL_HEADER:
+        raise NotAuthenticated("the broker does not speak SASL")
+    offered = await frames.read_frame(wire, Code.MECHANISMS)
+    if "EXTERNAL" not in _texts(offered.field(0) or []):
+        raise NotAuthenticated("the broker does not accept certificates")
+    external = frames.symbols(["EXTERNAL"]).elements[0]
+    wire.write(frames.encode(Code.INIT, [external, b"", host]))
+    outcome: Frame = await frames.read_frame(wire, Code.OUTCOME)
+    if outcome.field(0) != Outcome.OK:
+        raise NotAuthenticated(f"the broker answered {outcome.field(0)}")
+    return Peer("", "EXTERNAL")
+
+
+async def _begin_server(wire: Wire) -> None:
+    header = await frames.read_header(wire)
+    wire.write(frames.SASL_HEADER)
+    if header != frames.SASL_HEADER:
+        # AMQP part 2 section 2.2: answer with the header that is spoken here, then close.
+        raise NotAuthenticated("the peer skipped the login")
+
+
+async def _refuse(wire: Wire) -> None:
+    wire.write(frames.encode(Code.MECHANISMS, [frames.symbols(_FALLBACK_MECHANISMS)]))
+    await frames.read_frame(wire, Code.INIT)
+    wire.write(frames.encode(Code.OUTCOME, [frames.ubyte(Outcome.SYSTEM_TEMPORARY)]))
+
+
+def _subject(certificate: Mapping[str, Any]) -> str:
+    names = [pair for part in certificate.get("subject", ()) for pair in part]
+    short = {"commonName": "CN", "organizationName": "O"}
+    return ",".join(f"{short.get(key, key)}={value}" for key, value in reversed(names))

@@ -1,0 +1,1 @@
+"""``$management`` as Dispatch has it, quirks included where they matter to a caller."""

@@ -1,0 +1,196 @@
+"""Make and delete entities, over management and from the configuration file alike.
+
+The core types (address, autoLink, linkRoute) swallow what they do not understand and answer 201,
+as in Dispatch; the connector, which lives in its Python agent, refuses it.
+"""
+
+import itertools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from workers.services.devrouter.configuration import Configuration
+from workers.services.devrouter.configured import AddressRule, AutoLink, LinkRoute
+from workers.services.devrouter.network import Connector, ConnectorSpec, Network
+from workers.services.devrouter.router import Router
+from workers.services.devrouter.tls import Profile
+
+Attributes = Mapping[str, Any]
+
+DISTRIBUTIONS = ("balanced", "closest", "multicast", "unavailable")
+_FILE_TYPES = {
+    "address": "router.config.address",
+    "autoLink": "router.config.autoLink",
+    "linkRoute": "router.config.linkRoute",
+    "connector": "connector",
+}
+_CONNECTOR_ATTRIBUTES = {
+    "name", "host", "port", "role", "cost", "sslProfile", "saslMechanisms", "verifyHostname",
+    "maxFrameSize", "idleTimeoutSeconds", "linkCapacity", "saslUsername", "saslPassword",
+}  # fmt: skip
+
+
+class Rejected(Exception):
+    """A request that is answered with ``status`` and this text."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Entities:
+    """What management may make and delete."""
+
+    def __init__(self, router: Router, network: Network, profiles: Mapping[str, Profile]) -> None:
+        self.connectors: dict[str, Connector] = {}
+        self._router = router
+        self._network = network
+        self._profiles = profiles
+        self._identities = itertools.count(1)
+        self._makers: dict[str, Callable[[str, Attributes], None]] = {
+            "router.config.address": self._make_address,
+            "router.config.autoLink": self._make_auto_link,
+            "router.config.linkRoute": self._make_link_route,
+            "connector": self._make_connector,
+        }
+
+    def load(self, configuration: Configuration) -> None:
+        """Make what the file says. Raises ``Rejected`` for what cannot be made."""
+        for kind, attributes in configuration.live:
+            self.create(_FILE_TYPES[kind], attributes.get("name", ""), attributes)
+
+    def create(self, kind: str, name: str, attributes: Attributes) -> str:
+        """Make an entity and return its name. Raises ``Rejected``."""
+        maker = self._makers.get(kind)
+        if maker is None:
+            raise Rejected(501, f"Not Implemented: CREATE {kind}")
+        unique = name or f"{kind}/{next(self._identities)}"
+        if unique in self._names(kind):
+            raise Rejected(400, "Bad Request: Name conflicts with an existing entity")
+        maker(unique, attributes)
+        return unique
+
+    def delete(self, kind: str, name: str) -> None:
+        """Delete an entity that exists. Raises ``Rejected`` for a type that cannot be."""
+        configured = self._router.configured
+        match kind:
+            case "router.config.address":
+                configured.remove_rule(configured.rules[name])
+            case "router.config.autoLink":
+                self._router.remove_auto_link(configured.auto_links[name])
+            case "router.config.linkRoute":
+                configured.remove_route(configured.routes[name])
+            case "connector":
+                self.connectors.pop(name).stop()
+            case _:
+                raise Rejected(501, f"Not Implemented: DELETE {kind}")
+
+    def _names(self, kind: str) -> Mapping[str, object]:
+        configured = self._router.configured
+        by_kind: dict[str, Mapping[str, object]] = {
+            "router.config.address": configured.rules,
+            "router.config.autoLink": configured.auto_links,
+            "router.config.linkRoute": configured.routes,
+            "connector": self.connectors,
+        }
+        return by_kind[kind]
+
+    def _identity(self) -> str:
+        return str(next(self._identities))
+
+    def _make_address(self, name: str, attributes: Attributes) -> None:
+        prefix, pattern = _one_of_two(attributes, "prefix", "pattern")
+        is_waypoint = _flag(attributes, "waypoint")
+        rule = AddressRule(
+            name,
+            self._identity(),
+            prefix,
+            pattern,
+            _choice(attributes, "distribution", DISTRIBUTIONS),
+            is_waypoint,
+            _number(attributes, "ingressPhase", 0),
+            _number(attributes, "egressPhase", 1 if is_waypoint else 0),
+        )
+        if not self._router.configured.add_rule(rule):
+            raise Rejected(400, "Bad Request: Address prefix or pattern already exists")
+
+    def _make_auto_link(self, name: str, attributes: Attributes) -> None:
+        direction = _direction(attributes)
+        if not attributes.get("address"):
+            raise Rejected(400, "Bad Request: address is mandatory")
+        if attributes.get("connection") and attributes.get("containerId"):
+            raise Rejected(400, "Bad Request: both connection and containerId")
+        self._router.add_auto_link(
+            AutoLink(
+                name,
+                self._identity(),
+                str(attributes["address"]),
+                direction,
+                str(attributes.get("connection") or ""),
+                _number(attributes, "phase", 1 if direction == "in" else 0),
+                str(attributes.get("externalAddress") or ""),
+            )
+        )
+
+    def _make_link_route(self, name: str, attributes: Attributes) -> None:
+        prefix, pattern = _one_of_two(attributes, "prefix", "pattern")
+        self._router.configured.add_route(
+            LinkRoute(
+                name,
+                self._identity(),
+                _direction(attributes),
+                str(attributes.get("connection") or ""),
+                prefix,
+                pattern,
+                str(attributes.get("addExternalPrefix") or ""),
+                str(attributes.get("delExternalPrefix") or ""),
+            )
+        )
+
+    def _make_connector(self, name: str, attributes: Attributes) -> None:
+        unknown = set(attributes) - _CONNECTOR_ATTRIBUTES
+        if unknown:
+            raise Rejected(400, f"Bad Request: no attribute {', '.join(sorted(unknown))}")
+        profile = self._profiles.get(attributes.get("sslProfile", ""))
+        if profile is None or not attributes.get("host") or not attributes.get("port"):
+            raise Rejected(400, "Bad Request: host, port and a known sslProfile are mandatory")
+        spec = ConnectorSpec(
+            name,
+            str(attributes["host"]),
+            int(attributes["port"]),
+            str(attributes.get("role", "normal")),
+            profile,
+            verifies_name=attributes.get("verifyHostname", True) is True,
+            idle_seconds=float(attributes.get("idleTimeoutSeconds", 16)),
+            max_frame_size=int(attributes.get("maxFrameSize", 16384)),
+        )
+        connector = Connector(spec, self._network)
+        self.connectors[name] = connector
+        connector.start()
+
+
+def _one_of_two(attributes: Attributes, first: str, second: str) -> tuple[str, str]:
+    values = str(attributes.get(first) or ""), str(attributes.get(second) or "")
+    if bool(values[0]) == bool(values[1]):
+        raise Rejected(400, f"Bad Request: exactly one of {first} and {second}")
+    return values
+
+
+def _direction(attributes: Attributes) -> str:
+    direction = attributes.get("direction")
+    if direction not in ("in", "out"):
+        raise Rejected(400, "Bad Request: direction must be in or out")
+    return str(direction)
+
+
+def _choice(attributes: Attributes, name: str, choices: tuple[str, ...]) -> str:
+    value = attributes.get(name)
+    return str(value) if value in choices else choices[0]  # a wrong word means the default
+
+
+def _flag(attributes: Attributes, name: str) -> bool:
+    return attributes.get(name) is True  # the string "true" means false
+
+
+def _number(attributes: Attributes, name: str, default: int) -> int:
+    value = attributes.get(name)
+    return int(value) if isinstance(value, int) and not isinstance(value, bool) else default

@@ -1,0 +1,202 @@
+"""Listeners and connectors: from sockets to connections that the router knows.
+
+Called by ``__main__`` (listeners) and by management (connectors come and go while running).
+"""
+
+import asyncio
+import ssl
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+from workers.services.amqp_frames import Malformed
+from workers.services.devrouter import handshake
+from workers.services.devrouter.configuration import ListenerSpec
+from workers.services.devrouter.engine import Connection, Settings
+from workers.services.devrouter.handshake import NotAuthenticated, Peer
+from workers.services.devrouter.router import Router
+from workers.services.devrouter.tls import Profile
+from workers.services.devrouter.wire import Wire
+
+logger = structlog.get_logger(__name__)
+
+HANDSHAKE_SECONDS = 10.0
+RECONNECT_SECONDS = 1.0
+TICK_SECONDS = 1.0
+# Many clients close the socket without TLS's own goodbye; until then a connection would be listed,
+# and metered, for as long as asyncio is willing to wait (30 s).
+GOODBYE_SECONDS = 0.5
+
+
+class Network:
+    """All sockets of a router."""
+
+    def __init__(self, router: Router) -> None:
+        self._router = router
+        self._servers: list[tuple[asyncio.Server, Profile, ssl.SSLContext]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def listen(self, spec: ListenerSpec) -> None:
+        """Serve a listener. Raises ``OSError`` when its port is taken."""
+        context = spec.profile.server(needs_client=spec.auth is None)
+        spec.profile.is_stale()  # from here on, a change is a change
+        server = await asyncio.get_running_loop().create_server(
+            lambda: Wire(lambda wire: self._start(self._welcome(wire, spec))),
+            spec.host,
+            spec.port,
+            ssl=context,
+            ssl_handshake_timeout=HANDSHAKE_SECONDS,
+            ssl_shutdown_timeout=GOODBYE_SECONDS,
+        )
+        self._servers.append((server, spec.profile, context))
+        logger.info("listening", listener=spec.name, host=spec.host, port=spec.port)
+
+    def _start(self, job: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(job)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _welcome(self, wire: Wire, spec: ListenerSpec) -> None:
+        """Find out who has connected, then let the engine talk to it."""
+        try:
+            async with asyncio.timeout(HANDSHAKE_SECONDS):
+                if spec.auth is not None:
+                    peer = await handshake.relay(wire, spec.auth)
+                else:
+                    peer = await handshake.accept_external(wire)
+        except (NotAuthenticated, Malformed, EOFError, OSError, TimeoutError) as error:
+            logger.info("a login failed", listener=spec.name, reason=str(error))
+            wire.close()
+            return
+        host, port = wire.extra("peername")[:2]
+        settings = Settings(
+            role=spec.role,
+            vhost=spec.vhost,
+            capacity=spec.capacity,
+            idle_seconds=spec.idle_seconds,
+            max_frame_size=spec.max_frame_size,
+            host=f"{host}:{port}",
+        )
+        self.join(wire, peer, settings)
+
+    def join(self, wire: Wire, peer: Peer, settings: Settings) -> Connection:
+        """Make a connection of a wire whose peer is known."""
+        connection = Connection(
+            self._router.next_identity(), wire, peer, settings, self._router, self._router.id
+        )
+        self._router.register(connection)
+        wire.hand_over(connection)
+        return connection
+
+    async def tick(self) -> None:
+        """Keep heartbeats, idle timeouts and certificates going until cancelled."""
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            for connection in list(self._router.connections.values()):
+                connection.tick()
+            self._reload_certificates()
+
+    def _reload_certificates(self) -> None:
+        stale = {profile.name for _, profile, _ in self._servers if profile.is_stale()}
+        for _, profile, context in self._servers:
+            if profile.name not in stale:
+                continue
+            try:
+                profile.reload(context)
+                logger.info("a certificate was replaced", profile=profile.name)
+            except (OSError, ssl.SSLError) as error:
+                logger.error("a replaced certificate is not usable", error=str(error))
+
+    async def close(self) -> None:
+        """Stop listening and end every connection politely."""
+        for server, _, _ in self._servers:
+            server.close()
+        for connection in list(self._router.connections.values()):
+            connection.proton.close()
+            connection.flush()
+            connection.wire.close()
+        await asyncio.sleep(0.05)
+
+
+@dataclass(frozen=True)
+class ConnectorSpec:
+    """A connector: where to, and with which certificate."""
+
+    name: str
+    host: str
+    port: int
+    role: str
+    profile: Profile
+    verifies_name: bool = True
+    capacity: int = 250
+    idle_seconds: float = 16
+    max_frame_size: int = 16384
+
+
+class Connector:
+    """Keeps one connection to a broker: ``start``, then it reconnects until ``stop``."""
+
+    def __init__(self, spec: ConnectorSpec, network: Network) -> None:
+        self.spec = spec
+        self.status = "CONNECTING"
+        self.message = ""
+        self._network = network
+        self._task: asyncio.Task[None] | None = None
+        self._connection: Connection | None = None
+
+    def start(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._keep())
+
+    def stop(self) -> None:
+        """Close the connection and do not come back."""
+        if self._task is not None:
+            self._task.cancel()
+        if self._connection is not None and not self._connection.is_gone:
+            self._connection.proton.close()
+            self._connection.touch()
+
+    async def _keep(self) -> None:
+        while True:
+            try:
+                self._connection = await self._connect()
+                self.status, self.message = "SUCCESS", ""
+                await self._until_lost(self._connection)
+                self.status, self.message = "CONNECTING", "the connection was lost"
+            except (NotAuthenticated, Malformed, EOFError, OSError, TimeoutError) as error:
+                self.status, self.message = "FAILED", str(error) or type(error).__name__
+            await asyncio.sleep(RECONNECT_SECONDS)
+
+    async def _connect(self) -> Connection:
+        spec = self.spec
+        async with asyncio.timeout(HANDSHAKE_SECONDS):
+            _, wire = await asyncio.get_running_loop().create_connection(
+                Wire,
+                spec.host,
+                spec.port,
+                ssl=spec.profile.client(verifies_name=spec.verifies_name),
+                ssl_shutdown_timeout=GOODBYE_SECONDS,
+                server_hostname=spec.host,
+            )
+            try:
+                peer = await handshake.connect_external(wire, spec.host)
+            except BaseException:
+                wire.abort()
+                raise
+        settings = Settings(
+            role=spec.role,
+            direction="out",
+            name=spec.name,
+            capacity=spec.capacity,
+            idle_seconds=spec.idle_seconds,
+            max_frame_size=spec.max_frame_size,
+            host=f"{spec.host}:{spec.port}",
+        )
+        return self._network.join(wire, peer, settings)
+
+    async def _until_lost(self, connection: Connection) -> None:
+        lost = asyncio.Event()
+        connection.on_lost = lost.set
+        if not connection.is_gone:
+            await lost.wait()

@@ -1,0 +1,128 @@
+"""Link routes: a client's link and its twin on the broker's connection, joined end to end.
+
+Attach, credit, drain, deliveries, outcomes and detach are all passed on, so that the broker sees
+the client's own link: durable subscriptions by link name work. The twin is called
+``<link>@<container>``, as Dispatch calls it; a session of its own keeps names apart.
+"""
+
+from typing import TYPE_CHECKING
+
+from proton import Condition, Endpoint, Link
+
+from workers.services.devrouter.engine import Connection
+from workers.services.devrouter.forwarding import Inbound
+from workers.services.devrouter.links import Consumer, Producer, RouterLink
+
+if TYPE_CHECKING:
+    from workers.services.devrouter.configured import LinkRoute
+
+_LOST = Condition("qd:routed-link-lost", "Connectivity to the peer container was lost")
+
+
+class RoutedPair:
+    """Both halves of a routed link. It is the producer half's sink and the consumer half's source.
+
+    The half towards the client is answered when the broker has answered.
+    """
+
+    has_path = False  # credit is passed on, never given
+
+    def __init__(
+        self, connection: Connection, client: Link, broker: Connection, route: "LinkRoute"
+    ) -> None:
+        self._session = broker.proton.session()
+        self._session.incoming_capacity = 4 << 20
+        self._session.open()
+        name = f"{client.name}@{connection.remote_container}"
+        twin = self._session.receiver(name) if client.is_sender else self._session.sender(name)
+        _mirror(client, twin)
+        asked = client.remote_source if client.is_sender else client.remote_target
+        mirrored = twin.source if client.is_sender else twin.target
+        mirrored.address = route.external_name(asked.address)
+        twin.open()
+        self._client = self._half(connection, client)
+        self._client.address_key = route.key
+        self._broker = self._half(broker, twin)
+        self._broker.on_confirmed = self._answered
+        self._client.on_gone = self._client_gone
+        self._broker.on_gone = self._broker_gone
+        broker.touch()
+
+    def _half(self, connection: Connection, proton: Link) -> RouterLink:
+        if proton.is_sender:
+            self._consumer = Consumer(connection, proton, self)
+            return self._consumer
+        self._producer = Producer(connection, proton, self)
+        self._producer.gives_credit = False
+        return self._producer
+
+    def accept(self, inbound: Inbound) -> None:
+        self._consumer.send(inbound)
+
+    def leave(self, producer: Producer) -> None:
+        """The other half ends by ``on_gone``."""
+
+    def ready(self, consumer: Consumer) -> None:
+        """Pass credit, and the wish to have it used up, from the taking to the giving half."""
+        producer = self._producer
+        more = consumer.credit - producer.credit
+        if consumer.proton.drain_mode and consumer is self._client:
+            producer.on_flow = self._drained
+            producer.proton.drain(max(more, 0))
+        elif more > 0:
+            producer.proton.flow(more)
+        producer.connection.touch()
+
+    def _drained(self) -> None:
+        """The broker has used up the credit, or has no more to send: tell the client."""
+        if not self._producer.proton.draining():
+            self._producer.on_flow = None
+            self._consumer.give_back_credit()
+            self._consumer.connection.touch()
+
+    def remove(self, consumer: Consumer) -> None:
+        """The other half ends by ``on_gone``."""
+
+    def count_out(self, consumer: Consumer) -> None:
+        """Link-routed traffic is counted by the broker; the address table never sees it."""
+
+    def _answered(self) -> None:
+        client, twin = self._client.proton, self._broker.proton
+        client.source.copy(twin.remote_source)
+        client.target.copy(twin.remote_target)
+        client.open()
+        self._client.connection.touch()
+
+    def _client_gone(self, closed: bool) -> None:
+        """End the twin: a close ends a durable subscription, a detach or a lost client does not."""
+        twin, connection = self._broker.proton, self._broker.connection
+        if connection.links.pop(twin, None) is None or connection.is_gone:
+            return
+        self._broker.end()
+        twin.close() if closed else twin.detach()
+        self._session.close()
+        connection.touch()
+
+    def _broker_gone(self, closed: bool) -> None:
+        client, connection = self._client.proton, self._client.connection
+        if connection.links.pop(client, None) is None or connection.is_gone:
+            return
+        self._client.end()
+        is_lost = self._broker.connection.is_gone
+        client.condition = _LOST if is_lost else self._broker.proton.remote_condition
+        if client.state & Endpoint.LOCAL_UNINIT:
+            client.open()
+        client.close() if closed or is_lost else client.detach()
+        if not is_lost:
+            self._session.close()
+        connection.touch()
+
+
+def _mirror(client: Link, twin: Link) -> None:
+    """Give the twin what the client asked for."""
+    twin.source.copy(client.remote_source)
+    twin.target.copy(client.remote_target)
+    twin.snd_settle_mode = client.remote_snd_settle_mode
+    twin.rcv_settle_mode = client.remote_rcv_settle_mode
+    twin.max_message_size = client.remote_max_message_size
+    twin.properties = client.remote_properties

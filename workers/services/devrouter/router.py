@@ -1,0 +1,304 @@
+"""The router's core: who is connected, which addresses there are, what an attach leads to.
+
+Called by ``engine`` (events), ``network`` (connections come and go) and ``management``. Everything
+runs in one thread, the event loop's.
+"""
+
+import asyncio
+import itertools
+import secrets
+import time
+from collections import Counter
+
+import structlog
+from proton import Condition, Link, Message, Terminus
+
+from workers.services.devrouter import anonymous, forwarding
+from workers.services.devrouter.configuration import Configuration
+from workers.services.devrouter.configured import AutoLink, Configured, LinkRoute
+from workers.services.devrouter.engine import Connection
+from workers.services.devrouter.forwarding import Address
+from workers.services.devrouter.links import Consumer, Producer, RouterLink
+from workers.services.devrouter.routed import RoutedPair
+
+logger = structlog.get_logger(__name__)
+
+PRODUCT = "waypost-devrouter"
+MANAGEMENT = "$management"
+_NO_ROUTE = Condition("qd:no-route-to-dest", "No route to the destination node")
+_DENIED = Condition("amqp:unauthorized-access", "disallowed by local policy")
+_NO_TRANSACTIONS = Condition("amqp:not-implemented", "standard spaces have no transactions")
+_OVER_LIMIT = Condition("amqp:resource-limit-exceeded", "disallowed by local policy")
+
+
+class Router:
+    """One life of the router. ``boot`` differs from that of every other life."""
+
+    def __init__(self, configuration: Configuration, agent: forwarding.Sink | None = None) -> None:
+        self.id = configuration.router_id
+        self.boot = time.time_ns() // 1_000_000
+        self.started_at = time.monotonic()
+        self.max_connections = configuration.max_connections
+        self.configured = Configured(configuration.default_distribution)
+        self.addresses: dict[str, Address] = {}
+        self.connections: dict[str, Connection] = {}
+        self.approved: Counter[str] = Counter()  # by vhost
+        self.denied: Counter[str] = Counter()
+        self.agent = agent
+        self._identities = itertools.count(1)
+        self._dirty: set[Connection] = set()
+
+    # Connections
+
+    def next_identity(self) -> str:
+        return str(next(self._identities))
+
+    def schedule(self, connection: Connection) -> None:
+        """Flush ``connection`` at the next turn of the loop."""
+        if not self._dirty:
+            asyncio.get_running_loop().call_soon(self._flush)
+        self._dirty.add(connection)
+
+    def _flush(self) -> None:
+        while self._dirty:
+            connection = self._dirty.pop()
+            if connection.is_gone:
+                continue
+            try:
+                connection.flush()
+            except Exception:
+                # One broken connection must not silence the others that wait for this turn.
+                logger.exception("a connection failed", connection=connection.identity)
+                connection.wire.abort()
+
+    def register(self, connection: Connection) -> None:
+        """Take over a connection whose peer is known."""
+        self.connections[connection.identity] = connection
+        if connection.settings.direction == "out":
+            self._open(connection)
+
+    def opened(self, connection: Connection) -> None:
+        """Answer an open, or go on when it is the answer to ours."""
+        if connection.settings.direction == "out":
+            for link in self.configured.auto_links_of(connection.settings.name):
+                self.activate(link, connection)
+            return
+        vhost = connection.settings.vhost
+        limit = self.max_connections.get(vhost)
+        self._open(connection)
+        if limit is not None and self.current(vhost) >= limit:
+            self.denied[vhost] += 1
+            connection.proton.condition = _OVER_LIMIT
+            connection.proton.close()
+            return
+        connection.is_approved = True
+        self.approved[vhost] += 1
+
+    def current(self, vhost: str) -> int:
+        """Return how many approved connections a vhost has."""
+        return sum(
+            each.is_approved and each.settings.vhost == vhost for each in self.connections.values()
+        )
+
+    def _open(self, connection: Connection) -> None:
+        connection.proton.properties = {"product": PRODUCT, "version": "1"}
+        connection.proton.open()
+        connection.touch()
+
+    def lost(self, connection: Connection) -> None:
+        """Forget a connection; what was open on it ends."""
+        self.connections.pop(connection.identity, None)
+        self._dirty.discard(connection)
+        for link in list(connection.links.values()):
+            self.detached(link, closed=False)
+        for auto_link in self.configured.auto_links_of(connection.settings.name):
+            auto_link.deactivate(connection)
+
+    # Links
+
+    def attached(self, connection: Connection, proton: Link) -> None:
+        """Decide what becomes of a client's attach."""
+        proton.snd_settle_mode = proton.remote_snd_settle_mode
+        proton.rcv_settle_mode = proton.remote_rcv_settle_mode
+        if proton.remote_target.type == Terminus.COORDINATOR:
+            _refuse(proton, _NO_TRANSACTIONS)
+            return
+        name = self._name_of(proton)
+        if not self._may_attach(connection, proton, name):
+            _refuse(proton, _DENIED)
+            return
+        route = self.configured.find_route("out" if proton.is_sender else "in", name or "")
+        if route is not None:
+            self._attach_routed(connection, proton, route)
+        elif proton.is_sender:
+            self._attach_consumer(connection, proton, name)
+        else:
+            self._attach_producer(connection, proton, name)
+
+    def detached(self, link: RouterLink, *, closed: bool) -> None:
+        """End a link that the other side ended, or whose connection did."""
+        link.end()
+        if link.on_gone is not None:
+            link.on_gone(closed)
+        self.release(link.address_key)
+
+    def _name_of(self, proton: Link) -> str | None:
+        terminus = proton.remote_source if proton.is_sender else proton.remote_target
+        name: str | None = terminus.address or None
+        own = f"_topo/0/{self.id}/"
+        if name and name.removeprefix("amqp:/").removeprefix(own) == MANAGEMENT:
+            return MANAGEMENT
+        return name
+
+    def _may_attach(self, connection: Connection, proton: Link, name: str | None) -> bool:
+        if proton.is_sender and proton.remote_source.dynamic:
+            return True
+        if name is None:
+            return not proton.is_sender  # an anonymous sender is checked with each message
+        operation = "recv" if proton.is_sender else "send"
+        return connection.peer.may(operation, name)
+
+    def _attach_routed(self, connection: Connection, proton: Link, route: LinkRoute) -> None:
+        broker = self._container(route.connection)
+        if broker is None:
+            _refuse(proton, _NO_ROUTE)
+        else:
+            RoutedPair(connection, proton, broker, route)
+
+    def _attach_consumer(self, connection: Connection, proton: Link, name: str | None) -> None:
+        key = self._dynamic_key(proton) if proton.remote_source.dynamic else self._key(name, 1)
+        if key is None:
+            _refuse(proton, _NO_ROUTE)
+            return
+        if not proton.remote_source.dynamic:
+            proton.source.copy(proton.remote_source)
+        proton.target.copy(proton.remote_target)
+        proton.open()
+        self.consume(connection, proton, key)
+
+    def _attach_producer(self, connection: Connection, proton: Link, name: str | None) -> None:
+        sink, key = self._sink(connection, name)
+        if sink is None:
+            _refuse(proton, _NO_ROUTE)
+            return
+        proton.target.copy(proton.remote_target)
+        proton.source.copy(proton.remote_source)
+        proton.open()
+        self.produce(connection, proton, sink).address_key = key
+
+    def _sink(self, connection: Connection, name: str | None) -> tuple[forwarding.Sink | None, str]:
+        if name is None:
+            return anonymous.AnonymousSink(self, connection.peer), ""
+        if name == MANAGEMENT:
+            return self.agent, ""
+        key = self._key(name, 0)
+        return (self.address(key), key) if key else (None, "")
+
+    def consume(self, connection: Connection, proton: Link, key: str) -> Consumer:
+        """Make an opened link a consumer of an address."""
+        address = self.address(key)
+        consumer = Consumer(connection, proton, address)
+        consumer.address_key = key
+        address.add(consumer)
+        return consumer
+
+    def produce(self, connection: Connection, proton: Link, sink: forwarding.Sink) -> Producer:
+        """Make an opened link a producer of a sink."""
+        producer = Producer(connection, proton, sink)
+        if isinstance(sink, Address):
+            producer.address_key = sink.key
+            sink.enter(producer)
+        else:
+            producer.top_up()
+        return producer
+
+    def activate(self, auto_link: AutoLink, connection: Connection) -> None:
+        """Attach an autoLink to its broker; the broker's answer decides its state."""
+        proton = auto_link.attach(connection)
+        address = self.address(auto_link.key)
+        if proton.is_sender:
+            consumer = Consumer(connection, proton, address)
+            auto_link.follow(consumer, lambda: address.add(consumer))
+        else:
+            producer = Producer(connection, proton, address)
+            auto_link.follow(producer, lambda: address.enter(producer))
+        connection.touch()
+
+    def add_auto_link(self, auto_link: AutoLink) -> None:
+        """Take a new autoLink; it holds its address whether or not its broker is there."""
+        self.configured.auto_links[auto_link.name] = auto_link
+        self.address(auto_link.key).holds += 1
+        auto_link.retry = self._retry
+        self._retry(auto_link)
+
+    def remove_auto_link(self, auto_link: AutoLink) -> None:
+        """Drop an autoLink and end its link."""
+        del self.configured.auto_links[auto_link.name]
+        link = auto_link.link
+        auto_link.link = None
+        if link is not None and link.connection.links.pop(link.proton, None) is not None:
+            link.end()
+            link.proton.close()
+            link.connection.touch()
+        self.address(auto_link.key).holds -= 1
+        self.release(auto_link.key)
+
+    def _retry(self, auto_link: AutoLink) -> None:
+        is_there = self.configured.auto_links.get(auto_link.name) is auto_link
+        connection = self._container(auto_link.connection)
+        if is_there and auto_link.link is None and connection is not None:
+            self.activate(auto_link, connection)
+
+    # Addresses
+
+    def address(self, key: str) -> Address:
+        """Return the row of the address table, making it when it is new."""
+        if key not in self.addresses:
+            self.addresses[key] = Address(key, self.configured.distribution(key))
+        return self.addresses[key]
+
+    def release(self, key: str) -> None:
+        """Drop the row, counters and all, when no link and no autoLink holds it."""
+        address = self.addresses.get(key)
+        if address is not None and address.is_idle:
+            del self.addresses[key]
+
+    def send_to(self, name: str, message: Message) -> None:
+        """Send an answer of our own, settled; a receiver that is gone or full loses it."""
+        address = self.addresses.get(f"T{name.removeprefix('amqp:/')}")
+        if address is not None and address.consumers and address.consumers[0].credit > 0:
+            address.consumers[0].send_settled(message.encode())
+
+    def find_known(self, name: str) -> Address | None:
+        """Return the row that an anonymous sender's message goes to, if there is one now."""
+        bare = name.removeprefix("amqp:/")
+        if f"T{bare}" in self.addresses:
+            return self.addresses[f"T{bare}"]
+        key = self._key(bare, 0)
+        return self.addresses.get(key) if key else None
+
+    def _key(self, name: str | None, phase: int) -> str | None:
+        """Return the key of a mobile address for a producer (0) or consumer (1), None: unknown."""
+        if not name:
+            return None
+        return self.configured.key(name, phase)
+
+    def _dynamic_key(self, proton: Link) -> str:
+        name = f"_topo/0/{self.id}/temp.{secrets.token_urlsafe(12)}"
+        proton.source.dynamic = True
+        proton.source.address = f"amqp:/{name}"
+        return f"T{name}"
+
+    def _container(self, connector: str) -> Connection | None:
+        for connection in self.connections.values():
+            settings = connection.settings
+            if settings.role == "route-container" and settings.name == connector:
+                return connection
+        return None
+
+
+def _refuse(proton: Link, condition: Condition) -> None:
+    """Attach without a terminus, then detach with the reason (AMQP part 2 section 2.6.3)."""
+    proton.open()
+    proton.condition = condition
+    proton.close()

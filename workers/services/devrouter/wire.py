@@ -1,0 +1,89 @@
+"""The bytes of one connection: awaited during the handshake, pushed to a consumer afterwards."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Protocol, cast
+
+
+class Consumer(Protocol):
+    """Who takes the bytes once the handshake is over (the engine)."""
+
+    def receive(self, received: bytes) -> None: ...
+    def lost(self) -> None: ...
+    def writable(self) -> None: ...
+
+
+class Wire(asyncio.Protocol):
+    """One TCP or TLS connection. ``made`` is called once it is there."""
+
+    def __init__(self, made: Callable[["Wire"], None] | None = None) -> None:
+        self._made = made
+        self._transport: asyncio.Transport | None = None
+        self._buffer = bytearray()
+        self._arrived = asyncio.Event()
+        self._consumer: Consumer | None = None
+        self.is_lost = False
+        self.is_paused = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        if self._made is not None:
+            self._made(self)
+
+    def data_received(self, data: bytes) -> None:
+        if self._consumer is not None:
+            self._consumer.receive(data)
+            return
+        self._buffer += data
+        self._arrived.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.is_lost = True
+        self._arrived.set()
+        if self._consumer is not None:
+            self._consumer.lost()
+
+    def pause_writing(self) -> None:
+        self.is_paused = True
+
+    def resume_writing(self) -> None:
+        self.is_paused = False
+        if self._consumer is not None:
+            self._consumer.writable()
+
+    async def readexactly(self, n: int) -> bytes:
+        """Return ``n`` bytes. Raises ``EOFError`` when the connection ends before."""
+        while len(self._buffer) < n:
+            if self.is_lost:
+                raise EOFError("the connection ended")
+            self._arrived.clear()
+            await self._arrived.wait()
+        taken = bytes(self._buffer[:n])
+        del self._buffer[:n]
+        return taken
+
+    def hand_over(self, consumer: Consumer) -> None:
+        """Give everything from here on, what is buffered first, to ``consumer``."""
+        self._consumer = consumer
+        if self._buffer:
+            buffered = bytes(self._buffer)
+            self._buffer.clear()
+            consumer.receive(buffered)
+        if self.is_lost:
+            consumer.lost()
+
+    def write(self, sent: bytes) -> None:
+        if self._transport is not None and not self.is_lost:
+            self._transport.write(sent)
+
+    def close(self) -> None:
+        """Send what is buffered, then close."""
+        if self._transport is not None:
+            self._transport.close()
+
+    def abort(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    def extra(self, name: str) -> Any:
+        return self._transport.get_extra_info(name) if self._transport is not None else None

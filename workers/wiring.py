@@ -1,0 +1,54 @@
+"""Builds the real doors of a reconcile pass and of a round of samples; called by the tasks."""
+
+import shutil
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+from workers.infra import adapters
+from workers.messaging import certificates
+from workers.messaging.brokers import driver
+from workers.messaging.routers import driver as routers
+from workers.metering import readers as metering
+from workers.metering.last_samples import LastSampler
+from workers.metering.readers import Readers
+from workers.reconcile.doors import Doors, Routing
+
+
+def readers() -> Readers:
+    """Return how metering reads this installation's routers and brokers."""
+    return metering.product(adapters.current(), _identities_dir())
+
+
+def doors() -> Doors:
+    """Return the doors of this installation."""
+    return Doors(
+        infra=adapters.current(),
+        brokers=driver,
+        routers=routers,
+        routing=_routing(),
+        metering=LastSampler(readers()),
+        clock=timezone.now,
+        identities_dir=_identities_dir(),
+    )
+
+
+def _routing() -> Routing:
+    return Routing(
+        engine=_router_engine(),
+        auth_host=settings.AUTH_SERVICE_HOST,
+        auth_port=settings.AUTH_SERVICE_PORT,
+        authority=lambda now: certificates.control_authority(settings.CONTROL_CA_DIR, now),
+    )
+
+
+def _router_engine() -> str:
+    """Return the real router where there is one that can do everything, else ours."""
+    if settings.ROUTER_BINARY:
+        return Path(settings.ROUTER_BINARY).name
+    return "qdrouterd" if shutil.which("qdrouterd") else "devrouter"
+
+
+def _identities_dir() -> Path:
+    return Path(settings.STATE_DIR) / "run" / "identities"
