@@ -1,0 +1,178 @@
+"""Bring state and gold up to the newest bronze. ``python -m lakehouse.jobs.pipeline --root ROOT``.
+
+Prints one JSON line on stdout; says each finished table on stderr. Killed anywhere, the next run
+ends in the same tables: every table knows the bronze version it was brought up to.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from functools import cached_property
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lakehouse import checks, schemas, session, tables
+from lakehouse.errors import LakehouseError
+from lakehouse.schemas import Table
+from lakehouse.tables import Added, Commit, Lake, Snapshot
+from lakehouse.transforms import quality, state, usage, usage_daily
+
+APP = "pipeline"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str, Any]:
+    """Return the report after bringing every table up to the newest bronze version.
+
+    Order matters: falls are found against the state before it is merged. ``done`` hears the name
+    of each finished table.
+    """
+    for table in schemas.DERIVED:
+        tables.ensure(lake, table)
+    found = {table.name: tables.snapshot(lake, table, APP) for table in schemas.ALL}
+    bronze = found.pop(schemas.BRONZE.name)
+    rows = {"samples": 0, "quarantined": 0}
+    if bronze is None:
+        return _report(lake, None, rows)
+    upto = _Upto(lake, bronze.pin.version, {n: s.done for n, s in found.items() if s})
+    rows["quarantined"] = _quarantine(upto)
+    done(schemas.QUARANTINE.name)
+    rows["samples"] = _state(upto)
+    done(schemas.STATE.name)
+    for table, step in _GOLD:
+        _replace(upto, table, step)
+        done(table.name)
+    return _report(lake, bronze, rows)
+
+
+@dataclass
+class _Upto:
+    """One run: the bronze version it goes up to, and where each table stood at its beginning."""
+
+    lake: Lake
+    version: int
+    stood: Mapping[str, int]
+    _added: dict[int, Added] = field(default_factory=dict)
+
+    def added(self, *after: Table) -> Added:
+        """What bronze gained since the newest of these tables."""
+        since = max(self.stood[table.name] for table in after)
+        if since not in self._added:
+            self._added[since] = tables.added_since(self.lake, since, self.version)
+        return self._added[since]
+
+    def read(self, table: Table) -> DataFrame:
+        return tables.read(self.lake, table)
+
+    def commit(self, note: str = "") -> Commit:
+        return Commit(APP, self.version, note)
+
+    @cached_property
+    def note(self) -> str:
+        """What gold says of itself; read once the state is merged."""
+        return json.dumps({"bronze_version": self.version, "as_of": _as_of(self.lake)})
+
+
+def _quarantine(upto: _Upto) -> int:
+    """Append what is refused among samples that neither quarantine nor state has seen."""
+    added = upto.added(schemas.QUARANTINE, schemas.STATE)
+    if not added.dates:
+        return 0
+    valid = checks.valid(added.rows)
+    known = upto.read(schemas.STATE)
+    found = checks.refused(added.rows).unionByName(checks.falls(valid, known)).persist()
+    n_found = found.count()
+    if n_found:
+        tables.append(upto.lake, schemas.QUARANTINE, found, upto.commit())
+    found.unpersist()
+    return n_found
+
+
+def _state(upto: _Upto) -> int:
+    added = upto.added(schemas.STATE)
+    if added.dates:
+        folded = checks.valid(added.rows).transform(state.buckets)
+        tables.merge_maxima(upto.lake, schemas.STATE, folded, added.dates, upto.commit())
+    return added.n_rows
+
+
+def _replace(upto: _Upto, table: Table, step: Callable[[_Upto, date], DataFrame]) -> None:
+    """Recompute a gold table from the earliest date that bronze touched since its last run."""
+    added = upto.added(table)
+    if added.dates:
+        first = added.dates[0]
+        rows = step(upto, first)
+        tables.replace_from(upto.lake, table, rows, first, upto.commit(upto.note))
+
+
+def _usage(upto: _Upto, first: date) -> DataFrame:
+    return usage.usage(upto.read(schemas.STATE), first)
+
+
+def _daily(upto: _Upto, first: date) -> DataFrame:
+    cells = upto.read(schemas.USAGE).where(F.col("date") >= F.lit(first))
+    return usage_daily.daily(cells)
+
+
+def _quality(upto: _Upto, first: date) -> DataFrame:
+    samples = checks.valid(tables.read(upto.lake, schemas.BRONZE, upto.version))
+    beats = samples.where((F.col("date") >= F.lit(first)) & (F.col("address") == ""))
+    return quality.quality(beats, upto.read(schemas.STATE), upto.read(schemas.QUARANTINE), first)
+
+
+_GOLD = ((schemas.USAGE, _usage), (schemas.USAGE_DAILY, _daily), (schemas.QUALITY, _quality))
+
+
+def _as_of(lake: Lake) -> str | None:
+    """The newest sample's instant: a landing holds all sources, so all before it is counted."""
+    newest = tables.read(lake, schemas.STATE).agg(F.unix_micros(F.max("last_taken_at")))
+    micros = newest.collect()[0][0]
+    return None if micros is None else (_EPOCH + timedelta(microseconds=micros)).isoformat()
+
+
+def _report(lake: Lake, bronze: Snapshot | None, rows: Mapping[str, int]) -> dict[str, Any]:
+    """``bronze`` as the run saw it: what was landed meanwhile belongs to the next run."""
+    derived = {table.name: tables.pin(lake, table) for table in schemas.DERIVED}
+    pins = {**derived, **({schemas.BRONZE.name: bronze.pin} if bronze else {})}
+    return {
+        "tables": {n: {"id": pin.table_id, "version": pin.version} for n, pin in pins.items()},
+        "bronze_version": bronze.pin.version if bronze else None,
+        "rows": rows,
+        "as_of": _as_of(lake),
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the job; return its exit code: 0, or 2 with one line that says what is wrong."""
+    parser = argparse.ArgumentParser(prog="lakehouse.jobs.pipeline", description=run.__doc__)
+    parser.add_argument("--root", required=True, help="folder of the lakehouse")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--memory", default="1g", help="heap of the Spark driver")
+    parser.add_argument("--bulk", action="store_true", help="for millions of new rows")
+    options = parser.parse_args(arguments)
+    try:
+        spark = session.start(
+            "waypost-pipeline", threads=options.threads, memory=options.memory, bulk=options.bulk
+        )
+        report = run(Lake(spark, options.root), lambda name: _say(f"done {name}"))
+    except LakehouseError as error:
+        sys.stdout.write(json.dumps({"error": {"code": error.code, "message": str(error)}}) + "\n")
+        return 2
+    sys.stdout.write(json.dumps(report) + "\n")
+    sys.stdout.flush()
+    spark.stop()
+    return 0
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

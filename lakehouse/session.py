@@ -1,0 +1,120 @@
+"""The Spark session and every Spark setting. Called by the jobs and by the tests' one fixture."""
+
+import logging
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyspark
+from pyspark.sql import SparkSession
+
+from lakehouse.errors import JarsMissing, JavaMissing
+
+# Class-data sharing would log to stdout, where a job prints its one line.
+_QUIET = "-Xlog:disable -Xlog:all=error:stderr"
+# The client compiler alone starts fastest; it halves the speed of bulk work (see ``bulk``).
+_SMALL_JOB = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+_BULK_JOB = "-XX:+UseParallelGC"
+
+
+def cache_dir() -> Path:
+    """Return the folder of downloads: ``$WAYPOST_CACHE`` or ``~/.cache/waypost``."""
+    return Path(os.environ.get("WAYPOST_CACHE") or Path.home() / ".cache" / "waypost")
+
+
+def jars() -> list[Path]:
+    """Return Delta's JARs from ``$WAYPOST_JARS_DIR`` or the cache.
+
+    Raises:
+        JarsMissing: there is none.
+    """
+    folder = Path(os.environ.get("WAYPOST_JARS_DIR") or cache_dir() / "jars")
+    found = sorted(folder.glob("*.jar"))
+    if not any(jar.name.startswith("delta-spark") for jar in found):
+        raise JarsMissing(f"Delta's JARs are not in {folder}: run `make setup`.")
+    return found
+
+
+def archive_path() -> Path:
+    """Return where the class-data archive of this Spark belongs; it need not exist."""
+    return cache_dir() / "cds" / f"spark-{pyspark.__version__}.jsa"
+
+
+def start(
+    app: str, *, threads: int = 2, memory: str = "1g", bulk: bool = False, java_options: str = ""
+) -> SparkSession:
+    """Return a local session for ``app``; the class-data archive is used when it is there.
+
+    ``bulk`` trades start-up time for the speed of jobs over millions of rows. ``java_options``
+    replaces the archive's use (``lakehouse.jobs.archive`` makes it).
+
+    Raises:
+        JarsMissing: Delta's JARs are missing.
+        JavaMissing: no Java was found.
+    """
+    _require_java()
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    options = java_options or _archive_option()
+    collector = _BULK_JOB if bulk else _SMALL_JOB
+    builder = SparkSession.builder.master(f"local[{threads}]").appName(app)
+    settings = {
+        **_settings(threads, memory, f"{collector} {_QUIET} {options}"),
+        **_planning(threads, bulk),
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    logging.getLogger("py4j").setLevel(logging.WARNING)  # it talks of every closed connection
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def _settings(threads: int, memory: str, java_options: str) -> Mapping[str, str]:
+    return {
+        # On the class path, not in spark.jars: only so can their classes be in the archive.
+        "spark.driver.extraClassPath": os.pathsep.join(str(jar) for jar in jars()),
+        "spark.driver.extraJavaOptions": java_options.strip(),
+        "spark.driver.memory": memory,
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.ansi.enabled": "true",
+        "spark.default.parallelism": str(threads),
+        "spark.databricks.delta.snapshotPartitions": "1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.shuffle.compress": "false",
+    }
+
+
+def _planning(threads: int, bulk: bool) -> Mapping[str, str]:
+    if bulk:
+        return {
+            "spark.sql.shuffle.partitions": str(4 * threads),
+            # Two-level aggregation maps cost more than they save at our key widths (measured).
+            "spark.sql.codegen.aggregate.map.twolevel.enabled": "false",
+        }
+    # Some thousand rows: compiling a plan, or planning it again, takes longer than running it.
+    return {
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    }
+
+
+def _archive_option() -> str:
+    path = archive_path()
+    return f"-XX:SharedArchiveFile={path}" if path.exists() else ""
+
+
+def _require_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    if home and (Path(home) / "bin" / "java").exists():
+        return
+    if shutil.which("java") is None:
+        raise JavaMissing("Spark needs Java 17: install it (`make setup` does) or set JAVA_HOME.")

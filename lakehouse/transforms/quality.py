@@ -1,0 +1,67 @@
+"""Heartbeats -> what should have come per source and day, and what came."""
+
+from datetime import date
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from lakehouse.schemas import QUALITY
+
+_SOURCE = ("tenant_id", "space_id", "source", "boot_id")
+
+
+def quality(
+    heartbeats: DataFrame, state: DataFrame, quarantine: DataFrame, first_date: date
+) -> DataFrame:
+    """Return one row per life of a source and day from ``first_date`` on (``QUALITY``).
+
+    ``heartbeats`` are the samples of address '' from ``first_date`` on. ``seq`` rises by one per
+    landed snapshot, so a day expects as many as it rose. A hole with a later sample of the same
+    life cost nothing: counters are cumulative.
+    """
+    days = _days(heartbeats)
+    reached = _seq_before(state, first_date)
+    falls = _falls(quarantine, first_date)
+    # Both sides have one row per key at most: the joins keep the number of rows.
+    joined = days.join(reached, on=list(_SOURCE), how="left").join(
+        falls, on=[*_SOURCE, "date"], how="left"
+    )
+    judged = joined.withColumn("expected_seq", _risen()).withColumn(
+        "falls", F.coalesce(F.col("falls"), F.lit(0))
+    )
+    holes = F.greatest(F.col("expected_seq") - F.col("seen_seq"), F.lit(0))
+    return judged.withColumn("holes", holes).select(*QUALITY.schema.fieldNames())
+
+
+def _days(heartbeats: DataFrame) -> DataFrame:
+    in_day = Window.partitionBy(*_SOURCE, "date").orderBy("taken_at")
+    gap = F.unix_millis("taken_at") - F.unix_millis(F.lag("taken_at").over(in_day))
+    return (
+        heartbeats.select(*_SOURCE, "date", "seq", "taken_at", gap.alias("gap"))
+        .groupBy(*_SOURCE, "date")
+        .agg(
+            F.count_distinct("seq").alias("seen_seq"),
+            F.max("seq").alias("last_seq"),
+            F.coalesce(F.max("gap"), F.lit(0)).alias("longest_gap_ms"),
+            F.min("taken_at").alias("first_taken_at"),
+            F.max("taken_at").alias("last_taken_at"),
+        )
+    )
+
+
+def _seq_before(state: DataFrame, first_date: date) -> DataFrame:
+    before = state.where((F.col("date") < F.lit(first_date)) & (F.col("address") == ""))
+    return before.groupBy(*_SOURCE).agg(F.max("seq").alias("before_seq"))
+
+
+def _falls(quarantine: DataFrame, first_date: date) -> DataFrame:
+    fallen = quarantine.where((F.col("reason") == "fall") & (F.col("date") >= F.lit(first_date)))
+    return fallen.groupBy(*_SOURCE, "date").agg(F.count("*").alias("falls"))
+
+
+def _risen() -> Column:
+    life = Window.partitionBy(*_SOURCE).orderBy("date")
+    before = F.coalesce(F.col("before_seq"), F.lit(0))
+    upto = F.max("last_seq").over(life.rowsBetween(Window.unboundedPreceding, Window.currentRow))
+    earlier = F.max("last_seq").over(life.rowsBetween(Window.unboundedPreceding, -1))
+    return F.greatest(upto, before) - F.greatest(F.coalesce(earlier, F.lit(0)), before)

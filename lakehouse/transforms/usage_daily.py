@@ -1,0 +1,18 @@
+"""Usage per bucket -> usage per tenant, meter and UTC day, for dashboards."""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lakehouse.schemas import PEAK, USAGE_DAILY
+
+
+def daily(usage: DataFrame) -> DataFrame:
+    """Return sums per tenant, meter and UTC day; of a peak the largest of any one space.
+
+    Days are UTC: billing periods in a tenant's own time zone are cut from ``gold.usage``.
+    """
+    grouped = usage.groupBy("tenant_id", "meter", "date").agg(
+        F.sum("quantity").alias("summed"), F.max("quantity").alias("largest")
+    )
+    quantity = F.when(F.col("meter") == PEAK, F.col("largest")).otherwise(F.col("summed"))
+    return grouped.withColumn("quantity", quantity).select(*USAGE_DAILY.schema.fieldNames())
