@@ -1,0 +1,1 @@
+"""Waypost's Django project: wiring, HTTP surfaces and the shared kernel."""

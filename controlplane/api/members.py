@@ -1,0 +1,112 @@
+"""/tenants/{tenant}/members: the people of a tenant and their roles."""
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.api import pagination, schema
+from controlplane.api.idempotency import idempotent
+from controlplane.api.serializers import StrictSerializer, role_field
+from controlplane.api.views import TenantView
+from controlplane.core.errors import Missing
+from tenants import permissions, queries
+from tenants.actions import memberships
+from tenants.models import Membership, Tenant
+from tenants.permissions import Permission
+
+
+class MemberCreateSerializer(StrictSerializer):
+    """A person who has an account, and what they may do here."""
+
+    email = serializers.EmailField(max_length=150)
+    role = role_field()
+
+
+class MemberRoleSerializer(StrictSerializer):
+    """Another role."""
+
+    role = role_field()
+
+
+class MemberSerializer(serializers.Serializer[Any]):
+    """A person in a tenant."""
+
+    email = serializers.EmailField(source="user.email")
+    role = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class MembersView(TenantView):
+    """The people of a tenant."""
+
+    needs = {"GET": Permission.VIEW, "POST": Permission.MANAGE_TEAM}
+
+    @schema.describe(
+        "List members", response=schema.page_of(MemberSerializer), parameters=schema.PAGE
+    )
+    def get(self, request: Request, tenant: str) -> Response:
+        """By email."""
+        rows = queries.list_members(self.tenant)
+        page = pagination.page(request, rows, "user__email")
+        return Response(pagination.body(page, MemberSerializer))
+
+    @schema.describe(
+        "Add a member",
+        request=MemberCreateSerializer,
+        response=MemberSerializer,
+        status=201,
+        parameters=[schema.IDEMPOTENCY_KEY],
+    )
+    @idempotent
+    def post(self, request: Request, tenant: str) -> Response:
+        """The person must have an account: let them sign up or log in once first."""
+        asked = MemberCreateSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        permissions.require_may_give(self.role, asked.validated_data["role"])
+        row = memberships.add(tenant=self.tenant, by=self.actor, **asked.validated_data)
+        return Response(MemberSerializer(row).data, status=201)
+
+
+class MemberView(TenantView):
+    """One person."""
+
+    needs = {
+        "GET": Permission.VIEW,
+        "PUT": Permission.MANAGE_TEAM,
+        "DELETE": Permission.MANAGE_TEAM,
+    }
+
+    @schema.describe("Get a member", response=MemberSerializer)
+    def get(self, request: Request, tenant: str, email: str) -> Response:
+        """By email."""
+        return Response(MemberSerializer(_get(self.tenant, email)).data)
+
+    @schema.describe(
+        "Change a member's role", request=MemberRoleSerializer, response=MemberSerializer
+    )
+    def put(self, request: Request, tenant: str, email: str) -> Response:
+        """The last owner stays one."""
+        asked = MemberRoleSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        before, role = _get(self.tenant, email), asked.validated_data["role"]
+        permissions.require_may_give(self.role, before.role)
+        permissions.require_may_give(self.role, role)
+        row = memberships.change_role(membership=before, role=role, by=self.actor)
+        return Response(MemberSerializer(row).data)
+
+    @schema.describe("Remove a member", status=204)
+    def delete(self, request: Request, tenant: str, email: str) -> Response:
+        """The last owner stays."""
+        row = _get(self.tenant, email)
+        permissions.require_may_give(self.role, row.role)
+        memberships.remove(membership=row, by=self.actor)
+        return Response(status=204)
+
+
+def _get(tenant: Tenant, email: str) -> Membership:
+    row = queries.list_members(tenant).filter(user__email=email.lower()).first()
+    if row is None:
+        raise Missing(f"{email} is not a member.", code="membership.missing")
+    return row

@@ -1,0 +1,144 @@
+"""/tenants/{tenant}/address-spaces/{space}/users: client identities of a space."""
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.api import etags, pagination, schema
+from controlplane.api.idempotency import idempotent
+from controlplane.api.serializers import (
+    OperationSerializer,
+    ReconciledSerializer,
+    StrictSerializer,
+)
+from controlplane.api.views import TenantView, accepted
+from tenants import queries
+from tenants.actions import messaging_users
+from tenants.permissions import Permission
+
+
+class GrantSerializer(StrictSerializer):
+    """What a client may do with which addresses; ``*`` is one level, ``#`` the rest."""
+
+    addresses = serializers.ListField(
+        child=serializers.CharField(max_length=255), min_length=1, max_length=100
+    )
+    operations = serializers.ListField(
+        child=serializers.ChoiceField(["send", "recv"]), min_length=1, max_length=2
+    )
+
+
+class MessagingUserCreateSerializer(StrictSerializer):
+    """A wish for a client identity; only verifiers of the password are kept."""
+
+    name = serializers.CharField(max_length=63)
+    password = serializers.CharField(max_length=200, trim_whitespace=False, write_only=True)
+    permissions = GrantSerializer(many=True, max_length=100)  # type: ignore[call-arg]  # of the list
+
+
+class MessagingUserChangeSerializer(StrictSerializer):
+    """The full desired permissions; a password only to change it."""
+
+    password = serializers.CharField(
+        max_length=200,
+        trim_whitespace=False,
+        required=False,
+        allow_null=True,
+        default=None,
+        write_only=True,
+    )
+    permissions = GrantSerializer(many=True, max_length=100)  # type: ignore[call-arg]  # of the list
+
+
+class MessagingUserSerializer(ReconciledSerializer):
+    """A client identity."""
+
+    id = serializers.CharField()
+    name = serializers.CharField()
+    permissions = GrantSerializer(many=True)
+
+
+class MessagingUsersView(TenantView):
+    """The client identities of a space."""
+
+    needs = {"GET": Permission.VIEW, "POST": Permission.MANAGE_MESSAGING}
+
+    @schema.describe(
+        "List messaging users",
+        response=schema.page_of(MessagingUserSerializer),
+        parameters=schema.PAGE,
+    )
+    def get(self, request: Request, tenant: str, space: str) -> Response:
+        """By name."""
+        rows = queries.list_users(queries.get_space(self.tenant, space))
+        page = pagination.page(request, rows, "name")
+        return Response(pagination.body(page, MessagingUserSerializer))
+
+    @schema.describe(
+        "Create a messaging user",
+        request=MessagingUserCreateSerializer,
+        response=OperationSerializer,
+        status=202,
+        parameters=[schema.IDEMPOTENCY_KEY],
+    )
+    @idempotent
+    def post(self, request: Request, tenant: str, space: str) -> Response:
+        """The operation tells when every router and broker knows the user."""
+        place = queries.get_space(self.tenant, space)
+        asked = MessagingUserCreateSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        _, operation = messaging_users.create(space=place, by=self.actor, **_plain(asked))
+        return accepted(operation, self.tenant)
+
+
+class MessagingUserView(TenantView):
+    """One client identity."""
+
+    needs = {
+        "GET": Permission.VIEW,
+        "PUT": Permission.MANAGE_MESSAGING,
+        "DELETE": Permission.MANAGE_MESSAGING,
+    }
+
+    @schema.describe("Get a messaging user", response=MessagingUserSerializer)
+    def get(self, request: Request, tenant: str, space: str, user: str) -> Response:
+        """By name."""
+        row = queries.get_user(queries.get_space(self.tenant, space), user)
+        headers = etags.headers(row.generation)
+        return Response(MessagingUserSerializer(row).data, headers=headers)
+
+    @schema.describe(
+        "Change a messaging user",
+        request=MessagingUserChangeSerializer,
+        response=OperationSerializer,
+        status=202,
+        parameters=[schema.IF_MATCH],
+    )
+    def put(self, request: Request, tenant: str, space: str, user: str) -> Response:
+        """Replace the permissions, and the password if one is given."""
+        row = queries.get_user(queries.get_space(self.tenant, space), user)
+        asked = MessagingUserChangeSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        with etags.guarded(request, row) as current:
+            _, operation = messaging_users.update(user=current, by=self.actor, **_plain(asked))
+        return accepted(operation, self.tenant)
+
+    @schema.describe(
+        "Revoke a messaging user",
+        response=OperationSerializer,
+        status=202,
+        parameters=[schema.IF_MATCH],
+    )
+    def delete(self, request: Request, tenant: str, space: str, user: str) -> Response:
+        """Its open connections close, and it never gets in again."""
+        row = queries.get_user(queries.get_space(self.tenant, space), user)
+        with etags.guarded(request, row) as current:
+            operation = messaging_users.revoke(user=current, by=self.actor)
+        return accepted(operation, self.tenant)
+
+
+def _plain(asked: serializers.BaseSerializer[Any]) -> dict[str, Any]:
+    values = dict(asked.validated_data)
+    return {**values, "permissions": [dict(grant) for grant in values["permissions"]]}

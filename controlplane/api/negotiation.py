@@ -1,0 +1,27 @@
+"""Which parser and renderer a request gets: JSON, whatever ``Accept`` says."""
+
+from collections.abc import Iterable
+
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+
+
+class JsonOnly(BaseContentNegotiation):
+    """The API has one representation of a thing, so ``Accept`` decides nothing."""
+
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
+        """Return the parser for the request's media type, None when there is none."""
+        kind = (request.content_type or "").partition(";")[0].strip().lower()
+        return next((parser for parser in parsers if parser.media_type == kind), None)
+
+    def select_renderer(
+        self,
+        request: Request,
+        renderers: Iterable[BaseRenderer],
+        format_suffix: str | None = None,
+    ) -> tuple[BaseRenderer, str]:
+        """Return the first renderer."""
+        first = next(iter(renderers))
+        return first, str(first.media_type)

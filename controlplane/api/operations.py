@@ -1,0 +1,37 @@
+"""/tenants/{tenant}/operations: long-running requests and their outcomes."""
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.api import pagination, schema
+from controlplane.api.serializers import OperationSerializer
+from controlplane.api.views import TenantView
+from tenants import queries
+from tenants.permissions import Permission
+
+
+class OperationsView(TenantView):
+    """The operations of a tenant."""
+
+    needs = {"GET": Permission.VIEW}
+
+    @schema.describe(
+        "List operations", response=schema.page_of(OperationSerializer), parameters=schema.PAGE
+    )
+    def get(self, request: Request, tenant: str) -> Response:
+        """Newest first."""
+        rows = queries.list_operations(self.tenant)
+        page = pagination.page(request, rows, "created_at", "id", descending=True)
+        return Response(pagination.body(page, OperationSerializer))
+
+
+class OperationView(TenantView):
+    """One operation."""
+
+    needs = {"GET": Permission.VIEW}
+
+    @schema.describe("Get an operation", response=OperationSerializer)
+    def get(self, request: Request, tenant: str, operation: str) -> Response:
+        """Poll this until ``state`` is no longer Running; once a second is often enough."""
+        row = queries.get_operation(self.tenant, operation)
+        return Response(OperationSerializer(row).data)

@@ -1,0 +1,44 @@
+"""Reading a request body: JSON, of bounded size and depth."""
+
+from collections.abc import Mapping
+from typing import IO, Any
+
+from django.conf import settings
+from rest_framework import parsers
+from rest_framework.exceptions import ParseError
+
+from controlplane.core.errors import Invalid
+
+
+class BodyTooLarge(Invalid):
+    """The body is larger than the server reads."""
+
+    status = 413
+    code = "request.too_large"
+
+
+class BoundedJSONParser(parsers.JSONParser):
+    """DRF's JSON parser, which reads any amount of any depth, with both bounded."""
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Return the parsed body.
+
+        Raises:
+            BodyTooLarge: over DATA_UPLOAD_MAX_MEMORY_SIZE bytes.
+            ParseError: not JSON, or nested so deeply that it must be an attack.
+        """
+        context = dict(parser_context or {})
+        request = context.get("request")
+        length = int(request.META.get("CONTENT_LENGTH") or 0) if request is not None else 0
+        limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        if length > limit:
+            raise BodyTooLarge(f"The body has {length} bytes; send at most {limit}.")
+        try:
+            return super().parse(stream, media_type, context)
+        except RecursionError:
+            raise ParseError("The JSON is nested too deeply.") from None

@@ -1,0 +1,46 @@
+"""The limits of a tenant beside what is used: for the tenant itself and for staff."""
+
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import serializers
+
+from plans import metering, periods
+from plans.resources import TENANT_RESOURCES, WORDS, Resource
+from tenants import admission
+from tenants.models import Tenant
+
+
+class QuotaSerializer(serializers.Serializer[Any]):
+    """One limited resource. ``limit`` null: without limit."""
+
+    resource = serializers.CharField()
+    title = serializers.CharField()
+    limit = serializers.IntegerField(allow_null=True)
+    used = serializers.IntegerField()
+    as_of = serializers.DateTimeField(
+        allow_null=True, help_text="Of a monthly resource: what was used before is counted."
+    )
+
+
+def rows(tenant: Tenant) -> list[dict[str, Any]]:
+    """Return every resource with limit and use; the number of queries is constant."""
+    limits = admission.limits(tenant)
+    used = {**admission.use_of_all(tenant), Resource.MESSAGES_PER_MONTH: _messages(tenant)}
+    as_of = metering.as_of()
+    return [
+        {
+            "resource": resource.value,
+            "title": WORDS[resource],
+            "limit": limits.get(resource),
+            "used": used.get(resource, 0),
+            "as_of": as_of if resource == Resource.MESSAGES_PER_MONTH else None,
+        }
+        for resource in TENANT_RESOURCES
+    ]
+
+
+def _messages(tenant: Tenant) -> int:
+    month = periods.month_of(timezone.now(), tenant.billing_time_zone)
+    totals = metering.totals(tenant.pk, month.starts_at, month.ends_at)
+    return totals["messages_in"] + totals["messages_out"]

@@ -1,0 +1,198 @@
+"""The OpenAPI 3.1 document: what views say about themselves, and what is true of all of them.
+
+Served at /api/v1/openapi.json, kept in docs/openapi.json (``make openapi`` writes it; a test fails
+when the two differ). Every operation lists the refusals it may answer with.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
+from rest_framework import serializers
+
+from controlplane.api import error_codes
+from controlplane.api.problem import MEDIA_TYPE
+
+_ARTICLES = re.compile(r"(_(a|an|the|my|as|of))*_")
+View = TypeVar("View", bound=Callable[..., Any])
+
+_TEXT = {
+    400: "Not valid",
+    401: "Not logged in",
+    403: "Not allowed, or over a limit",
+    404: "No such thing, or not yours",
+    409: "Not possible in the present state",
+    412: "If-Match does not fit",
+    413: "Body too large",
+    415: "Not application/json",
+    429: "Too many requests",
+    500: "Our fault; names an incident",
+    503: "Try again later",
+}
+
+PAGE = [
+    OpenApiParameter("limit", int, description="Rows in a page, 1 to 1000; 100 when absent."),
+    OpenApiParameter("cursor", str, description="From the `next` of the page before."),
+]
+IF_MATCH = OpenApiParameter(
+    "If-Match",
+    str,
+    OpenApiParameter.HEADER,
+    description="The ETag you read; with another one now, the change is refused with 412.",
+)
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    description="Any 1 to 255 printable characters. The same request under the same key within "
+    "24 hours is done once and answered alike.",
+)
+
+
+def describe(
+    summary: str,
+    *,
+    request: Any = None,
+    response: Any = None,
+    status: int = 200,
+    parameters: list[OpenApiParameter] | None = None,
+    **more: Any,
+) -> Callable[[View], View]:
+    """Return a decorator that documents a view's method; the docstring is the description."""
+    return extend_schema(
+        operation_id=_ARTICLES.sub(
+            "_", f"_{summary.lower()}_".replace("'s", "").replace(" ", "_")
+        ).strip("_"),
+        summary=summary,
+        request=request,
+        responses=response if isinstance(response, dict) else {status: response},
+        parameters=parameters or [],
+        **more,
+    )
+
+
+def page_of(item: type[serializers.BaseSerializer[Any]]) -> serializers.Serializer[Any]:
+    """Return the schema of a page of ``item``."""
+    name = item.__name__.removesuffix("Serializer")
+    return inline_serializer(
+        name=f"{name}Page",
+        fields={
+            "items": item(many=True),
+            "next": serializers.CharField(
+                allow_null=True, help_text="Path of the next page; null on the last."
+            ),
+        },
+    )
+
+
+def add_refusals(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Add the problem answers to every operation (a drf-spectacular post-processing hook)."""
+    result["components"]["schemas"]["Problem"] = _problem_schema()
+    for path, operations in result["paths"].items():
+        for method, operation in operations.items():
+            operation["tags"] = [_tag(path)]
+            for status in _refusals(path, method, operation):
+                operation["responses"].setdefault(
+                    str(status),
+                    {
+                        "description": _TEXT[status],
+                        "content": {
+                            MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}
+                        },
+                    },
+                )
+    return result
+
+
+def _tag(path: str) -> str:
+    nouns = [part for part in path.split("/")[3:] if part and not part.startswith("{")]
+    named = nouns[1] if nouns[0] == "tenants" and len(nouns) > 1 else nouns[0]
+    return named.partition(".")[0]
+
+
+def _refusals(path: str, method: str, operation: Mapping[str, Any]) -> list[int]:
+    headers = {p["name"] for p in operation.get("parameters", []) if p["in"] == "header"}
+    found = [400, 500, 503]
+    found += [401] if {} not in operation.get("security", [{}]) else []
+    found += [404] if "{" in path or "/staff/" in path else []
+    found += [403] if "/tenants/" in path or method != "get" else []
+    found += [409] if method != "get" else []
+    found += [412] if "If-Match" in headers else []
+    found += [413, 415] if "requestBody" in operation else []
+    if path.endswith(("/signup", "/session")) and method == "post":
+        found += [401, 429]
+    return sorted(found)
+
+
+def _problem_schema() -> dict[str, Any]:
+    listed = "\n".join(f"* `{c.code}` ({c.status}): {c.title}" for c in error_codes.CODES)
+    text = {"type": "string"}
+    return {
+        "type": "object",
+        "description": "A refusal (RFC 9457). Compare `code`; show `detail` to people.\n\n"
+        + listed,
+        "properties": {
+            "type": {**text, "format": "uri"},
+            "title": text,
+            "status": {"type": "integer"},
+            "detail": {**text, "description": "What happened and what to do next, for people."},
+            "instance": {**text, "description": "The path that was asked for."},
+            "code": {**text, "description": "Stable; listed above."},
+            "fields": {
+                "type": "object",
+                "additionalProperties": True,
+                "description": "Field -> reasons; of `quota_exceeded`: resource, limit, used, "
+                "asked, raised_by; of `internal`: incident.",
+            },
+        },
+        "required": ["type", "title", "status", "detail", "instance", "code", "fields"],
+        "example": {
+            "type": "https://waypost.example/api/v1/problems#missing",
+            "title": "Not found",
+            "status": 404,
+            "detail": "There is no such tenant, or it is not yours.",
+            "instance": "/api/v1/tenants/acme",
+            "code": "missing",
+            "fields": {},
+        },
+    }
+
+
+@functools.cache
+def document() -> dict[str, Any]:
+    """Return the OpenAPI document; made once a process."""
+    generator: Any = SchemaGenerator  # untyped in the library
+    made: dict[str, Any] = generator().get_schema(public=True)
+    return made
+
+
+def serve(request: HttpRequest) -> HttpResponse:
+    """Answer the OpenAPI document."""
+    return JsonResponse(document(), json_dumps_params={"indent": 2})
+
+
+def serve_codes(request: HttpRequest) -> HttpResponse:
+    """Answer every error code with its status and title."""
+    return JsonResponse({"items": [code._asdict() for code in error_codes.CODES]})
+
+
+def query(name: str, text: str, choices: list[str] | None = None) -> OpenApiParameter:
+    """Return a query parameter of an operation."""
+    return OpenApiParameter(name, str, description=text, enum=choices)
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # no types
+    """How TokenAuthentication appears in the document; drf-spectacular finds it by subclass."""
+
+    target_class = "controlplane.api.authentication.TokenAuthentication"
+    name = "bearer"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        """Return the scheme."""
+        text = "A tenant's token (`wp_…`) or a person's, from POST /session (`wps_…`)."
+        return {"type": "http", "scheme": "bearer", "description": text}

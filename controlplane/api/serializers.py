@@ -1,0 +1,78 @@
+"""Parts of bodies that several resources share."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from controlplane.core.models import Operation
+from tenants.models import Role
+
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """Input that refuses fields it does not know, so that a misspelt one is not silently lost."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the validated values.
+
+        Raises:
+            ValidationError: {field: [reason]}.
+        """
+        values = super().to_internal_value(data)
+        unknown = sorted(set(data) - set(self.fields))
+        if unknown:
+            known = ", ".join(self.fields)
+            raise serializers.ValidationError(
+                {name: [f"There is no such field; known are {known}."] for name in unknown}
+            )
+        return values
+
+
+class ConditionSerializer(serializers.Serializer[Any]):
+    """One observed fact about a space, an address or a user."""
+
+    type = serializers.CharField()
+    status = serializers.ChoiceField(["True", "False", "Unknown"])
+    reason = serializers.CharField()
+    message = serializers.CharField()
+    since = serializers.DateTimeField()
+
+
+class ReconciledSerializer(serializers.Serializer[Any]):
+    """What every reconciled thing tells about itself."""
+
+    phase = serializers.CharField()
+    generation = serializers.IntegerField()
+    observed_generation = serializers.IntegerField()
+    conditions = ConditionSerializer(many=True)
+    created_at = serializers.DateTimeField()
+    deletion_requested_at = serializers.DateTimeField(allow_null=True)
+
+
+class StepSerializer(serializers.Serializer[Any]):
+    """One step of an operation."""
+
+    name = serializers.CharField()
+    state = serializers.CharField()
+    message = serializers.CharField(allow_blank=True)
+
+
+class OperationSerializer(serializers.Serializer[Any]):
+    """A long-running request: poll it until ``state`` is Succeeded or Failed."""
+
+    id = serializers.CharField()
+    kind = serializers.CharField()
+    subject_type = serializers.CharField()
+    subject_id = serializers.CharField()
+    subject_name = serializers.CharField()
+    target_generation = serializers.IntegerField()
+    state = serializers.ChoiceField(Operation.State.choices)
+    steps = StepSerializer(many=True)
+    error_code = serializers.CharField(allow_blank=True)
+    error_message = serializers.CharField(allow_blank=True)
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+def role_field() -> serializers.ChoiceField:
+    """Return a field that takes a role of a tenant."""
+    return serializers.ChoiceField(Role.choices)

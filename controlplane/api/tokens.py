@@ -1,0 +1,94 @@
+"""/tenants/{tenant}/tokens: bearer tokens for programs."""
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.api import pagination, schema
+from controlplane.api.idempotency import idempotent
+from controlplane.api.serializers import StrictSerializer, role_field
+from controlplane.api.views import TenantView
+from controlplane.api.windows import InstantField
+from controlplane.core.errors import Missing
+from tenants import permissions, queries
+from tenants.actions import api_tokens
+from tenants.models import ApiToken, Tenant
+from tenants.permissions import Permission
+
+
+class TokenCreateSerializer(StrictSerializer):
+    """A wish for a token."""
+
+    name = serializers.CharField(max_length=100)
+    role = role_field()
+    expires_at = InstantField(required=False, allow_null=True, default=None)
+
+
+class TokenSerializer(serializers.Serializer[Any]):
+    """A token, without the secret."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    role = serializers.CharField()
+    prefix = serializers.CharField()
+    created_by = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField(allow_null=True)
+    last_used_at = serializers.DateTimeField(allow_null=True)
+
+
+class NewTokenSerializer(TokenSerializer):
+    """A token with its secret, which is shown this once."""
+
+    token = serializers.CharField()
+
+
+class TokensView(TenantView):
+    """The tokens of a tenant."""
+
+    needs = {"GET": Permission.MANAGE_TOKENS, "POST": Permission.MANAGE_TOKENS}
+
+    @schema.describe(
+        "List tokens", response=schema.page_of(TokenSerializer), parameters=schema.PAGE
+    )
+    def get(self, request: Request, tenant: str) -> Response:
+        """Those that are not revoked, by name."""
+        page = pagination.page(request, queries.list_tokens(self.tenant), "name")
+        return Response(pagination.body(page, TokenSerializer))
+
+    @schema.describe(
+        "Create a token",
+        request=TokenCreateSerializer,
+        response=NewTokenSerializer,
+        status=201,
+        parameters=[schema.IDEMPOTENCY_KEY],
+    )
+    @idempotent
+    def post(self, request: Request, tenant: str) -> Response:
+        """Make a token for a program; its secret is in this answer and nowhere else."""
+        asked = TokenCreateSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        permissions.require_may_give(self.role, asked.validated_data["role"])
+        row, token = api_tokens.issue(tenant=self.tenant, by=self.actor, **asked.validated_data)
+        return Response({**TokenSerializer(row).data, "token": token}, status=201)
+
+
+class TokenView(TenantView):
+    """One token."""
+
+    needs = {"DELETE": Permission.MANAGE_TOKENS}
+
+    @schema.describe("Revoke a token", status=204)
+    def delete(self, request: Request, tenant: str, token: int) -> Response:
+        """From now on it opens nothing."""
+        api_tokens.revoke(token=_get(self.tenant, token), by=self.actor)
+        return Response(status=204)
+
+
+def _get(tenant: Tenant, pk: int) -> ApiToken:
+    row = tenant.api_tokens.filter(pk=pk).first()
+    if row is None:
+        raise Missing("There is no such token.", code="api_token.missing")
+    return row

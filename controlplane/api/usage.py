@@ -1,0 +1,173 @@
+"""/tenants/{tenant}/usage: what was used, from the copy of gold that invoices are made of."""
+
+import csv
+import io
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.api import schema, windows
+from controlplane.api.serializers import StrictSerializer
+from controlplane.api.views import TenantView
+from plans import metering, meters
+from plans.periods import Period
+from tenants import queries
+from tenants.models import Tenant
+from tenants.permissions import Permission
+
+METERS = list(meters.METERS)
+
+
+class FigureSerializer(serializers.Serializer[Any]):
+    """The use of one meter by one address, or by a space as a whole (``address`` empty)."""
+
+    space_id = serializers.CharField()
+    space = serializers.CharField(help_text="The name; a deleted space keeps it.")
+    address = serializers.CharField(allow_blank=True)
+    meter = serializers.ChoiceField(METERS)
+    quantity = serializers.IntegerField(help_text="In base units: messages, milliseconds, …")
+
+
+class UsageSerializer(serializers.Serializer[Any]):
+    """The use of a window; samples taken before ``as_of`` are counted."""
+
+    starts_at = serializers.DateTimeField()
+    ends_at = serializers.DateTimeField()
+    as_of = serializers.DateTimeField(allow_null=True)
+    totals = serializers.DictField(child=serializers.IntegerField())
+    items = FigureSerializer(many=True)
+
+
+class SeriesAskedSerializer(StrictSerializer):
+    """What a chart asks for beside its window."""
+
+    meter = serializers.ChoiceField(METERS)
+    step = serializers.ChoiceField(["hour", "day"], default="hour")
+    space = serializers.CharField(required=False, default="", max_length=63)
+
+
+class PointSerializer(serializers.Serializer[Any]):
+    """One step of a series that has usage."""
+
+    at = serializers.DateTimeField()
+    quantity = serializers.IntegerField()
+
+
+class SeriesSerializer(serializers.Serializer[Any]):
+    """One meter over time, oldest first; steps without usage are left out."""
+
+    meter = serializers.ChoiceField(METERS)
+    step = serializers.ChoiceField(["hour", "day"])
+    as_of = serializers.DateTimeField(allow_null=True)
+    items = PointSerializer(many=True)
+
+
+class UsageView(TenantView):
+    """Totals."""
+
+    needs = {"GET": Permission.VIEW}
+
+    @schema.describe("Get usage", response=UsageSerializer, parameters=windows.PARAMETERS)
+    def get(self, request: Request, tenant: str) -> Response:
+        """Totals of the window, and one figure per space, address and meter."""
+        window = windows.of(request, self.tenant.billing_time_zone)
+        totals = metering.totals(self.tenant.pk, window.starts_at, window.ends_at)
+        return Response(
+            {
+                "starts_at": window.starts_at,
+                "ends_at": window.ends_at,
+                "as_of": metering.as_of(),
+                "totals": totals,
+                "items": _figures(self.tenant, window),
+            }
+        )
+
+
+class UsageCsvView(TenantView):
+    """The figures as a file."""
+
+    needs = {"GET": Permission.VIEW}
+
+    @schema.describe(
+        "Get usage as CSV",
+        response={(200, "text/csv"): OpenApiTypes.STR},
+        parameters=windows.PARAMETERS,
+    )
+    def get(self, request: Request, tenant: str) -> HttpResponse:
+        """The figures of the window as CSV with a header line (RFC 4180)."""
+        window = windows.of(request, self.tenant.billing_time_zone)
+        columns = ["space_id", "space", "address", "meter", "quantity"]
+        text = io.StringIO()
+        writer = csv.DictWriter(text, columns)
+        writer.writeheader()
+        writer.writerows(_figures(self.tenant, window))
+        return attachment(text.getvalue(), "text/csv", f"usage-{self.tenant.slug}.csv")
+
+
+class UsageSeriesView(TenantView):
+    """One meter over time."""
+
+    needs = {"GET": Permission.VIEW}
+
+    @schema.describe(
+        "Get usage over time",
+        response=SeriesSerializer,
+        parameters=[
+            *windows.PARAMETERS,
+            OpenApiParameter("meter", str, enum=METERS, required=True),
+            OpenApiParameter("step", str, enum=["hour", "day"]),
+            OpenApiParameter("space", str, description="One space only, by name."),
+        ],
+    )
+    def get(self, request: Request, tenant: str) -> Response:
+        """Steps begin at full hours or midnights of the tenant's billing time zone."""
+        zone = self.tenant.billing_time_zone
+        window = windows.of(request, zone)
+        asked = SeriesAskedSerializer(data=windows.others(request))
+        asked.is_valid(raise_exception=True)
+        values = asked.validated_data
+        space = queries.get_space(self.tenant, values["space"]).pk if values["space"] else ""
+        points = metering.series(
+            self.tenant.pk,
+            metering.SeriesQuery(
+                values["meter"],
+                window.starts_at,
+                window.ends_at,
+                values["step"],
+                zone,
+                space,
+            ),
+        )
+        return Response(
+            {
+                "meter": values["meter"],
+                "step": values["step"],
+                "as_of": metering.as_of(),
+                "items": [{"at": at, "quantity": quantity} for at, quantity in points],
+            }
+        )
+
+
+def attachment(content: str | bytes, media_type: str, filename: str) -> HttpResponse:
+    """Return a file for saving; never cached, because it is one tenant's."""
+    return HttpResponse(
+        content,
+        content_type=media_type,
+        headers={
+            "Content-Disposition": f'attachment; filename="{filename}"',
+            "Cache-Control": "no-store",
+        },
+    )
+
+
+def _figures(tenant: Tenant, window: Period) -> list[dict[str, Any]]:
+    names = queries.space_names(tenant)
+    return [
+        {**figure._asdict(), "space": names.get(figure.space_id, figure.space_id)}
+        for figure in metering.by_address(tenant.pk, window.starts_at, window.ends_at)
+    ]

@@ -1,0 +1,98 @@
+"""Django system checks: settings that contradict each other stop `manage.py check` by name.
+
+Run by every management command and by `waypost up`; registered by ``controlplane.apps``.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+
+_LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+_TEST_KEYS = "dGVzdC1rZXktb25seS1mb3ItdW5pdC10ZXN0cy0wMDA="
+_OIDC_NEEDS = {
+    "OIDC_RP_CLIENT_ID": "WAYPOST_OIDC_CLIENT_ID",
+    "OIDC_RP_CLIENT_SECRET": "WAYPOST_OIDC_CLIENT_SECRET",
+    "OIDC_OP_AUTHORIZATION_ENDPOINT": "WAYPOST_OIDC_AUTHORIZATION_ENDPOINT",
+    "OIDC_OP_TOKEN_ENDPOINT": "WAYPOST_OIDC_TOKEN_ENDPOINT",
+    "OIDC_OP_USER_ENDPOINT": "WAYPOST_OIDC_USER_ENDPOINT",
+    "OIDC_OP_JWKS_ENDPOINT": "WAYPOST_OIDC_JWKS_ENDPOINT",
+}
+
+
+@register(Tags.security)
+def check_oidc(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Report a half-configured identity provider, and no way to log in at all."""
+    if not settings.OIDC_ISSUER:
+        return [] if settings.LOCAL_ACCOUNTS_ENABLED else [_no_way_in()]
+    found: list[CheckMessage] = []
+    missing = [env for name, env in _OIDC_NEEDS.items() if not getattr(settings, name)]
+    if missing:
+        found.append(
+            Error(
+                f"WAYPOST_OIDC_ISSUER is set, but not {', '.join(missing)}.",
+                hint="Take the endpoints from the issuer's /.well-known/openid-configuration.",
+                id="waypost.E001",
+            )
+        )
+    if not _is_private_or_https(settings.OIDC_ISSUER):
+        found.append(
+            Error(
+                "WAYPOST_OIDC_ISSUER is neither https nor on this machine.",
+                hint="Anyone on the way could log in as anybody: use https.",
+                id="waypost.E002",
+            )
+        )
+    if not settings.OIDC_RP_SIGN_ALGO.startswith(("RS", "ES", "PS")):
+        found.append(
+            Error(
+                f"WAYPOST_OIDC_SIGN_ALGORITHM {settings.OIDC_RP_SIGN_ALGO!r} is not asymmetric.",
+                hint="Use RS256 or ES256.",
+                id="waypost.E003",
+            )
+        )
+    return found
+
+
+@register(Tags.security)
+def check_secrets(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Report keys from the source code on a server that others can reach."""
+    if settings.DEBUG or urlsplit(settings.PUBLIC_URL).hostname in _LOOPBACK:
+        return []
+    found: list[CheckMessage] = []
+    if settings.SECRET_KEY == "only-for-building-and-tests":
+        found.append(Error("WAYPOST_SECRET_KEY is the one from the source.", id="waypost.E004"))
+    if _TEST_KEYS in settings.SECRET_KEYS:
+        found.append(
+            Error(
+                "WAYPOST_SECRET_KEYS holds the key from the source.",
+                hint="Make one with `python -c 'from cryptography.fernet import Fernet; "
+                "print(Fernet.generate_key().decode())'`.",
+                id="waypost.E005",
+            )
+        )
+    if not settings.METRICS_TOKEN:
+        found.append(
+            Warning(
+                "/metrics is open to everyone who reaches the server.",
+                hint="Set WAYPOST_METRICS_TOKEN and give it to the scraper.",
+                id="waypost.W001",
+            )
+        )
+    return found
+
+
+def _no_way_in() -> Error:
+    return Error(
+        "Nobody can log in: WAYPOST_LOCAL_ACCOUNTS_ENABLED is false and no "
+        "WAYPOST_OIDC_ISSUER is set.",
+        id="waypost.E006",
+    )
+
+
+def _is_private_or_https(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme == "https" or parts.hostname in _LOOPBACK

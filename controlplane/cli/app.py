@@ -1,0 +1,41 @@
+"""The command tree, and the one place where an expected error becomes an exit code."""
+
+import typer
+
+from controlplane.cli import (
+    addresses,
+    billing,
+    catalog,
+    installation,
+    output,
+    people,
+    spaces,
+    tokens,
+    users,
+)
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Messaging as a service: run it, use it, check its bills.",
+    epilog="Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not allowed, 4 missing, "
+    "5 conflict, 6 over a quota, 7 not available.",
+)
+for command in (installation.up, installation.down, installation.status, installation.demo):
+    app.command()(command)
+app.command()(people.login)
+app.command()(people.logout)
+app.add_typer(spaces.app, name="spaces")
+app.add_typer(addresses.app, name="addresses")
+app.add_typer(users.app, name="users")
+app.add_typer(billing.usage_app, name="usage")
+app.add_typer(billing.invoices_app, name="invoices")
+app.add_typer(tokens.app, name="tokens")
+app.add_typer(catalog.app, name="catalog")
+
+
+def run() -> None:
+    """Parse the command line and do it; expected errors end with a documented code."""
+    with output.refusals():
+        app()

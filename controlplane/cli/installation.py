@@ -1,0 +1,73 @@
+"""`waypost up`, `down`, `status`, `demo`: the embedded installation of this machine."""
+
+import time
+from typing import Annotated
+
+import typer
+
+from controlplane.cli import output
+from controlplane.cli.options import State
+from controlplane.cli.output import Format, Output
+from controlplane.embedded import installation as installations
+from controlplane.embedded import stack
+
+
+def up(
+    state: State = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="The portal's port.")] = None,
+) -> None:
+    """Start the embedded Waypost and leave it running; again, it repairs what is missing."""
+    began = time.monotonic()
+    root = installations.root_from(state)
+    with output.errors.status("starting"):
+        started = stack.up(root, web_port=port, say=output.say)
+    output.show_text(f"up after {time.monotonic() - began:.1f} s: {started.url}")
+    output.show_text(
+        f"operator: {installations.OPERATOR_EMAIL} / {started.secrets.operator_password}"
+    )
+
+
+def down(
+    state: State = None,
+    purge: Annotated[bool, typer.Option("--purge", help="Remove the folder too.")] = False,
+) -> None:
+    """Stop the embedded Waypost."""
+    root = installations.root_from(state)
+    with output.errors.status("stopping"):
+        stack.down(root, purge=purge, say=output.say)
+
+
+def status(state: State = None, form: Output = Format.TABLE) -> None:
+    """Show how the embedded Waypost is; ends with 7 when it is not up."""
+    found = stack.status(installations.root_from(state))
+    rows = [
+        {
+            "name": server.name,
+            "state": server.state,
+            "pid": server.pid or None,
+            "memory_mb": server.memory_bytes // 1_000_000,
+            "message": server.message,
+        }
+        for server in found.servers
+    ]
+    if form is Format.JSON:
+        output.show_json(
+            {"root": found.root, "url": found.url, "is_up": found.is_up, "servers": rows}
+        )
+    else:
+        output.show_rows(rows, ["name", "state", "pid", "memory_mb", "message"], form)
+        output.show_text(f"{found.url} is {'up' if found.is_up else 'down'} ({found.root})")
+        output.show_text("embedded: for trying, testing and showing; never for production")
+    if not found.is_up:
+        raise typer.Exit(7)
+
+
+def demo(
+    state: State = None,
+    exit_: Annotated[bool, typer.Option("--exit", help="Stop everything at the end.")] = False,
+    oidc: Annotated[bool, typer.Option("--oidc", help="Log in through Keycloak too.")] = False,
+) -> None:
+    """Show Waypost doing its job; ends with 0 only if every comparison held."""
+    from controlplane.demo import story
+
+    raise typer.Exit(story.run(installations.root_from(state), stays=not exit_, oidc=oidc))

@@ -1,0 +1,66 @@
+"""As whom the command speaks: url, token and tenant, kept between commands (mode 0600).
+
+``WAYPOST_URL``, ``WAYPOST_TOKEN`` and ``WAYPOST_TENANT`` go before what is kept, so that scripts
+need no file.
+"""
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from controlplane.core.errors import Denied
+from controlplane.embedded.supervisor_client import write_atomically
+from controlplane.rest_client import Api
+
+
+@dataclass(frozen=True)
+class Login:
+    """Where, as whom, and in which tenant by default."""
+
+    url: str = ""
+    token: str = ""
+    tenant: str = ""
+
+
+def path() -> Path:
+    """Return the file (``$XDG_CONFIG_HOME/waypost/login.json``)."""
+    base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(base) / "waypost" / "login.json"
+
+
+def load() -> Login:
+    """Return what is kept, with the environment's values put over it."""
+    try:
+        kept = Login(**json.loads(path().read_text()))
+    except (OSError, ValueError, TypeError):
+        kept = Login()
+    return Login(
+        os.environ.get("WAYPOST_URL") or kept.url,
+        os.environ.get("WAYPOST_TOKEN") or kept.token,
+        os.environ.get("WAYPOST_TENANT") or kept.tenant,
+    )
+
+
+def save(login: Login) -> None:
+    """Keep the login for the next commands."""
+    path().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_atomically(path(), json.dumps(asdict(login)), mode=0o600)
+
+
+def connect(tenant: str | None = None) -> tuple[Api, str]:
+    """Return the API as the kept caller, and the tenant to work in.
+
+    Raises:
+        Denied: ``login.missing``: nobody is logged in, or no tenant is chosen.
+    """
+    login = load()
+    if not login.url or not login.token:
+        raise Denied("Nobody is logged in: run `waypost login` first.", code="login.missing")
+    chosen = tenant or login.tenant
+    if not chosen:
+        raise Denied(
+            "No tenant is chosen: say which with --tenant, or log in as somebody who has one.",
+            code="login.missing",
+        )
+    return Api(login.url, login.token, patience_seconds=5), chosen

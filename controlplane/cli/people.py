@@ -1,0 +1,49 @@
+"""`waypost login` and `logout`: as whom the other commands speak."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from controlplane.cli import login_store, output
+from controlplane.cli.login_store import Login
+from controlplane.cli.options import State
+from controlplane.core.errors import Invalid
+from controlplane.embedded import installation as installations
+from controlplane.rest_client import Api
+
+
+def login(
+    email: Annotated[str, typer.Option(prompt=True)],
+    password: Annotated[str, typer.Option(prompt=True, hide_input=True, envvar="WAYPOST_PASSWORD")],
+    url: Annotated[str | None, typer.Option(help="Else the embedded installation's.")] = None,
+    tenant: Annotated[str | None, typer.Option("--tenant", "-t")] = None,
+    state: State = None,
+) -> None:
+    """Log in and remember it for the next commands."""
+    address = url or _embedded_url(state)
+    session = Api(address).post("/session", {"email": email, "password": password})
+    slugs = [place["slug"] for place in session["tenants"]]
+    if tenant and tenant not in slugs:
+        raise Invalid(
+            f"You are not in tenant {tenant}; yours: {', '.join(slugs) or 'none'}.",
+            code="login.tenant",
+        )
+    chosen = tenant or (slugs[0] if slugs else "")
+    login_store.save(Login(address, session["token"], chosen))
+    output.say(f"logged in at {address} as {email}, tenant {chosen or '(none)'}")
+
+
+def logout() -> None:
+    """End the session and forget it."""
+    kept = login_store.load()
+    if kept.token:
+        Api(kept.url, kept.token).delete("/session")
+    login_store.path().unlink(missing_ok=True)
+
+
+def _embedded_url(state: Path | None) -> str:
+    found = installations.load(installations.root_from(state))
+    if found is None:
+        raise Invalid("There is no embedded installation here: give --url.", code="login.url")
+    return found.url

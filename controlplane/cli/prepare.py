@@ -1,0 +1,47 @@
+"""Bring an installation's database to this version: tables, pages' files, catalogue, operator.
+
+Run by ``embedded.stack`` as ``python -m controlplane.cli.prepare`` with the installation's
+environment. Idempotent.
+"""
+
+import os
+
+import django
+
+_ONE_AT_A_TIME = 0x57507570  # advisory lock of the database; any number nobody else takes
+
+
+def main() -> None:
+    """Apply migrations, collect static files, publish the default catalogue, make the operator."""
+    django.setup()
+    # Models can be imported only now.
+    from django.core.management import call_command
+    from django.db import connection
+
+    from controlplane.core import audit
+    from plans import catalog
+
+    # A killed `up` leaves its own preparation running; the lock ends with the process.
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [_ONE_AT_A_TIME])
+    call_command("migrate", interactive=False, verbosity=0)
+    call_command("collectstatic", interactive=False, verbosity=0)
+    catalog.ensure_default(by=audit.SYSTEM)
+    ensure_operator(os.environ["WAYPOST_OPERATOR_PASSWORD"])
+
+
+def ensure_operator(password: str) -> None:
+    """Make the operator's staff account when there is none; a changed password is left alone."""
+    from controlplane.embedded.installation import OPERATOR_EMAIL
+    from tenants.models import User
+
+    operator, is_new = User.objects.get_or_create(
+        username=OPERATOR_EMAIL, defaults={"email": OPERATOR_EMAIL, "is_staff": True}
+    )
+    if is_new:
+        operator.set_password(password)
+        operator.save(update_fields=["password"])
+
+
+if __name__ == "__main__":
+    main()

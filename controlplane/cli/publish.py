@@ -1,0 +1,38 @@
+"""Publish a catalogue into an installation's database, or only say who would be affected.
+
+Run by ``waypost catalog publish`` as a process of its own with the installation's environment.
+"""
+
+import sys
+from pathlib import Path
+
+import django
+
+from controlplane.cli import output
+
+
+def main() -> None:
+    """Publish the file named by the first argument; with ``--dry-run`` print the changes only."""
+    django.setup()
+    # Models can be imported only now.
+    from controlplane.core.audit import Actor
+    from plans import catalog
+
+    with output.refusals():
+        catalogue = catalog.parse(Path(sys.argv[1]).read_text())
+        rows = [
+            {
+                "what": change.section,
+                "key": change.key,
+                "change": change.kind,
+                "tenants": change.n_subscribers,
+            }
+            for change in catalog.preview(catalogue)
+        ]
+        output.show_rows(rows, ["what", "key", "change", "tenants"], output.Format.TABLE)
+        if "--dry-run" not in sys.argv:
+            catalog.publish(catalogue, by=Actor("operator:command-line"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""`waypost spaces`: isolated messaging spaces."""
+
+from typing import Annotated
+
+import typer
+
+from controlplane.cli import login_store, output, slow
+from controlplane.cli.options import NoWait, Tenant, Yes
+from controlplane.cli.output import Format, Output
+
+app = typer.Typer(no_args_is_help=True, help="Address spaces: list, create, show, delete.")
+
+
+@app.command("list")
+def list_spaces(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
+    """List the tenant's spaces."""
+    api, tenant = login_store.connect(tenant)
+    rows = list(api.pages(f"/tenants/{tenant}/address-spaces"))
+    output.show_rows(rows, ["name", "type", "plan", "phase", "send_withdrawn"], form)
+
+
+@app.command()
+def create(
+    name: str,
+    type: Annotated[str, typer.Option(help="standard or brokered; it stays.")] = "brokered",
+    plan: Annotated[str, typer.Option(help="A space plan; else the type's small one.")] = "",
+    tenant: Tenant = None,
+    no_wait: NoWait = False,
+    form: Output = Format.TABLE,
+) -> None:
+    """Create a space and wait until clients can connect."""
+    api, tenant = login_store.connect(tenant)
+    body = {"name": name, "type": type, "plan": plan or f"{type}-small"}
+    slow.follow(
+        api,
+        tenant,
+        f"creating space {name}",
+        lambda: api.post(f"/tenants/{tenant}/address-spaces", body),
+        form,
+        wait=not no_wait,
+    )
+
+
+@app.command()
+def show(name: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
+    """Show a space: phase, endpoints, conditions, what clients must trust."""
+    api, tenant = login_store.connect(tenant)
+    space = api.get(f"/tenants/{tenant}/address-spaces/{name}")
+    if form is Format.TABLE:
+        for endpoint in space.pop("endpoints"):
+            address = f"{endpoint['protocol']}://{endpoint['host']}:{endpoint['port']}"
+            space[f"endpoint {endpoint['name']}"] = address
+    output.show_one(space, form)
+
+
+@app.command()
+def trust(name: str, tenant: Tenant = None) -> None:
+    """Print the certificate (PEM) that clients of the space must trust."""
+    api, tenant = login_store.connect(tenant)
+    space = api.get(f"/tenants/{tenant}/address-spaces/{name}")
+    for certificate in {endpoint["certificate_pem"] for endpoint in space["endpoints"]}:
+        output.show_text(certificate)
+
+
+@app.command()
+def delete(
+    name: str,
+    yes: Yes = False,
+    tenant: Tenant = None,
+    no_wait: NoWait = False,
+    form: Output = Format.TABLE,
+) -> None:
+    """Delete a space with all that is stored in it; what it used is still billed."""
+    api, tenant = login_store.connect(tenant)
+    if not yes:
+        typer.confirm(f"Delete space {name} and every message in it?", abort=True)
+    slow.follow(
+        api,
+        tenant,
+        f"deleting space {name}",
+        lambda: api.delete(f"/tenants/{tenant}/address-spaces/{name}"),
+        form,
+        wait=not no_wait,
+    )

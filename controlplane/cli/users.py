@@ -1,0 +1,80 @@
+"""`waypost users`: the client identities of a space."""
+
+import secrets
+from typing import Annotated
+
+import typer
+
+from controlplane.cli import login_store, output, slow
+from controlplane.cli.options import NoWait, Tenant, Yes
+from controlplane.cli.output import Format, Output
+
+app = typer.Typer(no_args_is_help=True, help="Messaging users of a space: list, create, revoke.")
+Patterns = Annotated[list[str] | None, typer.Option(help="Address patterns; repeat for more.")]
+
+
+@app.command("list")
+def list_users(space: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
+    """List the messaging users of a space."""
+    api, tenant = login_store.connect(tenant)
+    rows = list(api.pages(f"/tenants/{tenant}/address-spaces/{space}/users"))
+    output.show_rows(rows, ["name", "permissions", "phase"], form)
+
+
+@app.command()
+def create(
+    space: str,
+    name: str,
+    send: Patterns = None,
+    recv: Patterns = None,
+    password: Annotated[
+        str, typer.Option(envvar="WAYPOST_USER_PASSWORD", help="Generated and shown when absent.")
+    ] = "",
+    tenant: Tenant = None,
+    no_wait: NoWait = False,
+    form: Output = Format.TABLE,
+) -> None:
+    """Create a messaging user; without --send or --recv it may use every address."""
+    api, tenant = login_store.connect(tenant)
+    chosen = password or secrets.token_urlsafe(15)
+    body = {"name": name, "password": chosen, "permissions": _permissions(send, recv)}
+    slow.follow(
+        api,
+        tenant,
+        f"creating user {name}",
+        lambda: api.post(f"/tenants/{tenant}/address-spaces/{space}/users", body),
+        form,
+        wait=not no_wait,
+    )
+    if not password:
+        output.errors.print(f"password (shown once): {chosen}", markup=False)
+
+
+@app.command()
+def revoke(
+    space: str,
+    name: str,
+    yes: Yes = False,
+    tenant: Tenant = None,
+    no_wait: NoWait = False,
+    form: Output = Format.TABLE,
+) -> None:
+    """Revoke a user; its open connections are closed."""
+    api, tenant = login_store.connect(tenant)
+    if not yes:
+        typer.confirm(f"Revoke user {name} and close its connections?", abort=True)
+    path = f"/tenants/{tenant}/address-spaces/{space}/users/{name}"
+    slow.follow(
+        api, tenant, f"revoking user {name}", lambda: api.delete(path), form, wait=not no_wait
+    )
+
+
+def _permissions(send: list[str] | None, recv: list[str] | None) -> list[dict[str, list[str]]]:
+    if not send and not recv:
+        return [{"addresses": ["#"], "operations": ["send", "recv"]}]
+    granted = []
+    if send:
+        granted.append({"addresses": send, "operations": ["send"]})
+    if recv:
+        granted.append({"addresses": recv, "operations": ["recv"]})
+    return granted

@@ -1,0 +1,161 @@
+"""Bar charts as inline SVG: pure; colours come from the style sheet.
+
+Called by the usage page. For screen readers every bar carries its words as a title, each chart a
+title and a description, and the page shows the same figures as a table.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+WIDTH, HEIGHT = 440, 176
+_LEFT, _RIGHT, _TOP, _BOTTOM = 50, 6, 10, 24
+_PLOT_WIDTH = WIDTH - _LEFT - _RIGHT
+_PLOT_HEIGHT = HEIGHT - _TOP - _BOTTOM
+_STEPS = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10))
+_SUFFIXES = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar: ``label`` says when, ``value`` (>= 0) how much, ``tick`` what the axis says."""
+
+    label: str
+    value: Decimal
+    tick: str = ""
+
+
+@dataclass(frozen=True)
+class BarChart:
+    """A chart: ``id`` is unique on its page, ``unit`` follows each value in words."""
+
+    id: str
+    title: str
+    unit: str
+    bars: Sequence[Bar]
+
+
+def build_svg(chart: BarChart) -> SafeString:
+    """Return the chart as one ``<svg>`` element, escaped, with a title and a description."""
+    top = nice_ceiling(max((bar.value for bar in chart.bars), default=Decimal(0)))
+    return format_html(
+        '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-labelledby="{}-t {}-d">'
+        '<title id="{}-t">{}</title><desc id="{}-d">{}</desc>{}{}{}</svg>',
+        WIDTH,
+        HEIGHT,
+        chart.id,
+        chart.id,
+        chart.id,
+        chart.title,
+        chart.id,
+        describe(chart),
+        _grid(top),
+        _bars(chart, top),
+        _ticks(chart.bars),
+    )
+
+
+def describe(chart: BarChart) -> str:
+    """Return one sentence that says what a look at the chart says: total is left to the page."""
+    if not any(bar.value for bar in chart.bars):
+        return f"Nothing in these {len(chart.bars)} columns."
+    high = max(chart.bars, key=lambda bar: bar.value)
+    highest = f"{high.label} with {words(high.value)} {chart.unit}"
+    return f"{len(chart.bars)} columns; the highest is {highest}."
+
+
+def nice_ceiling(value: Decimal) -> Decimal:
+    """Return the least of 1, 2, 2.5, 5 times a power of ten at or above ``value``; 0 -> 1."""
+    if value <= 0:
+        return Decimal(1)
+    power = Decimal(10) ** (value.adjusted())
+    return next(step * power for step in _STEPS if step * power >= value)
+
+
+def words(value: Decimal) -> str:
+    """Return a figure with thousands separators and at most three decimals, none trailing."""
+    places = Decimal(1) if value == value.to_integral_value() else Decimal("0.001")
+    text = f"{value.quantize(places):,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def compact(value: Decimal) -> str:
+    """Return an axis figure of at most five characters: 950, 2.5k, 10M."""
+    for size, suffix in _SUFFIXES:
+        if value >= size:
+            return words(value / size) + suffix
+    return words(value)
+
+
+def _grid(top: Decimal) -> SafeString:
+    levels = [(top * share / 2, _TOP + _PLOT_HEIGHT * (2 - share) / 2) for share in (0, 1, 2)]
+    return format_html_join(
+        "",
+        '<line class="{}" x1="{}" x2="{}" y1="{}" y2="{}"/>'
+        '<text x="{}" y="{}" text-anchor="end">{}</text>',
+        (
+            (
+                "axis" if level == 0 else "grid-line",
+                _LEFT,
+                WIDTH - _RIGHT,
+                y,
+                y,
+                _LEFT - 6,
+                y + 4,
+                compact(level),
+            )
+            for level, y in levels
+        ),
+    )
+
+
+def _bars(chart: BarChart, top: Decimal) -> SafeString:
+    slot = Decimal(_PLOT_WIDTH) / max(len(chart.bars), 1)
+    return format_html_join(
+        "",
+        '<g><title>{}</title><rect class="hit" x="{}" y="{}" width="{}" height="{}"/>{}</g>',
+        (
+            (
+                f"{bar.label}: {words(bar.value)} {chart.unit}",
+                _round(_LEFT + slot * place),
+                _TOP,
+                _round(slot),
+                _PLOT_HEIGHT,
+                _bar(slot, place, bar.value / top),
+            )
+            for place, bar in enumerate(chart.bars)
+        ),
+    )
+
+
+def _bar(slot: Decimal, place: int, share: Decimal) -> SafeString:
+    height = share * _PLOT_HEIGHT
+    if share > 0:
+        height = max(height, Decimal(2))  # a little is not nothing
+    return format_html(
+        '<rect class="bar" x="{}" y="{}" width="{}" height="{}" rx="1.5"/>',
+        _round(_LEFT + slot * (place + Decimal("0.12"))),
+        _round(_TOP + _PLOT_HEIGHT - height),
+        _round(slot * Decimal("0.76")),
+        _round(height),
+    )
+
+
+def _ticks(bars: Sequence[Bar]) -> SafeString:
+    slot = Decimal(_PLOT_WIDTH) / max(len(bars), 1)
+    return format_html_join(
+        "",
+        '<text x="{}" y="{}" text-anchor="middle">{}</text>',
+        (
+            (_round(_LEFT + slot * (place + Decimal("0.5"))), HEIGHT - 7, bar.tick)
+            for place, bar in enumerate(bars)
+            if bar.tick
+        ),
+    )
+
+
+def _round(value: Decimal) -> Decimal:
+    return value.quantize(Decimal("0.1"), rounding=ROUND_CEILING)

@@ -1,0 +1,40 @@
+"""Reads of all spaces for operators. Constant query counts."""
+
+from django.db.models import Case, Count, F, IntegerField, QuerySet, Value, When
+
+from controlplane.core.phases import Phase
+from tenants.models import AddressSpace
+
+_TROUBLE_FIRST = [
+    Phase.FAILED,
+    Phase.CONFIGURING,
+    Phase.PENDING,
+    Phase.TERMINATING,
+    Phase.ACTIVE,
+]
+
+
+def spaces() -> QuerySet[AddressSpace]:
+    """Return every space that is not deleted, those in trouble first."""
+    place = Case(
+        *(When(phase=phase, then=Value(n)) for n, phase in enumerate(_TROUBLE_FIRST)),
+        default=Value(len(_TROUBLE_FIRST)),
+        output_field=IntegerField(),
+    )
+    return _living().order_by(place, "-attempts", "tenant__name", "name")
+
+
+def phases() -> list[tuple[str, int]]:
+    """Return how many spaces stand in each phase, trouble first; phases with none left out."""
+    counted = _living().order_by().values_list("phase").annotate(count=Count("id"))
+    found = dict(counted)
+    return [(phase.value, found[phase]) for phase in _TROUBLE_FIRST if phase in found]
+
+
+def waiting() -> QuerySet[AddressSpace]:
+    """Return the spaces whose wish is not real yet, the longest waiting first."""
+    return _living().exclude(generation=F("observed_generation")).order_by("updated_at", "id")
+
+
+def _living() -> QuerySet[AddressSpace]:
+    return AddressSpace.objects.filter(deleted_at__isnull=True).select_related("tenant")

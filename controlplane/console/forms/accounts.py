@@ -1,0 +1,71 @@
+"""Forms of people: log in, sign up, a further organisation."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth import password_validation
+from django.contrib.auth.forms import AuthenticationForm
+
+from controlplane.console.forms.base import ConsoleForm, ConsoleRenderer
+from plans.catalog import PlanDefinition
+
+
+class LoginForm(AuthenticationForm):
+    """Email and password of a local account; the answer never says which of them was wrong."""
+
+    default_renderer = ConsoleRenderer
+    username = forms.EmailField(
+        label="Email",
+        widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True}),
+    )
+    error_messages = {
+        "invalid_login": "Email or password is wrong. Try again, or sign up.",
+        "inactive": "Email or password is wrong. Try again, or sign up.",
+    }
+
+    def clean_username(self) -> str:
+        return str(self.cleaned_data["username"]).lower()
+
+
+class PlanForm(ConsoleForm):
+    """One of the offered plans; the page shows them as cards."""
+
+    plan = forms.ChoiceField(label="Plan", widget=forms.RadioSelect)
+
+    def __init__(self, *args: Any, plans: list[PlanDefinition], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.plans = plans
+        self.fields["plan"].choices = [(plan.key, plan.title) for plan in plans]  # type: ignore[attr-defined]
+        if plans:
+            self.fields["plan"].initial = plans[0].key
+
+
+class OrganisationForm(PlanForm):
+    """A new organisation and its plan; billing details may wait."""
+
+    organisation = forms.CharField(
+        max_length=200,
+        label="Organisation",
+        help_text="Your company or team, as your colleagues will see it.",
+        widget=forms.TextInput(attrs={"autocomplete": "organization"}),
+    )
+
+
+class SignUpForm(OrganisationForm):
+    """A person and their first organisation."""
+
+    email = forms.EmailField(
+        label="Work email", widget=forms.EmailInput(attrs={"autocomplete": "username"})
+    )
+    password = forms.CharField(
+        label="Password",
+        strip=False,
+        help_text="At least 10 characters, and not one that everybody uses.",
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+    field_order = ["organisation", "email", "password", "plan"]
+
+    def clean_password(self) -> str:
+        password = str(self.cleaned_data["password"])
+        password_validation.validate_password(password)
+        return password

@@ -1,0 +1,70 @@
+"""Forms of an organisation: members, tokens, billing details, plan."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import available_timezones
+
+from django import forms
+
+from controlplane.console.forms.base import ConsoleForm
+from tenants.models import Role, Tenant
+
+
+class MemberForm(ConsoleForm):
+    """A person to add and what they may do."""
+
+    email = forms.EmailField(label="Email")
+    role = forms.ChoiceField(label="Role", choices=Role.choices, initial=Role.DEVELOPER)
+
+
+class RoleForm(ConsoleForm):
+    """A member's new role."""
+
+    role = forms.ChoiceField(choices=Role.choices)
+
+
+class TokenForm(ConsoleForm):
+    """A token for a program."""
+
+    name = forms.CharField(
+        max_length=100, label="Name", help_text="What uses it, such as terraform or nightly-report."
+    )
+    role = forms.ChoiceField(label="Role", choices=Role.choices, initial=Role.DEVELOPER)
+    days = forms.TypedChoiceField(
+        label="Valid for",
+        coerce=int,
+        initial=90,
+        choices=[(30, "30 days"), (90, "90 days"), (365, "a year"), (0, "without end")],
+    )
+
+    def expires_at(self, now: datetime) -> datetime | None:
+        """Return when the token ends, or None."""
+        days = self.cleaned_data["days"]
+        return (now + timedelta(days=days)).astimezone(UTC) if days else None
+
+
+class BillingForm(ConsoleForm):
+    """Who the invoices are for."""
+
+    billing_name = forms.CharField(max_length=200, label="Legal name")
+    billing_email = forms.EmailField(label="Email for invoices")
+    billing_address = forms.CharField(label="Address", widget=forms.Textarea(attrs={"rows": 3}))
+    billing_country = forms.CharField(
+        label="Country",
+        min_length=2,
+        max_length=2,
+        help_text="Two letters, such as DE or FR.",
+    )
+    tax_id = forms.CharField(max_length=60, label="Tax id", required=False)
+    billing_time_zone = forms.ChoiceField(
+        label="Time zone of the months",
+        choices=[(name, name) for name in sorted(available_timezones())],
+    )
+
+    def clean_billing_country(self) -> str:
+        return str(self.cleaned_data["billing_country"]).upper()
+
+    @classmethod
+    def of(cls, tenant: Tenant, data: Any = None) -> "BillingForm":
+        """Return the form filled with what the tenant has."""
+        return cls(data, initial={name: getattr(tenant, name) for name in cls.base_fields})

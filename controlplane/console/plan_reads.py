@@ -1,0 +1,35 @@
+"""Which plans there are, and which space and address plans a tenant may choose from.
+
+Small and plain ones come first, so that the first choice of a form is a sound one.
+"""
+
+from plans import catalog
+from plans.catalog import AddressPlanDefinition, PlanDefinition, SpacePlanDefinition
+from tenants import admission
+from tenants.models import AddressSpace, AddressType, SpaceType, Tenant
+
+_SPACE_TYPES = list(SpaceType.values)
+_ADDRESS_TYPES = list(AddressType.values)
+
+
+def offered() -> list[PlanDefinition]:
+    """Return the plans that anybody may choose, the cheapest first."""
+    return sorted(catalog.current().plans, key=lambda plan: plan.monthly_fee_minor)
+
+
+def space_plans(tenant: Tenant) -> list[SpacePlanDefinition]:
+    """Return the space plans that the tenant's plan allows, by type and price."""
+    allowed = admission.plan_of(tenant).space_plans
+    found = [plan for plan in catalog.current().space_plans if plan.key in allowed]
+    return sorted(found, key=lambda p: (_SPACE_TYPES.index(p.space_type), p.hour_price))
+
+
+def address_plans(space: AddressSpace) -> list[AddressPlanDefinition]:
+    """Return the address plans that the tenant's plan allows in this space, by type and price."""
+    allowed = admission.plan_of(space.tenant).address_plans
+    found = [
+        plan
+        for plan in catalog.current().address_plans
+        if plan.key in allowed and plan.space_type == space.type
+    ]
+    return sorted(found, key=lambda p: (_ADDRESS_TYPES.index(p.address_type), p.hour_price))

@@ -1,0 +1,138 @@
+"""What a view knows about its request: who looks, for which tenant, and how to answer.
+
+Made by ``access``; templates see it as ``scope``.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+
+from controlplane.core.audit import Actor
+from tenants import permissions, queries
+from tenants.models import Membership, Tenant, User
+from tenants.permissions import Permission
+
+Row = TypeVar("Row", bound=Model)
+PAGE_SIZE = 50
+
+
+class NavItem(NamedTuple):
+    """One entry of a page's navigation; ``here`` marks the part that the page belongs to."""
+
+    label: str
+    url: str
+    here: bool
+
+
+TENANT_NAV = (
+    ("Overview", "overview", Permission.VIEW),
+    ("Spaces", "spaces", Permission.VIEW),
+    ("Usage", "usage", Permission.VIEW),
+    ("Invoices", "invoices", Permission.VIEW_BILLING),
+    ("Team", "team", Permission.VIEW),
+    ("API tokens", "tokens", Permission.MANAGE_TOKENS),
+    ("Audit", "audit", Permission.VIEW_AUDIT),
+    ("Settings", "settings", Permission.VIEW_BILLING),
+)
+STAFF_NAV = (
+    ("Tenants", "staff_tenants"),
+    ("Invoices", "staff_invoices"),
+    ("Fleet", "staff_fleet"),
+)
+
+
+class Scope:
+    """A logged-in person and their request."""
+
+    staff = False
+    tenant: Tenant | None = None
+
+    def __init__(self, request: HttpRequest, user: User) -> None:
+        self.request, self.user = request, user
+
+    @property
+    def actor(self) -> Actor:
+        """Who the audit says did it."""
+        return Actor(f"user:{self.user.email}", self.request.META.get("REMOTE_ADDR", ""))
+
+    @property
+    def nav(self) -> list[NavItem]:
+        return []
+
+    @property
+    def here(self) -> str:
+        """The label of the part that the page belongs to, or ''."""
+        return next((item.label for item in self.nav if item.here), "")
+
+    def page_of(self, rows: QuerySet[Row]) -> Page[Row]:
+        """Return the page of ``rows`` that the address asks for; the last one if it is beyond."""
+        return Paginator(rows, PAGE_SIZE).get_page(self.request.GET.get("page"))
+
+    def render(
+        self, template: str, context: Mapping[str, Any] | None = None, status: int = 200
+    ) -> HttpResponse:
+        """Return the page ``console/<template>`` with this scope in its context."""
+        return render(
+            self.request, f"console/{template}", {**(context or {}), "scope": self}, status=status
+        )
+
+
+class TenantScope(Scope):
+    """A member on a page of their tenant."""
+
+    tenant: Tenant
+
+    def __init__(self, request: HttpRequest, user: User, membership: Membership) -> None:
+        super().__init__(request, user)
+        self.tenant, self.role = membership.tenant, membership.role
+
+    @cached_property
+    def tenants(self) -> list[Tenant]:
+        """Every tenant that this person may switch to."""
+        return [each.tenant for each in queries.tenants_of(self.user)]
+
+    @cached_property
+    def may(self) -> dict[str, bool]:
+        """{permission: allowed} for templates; a view's decorator is what enforces it."""
+        return {item.value: permissions.has_permission(self.role, item) for item in Permission}
+
+    @cached_property
+    def nav(self) -> list[NavItem]:
+        return _mark(
+            self.request.path,
+            (
+                (label, reverse(f"console:{name}", args=[self.tenant.slug]))
+                for label, name, permission in TENANT_NAV
+                if permissions.has_permission(self.role, permission)
+            ),
+        )
+
+    def url(self, name: str, *args: str) -> str:
+        """Return the address of a page of this tenant."""
+        return reverse(f"console:{name}", args=[self.tenant.slug, *args])
+
+
+class StaffScope(Scope):
+    """An operator in the operator area."""
+
+    staff = True
+
+    @cached_property
+    def nav(self) -> list[NavItem]:
+        return _mark(
+            self.request.path,
+            ((label, reverse(f"console:{name}")) for label, name in STAFF_NAV),
+        )
+
+
+def _mark(path: str, entries: Iterable[tuple[str, str]]) -> list[NavItem]:
+    entries = list(entries)
+    under = [url for _, url in entries if path.startswith(url)]
+    here = max(under, key=len, default="")  # the overview's address begins all others
+    return [NavItem(label, url, url == here) for label, url in entries]

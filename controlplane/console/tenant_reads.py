@@ -1,0 +1,35 @@
+"""Reads of tenants for operators. Constant query counts."""
+
+from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from plans.models import PlanSubscription, QuotaAlert, QuotaOverride
+from tenants import queries
+from tenants.models import AddressSpace, Membership, Tenant
+
+
+def listed(search: str) -> QuerySet[Tenant]:
+    """Return tenants by name with plan, spaces, members, highest open alert and overrides."""
+    plan = PlanSubscription.objects.filter(tenant=OuterRef("pk"), ends_at__isnull=True)
+    alert = QuotaAlert.objects.filter(tenant=OuterRef("pk"), lifted_at__isnull=True)
+    highest = alert.order_by().values("tenant").annotate(level=Max("level_percent"))
+    return queries.list_tenants(search).annotate(
+        plan_title=Subquery(plan.values("plan__title")[:1]),
+        space_count=_count(AddressSpace, Q(deleted_at__isnull=True)),
+        member_count=_count(Membership, Q()),
+        override_count=_count(QuotaOverride, Q()),
+        alert_level=Subquery(highest.values("level")[:1]),
+    )
+
+
+def spaces_of(tenant: Tenant) -> QuerySet[AddressSpace]:
+    """Return the tenant's spaces as the fleet page shows them."""
+    return queries.list_spaces(tenant)
+
+
+def _count(
+    model: type[AddressSpace] | type[Membership] | type[QuotaOverride], condition: Q
+) -> Coalesce:
+    """Count rows of a tenant in a subquery of their own: joins would multiply each other."""
+    rows = model._default_manager.filter(condition, tenant=OuterRef("pk")).order_by()
+    return Coalesce(Subquery(rows.values("tenant").annotate(n=Count("pk")).values("n")), 0)

@@ -1,0 +1,83 @@
+"""Routes of the portal, by page."""
+
+from django.contrib.auth.views import LogoutView
+from django.urls import include, path
+
+from controlplane.console.views import (
+    accounts,
+    addresses,
+    connect,
+    invoices,
+    messaging_users,
+    overview,
+    settings,
+    spaces,
+    staff_fleet,
+    staff_invoices,
+    staff_tenants,
+    team,
+    usage,
+)
+
+app_name = "console"
+
+space_urls = [
+    path("", spaces.detail, name="space"),
+    path("status", spaces.status, name="space_status"),
+    path("activity", spaces.activity, name="space_activity"),
+    path("settings", spaces.settings, name="space_settings"),
+    path("addresses/new", addresses.new, name="address_new"),
+    path("addresses/<slug:address>/delete", addresses.delete, name="address_delete"),
+    path("users", messaging_users.user_list, name="space_users"),
+    path("users/new", messaging_users.new, name="user_new"),
+    path("users/<str:user>/revoke", messaging_users.revoke, name="user_revoke"),
+    path("connect", connect.page, name="space_connect"),
+    path("certificate", connect.certificate, name="space_certificate"),
+]
+tenant_urls = [
+    path("", overview.page, name="overview"),
+    path("spaces/", spaces.space_list, name="spaces"),
+    path("spaces/-/new", spaces.new, name="space_new"),  # no space can be named "-"
+    path("usage/", usage.page, name="usage"),
+    path("usage/cells.csv", usage.cells, name="usage_csv"),
+    path("invoices/", invoices.invoice_list, name="invoices"),
+    path("invoices/preview", invoices.preview, name="invoice_preview"),
+    path("invoices/<str:invoice>/", invoices.detail, name="invoice"),
+    path("invoices/<str:invoice>/verify", invoices.verify, name="invoice_verify"),
+    path("invoices/<str:invoice>/file.<str:kind>", invoices.file, name="invoice_file"),
+    path("team/", team.members, name="team"),
+    path("team/<int:member>/role", team.change_role, name="member"),
+    path("team/<int:member>/remove", team.remove, name="member_remove"),
+    path("tokens/", team.tokens, name="tokens"),
+    path("tokens/<int:token>/revoke", team.revoke_token, name="token_revoke"),
+    path("audit/", team.audit, name="audit"),
+    path("settings/", settings.page, name="settings"),
+    path("settings/plan", settings.plan, name="plan"),
+]
+staff_urls = [
+    path("tenants/", staff_tenants.tenant_list, name="staff_tenants"),
+    path("tenants/<slug:tenant>/", staff_tenants.detail, name="staff_tenant"),
+    path("tenants/<slug:tenant>/close", staff_tenants.close_now, name="staff_close"),
+    path(
+        "tenants/<slug:tenant>/overrides/<slug:resource>/clear",
+        staff_tenants.clear_override,
+        name="staff_override_clear",
+    ),
+    path("invoices/", staff_invoices.invoice_list, name="staff_invoices"),
+    path("invoices/<str:invoice>/", staff_invoices.detail, name="staff_invoice"),
+    path("invoices/<str:invoice>/close", staff_invoices.close_again, name="staff_invoice_close"),
+    path("invoices/<str:invoice>/approve", staff_invoices.approve, name="staff_invoice_approve"),
+    path("invoices/<str:invoice>/issue", staff_invoices.issue, name="staff_invoice_issue"),
+    path("invoices/<str:invoice>/pay", staff_invoices.pay, name="staff_invoice_pay"),
+    path("fleet/", staff_fleet.page, name="staff_fleet"),
+]
+urlpatterns = [
+    path("", accounts.home, name="home"),
+    path("login", accounts.LogIn.as_view(), name="login"),
+    path("logout", LogoutView.as_view(), name="logout"),
+    path("signup", accounts.sign_up, name="signup"),
+    path("organisations/new", accounts.new_organisation, name="new_organisation"),
+    path("t/<slug:tenant>/", include(tenant_urls)),
+    path("t/<slug:tenant>/spaces/<slug:space>/", include(space_urls)),
+    path("staff/", include(staff_urls)),
+]

@@ -1,0 +1,1 @@
+"""Pages by subject: parse, call one action or query, answer."""

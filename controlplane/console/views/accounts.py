@@ -1,0 +1,102 @@
+"""Log in, log out, sign up, a further organisation, and where to go after.
+
+Local accounts are Django's; single sign-on is a link to the routes of ``controlplane.oidc``.
+"""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login as start_session
+from django.contrib.auth.views import LoginView
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from controlplane.console import plan_reads
+from controlplane.console.access import login_page, public_page
+from controlplane.console.forms.accounts import LoginForm, OrganisationForm, SignUpForm
+from controlplane.console.forms.base import form_status
+from controlplane.console.scope import Scope
+from tenants import queries
+from tenants.actions import tenants
+from tenants.models import Tenant
+
+_LOCAL_BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+class LogIn(LoginView):
+    """The login page: local accounts, single sign-on, or both."""
+
+    template_name = "console/accounts/login.html"
+    authentication_form = LoginForm
+    redirect_authenticated_user = True
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        if not settings.LOCAL_ACCOUNTS_ENABLED:
+            return redirect("console:login")
+        return super().post(request, *args, **kwargs)
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(
+            **kwargs,
+            oidc_url=reverse("oidc_authentication_init") if settings.OIDC_ISSUER else "",
+            local_accounts=settings.LOCAL_ACCOUNTS_ENABLED,
+            signup_enabled=settings.SIGNUP_ENABLED and settings.LOCAL_ACCOUNTS_ENABLED,
+        )
+
+
+@login_page
+def home(scope: Scope) -> HttpResponseBase:
+    """Send a person to their first organisation, an operator to the operator area."""
+    membership = queries.tenants_of(scope.user).first()
+    if membership:
+        return redirect("console:overview", membership.tenant.slug)
+    return redirect("console:staff_tenants" if scope.user.is_staff else "console:new_organisation")
+
+
+@public_page
+def sign_up(request: HttpRequest) -> HttpResponseBase:
+    """Make a person, an organisation and its subscription, and log in."""
+    if request.user.is_authenticated:
+        return redirect("console:new_organisation")
+    if not (settings.SIGNUP_ENABLED and settings.LOCAL_ACCOUNTS_ENABLED):
+        return render(request, "console/accounts/signup_closed.html", status=403)
+    form = SignUpForm(request.POST or None, plans=plan_reads.offered())
+    if form.is_valid():
+        signed_up = form.attempt(
+            tenants.sign_up,
+            email=form.cleaned_data["email"].lower(),
+            password=form.cleaned_data["password"],
+            by=None,
+            organisation=form.cleaned_data["organisation"],
+            plan_key=form.cleaned_data["plan"],
+        )
+        if signed_up:
+            start_session(request, signed_up.user, backend=_LOCAL_BACKEND)
+            return _first_space(request, signed_up.tenant)
+    return render(request, "console/accounts/signup.html", {"form": form}, status=form_status(form))
+
+
+@login_page
+def new_organisation(scope: Scope) -> HttpResponseBase:
+    """Make a further organisation for a person who is logged in."""
+    if not settings.SIGNUP_ENABLED:
+        return render(scope.request, "console/accounts/signup_closed.html", status=403)
+    form = OrganisationForm(scope.request.POST or None, plans=plan_reads.offered())
+    if form.is_valid():
+        signed_up = form.attempt(
+            tenants.found_tenant,
+            user=scope.user,
+            by=scope.actor,
+            organisation=form.cleaned_data["organisation"],
+            plan_key=form.cleaned_data["plan"],
+        )
+        if signed_up:
+            return _first_space(scope.request, signed_up.tenant)
+    return scope.render("accounts/signup.html", {"form": form}, form_status(form))
+
+
+def _first_space(request: HttpRequest, tenant: Tenant) -> HttpResponseBase:
+    messages.success(request, f"{tenant.name} is ready. Make its first messaging space now.")
+    return redirect("console:space_new", tenant.slug)

@@ -1,0 +1,68 @@
+"""The page that gets a first client connected: endpoint, certificate, programs to copy."""
+
+from django.http import HttpResponse, HttpResponseBase
+
+from controlplane.console import snippets
+from controlplane.console.access import tenant_page
+from controlplane.console.forms.spaces import ConnectForm
+from controlplane.console.scope import TenantScope
+from controlplane.console.views import space_frame
+from controlplane.core.errors import Missing
+from tenants import queries
+from tenants.models import Address, AddressSpace, AddressType, Endpoint
+from tenants.permissions import Permission
+
+
+@tenant_page(Permission.VIEW)
+def page(scope: TenantScope, space: str) -> HttpResponseBase:
+    """Endpoint, certificate and client programs of a space."""
+    row = queries.get_space(scope.tenant, space)
+    addresses, users = list(queries.list_addresses(row)), list(queries.list_users(row))
+    context = {
+        **space_frame.frame(scope, row, "space_connect"),
+        "next_step": space_frame.next_step(scope, row),
+        "endpoint": _endpoint(row),
+        "ca_file": snippets.ca_file(row.name),
+    }
+    if context["endpoint"] and addresses and users:
+        context |= _examples(scope, row, addresses, [user.name for user in users])
+    return scope.render("spaces/connect.html", context)
+
+
+@tenant_page(Permission.VIEW)
+def certificate(scope: TenantScope, space: str) -> HttpResponseBase:
+    """The certificate that clients of the space must trust, as a file."""
+    row = queries.get_space(scope.tenant, space)
+    endpoint = _endpoint(row)
+    if endpoint is None:
+        raise Missing("The space has no certificate yet: wait until it is Active, then try again.")
+    name = snippets.ca_file(row.name)
+    return HttpResponse(
+        endpoint.certificate_pem,
+        content_type="application/x-pem-file",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+def _examples(
+    scope: TenantScope, row: AddressSpace, addresses: list[Address], users: list[str]
+) -> dict[str, object]:
+    by_name = {address.address: address for address in addresses}
+    asked = scope.request.GET
+    first = next((a for a in addresses if a.type == AddressType.QUEUE), addresses[0])
+    user = asked["user"] if asked.get("user") in users else users[0]
+    chosen = by_name.get(asked.get("address", ""), first)
+    endpoint = _endpoint(row)
+    assert endpoint is not None
+    target = snippets.Target(
+        row.name, endpoint.host, endpoint.port, user, chosen.address, chosen.type
+    )
+    initial = {"user": user, "address": chosen.address}
+    return {
+        "form": ConnectForm(users=users, addresses=list(by_name), initial=initial),
+        "snippets": snippets.build_all(target),
+    }
+
+
+def _endpoint(row: AddressSpace) -> Endpoint | None:
+    return next((e for e in row.endpoints.all() if e.name == "amqps"), None)

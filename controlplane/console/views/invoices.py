@@ -1,0 +1,93 @@
+"""Pages of invoices: list, one invoice, the running period, files, and the proof."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from controlplane.console import invoice_reads
+from controlplane.console.access import tenant_page
+from controlplane.console.scope import TenantScope
+from controlplane.core.errors import Missing
+from plans import invoicing
+from plans.invoicing import rendering
+from plans.models import Invoice
+from tenants.permissions import Permission
+
+_FILES = {
+    "pdf": (rendering.pdf, "application/pdf"),
+    "csv": (rendering.csv, "text/csv; charset=utf-8"),
+    "json": (rendering.json, "application/json"),
+}
+
+
+@tenant_page(Permission.VIEW_BILLING)
+def invoice_list(scope: TenantScope) -> HttpResponseBase:
+    """The running period and all invoices, newest first."""
+    page = scope.page_of(invoice_reads.of(scope.tenant))
+    context = {
+        "preview": invoice_reads.running(scope.tenant),
+        "page": page,
+        "invoices": page.object_list,
+    }
+    return scope.render("invoices/list.html", context)
+
+
+@tenant_page(Permission.VIEW_BILLING)
+def preview(scope: TenantScope) -> HttpResponseBase:
+    """What the running period's invoice would say now."""
+    document = invoicing.preview(scope.tenant).document
+    context = {"crumb": "This period so far", **rendering.context(document)}
+    return scope.render("invoices/preview.html", context)
+
+
+@tenant_page(Permission.VIEW_BILLING)
+def detail(scope: TenantScope, invoice: str) -> HttpResponseBase:
+    """One invoice with its history."""
+    row = _find(scope, invoice)
+    return scope.render(
+        "invoices/detail.html", {**detail_context(row), "back": scope.url("invoices")}
+    )
+
+
+@tenant_page(Permission.VIEW_BILLING)
+def file(scope: TenantScope, invoice: str, kind: str) -> HttpResponseBase:
+    """The invoice as PDF, CSV or JSON."""
+    row = _find(scope, invoice)
+    if kind not in _FILES or not row.document:
+        raise Missing("There is no such file; an invoice has files once its period is closed.")
+    render, content_type = _FILES[kind]
+    return HttpResponse(
+        render(invoicing.loaded(row.document)),
+        content_type=content_type,
+        headers={"Content-Disposition": f'attachment; filename="{row.number or row.id}.{kind}"'},
+    )
+
+
+@require_POST
+@tenant_page(Permission.VIEW_BILLING)
+def verify(scope: TenantScope, invoice: str) -> HttpResponseBase:
+    """Ask for the proof: a worker recomputes the invoice and compares every byte."""
+    row = _find(scope, invoice)
+    invoicing.request_verify(invoice=row, by=scope.actor)
+    messages.info(scope.request, "The invoice is being recomputed; the outcome appears below.")
+    return redirect(scope.url("invoice", row.id))
+
+
+def detail_context(row: Invoice) -> dict[str, Any]:
+    """Return what the page of an invoice shows; ``row`` with or without a document."""
+    document = invoicing.loaded(row.document) if row.document else None
+    return {
+        "row": row,
+        "crumb": row.number or "Not numbered yet",
+        "events": invoice_reads.events(row),
+        "payments": invoice_reads.payments(row),
+        "proof": invoice_reads.proof(row),
+        **(rendering.context(document) if document else {}),
+    }
+
+
+def _find(scope: TenantScope, invoice: str) -> Invoice:
+    return invoice_reads.get(scope.tenant, invoice)

@@ -1,0 +1,118 @@
+"""What every page of one space shows around its own part: state, tabs, the next step."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from controlplane.console import formats, space_reads
+from controlplane.console.scope import NavItem, TenantScope
+from controlplane.core.models import Operation
+from controlplane.core.phases import Phase
+from tenants import queries
+from tenants.models import AddressSpace
+
+_TABS = (
+    ("Addresses", "space"),
+    ("Messaging users", "space_users"),
+    ("Connect", "space_connect"),
+    ("Activity", "space_activity"),
+    ("Settings", "space_settings"),
+)
+_SHOWN_RUNNING = 5
+_HEADLINES = {
+    Phase.PENDING: "Waiting to be configured.",
+    Phase.CONFIGURING: "Being configured.",
+    Phase.ACTIVE: "Ready for messages.",
+    Phase.FAILED: "Something is in the way; it is tried again by itself.",
+    Phase.TERMINATING: "Being deleted.",
+}
+
+
+class NextStep(NamedTuple):
+    """What a person should do next on the way to the first message."""
+
+    at: int
+    title: str
+    text: str
+    label: str
+    url: str
+    allowed: bool
+
+
+@dataclass(frozen=True)
+class ShownOperation:
+    """An operation in words."""
+
+    title: str
+    state: str
+    steps: Sequence[Any]
+    error_code: str
+    error_message: str
+    created_at: Any
+    finished_at: Any
+
+
+def shown(operation: Operation) -> ShownOperation:
+    """Return an operation as pages show it."""
+    return ShownOperation(
+        formats.operation_title(operation.kind, operation.subject_name),
+        operation.state,
+        operation.steps,
+        operation.error_code,
+        operation.error_message,
+        operation.created_at,
+        operation.finished_at,
+    )
+
+
+def status_context(space: AddressSpace) -> dict[str, Any]:
+    """Return what the state card shows; ``live`` while anything moves, ``seen`` a hash of it."""
+    operations = list(space_reads.running(space))
+    running = [shown(each) for each in operations[:_SHOWN_RUNNING]]
+    unsettled = space.phase in {Phase.PENDING, Phase.CONFIGURING, Phase.TERMINATING, Phase.FAILED}
+    problems = formats.problems(space.conditions) if unsettled else []
+    said = (space.phase, space.send_withdrawn, running, len(operations), problems)
+    return {
+        "space": space,
+        "seen": hashlib.sha256(repr(said).encode()).hexdigest()[:16],
+        "headline": _HEADLINES.get(Phase(space.phase), ""),
+        "running": running,
+        "more_running": len(operations) - len(running),
+        "problems": problems,
+        "live": bool(running) or unsettled,
+    }
+
+
+def frame(scope: TenantScope, space: AddressSpace, tab: str) -> dict[str, Any]:
+    """Return the context that every page of a space needs."""
+    return {
+        **status_context(space),
+        "tabs": [NavItem(label, scope.url(name, space.name), name == tab) for label, name in _TABS],
+    }
+
+
+def next_step(scope: TenantScope, space: AddressSpace) -> NextStep | None:
+    """Return the next step to the first message, or None once address and user exist."""
+    if space.deletion_requested_at:
+        return None
+    if not queries.list_addresses(space).exists():
+        return NextStep(
+            2,
+            "Add the first address",
+            "Clients send to and receive from an address: a queue, a "
+            "topic and more. The space keeps configuring itself meanwhile.",
+            "Create an address",
+            scope.url("address_new", space.name),
+            scope.may["manage_messaging"],
+        )
+    if not queries.list_users(space).exists():
+        return NextStep(
+            3,
+            "Add a messaging user",
+            "A client logs in as a messaging user with a password that is shown once.",
+            "Create a user",
+            scope.url("user_new", space.name),
+            scope.may["manage_messaging"],
+        )
+    return None

@@ -1,0 +1,95 @@
+"""Pages of spaces: the list, a new one, its state, activity and deletion."""
+
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+
+from controlplane.console import plan_reads, space_reads
+from controlplane.console.access import tenant_page
+from controlplane.console.forms.base import form_status
+from controlplane.console.forms.spaces import ConfirmForm, SpaceForm
+from controlplane.console.scope import TenantScope
+from controlplane.console.views import space_frame
+from plans import catalog
+from tenants import queries
+from tenants.actions import address_spaces
+from tenants.permissions import Permission
+
+
+@tenant_page(Permission.VIEW)
+def space_list(scope: TenantScope) -> HttpResponseBase:
+    """All spaces of the tenant."""
+    page = scope.page_of(space_reads.listed(scope.tenant))
+    return scope.render("spaces/list.html", {"page": page, "spaces": page.object_list})
+
+
+@tenant_page(Permission.MANAGE_MESSAGING)
+def new(scope: TenantScope) -> HttpResponseBase:
+    """Make a space; its first address is the next page."""
+    form = SpaceForm(scope.request.POST or None, space_plans=plan_reads.space_plans(scope.tenant))
+    if form.is_valid():
+        plan = catalog.space_plan(form.cleaned_data["space_plan"])
+        made = form.attempt(
+            address_spaces.create,
+            tenant=scope.tenant,
+            name=form.cleaned_data["name"],
+            type=plan.space_type,
+            space_plan=plan.key,
+            by=scope.actor,
+        )
+        if made:
+            messages.success(scope.request, f"{made[0].name} is being made. Add its first address.")
+            return redirect(scope.url("address_new", made[0].name))
+    return scope.render("spaces/new.html", {"form": form}, form_status(form))
+
+
+@tenant_page(Permission.VIEW)
+def detail(scope: TenantScope, space: str) -> HttpResponseBase:
+    """A space with its addresses."""
+    row = queries.get_space(scope.tenant, space)
+    context = {
+        **space_frame.frame(scope, row, "space"),
+        "page": scope.page_of(queries.list_addresses(row)),
+        "next_step": space_frame.next_step(scope, row),
+    }
+    return scope.render("spaces/addresses.html", context)
+
+
+@tenant_page(Permission.VIEW)
+def status(scope: TenantScope, space: str) -> HttpResponseBase:
+    """The state card alone: what htmx asks for while something moves.
+
+    204 while it says what was ``seen`` already, so that no screen reader says it again.
+    """
+    row = queries.get_space(scope.tenant, space)
+    context = space_frame.status_context(row)
+    if scope.request.GET.get("seen") == context["seen"]:
+        return HttpResponse(status=204)
+    return scope.render("spaces/status.html", context)
+
+
+@tenant_page(Permission.VIEW)
+def activity(scope: TenantScope, space: str) -> HttpResponseBase:
+    """What was asked of the space and how it ended."""
+    row = queries.get_space(scope.tenant, space)
+    page = scope.page_of(space_reads.operations(row))
+    context = {
+        **space_frame.frame(scope, row, "space_activity"),
+        "page": page,
+        "operations": [space_frame.shown(each) for each in page],
+    }
+    return scope.render("spaces/activity.html", context)
+
+
+@tenant_page(Permission.VIEW, change=Permission.MANAGE_MESSAGING)
+def settings(scope: TenantScope, space: str) -> HttpResponseBase:
+    """A space's facts, and its deletion behind a typed confirmation."""
+    row = queries.get_space(scope.tenant, space)
+    form = None
+    if scope.may["manage_messaging"] and not row.deletion_requested_at:
+        form = ConfirmForm(scope.request.POST or None, expected=row.name)
+        if form.is_valid() and form.attempted(address_spaces.delete, space=row, by=scope.actor):
+            messages.success(scope.request, f"{row.name} is being deleted.")
+            return redirect(scope.url("spaces"))
+    context = {**space_frame.frame(scope, row, "space_settings"), "form": form}
+    return scope.render("spaces/settings.html", context, form_status(form))

@@ -1,0 +1,166 @@
+"""The operator's pages of invoices: held ones with reasons, and each next arrow."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from django.contrib import messages
+from django.http import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from controlplane.console import invoice_reads
+from controlplane.console.access import staff_page
+from controlplane.console.forms.base import ConsoleForm, form_status
+from controlplane.console.forms.staff import PaymentForm, ReasonForm
+from controlplane.console.scope import StaffScope
+from controlplane.console.views.invoices import detail_context
+from plans import invoicing
+from plans.models import Invoice
+
+_State = Invoice.State
+
+
+class NextAction(NamedTuple):
+    """One thing an operator can do with an invoice in its state."""
+
+    label: str
+    words: str
+    url: str
+    form: ConsoleForm | str = ""
+
+
+@staff_page
+def invoice_list(scope: StaffScope) -> HttpResponseBase:
+    """All invoices, or those of one state."""
+    state = scope.request.GET.get("state", "")
+    page = scope.page_of(invoice_reads.everyone(state))
+    context = {"page": page, "state": state, "states": invoice_reads.counts()}
+    return scope.render("staff/invoices.html", context)
+
+
+@staff_page
+def detail(scope: StaffScope, invoice: str) -> HttpResponseBase:
+    """One invoice, what holds it, and what can be done next."""
+    return _page(scope, invoice_reads.get(None, invoice))
+
+
+@require_POST
+@staff_page
+def close_again(scope: StaffScope, invoice: str) -> HttpResponseBase:
+    """Collect, recompute and judge once more."""
+    row = invoice_reads.get(None, invoice)
+    invoicing.request_close(
+        tenant=row.tenant,
+        starts_at=row.starts_at,
+        ends_at=row.ends_at,
+        by=scope.actor,
+        now_forced=True,
+    )
+    return _done(scope, row, "The period is being closed again: reload in a minute.")
+
+
+@require_POST
+@staff_page
+def approve(scope: StaffScope, invoice: str) -> HttpResponseBase:
+    """Approve a draft, with a reason."""
+    row = invoice_reads.get(None, invoice)
+    form = ReasonForm(scope.request.POST)
+    if form.is_valid() and form.attempted(
+        invoicing.approve, invoice=row, by=scope.actor, reason=form.cleaned_data["reason"]
+    ):
+        return _done(scope, row, "Approved. Issue it to give it its number.")
+    return _page(scope, row, form)
+
+
+@require_POST
+@staff_page
+def issue(scope: StaffScope, invoice: str) -> HttpResponseBase:
+    """Issue an approved invoice: number, ledger, document; for good."""
+    row = invoice_reads.get(None, invoice)
+    issued = invoicing.issue(invoice=row, by=scope.actor)
+    return _done(scope, row, f"Issued as {issued.number}.")
+
+
+@require_POST
+@staff_page
+def pay(scope: StaffScope, invoice: str) -> HttpResponseBase:
+    """Record money that came in."""
+    row = invoice_reads.get(None, invoice)
+    form = PaymentForm(scope.request.POST, invoice=row, due_minor=invoicing.outstanding_minor(row))
+    if form.is_valid() and form.attempted(
+        invoicing.record_payment,
+        invoice=row,
+        amount_minor=form.cleaned_data["amount"],
+        source="manual",
+        reference=form.cleaned_data["reference"],
+        received_on=form.cleaned_data["received_on"],
+        by=scope.actor,
+    ):
+        return _done(scope, row, "The payment is recorded.")
+    return _page(scope, row, form)
+
+
+def _page(scope: StaffScope, row: Invoice, form: ConsoleForm | None = None) -> HttpResponseBase:
+    context = {
+        **detail_context(row),
+        "back": reverse("console:staff_invoices"),
+        "actions": _next_actions(row, form),
+    }
+    return scope.render("staff/invoice.html", context, form_status(form))
+
+
+def _done(scope: StaffScope, row: Invoice, words: str) -> HttpResponseBase:
+    messages.success(scope.request, words)
+    return redirect("console:staff_invoice", row.id)
+
+
+def _next_actions(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
+    """Return what leads on from the invoice's state; ``form`` is one that was refused."""
+    again = NextAction(
+        "Close again", "Collects once more, recomputes and compares.", _url("close", row)
+    )
+    offered: dict[str, Callable[[], list[NextAction]]] = {
+        _State.HELD: lambda: [again],
+        _State.DRAFT: lambda: [_approval(row, form), again],
+        _State.APPROVED: lambda: [_issuing(row)],
+        **dict.fromkeys(
+            [_State.ISSUED, _State.PARTLY_PAID, _State.OVERDUE], lambda: _payment(row, form)
+        ),
+    }
+    return offered.get(row.state, list)()
+
+
+def _approval(row: Invoice, form: ConsoleForm | None) -> NextAction:
+    return NextAction(
+        "Approve",
+        "The gate found nothing to doubt. Approve it after you have read it.",
+        _url("approve", row),
+        form or ReasonForm(),
+    )
+
+
+def _issuing(row: Invoice) -> NextAction:
+    return NextAction(
+        "Issue",
+        "Gives it the next number and books it. Nothing on it changes after that.",
+        _url("issue", row),
+    )
+
+
+def _payment(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
+    due = invoicing.outstanding_minor(row)
+    if not due:
+        return []
+    return [
+        NextAction(
+            "Record payment",
+            "Money that came in for this invoice.",
+            _url("pay", row),
+            form or PaymentForm(invoice=row, due_minor=due),
+        )
+    ]
+
+
+def _url(name: str, row: Invoice) -> Any:
+    return reverse(f"console:staff_invoice_{name}", args=[row.id])

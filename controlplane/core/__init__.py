@@ -1,0 +1,1 @@
+"""Shared kernel: errors, ids, phases, operations, audit. Imports none of our other packages."""

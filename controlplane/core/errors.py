@@ -1,0 +1,99 @@
+"""The error tree that every surface answers with.
+
+Raised by actions, queries and pure rules; turned into problem+json by ``controlplane.api.problem``
+and into a page message by the console. Nothing here knows HTTP beyond the status number.
+
+    WaypostError          code            status  fields
+    ├── Invalid           <what>.invalid  400     {field: [reason]}
+    ├── Denied            denied          403     -
+    ├── Missing           missing         404     - (also for what belongs to somebody else)
+    ├── Conflict          conflict        409     -
+    ├── QuotaExceeded     quota_exceeded  403     resource, limit, used, asked, raised_by
+    └── Unavailable       unavailable     503     retry_after_seconds
+
+Concrete errors are small subclasses beside the function that raises them. A ``code`` is a stable
+slug that programs may compare; a ``message`` is for people and names what to do next.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+
+class WaypostError(Exception):
+    """The base of every expected refusal; never raised itself."""
+
+    status: ClassVar[int] = 500
+    code: ClassVar[str] = "internal"
+    title: ClassVar[str] = "Something went wrong on our side"
+
+    def __init__(self, message: str, *, code: str = "", **fields: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.error_code = code or self.code
+        self.fields: Mapping[str, Any] = fields
+
+
+class Invalid(WaypostError):
+    """The request cannot be understood or breaks a rule that the caller can mend."""
+
+    status = 400
+    code = "invalid"
+    title = "The request is not valid"
+
+
+class Denied(WaypostError):
+    """The caller is known but may not do this."""
+
+    status = 403
+    code = "denied"
+    title = "Not allowed"
+
+
+class Missing(WaypostError):
+    """There is no such thing, or it is somebody else's: the answer is the same."""
+
+    status = 404
+    code = "missing"
+    title = "Not found"
+
+
+class Conflict(WaypostError):
+    """The request is sound but not possible in the present state."""
+
+    status = 409
+    code = "conflict"
+    title = "Not possible now"
+
+
+class QuotaExceeded(WaypostError):
+    """A limit of plan, space or tenant would be broken.
+
+    Fields: ``resource`` (slug), ``limit``, ``used``, ``asked`` (integers in the resource's own
+    unit) and ``raised_by`` (who can raise it, in words).
+    """
+
+    status = 403
+    code = "quota_exceeded"
+    title = "Over a limit"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        resource: str,
+        limit: int,
+        used: int,
+        asked: int,
+        raised_by: str = "the operator",
+    ) -> None:
+        super().__init__(
+            message, resource=resource, limit=limit, used=used, asked=asked, raised_by=raised_by
+        )
+
+
+class Unavailable(WaypostError):
+    """Something we depend on is away; the same request may succeed later."""
+
+    status = 503
+    code = "unavailable"
+    title = "Not available at the moment"

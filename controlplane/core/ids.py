@@ -1,0 +1,49 @@
+"""Identifiers and opaque secrets. One place decides their alphabet and entropy."""
+
+import hashlib
+import secrets
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford base32: no i, l, o, u
+
+
+def new(prefix: str) -> str:
+    """Return a new identifier such as ``spc_7m2k…``: 100 random bits behind a readable prefix."""
+    return f"{prefix}_" + "".join(secrets.choice(_ALPHABET) for _ in range(20))
+
+
+def tenant_id() -> str:
+    return new("ten")
+
+
+def space_id() -> str:
+    return new("spc")
+
+
+def address_id() -> str:
+    return new("adr")
+
+
+def broker_id() -> str:
+    return new("brk")
+
+
+def messaging_user_id() -> str:
+    return new("usr")
+
+
+def operation_id() -> str:
+    return new("opn")
+
+
+def invoice_id() -> str:
+    return new("inv")
+
+
+def api_token() -> str:
+    """Return a new bearer token (``wp_`` and 192 random bits); only its hash is ever stored."""
+    return "wp_" + secrets.token_urlsafe(24)
+
+
+def token_hash(token: str) -> str:
+    """Return the SHA-256 of a bearer token, hex. High entropy makes a slow hash pointless."""
+    return hashlib.sha256(token.encode()).hexdigest()

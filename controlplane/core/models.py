@@ -1,0 +1,108 @@
+"""Rows of the shared kernel: operations, audit, leases, idempotency keys.
+
+They name other apps' objects by id text, never by foreign key, so that the kernel depends on none.
+"""
+
+from typing import Any
+
+from django.db import models
+
+from controlplane.core import ids
+
+
+class Timestamped(models.Model):
+    """When a row was made and last changed (UTC)."""
+
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        abstract = True
+
+
+class Operation(Timestamped):
+    """One long-running request and its outcome; what a 202 answer points at.
+
+    Running -> Succeeded | Failed. ``target_generation`` says which generation of the subject ends
+    it. ``steps`` is a list of {name, state, message}, rewritten by each reconcile pass.
+    """
+
+    class State(models.TextChoices):
+        RUNNING = "Running"
+        SUCCEEDED = "Succeeded"
+        FAILED = "Failed"
+
+    id = models.CharField(primary_key=True, max_length=40, default=ids.operation_id)
+    tenant_id = models.CharField(max_length=40, db_index=True)
+    kind = models.CharField(max_length=60)  # e.g. address_space.create
+    subject_type = models.CharField(max_length=40)  # address_space | address | messaging_user
+    subject_id = models.CharField(max_length=40)
+    subject_name = models.CharField(max_length=255)
+    target_generation = models.BigIntegerField()
+    state = models.CharField(max_length=12, choices=State.choices, default=State.RUNNING)
+    steps = models.JSONField(default=list)
+    error_code = models.CharField(max_length=80, blank=True)
+    error_message = models.TextField(blank=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["subject_type", "subject_id", "state"])]
+        constraints = [
+            models.CheckConstraint(
+                name="operation_finished_iff_not_running",
+                condition=models.Q(state="Running", finished_at__isnull=True)
+                | (~models.Q(state="Running") & models.Q(finished_at__isnull=False)),
+            )
+        ]
+
+
+class AuditEvent(models.Model):
+    """Who did what to what, in the same transaction as the change itself. Append-only.
+
+    ``before`` and ``after`` are small dicts with secrets masked. A database trigger refuses
+    UPDATE and DELETE.
+    """
+
+    at = models.DateTimeField(auto_now_add=True, db_index=True)
+    tenant_id = models.CharField(max_length=40, blank=True, db_index=True)
+    actor = models.CharField(max_length=255)  # user:<email> | token:<prefix> | worker | system
+    action = models.CharField(max_length=80)  # e.g. address.delete
+    subject_type = models.CharField(max_length=40)
+    subject_id = models.CharField(max_length=40)
+    subject_name = models.CharField(max_length=255, blank=True)
+    before = models.JSONField(default=dict)
+    after = models.JSONField(default=dict)
+    reason = models.TextField(blank=True)
+    source_ip = models.CharField(max_length=60, blank=True)
+
+    class Meta:
+        ordering = ["-at", "-id"]
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if self.pk is not None:
+            raise TypeError("audit events are append-only")
+        super().save(*args, **kwargs)
+
+
+class Lease(models.Model):
+    """Who alone may do a named job until when (the committer, the pipeline, one space's loop)."""
+
+    name = models.CharField(primary_key=True, max_length=120)
+    holder = models.CharField(max_length=120)
+    expires_at = models.DateTimeField()
+
+
+class IdempotencyKey(models.Model):
+    """An Idempotency-Key a caller sent with a POST, and the answer it got. Key: (tenant, key)."""
+
+    scope = models.CharField(max_length=80)  # tenant id, or the caller for signup
+    key = models.CharField(max_length=255)
+    request_hash = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField()
+    body = models.JSONField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["scope", "key"], name="idempotency_key_once")
+        ]

@@ -1,0 +1,173 @@
+"""Measure speed and memory, and write them with their limits into docs/performance.md.
+
+Run by ``make bench``. Every figure is taken on real servers in a folder of its own, which is
+removed at the end; the demonstration is timed as people run it.
+"""
+
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from controlplane.demo.customers import EVERYTHING, Customer
+from controlplane.demo.narrator import Narrator
+from controlplane.embedded import stack, supervision
+from controlplane.embedded.installation import Installation
+from workers.messaging.traffic import Party, Plan
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PAGE = REPOSITORY / "docs" / "performance.md"
+_ADDRESSES = 10
+_SPARK = (
+    "import time; began = time.monotonic()\n"
+    "from lakehouse import session\n"
+    "spark = session.start('bench'); spark.range(1000).selectExpr('sum(id)').collect()\n"
+    "print(time.monotonic() - began)"
+)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured value against its limit, and the command that measures it."""
+
+    what: str
+    value: float
+    unit: str
+    limit: float
+    command: str
+
+    def row(self) -> str:
+        """Return the figure as a line of a Markdown table."""
+        mark = "" if self.value <= self.limit else " **over**"
+        return (
+            f"| {self.what} | {self.value:.1f} {self.unit}{mark} | {self.limit:g} {self.unit} "
+            f"| `{self.command}` |"
+        )
+
+
+def main() -> int:
+    """Measure everything and write the page; 1 when a limit is broken."""
+    narrator = Narrator()
+    figures = []
+    for measure in (_setup, _installation, _spark, _demo):
+        for figure in measure():
+            narrator.tell(f"{figure.what}: {figure.value:.1f} {figure.unit}")
+            figures.append(figure)
+    PAGE.write_text(_page(figures))
+    return int(any(figure.value > figure.limit for figure in figures))
+
+
+def _setup() -> Iterator[Figure]:
+    seconds = _timed(lambda: _run([str(REPOSITORY / ".ci" / "setup")]))
+    yield Figure("setup again", seconds, "s", 5, "time make setup")
+
+
+def _installation() -> Iterator[Figure]:
+    with _folder() as root:
+        began = time.monotonic()
+        installation = stack.up(root)
+        yield Figure("up from nothing", time.monotonic() - began, "s", 30, "make bench")
+        yield from _first_message(installation)
+        yield Figure(
+            "memory with two spaces (PSS)",
+            supervision.resident_bytes(installation) / 2**30,
+            "GiB",
+            4,
+            "make bench",
+        )
+
+
+def _first_message(installation: Installation) -> Iterator[Figure]:
+    customer = Customer(installation.url, "Bench Works", installation.run_dir)
+    began = time.monotonic()
+    customer.sign_up("team")
+    customer.create_space("one", "brokered", "brokered-small")
+    customer.create_address("one", "first", "queue", "brokered-small-queue")
+    customer.create_user("one", "client", EVERYTHING)
+    _exchange(customer, "first", 1)
+    yield Figure("signup to first message", time.monotonic() - began, "s", 5, "make bench")
+    times = []
+    for number in range(_ADDRESSES):
+        address = f"queue-{number}"
+        times.append(
+            _timed(
+                lambda address=address: customer.create_address(  # type: ignore[misc]
+                    "one", address, "queue", "brokered-small-queue"
+                )
+            )
+        )
+    yield Figure("address usable (median)", statistics.median(times), "s", 2, "make bench")
+    began = time.monotonic()
+    _exchange(customer, "first", 5000)
+    yield Figure(
+        "5,000 messages through a queue over TLS", time.monotonic() - began, "s", 30, "make bench"
+    )
+    customer.create_space("two", "standard", "standard-small")
+
+
+def _exchange(customer: Customer, address: str, messages: int) -> None:
+    party = Party(customer.login("one", "client"), Plan(address, messages))
+    party.open()
+    party.exchange()
+    party.close()
+
+
+def _spark() -> Iterator[Figure]:
+    shown = subprocess.run(
+        [sys.executable, "-c", _SPARK], capture_output=True, text=True, check=True
+    )
+    seconds = float(shown.stdout.split()[-1])
+    yield Figure("first Spark action", seconds, "s", 8, "make bench")
+
+
+def _demo() -> Iterator[Figure]:
+    with _folder() as root:
+        command = [str(Path(sys.executable).parent / "waypost"), "demo", "--exit"]
+        seconds = _timed(lambda: _run([*command, "--state", str(root)]))
+    yield Figure("the whole demonstration", seconds, "s", 240, "time make demo EXIT=1")
+
+
+def _run(command: list[str]) -> None:
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+
+
+def _timed(act: Callable[[], object]) -> float:
+    began = time.monotonic()
+    act()
+    return time.monotonic() - began
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    parent = Path(tempfile.mkdtemp(prefix="wp-bench-"))
+    try:
+        yield parent / "s"
+    finally:
+        if (parent / "s" / "installation.json").exists():
+            stack.down(parent / "s", purge=True)
+        shutil.rmtree(parent)
+
+
+def _page(figures: list[Figure]) -> str:
+    rows = "\n".join(figure.row() for figure in figures)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (
+        "# Performance\n\n"
+        f"Measured on {datetime.now(UTC):%Y-%m-%d} on {os.cpu_count()} cores and "
+        f"{memory:.0f} GiB with Python {platform.python_version()}. Written by `make bench`.\n\n"
+        "| What | Measured | Limit | Command |\n| --- | --- | --- | --- |\n"
+        f"{rows}\n"
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

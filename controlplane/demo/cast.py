@@ -1,0 +1,58 @@
+"""Who takes part in one run of the demonstration, and what is known so far."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from controlplane.demo.bills import Sampling
+from controlplane.demo.comparisons import Comparisons
+from controlplane.demo.customers import Customer, Operator
+from controlplane.demo.exchanges import Exchange, SpaceCount
+from controlplane.demo.narrator import Narrator
+from controlplane.embedded.identity_provider import Person
+from controlplane.embedded.installation import OPERATOR_EMAIL, Installation
+from controlplane.rest_client import Json
+
+
+@dataclass
+class Cast:
+    """The state of one run; chapters read and fill it."""
+
+    narrator: Narrator
+    root: Path
+    interval_seconds: int
+    installation: Installation | None = None
+    person: Person | None = None  # who logs in through the provider, with --oidc
+    began_at: datetime | None = None
+    customers: list[Customer] = field(default_factory=list)
+    exchanges: dict[tuple[str, str], Exchange] = field(default_factory=dict)
+    counts: dict[tuple[str, str], SpaceCount] = field(default_factory=dict)
+    invoices: dict[str, Json] = field(default_factory=dict)
+    comparisons: Comparisons = field(default_factory=Comparisons)
+
+    @property
+    def up(self) -> Installation:
+        """Return the running installation."""
+        assert self.installation is not None, "chapters run after the start"
+        return self.installation
+
+    @property
+    def sampling(self) -> Sampling:
+        """Return how connections are sampled here."""
+        return Sampling(self.interval_seconds)
+
+    def operator(self) -> Operator:
+        """Return the operator, freshly logged in."""
+        password = self.up.secrets.operator_password
+        return Operator(self.up.url, OPERATOR_EMAIL, password)
+
+    def counts_of(self, customer: Customer) -> dict[str, SpaceCount]:
+        """Return the counts of one tenant's spaces, by name."""
+        return {
+            space: count for (slug, space), count in self.counts.items() if slug == customer.slug
+        }
+
+    def close_traffic(self) -> None:
+        """Close every connection that is still open."""
+        for exchange in self.exchanges.values():
+            exchange.close()

@@ -1,0 +1,278 @@
+"""The chapters, each one act that a tenant, a client or the operator does."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from controlplane.core.errors import Unavailable
+from controlplane.demo import bills, comparisons, exchanges, prices
+from controlplane.demo.cast import Cast
+from controlplane.demo.customers import EVERYTHING, Customer
+from controlplane.embedded.installation import OPERATOR_EMAIL
+from controlplane.rest_client import Json, Refused
+from workers.messaging import traffic
+
+MESSAGES = 200
+# (tenant, plan, spaces: name -> (type, addresses: address -> type))
+Wishes = Mapping[str, tuple[str, Mapping[str, str]]]
+CUSTOMERS: tuple[tuple[str, str, Wishes], ...] = (
+    (
+        "Nordwind Freight",
+        prices.PLAN,
+        {
+            "orders": ("brokered", {"invoices": "queue", "prices": "topic"}),
+            "fleet": (
+                "standard",
+                {"jobs": "queue", "events": "topic", "quotes": "anycast", "alerts": "multicast"},
+            ),
+        },
+    ),
+    (
+        "Silver Bakery",
+        "free",
+        {
+            "shop": ("brokered", {"orders": "queue"}),
+        },
+    ),
+)
+CLIENT, READER = "client", "reader"
+UNAUTHORIZED = "amqp:unauthorized-access"
+
+
+def publish_prices(cast: Cast) -> None:
+    """The operator publishes a plan on which every message costs something."""
+    cast.narrator.chapter("The operator publishes a plan")
+    published = prices.publish(cast.operator().api)
+    changed = [change for change in published["changes"] if change["kind"] != "same"]
+    cast.narrator.tell(
+        f"catalogue {published['number']}: "
+        + (", ".join(f"{change['key']} is {change['kind']}" for change in changed) or "as before")
+    )
+
+
+def sign_up(cast: Cast) -> None:
+    """Two tenants sign up."""
+    cast.narrator.chapter("Two tenants sign up")
+    for organisation, plan, _spaces in CUSTOMERS:
+        customer = Customer(cast.up.url, organisation, cast.up.run_dir)
+        customer.sign_up(plan)
+        cast.customers.append(customer)
+        cast.narrator.tell(f"{organisation} signed up to the {plan} plan as {customer.email}")
+
+
+def create_spaces(cast: Cast) -> None:
+    """Each creates its spaces, addresses and a client identity."""
+    cast.narrator.chapter("They create messaging spaces, addresses and users")
+    for customer, (organisation, _plan, spaces) in zip(cast.customers, CUSTOMERS, strict=True):
+        for space, (kind, addresses) in spaces.items():
+            with cast.narrator.timed(f"{organisation}: {kind} space {space} is ready"):
+                customer.create_space(space, kind, f"{kind}-small")
+            for address, type_ in addresses.items():
+                with cast.narrator.timed(f"  {type_} {address} carries messages"):
+                    customer.create_address(space, address, type_, f"{kind}-small-{type_}")
+            with cast.narrator.timed(f"  user {CLIENT} may log in"):
+                customer.create_user(space, CLIENT, EVERYTHING)
+
+
+def exchange_messages(cast: Cast) -> None:
+    """Real clients send and receive on every address, and stay connected for some samples."""
+    cast.narrator.chapter("Real AMQP clients exchange messages over TLS")
+    for customer in cast.customers:
+        for space in customer.spaces.values():
+            plans = [
+                exchanges.plan_for(address, type_, MESSAGES)
+                for address, type_ in space.addresses.items()
+            ]
+            exchange = exchanges.Exchange(customer.login(space.name, CLIENT), plans)
+            cast.exchanges[customer.slug, space.name] = exchange
+            exchange.open()
+            with cast.narrator.timed(f"{space.name}: every message was confirmed"):
+                exchange.run()
+    seconds = 2 * cast.interval_seconds + 3
+    cast.narrator.tell(f"The clients stay connected for {seconds} s, so that samples see them")
+    exchanges.hold(seconds, time.monotonic())
+    for key, exchange in cast.exchanges.items():
+        cast.counts[key] = exchange.close()
+    for customer in cast.customers:
+        for name, count in cast.counts_of(customer).items():
+            sent = sum(tally.accepted for tally in count.by_address.values())
+            got = sum(tally.received for tally in count.by_address.values())
+            cast.narrator.tell(
+                f"{name}: {sent} sent, {got} received over {count.connections} connections"
+            )
+
+
+def refuse_strangers(cast: Cast) -> None:
+    """Who has no right is refused by the protocol, and by REST."""
+    cast.narrator.chapter("Strangers are refused")
+    first, second = cast.customers
+    space, other = next(iter(first.spaces.values())), next(iter(second.spaces.values()))
+    address = next(iter(space.addresses))
+    mine, foreign = first.login(space.name, CLIENT), second.login(other.name, CLIENT)
+    first.create_user(space.name, READER, [{"addresses": [address], "operations": ["recv"]}])
+    tries = {
+        "a wrong password": traffic.with_password(mine, "not-the-password"),
+        "another tenant's user": replace(mine, user=foreign.user, password=foreign.password),
+        "a user without the permission": first.login(space.name, READER),
+    }
+    count = cast.counts[first.slug, space.name]
+    for who, login in tries.items():
+        tried = traffic.attempt(login, address, sends=True)
+        count.others += tried.tally
+        cast.comparisons.add(f"{who} sends", UNAUTHORIZED, tried.condition)
+        cast.narrator.tell(f"{who}: {tried.refusal or 'LET IN'}")
+    answer = _rest_answer(second, f"/tenants/{first.slug}/address-spaces")
+    cast.comparisons.add("another tenant's objects over REST", "missing", answer)
+    cast.narrator.tell(f"another tenant's objects over REST: {answer}")
+
+
+def revoke_a_user(cast: Cast) -> None:
+    """A user is revoked while it is connected."""
+    cast.narrator.chapter("A user is revoked")
+    customer = cast.customers[0]
+    space = next(iter(customer.spaces.values()))
+    address = next(iter(space.addresses))
+    listener = traffic.listen(customer.login(space.name, READER), address)
+    began = time.monotonic()
+    customer.revoke_user(space.name, READER)
+    is_closed = listener.ended.wait(15)
+    listener.leave()
+    cast.counts[customer.slug, space.name].others += listener.tally
+    cast.comparisons.add("revoked user's connection", "closed", "closed" if is_closed else "open")
+    cast.narrator.tell(
+        f"its open connection was closed {time.monotonic() - began:.1f} s after the request: "
+        f"{listener.error or 'without a word'}"
+    )
+
+
+def show_usage(cast: Cast) -> None:
+    """Samples land, Spark aggregates them, and the tenant sees its usage."""
+    cast.narrator.chapter("Samples land in Delta tables; Spark aggregates them")
+    customer = cast.customers[0]
+    with cast.narrator.timed("the first usage is there"):
+        found = _wait_for_usage(cast, customer)
+    names = {space.id: space.name for space in customer.spaces.values()}
+    rows = [["space", "address", "meter", "quantity"]]
+    for (space, address, meter), quantity in sorted(found.items()):
+        rows.append([names.get(space, space), address, meter, f"{quantity:,}"])
+    cast.narrator.table(rows)
+
+
+def reach_a_quota(cast: Cast) -> None:
+    """The tenant on the smallest plan asks for more than its plan allows."""
+    cast.narrator.chapter("A quota is reached")
+    customer = cast.customers[1]
+    space = next(iter(customer.spaces.values()))
+    refusal = "never refused"
+    for number in range(1, 50):
+        try:
+            customer.request_address(
+                space.name, f"extra-{number}", "queue", f"{space.type}-small-queue"
+            )
+        except Refused as refused:
+            refusal = refused.error_code
+            cast.narrator.tell(f"one address too many: {refused.message}")
+            break
+    cast.comparisons.add("refusal over the quota", "quota_exceeded", refusal)
+
+
+def delete_things(cast: Cast) -> None:
+    """An address and a space are deleted; what they used is still billed."""
+    cast.narrator.chapter("An address and a space are deleted")
+    first, second = cast.customers
+    space = next(space for space in first.spaces.values() if space.type == "brokered")
+    address = next(iter(space.addresses))
+    with cast.narrator.timed(f"address {space.name}/{address} is gone"):
+        first.delete_address(space.name, address)
+    gone = next(iter(second.spaces))
+    with cast.narrator.timed(f"space {gone} is gone"):
+        second.delete_space(gone)
+
+
+def close_and_issue(cast: Cast) -> None:
+    """The operator closes both periods now, issues the invoices and books a payment."""
+    cast.narrator.chapter("The periods are closed and the invoices are issued")
+    operator = cast.operator()
+    operations = {customer.slug: operator.close_now(customer) for customer in cast.customers}
+    for customer in cast.customers:
+        operation = operations[customer.slug]
+        with cast.narrator.timed(f"{customer.organisation}: closed and issued"):
+            customer.follow(operation, timeout_seconds=300)
+            invoice = bills.issue(operator, customer, operation["subject_id"])
+        cast.invoices[customer.slug] = invoice
+        total = f"{invoice['total_minor'] / 100:,.2f} {invoice['currency']}"
+        cast.narrator.tell(f"invoice {invoice['number']} over {total}")
+        cast.narrator.table(_lines(invoice))
+    first = cast.invoices[cast.customers[0].slug]
+    operator.record_payment(first, f"transfer {first['number']}", f"{datetime.now(UTC):%Y-%m-%d}")
+    paid = cast.customers[0].api.get(cast.customers[0].path(f"/invoices/{first['id']}"))
+    cast.comparisons.add(f"invoice {first['number']} after its payment", "paid", paid["state"])
+    cast.narrator.tell(f"invoice {first['number']} was paid by bank transfer")
+
+
+def compare(cast: Cast) -> None:
+    """Every quantity against what the clients counted; every invoice recomputed."""
+    cast.narrator.chapter("Everything is compared with what the clients counted")
+    for customer in cast.customers:
+        found = bills.metered(customer)
+        counts = cast.counts_of(customer)
+        for name, count in counts.items():
+            space = customer.spaces[name]
+            bills.compare_space(cast.comparisons, space, count, found, cast.sampling)
+        bills.compare_invoice(cast.comparisons, customer, cast.invoices[customer.slug], counts)
+    cast.narrator.table([comparisons.HEADER, *(row.row() for row in cast.comparisons.rows)])
+    cast.narrator.tell(
+        f"Connection-hours are sampled every {cast.interval_seconds} s: the bound is one interval "
+        "per connection. Everything else is exact."
+    )
+
+
+def show_ways_in(cast: Cast) -> None:
+    """Print the portal's address and the logins."""
+    cast.narrator.chapter("Look around")
+    cast.narrator.tell(f"portal: {cast.up.url}")
+    rows = [["operator", OPERATOR_EMAIL, cast.up.secrets.operator_password]]
+    for customer in cast.customers:
+        rows.append([customer.organisation, customer.email, customer.password])
+    if cast.person:
+        rows.append(["through Keycloak", cast.person.email, cast.person.password])
+    cast.narrator.table(rows)
+
+
+def _lines(invoice: Json) -> list[list[str]]:
+    rows = [["line", "quantity", "unit", "amount"]]
+    for line in invoice["document"]["lines"]:
+        quantity = f"{float(line['quantity']):,.4f}".rstrip("0").rstrip(".")
+        amount = f"{line['amount_minor'] / 100:,.2f}"
+        rows.append([line["description"], quantity, line["unit"], amount])
+    return rows
+
+
+def _rest_answer(customer: Customer, path: str) -> str:
+    try:
+        customer.api.get(path)
+    except Refused as refused:
+        return refused.error_code
+    return "let in"
+
+
+def _wait_for_usage(cast: Cast, customer: Customer, timeout_seconds: float = 120) -> bills.Metered:
+    counted = sum(
+        tally.received
+        for count in cast.counts_of(customer).values()
+        for tally in count.by_address.values()
+    )
+    deadline = time.monotonic() + timeout_seconds
+    while True:
+        found = bills.metered(customer)
+        received = sum(found[key] for key in found if key[2] == "messages_out")
+        if received >= counted:
+            return found
+        if time.monotonic() > deadline:
+            raise Unavailable(
+                f"after {timeout_seconds:.0f} s the usage shows {received} of {counted} messages "
+                "received: look at metering.log",
+                code="demo.no_usage",
+            )
+        time.sleep(1)

@@ -1,0 +1,59 @@
+"""Plain lines with times for a person who watches."""
+
+import sys
+import textwrap
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+_INDENT = " " * 9
+_WIDTH = 100
+
+
+class Narrator:
+    """Prints a story: chapters, lines below them, each with the time since the beginning."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+
+    def chapter(self, title: str) -> None:
+        """Begin a part of the story."""
+        self._write(f"\n{self._clock()}  {title.upper()}")
+
+    def tell(self, text: str) -> None:
+        """Say one thing."""
+        self._write(f"{self._clock()}  {self._folded(text)}")
+
+    def table(self, rows: Sequence[Sequence[str]]) -> None:
+        """Print aligned columns; the first is for names, the others for figures."""
+        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+        for row in rows:
+            first, *others = (
+                cell.ljust(width) if column == 0 else cell.rjust(width)
+                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            )
+            self._write(_INDENT + "  ".join([first, *others]).rstrip())
+
+    def plain(self, text: str) -> None:
+        """Print a line without a time."""
+        self._write(text)
+
+    @contextmanager
+    def timed(self, text: str) -> Iterator[None]:
+        """Say ``text`` with how long the block took, after it."""
+        began = time.monotonic()
+        yield
+        self.tell(f"{text} ({time.monotonic() - began:.1f} s)")
+
+    def _clock(self) -> str:
+        minutes, seconds = divmod(int(time.monotonic() - self._began), 60)
+        return f"{minutes:4d}:{seconds:02d}"
+
+    @staticmethod
+    def _folded(text: str) -> str:
+        return textwrap.fill(text, _WIDTH, subsequent_indent=_INDENT, break_long_words=False)
+
+    @staticmethod
+    def _write(text: str) -> None:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()

@@ -1,0 +1,54 @@
+"""The plan of the demonstration: every message costs something, so that invoices are no zeros.
+
+The charge for messages is computed here a second time, from nothing but what clients counted.
+"""
+
+import copy
+import json
+from collections.abc import Iterable
+
+from controlplane.rest_client import Api, Json
+from workers.messaging.traffic import Tally
+
+PLAN = "metered"
+# (up to this many messages, minor units each); the last tier has no end.
+TIERS: tuple[tuple[int | None, int], ...] = ((500, 2), (None, 1))
+
+
+def publish(api: Api) -> Json:
+    """Publish the present catalogue with the plan added, as the operator; what it changes."""
+    document = copy.deepcopy(api.get("/staff/catalogue")["document"])
+    for plan in document["plans"].values():
+        plan.pop("currency")  # the seller's; the canonical form repeats it
+    plan = {**document["plans"]["team"], "title": "Metered", "monthly_fee_minor": 0}
+    plan["included"] = {}
+    plan["prices"] = {
+        "messages": {
+            "model": "graduated",
+            "unit": "message",
+            "base_per_unit": 1,
+            "tiers": [[_text(end), f"{minor / 100:.2f}"] for end, minor in TIERS],
+        },
+        "connection_ms": {
+            "model": "unit",
+            "unit": "connection-hour",
+            "base_per_unit": 3_600_000,
+            "tiers": [[None, "2.00"]],
+        },
+    }
+    document["plans"][PLAN] = plan
+    return api.post("/staff/catalogue", {"yaml": json.dumps(document)})
+
+
+def message_charge_minor(tallies: Iterable[Tally]) -> int:
+    """Return what the counted messages, in and out, must cost."""
+    left = sum(tally.accepted + tally.received for tally in tallies)
+    charge, begin = 0, 0
+    for end, minor in TIERS:
+        taken = left if end is None else min(left, end - begin)
+        charge, left, begin = charge + taken * minor, left - taken, end or 0
+    return charge
+
+
+def _text(end: int | None) -> str | None:
+    return None if end is None else str(end)

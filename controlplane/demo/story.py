@@ -1,0 +1,94 @@
+"""The order of the story, how it begins and how it always ends."""
+
+import signal
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from controlplane.core.errors import WaypostError
+from controlplane.demo import chapters
+from controlplane.demo.cast import Cast
+from controlplane.demo.narrator import Narrator
+from controlplane.embedded import identity_provider, stack
+from controlplane.embedded import installation as installations
+from workers.messaging.traffic import TrafficError
+
+# Shorter than in production, so that nobody waits minutes for a sample or a pipeline run.
+SETTINGS = {
+    "WAYPOST_SAMPLE_SECONDS": "5",
+    "WAYPOST_LANDING_SECONDS": "10",
+    "WAYPOST_PIPELINE_SECONDS": "45",
+}
+STORY: tuple[Callable[[Cast], None], ...] = (
+    chapters.publish_prices,
+    chapters.sign_up,
+    chapters.create_spaces,
+    chapters.exchange_messages,
+    chapters.refuse_strangers,
+    chapters.revoke_a_user,
+    chapters.show_usage,
+    chapters.reach_a_quota,
+    chapters.delete_things,
+    chapters.close_and_issue,
+    chapters.compare,
+)
+
+
+def run(root: Path, *, stays: bool, oidc: bool = False) -> int:
+    """Tell the whole story on the installation in ``root``; the process's exit code.
+
+    0 only if every chapter ran and every comparison held. SIGINT and SIGTERM stop everything in
+    order. With ``stays`` the installation runs on until then; the folder is kept either way.
+    """
+    signal.signal(signal.SIGTERM, _interrupt)
+    narrator = Narrator()
+    cast = Cast(narrator, root, interval_seconds=int(SETTINGS["WAYPOST_SAMPLE_SECONDS"]))
+    is_whole = False
+    try:
+        _start(cast, oidc)
+        _tell(cast)
+        is_whole = True
+        chapters.show_ways_in(cast)
+        if stays:
+            narrator.tell("Everything stays up until Ctrl-C.")
+            signal.pause()
+    except KeyboardInterrupt:
+        narrator.tell("interrupted")
+    except (WaypostError, TrafficError) as error:
+        narrator.tell(f"The story ends early: {error}")
+    finally:
+        _stop(cast)
+    narrator.plain(cast.comparisons.closing_line())
+    return 0 if is_whole and cast.comparisons.rows and not cast.comparisons.n_differences else 1
+
+
+def _start(cast: Cast, oidc: bool) -> None:
+    cast.narrator.chapter("Starting real servers on this machine")
+    began = time.monotonic()
+    cast.installation = stack.up(cast.root, settings=SETTINGS, say=cast.narrator.tell)
+    if oidc:
+        cast.person = identity_provider.start(cast.installation, say=cast.narrator.tell)
+    cast.narrator.tell(f"Up after {time.monotonic() - began:.1f} s at {cast.installation.url}")
+
+
+def _tell(cast: Cast) -> None:
+    cast.began_at = datetime.now(UTC)
+    for chapter in STORY:
+        chapter(cast)
+
+
+def _stop(cast: Cast) -> None:
+    # A second signal must not cut the end short and leave servers behind.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    cast.close_traffic()
+    if installations.load(cast.root) is not None:
+        cast.narrator.tell("Stopping everything")
+        stack.down(cast.root)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,196 @@
+"""Fetch the servers and JARs that no Python package carries, once, into a cache.
+
+Called by ``make setup`` (``python -m controlplane.embedded.artifacts [keycloak]``). Coordinates
+are in ``ivy/artifacts.xml``; the Ivy that ships inside pyspark resolves them. Every file is
+compared with a pinned checksum, and appears in the cache by one rename, so that a fetch killed
+anywhere leaves nothing half-made.
+"""
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from controlplane.core.errors import Unavailable
+from controlplane.embedded import java
+
+_COORDINATES = Path(__file__).parent / "ivy" / "artifacts.xml"
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """One file to fetch. ``place`` is where it, or the folder it unpacks to, ends in the cache."""
+
+    configuration: str
+    file: str
+    sha256: str
+    place: str
+
+
+ARTIFACTS = (
+    Artifact(
+        "delta",
+        "delta-spark_4.2_2.13-4.4.0.jar",
+        "27d4fd8b1f879535c573ed1c718177d6a27f24d3e626ba02e216369725721ead",
+        "jars/delta-spark_4.2_2.13-4.4.0.jar",
+    ),
+    Artifact(
+        "delta",
+        "delta-storage-4.4.0.jar",
+        "c46735481fa8e326b0957be02b4420cbcab4b325bb08009b7f2045a95133f1cc",
+        "jars/delta-storage-4.4.0.jar",
+    ),
+    Artifact(
+        "artemis",
+        "apache-artemis-2.56.0.tar.gz",
+        "df469079b6388c8c6276197388a0f5ee0d64d0ca42d7f0e2ca5e392e21b955de",
+        "artemis/apache-artemis-2.56.0",
+    ),
+    Artifact(
+        "keycloak",
+        "keycloak-quarkus-dist-26.7.3.tar.gz",
+        "77657f30b7e90d70f727712ce1c967f430fd6a5e9f458d32d8c6df0635345f47",
+        "keycloak/keycloak-26.7.3",
+    ),
+)
+ALWAYS = ("delta", "artemis")
+
+
+def cache_dir() -> Path:
+    """Return the cache's folder: ``WAYPOST_CACHE``, else ``~/.cache/waypost``."""
+    return Path(os.environ.get("WAYPOST_CACHE") or Path.home() / ".cache" / "waypost")
+
+
+def artemis_home(cache: Path | None = None) -> Path:
+    """Return where the unpacked Artemis is.
+
+    Raises:
+        Unavailable: ``artifact.missing``: setup has not fetched it.
+    """
+    place = next(item.place for item in ARTIFACTS if item.configuration == "artemis")
+    home = (cache or cache_dir()) / place
+    if not home.is_dir():
+        raise Unavailable(f"Artemis is not in {home}: run `make setup`.", code="artifact.missing")
+    return home
+
+
+def ensure(configurations: Iterable[str], cache: Path) -> list[str]:
+    """Fetch what is missing of ``configurations`` into ``cache``; return the places that are new.
+
+    Raises:
+        Unavailable: ``artifact.fetch`` (no answer), ``artifact.checksum`` (other bytes than
+            pinned), ``java.missing`` or ``java.version``.
+    """
+    wanted = set(configurations)
+    missing = [
+        item
+        for item in ARTIFACTS
+        if item.configuration in wanted and not (cache / item.place).exists()
+    ]
+    if missing:
+        cache.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="fetch-", dir=cache) as folder:
+            _retrieve(sorted({item.configuration for item in missing}), Path(folder))
+            for item in missing:
+                _put(item, Path(folder), cache)
+    return [item.place for item in missing]
+
+
+def _retrieve(configurations: Sequence[str], folder: Path) -> None:
+    result = subprocess.run(
+        [
+            java.find(),
+            "-jar",
+            _ivy(),
+            "-warn",
+            "-cache",
+            folder / "cache",
+            "-ivy",
+            _COORDINATES,
+            "-confs",
+            *configurations,
+            "-retrieve",
+            f"{folder}/[artifact]-[revision].[ext]",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if result.returncode:
+        raise Unavailable(
+            f"Fetching {', '.join(configurations)} failed: {_last_lines(result.stdout)}",
+            code="artifact.fetch",
+        )
+
+
+def _ivy() -> Path:
+    # Found, not imported: only the lakehouse imports Spark.
+    spec = importlib.util.find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        raise Unavailable("pyspark is not installed: run `make setup`.", code="artifact.fetch")
+    return next((Path(spec.origin).parent / "jars").glob("ivy-*.jar"))
+
+
+def _put(item: Artifact, folder: Path, cache: Path) -> None:
+    source, place = folder / item.file, cache / item.place
+    _check(source, item.sha256)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if item.file.endswith(".tar.gz"):
+        with tarfile.open(source) as archive:
+            _unpack(archive, folder / "unpacked")
+        source = folder / "unpacked" / place.name
+    if not place.exists():  # a second setup may have been faster
+        shutil.move(source, place)
+
+
+def _unpack(archive: tarfile.TarFile, folder: Path) -> None:
+    if hasattr(tarfile, "data_filter"):
+        archive.extractall(folder, filter="data")
+    else:  # Python 3.11 before 3.11.4; the checksum was compared, so the content is known
+        archive.extractall(folder)
+
+
+def _check(path: Path, sha256: str) -> None:
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != sha256:
+        raise Unavailable(
+            f"{path.name} has checksum {found}, not the pinned {sha256}: nothing was kept.",
+            code="artifact.checksum",
+        )
+
+
+def _last_lines(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip(". \t")]
+    return " / ".join(lines[-3:]) or "no output"
+
+
+def main() -> int:
+    """Fetch the artifacts of a run or, with more names as arguments, those too."""
+    try:
+        new = ensure([*ALWAYS, *sys.argv[1:]], cache_dir())
+    except Unavailable as error:
+        print(f"{error.error_code}: {error.message}", file=sys.stderr)  # noqa: T201
+        return 1
+    except OSError as error:  # a full disk, a cache that is not writable
+        print(  # noqa: T201
+            f"{cache_dir()} cannot be filled ({error.strerror}): make room, or set WAYPOST_CACHE.",
+            file=sys.stderr,
+        )
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    for place in new:
+        print(f"fetched {place}")  # noqa: T201  (read by people in setup)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

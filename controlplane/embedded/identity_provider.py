@@ -1,0 +1,75 @@
+"""A Keycloak of the installation's own, for ``make demo OIDC=1``: people log in through it.
+
+Its port, its client's secret and its one person are made once and kept in ``keycloak/login.json``
+(mode 0600), because Keycloak keeps the realm of its first start.
+"""
+
+import json
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from controlplane.embedded import artifacts, keycloak, ports, stack, supervisor_client
+from controlplane.embedded.installation import Installation
+from controlplane.embedded.supervisor_client import Program
+
+EMAIL = "ada@customer.example"
+
+
+@dataclass(frozen=True)
+class Person:
+    """Who may log in through the provider."""
+
+    email: str
+    password: str
+
+
+@dataclass(frozen=True)
+class _Kept:
+    port: int
+    client_secret: str
+    password: str
+
+
+def start(installation: Installation, *, say: Callable[[str], None]) -> Person:
+    """Run Keycloak under the installation's supervisor and let Waypost log in through it.
+
+    Idempotent. The installation keeps the provider from now on.
+
+    Raises:
+        Unavailable: Keycloak is not fetched, not buildable, or does not answer.
+    """
+    folder = installation.root / "keycloak"
+    kept = _remember(folder)
+    server = keycloak.Server(folder / "server", kept.port, kept.client_secret)
+    person = keycloak.Person("ada", EMAIL, kept.password)
+    distribution = keycloak.home(artifacts.cache_dir())
+    say("starting Keycloak (its first start takes a minute)")
+    keycloak.ensure_built(distribution)
+    realm = keycloak.build_realm(kept.client_secret, [installation.url], [person])
+    keycloak.prepare(server, distribution, realm)
+    installation.supervisor().ensure(_program(installation, server))
+    keycloak.wait_ready(server, None, timeout_seconds=180)
+    stack.up(installation.root, settings=keycloak.environment(server), say=say)
+    return Person(EMAIL, kept.password)
+
+
+def _program(installation: Installation, server: keycloak.Server) -> Program:
+    return Program(
+        name="keycloak",
+        command=keycloak.command(server),
+        directory=str(server.folder),
+        log_file=str(installation.log_dir / "keycloak.log"),
+        priority=50,
+    )
+
+
+def _remember(folder: Path) -> _Kept:
+    path = folder / "login.json"
+    if path.exists():
+        return _Kept(**json.loads(path.read_text()))
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    kept = _Kept(ports.reserve_port(), secrets.token_urlsafe(24), secrets.token_urlsafe(12))
+    supervisor_client.write_atomically(path, json.dumps(vars(kept)), mode=0o600)
+    return kept

@@ -1,0 +1,79 @@
+"""Find the Java that runs Artemis, Spark and Ivy: version 17 or 21, nothing else.
+
+Called by ``artifacts`` and ``stack``; ``.ci/setup`` installs one where none is.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from controlplane.core.errors import Unavailable
+
+# Spark 4.2 supports 17 and 21; Artemis 2.56 needs at least 17.
+SUPPORTED = (17, 21)
+_SYSTEM = Path("/usr/lib/jvm")
+_VERSION = re.compile(r'version "(\d+)')
+
+
+def find() -> Path:
+    """Return the path of a ``java`` program of a supported version.
+
+    ``WAYPOST_JAVA`` and ``JAVA_HOME`` are looked at first, then PATH, then the system's folder.
+
+    Raises:
+        Unavailable: ``java.missing`` when there is none, ``java.version`` when only others are.
+    """
+    seen = []
+    for program in _candidates():
+        version = _version(program)
+        if version in SUPPORTED:
+            return program
+        seen.append(f"{program} is version {version or 'unknown'}")
+    wanted = "install openjdk-17-jre-headless or openjdk-21-jre-headless, or set WAYPOST_JAVA"
+    if seen:
+        raise Unavailable(
+            f"Java 17 or 21 is needed, but {'; '.join(seen)}: {wanted}.", code="java.version"
+        )
+    raise Unavailable(f"Java 17 or 21 is needed and none was found: {wanted}.", code="java.missing")
+
+
+def home(program: Path) -> Path:
+    """Return the JAVA_HOME that ``program`` belongs to."""
+    return program.resolve().parent.parent
+
+
+def _candidates() -> Iterator[Path]:
+    if named := os.environ.get("WAYPOST_JAVA"):
+        yield Path(named)
+        return
+    if java_home := os.environ.get("JAVA_HOME"):
+        yield Path(java_home) / "bin" / "java"
+    if on_path := shutil.which("java"):
+        yield Path(on_path)
+    yield from sorted(_SYSTEM.glob("java-*/bin/java"))
+
+
+def _version(program: Path) -> int | None:
+    try:
+        answer = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    found = _VERSION.search(answer.stderr)
+    return int(found[1]) if found else None
+
+
+def main() -> int:
+    """Print the JAVA_HOME that setup records, or the refusal; for ``.ci/setup``."""
+    try:
+        print(home(find()))  # noqa: T201  (read by a shell script)
+    except Unavailable as error:
+        print(error.message)  # noqa: T201
+        return 3 if error.error_code == "java.missing" else 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

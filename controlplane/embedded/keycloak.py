@@ -1,0 +1,253 @@
+"""The embedded Keycloak: a real OpenID provider for tests and for ``make demo OIDC=1``.
+
+Keycloak serves from a private folder (data, imported realm) whose programs are links into the
+shared, unpacked distribution. The distribution is "built" once (Quarkus augmentation, 22 s on two
+cores); a start then takes 15 s and 450 MB. For trying and testing: it speaks http on loopback.
+Source of options: Keycloak guides "Configuring Keycloak" and "Importing and exporting realms".
+"""
+
+import fcntl
+import json
+import os
+import secrets
+import shutil
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from controlplane.core.errors import Unavailable
+from controlplane.embedded import ports
+
+VERSION = "26.7.3"
+REALM = "waypost"
+CLIENT_ID = "waypost"
+_BUILT_WITH = "--db=dev-file"
+_THREADS = "io.quarkus.bootstrap.forkjoin.QuarkusForkJoinWorkerThreadFactory"
+_JAVA = (
+    "-Xms32m",
+    "-Xmx200m",
+    "-XX:MaxMetaspaceSize=200m",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+ExitOnOutOfMemoryError",
+    "-Dfile.encoding=UTF-8",
+    "-Duser.language=en",
+    "-Djava.util.logging.manager=org.jboss.logmanager.LogManager",
+    f"-Djava.util.concurrent.ForkJoinPool.common.threadFactory={_THREADS}",
+    "-Dpicocli.disable.closures=true",
+    "-Dquarkus-log-max-startup-records=10000",
+    "--add-opens=java.base/java.util=ALL-UNNAMED",
+    "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
+    "--add-opens=java.base/java.security=ALL-UNNAMED",
+    "--add-opens=java.base/java.lang=ALL-UNNAMED",
+    "--enable-native-access=ALL-UNNAMED",
+)
+
+
+@dataclass(frozen=True)
+class Person:
+    """A login of the realm."""
+
+    username: str
+    email: str
+    password: str = field(repr=False)
+    email_verified: bool = True
+
+
+@dataclass(frozen=True)
+class Server:
+    """A Keycloak to be run from ``folder`` on a loopback port, and its one client."""
+
+    folder: Path
+    port: int
+    client_secret: str = field(repr=False)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def issuer(self) -> str:
+        return f"{self.url}/realms/{REALM}"
+
+
+def environment(server: Server) -> dict[str, str]:
+    """Return the WAYPOST_OIDC_* variables that make Waypost log in through ``server``."""
+    endpoints = f"{server.issuer}/protocol/openid-connect"
+    return {
+        "WAYPOST_OIDC_ISSUER": server.issuer,
+        "WAYPOST_OIDC_CLIENT_ID": CLIENT_ID,
+        "WAYPOST_OIDC_CLIENT_SECRET": server.client_secret,
+        "WAYPOST_OIDC_AUTHORIZATION_ENDPOINT": f"{endpoints}/auth",
+        "WAYPOST_OIDC_TOKEN_ENDPOINT": f"{endpoints}/token",
+        "WAYPOST_OIDC_USER_ENDPOINT": f"{endpoints}/userinfo",
+        "WAYPOST_OIDC_JWKS_ENDPOINT": f"{endpoints}/certs",
+        "WAYPOST_OIDC_LOGOUT_ENDPOINT": f"{endpoints}/logout",
+    }
+
+
+def build_realm(
+    client_secret: str, public_urls: Sequence[str], people: Sequence[Person]
+) -> dict[str, Any]:
+    """Return the realm to import: one confidential client that must use PKCE, and its people."""
+    client = {
+        "clientId": CLIENT_ID,
+        "secret": client_secret,
+        "enabled": True,
+        "protocol": "openid-connect",
+        "publicClient": False,
+        "standardFlowEnabled": True,
+        "implicitFlowEnabled": False,
+        "directAccessGrantsEnabled": False,
+        "redirectUris": [f"{url}/oidc/callback/" for url in public_urls],
+        "attributes": {
+            "pkce.code.challenge.method": "S256",
+            "post.logout.redirect.uris": "##".join(f"{url}/*" for url in public_urls),
+        },
+    }
+    return {
+        "realm": REALM,
+        "enabled": True,
+        "sslRequired": "none",
+        "displayName": "Waypost",
+        "clients": [client],
+        "users": [_user(person) for person in people],
+    }
+
+
+def _user(person: Person) -> dict[str, Any]:
+    return {
+        "username": person.username,
+        "email": person.email,
+        "enabled": True,
+        "emailVerified": person.email_verified,
+        "firstName": person.username.capitalize(),
+        "lastName": "Example",
+        "credentials": [{"type": "password", "value": person.password, "temporary": False}],
+    }
+
+
+def home(cache: Path) -> Path:
+    """Return the unpacked distribution in ``cache``.
+
+    Raises:
+        Unavailable: it was not fetched.
+    """
+    folder = cache / "keycloak" / f"keycloak-{VERSION}"
+    if not (folder / "lib" / "quarkus-run.jar").exists():
+        raise Unavailable("Keycloak is not installed: run `make setup`.", code="keycloak.missing")
+    return folder
+
+
+def ensure_built(distribution: Path) -> None:
+    """Return once the distribution is built for our options; 22 s the first time, then nothing.
+
+    Raises:
+        Unavailable: the build failed; the message carries its last lines.
+    """
+    marker = distribution / "lib" / "quarkus" / "waypost-built"
+    with (distribution / ".waypost-build.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two runs on one machine share the distribution
+        if marker.exists() and marker.read_text() == _BUILT_WITH:
+            return
+        result = subprocess.run(
+            [str(distribution / "bin" / "kc.sh"), "build", _BUILT_WITH],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "JAVA_OPTS_KC_HEAP": "-Xms32m -Xmx256m"},
+        )
+        if result.returncode:
+            output = (result.stdout + result.stderr)[-500:]
+            raise Unavailable(f"Keycloak could not be built: {output}")
+        marker.write_text(_BUILT_WITH)
+
+
+def prepare(server: Server, distribution: Path, realm: Mapping[str, Any]) -> None:
+    """Lay out the folder that ``command`` serves from. Idempotent; keeps the server's own rows.
+
+    The realm is imported at the first start only; an existing one is left as it is.
+    """
+    for name in ("lib", "conf", "providers", "themes"):
+        link = server.folder / name
+        link.unlink(missing_ok=True)
+        server.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        link.symlink_to(distribution / name)
+    imports = server.folder / "data" / "import"
+    imports.mkdir(parents=True, exist_ok=True)
+    document = imports / f"{REALM}-realm.json"
+    document.touch(mode=0o600)
+    document.write_text(json.dumps(realm))
+
+
+def command(server: Server) -> list[str]:
+    """Return the foreground command that serves ``server``; run it in ``server.folder``."""
+    java = shutil.which("java")
+    if java is None:
+        raise Unavailable("Keycloak needs Java 17 on PATH.", code="java.missing")
+    return [
+        java,
+        *_JAVA,
+        f"-Dkc.home.dir={server.folder}",
+        f"-Djboss.server.config.dir={server.folder / 'conf'}",
+        "-cp",
+        str(server.folder / "lib" / "quarkus-run.jar"),
+        "io.quarkus.bootstrap.runner.QuarkusEntryPoint",
+        "start",
+        "--optimized",
+        "--import-realm",
+        "--http-enabled=true",
+        "--http-host=127.0.0.1",
+        f"--http-port={server.port}",
+        f"--hostname={server.url}",
+        "--cache=local",
+    ]
+
+
+def wait_ready(
+    server: Server, process: subprocess.Popen[bytes] | None, timeout_seconds: float = 120
+) -> None:
+    """Return once the realm answers its discovery document.
+
+    Raises:
+        Unavailable: the process ended, or the time passed.
+    """
+    deadline = time.monotonic() + timeout_seconds
+    while not _answers(f"{server.issuer}/.well-known/openid-configuration"):
+        if process is not None and process.poll() is not None:
+            raise Unavailable(f"Keycloak ended; see {server.folder / 'keycloak.log'}.")
+        if time.monotonic() > deadline:
+            raise Unavailable(f"Keycloak does not answer; see {server.folder / 'keycloak.log'}.")
+        time.sleep(0.2)
+
+
+@contextmanager
+def throwaway(
+    folder: Path, cache: Path, public_urls: Sequence[str], people: Sequence[Person]
+) -> Iterator[Server]:
+    """Serve a fresh Keycloak under ``folder`` until the block ends (tests)."""
+    distribution = home(cache)
+    ensure_built(distribution)
+    server = Server(folder, ports.free_port(), secrets.token_urlsafe(24))
+    prepare(server, distribution, build_realm(server.client_secret, public_urls, people))
+    with (folder / "keycloak.log").open("wb") as log:
+        process = subprocess.Popen(command(server), cwd=folder, stdout=log, stderr=log)
+        try:
+            wait_ready(server, process)
+            yield server
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False

@@ -1,0 +1,46 @@
+"""Free loopback ports for embedded servers."""
+
+import random
+import socket
+
+# Below the range from which the kernel takes the local ports of outgoing connections, so that a
+# remembered port is not found taken by chance (Linux: net.ipv4.ip_local_port_range).
+_STABLE = range(20000, 32000)
+
+
+def free_port() -> int:
+    """Return a TCP port that is free on 127.0.0.1 now; the caller should bind it soon."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def is_open(host: str, port: int, timeout_seconds: float = 0.2) -> bool:
+    """Return whether something accepts TCP connections there."""
+    try:
+        with socket.create_connection((host, port), timeout=timeout_seconds):
+            return True
+    except OSError:
+        return False
+
+
+def is_free(port: int) -> bool:
+    """Return whether a server could listen on 127.0.0.1 at ``port`` now."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
+def reserve_port(preferred: int | None = None) -> int:
+    """Return a free port worth remembering: ``preferred`` when free, else a random stable one."""
+    if preferred and is_free(preferred):
+        return preferred
+    while True:
+        port = random.choice(_STABLE)
+        if is_free(port):
+            return port

@@ -1,0 +1,265 @@
+"""Bring one installation up, take it down, say how it is. Called by the command and the demo.
+
+``up`` is level-triggered: it may be killed at any point and run again; the next run ends in the
+same state. It never needs to know how far an earlier one came.
+"""
+
+import fcntl
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from controlplane.core.errors import Conflict, Invalid, Unavailable
+from controlplane.embedded import installation as installations
+from controlplane.embedded import ports, servers, supervision
+from controlplane.embedded.installation import Installation
+
+Say = Callable[[str], None]
+_SERVER_PORTS = ("postgres", "valkey", "web", "auth")
+
+
+@dataclass(frozen=True)
+class ServerStatus:
+    """One supervised program. ``memory_bytes`` is its resident share, children included."""
+
+    name: str
+    state: str
+    pid: int
+    memory_bytes: int
+    message: str
+
+
+@dataclass(frozen=True)
+class StackStatus:
+    """How an installation is: ``is_up`` means that the portal says it is ready."""
+
+    root: str
+    url: str
+    is_up: bool
+    servers: Sequence[ServerStatus]
+
+
+def up(
+    root: Path,
+    *,
+    web_port: int | None = None,
+    settings: Mapping[str, str] | None = None,
+    say: Say = lambda _: None,
+) -> Installation:
+    """Start everything and return the installation once the portal is ready. Idempotent.
+
+    ``settings`` are ``WAYPOST_*`` variables to keep for this installation.
+
+    Raises:
+        Unavailable: with a code ``stack.*``, ``java.*`` or ``artifact.*`` that says what to mend.
+        Conflict: ``stack.port_taken``: the asked port is in use, ``stack.port_fixed``: it runs
+            at another, or ``stack.busy``: another ``up`` or ``down`` of this folder runs.
+    """
+    with _alone(root):
+        installation = _prepare_folder(root, web_port)
+        if settings:
+            installation = installations.with_settings(installation, settings)
+        installation.environment()  # refuses early when Java or Artemis is missing
+        supervision.check_disk(installation)
+        if not installation.supervisor().is_up():
+            supervision.stop_strays(installation)
+            installation = _settle_ports(installation, web_port, say)
+            _forget_own_programs(installation)
+        elif web_port and web_port != installation.ports.web:
+            raise Conflict(
+                f"It already runs, at {installation.url}: `waypost down` first.",
+                code="stack.port_fixed",
+            )
+        _start_stores(installation, say)
+        _prepare_database(installation, say)
+        _start_services(installation, say)
+        return installation
+
+
+def down(root: Path, *, purge: bool = False, say: Say = lambda _: None) -> None:
+    """Stop everything that ``up`` and the workers started; with ``purge`` remove the folder too.
+
+    Raises:
+        Invalid: ``stack.nothing_here``: the folder holds no installation.
+    """
+    with _alone(root):
+        try:
+            installation = installations.load(root)
+        except Unavailable:
+            if not purge:
+                raise
+            installation = None
+        if installation is None and not _holds_installation(root):
+            raise Invalid(f"There is no installation in {root}.", code="stack.nothing_here")
+        if installation:
+            say("stopping")
+            supervision.stop(installation)
+        if purge:
+            say(f"removing {root}")
+            shutil.rmtree(root)
+
+
+def status(root: Path) -> StackStatus:
+    """Return how the installation is.
+
+    Raises:
+        Invalid: ``stack.nothing_here``.
+    """
+    installation = installations.load(root)
+    if installation is None:
+        raise Invalid(
+            f"There is no installation in {root}: `waypost up` makes one.",
+            code="stack.nothing_here",
+        )
+    return StackStatus(
+        root=str(root),
+        url=installation.url,
+        is_up=servers.is_web_ready(installation),
+        servers=_list_servers(installation),
+    )
+
+
+def _prepare_folder(root: Path, web_port: int | None) -> Installation:
+    try:
+        found = installations.load(root)
+        installation = found or installations.create(root, web_port=web_port)
+        for folder in (installation.run_dir, installation.log_dir):
+            folder.mkdir(exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise Unavailable(
+            f"{root} cannot be written: {error.strerror}.", code="stack.folder"
+        ) from error
+    return installation
+
+
+def _settle_ports(installation: Installation, web_port: int | None, say: Say) -> Installation:
+    """Keep the remembered ports; replace those that a stranger took meanwhile."""
+    if web_port:
+        if not ports.is_free(web_port):
+            raise Conflict(
+                f"Port {web_port} is in use by another program: stop it or choose another --port.",
+                code="stack.port_taken",
+            )
+        installation = installations.move_ports(installation, {"web": web_port})
+    taken = [name for name in _SERVER_PORTS if not ports.is_free(getattr(installation.ports, name))]
+    if taken:
+        say(f"moving to other ports, because another program has them: {', '.join(taken)}")
+        installation = installations.move_ports(
+            installation, {name: ports.reserve_port() for name in taken}
+        )
+    return installation
+
+
+def _forget_own_programs(installation: Installation) -> None:
+    # Brokers and routers start with the supervisor; our servers in order, with fresh settings.
+    for name in (*servers.STORES, *servers.SERVICES):
+        (installation.run_dir / "conf.d" / f"{name}.ini").unlink(missing_ok=True)
+
+
+def _start_stores(installation: Installation, say: Say) -> None:
+    say("starting PostgreSQL and Valkey")
+    supervision.start(installation)
+    supervisor = installation.supervisor()
+    supervisor.ensure(servers.postgres_program(installation))
+    supervisor.ensure(servers.valkey_program(installation))
+    servers.wait_postgres(installation)
+    servers.wait_valkey(installation)
+
+
+def _prepare_database(installation: Installation, say: Say) -> None:
+    say("preparing the database")
+    # A process of its own: this layer knows no models, and Django is set up once per process.
+    result = subprocess.run(
+        [sys.executable, "-m", "controlplane.cli.prepare"],
+        env={
+            **installation.environment(),
+            "WAYPOST_OPERATOR_PASSWORD": installation.secrets.operator_password,
+        },
+        cwd=installation.run_dir,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    (installation.log_dir / "prepare.log").write_text(result.stdout + result.stderr)
+    if result.returncode:
+        raise Unavailable(
+            f"The database could not be prepared:\n{_last_line(result.stderr)}\n"
+            f"All of it is in {installation.log_dir / 'prepare.log'}.",
+            code="stack.prepare",
+        )
+
+
+def _start_services(installation: Installation, say: Say) -> None:
+    say("starting portal, workers and auth service")
+    supervisor = installation.supervisor()
+    for program in servers.service_programs(installation):
+        supervisor.ensure(program)
+    servers.wait_services(installation)
+
+
+def _list_servers(installation: Installation) -> Sequence[ServerStatus]:
+    supervisor = installation.supervisor()
+    if not supervisor.is_up():
+        return []
+    return [
+        ServerStatus(
+            program.name, program.state, program.pid, _memory(program.pid), program.message
+        )
+        for program in supervisor.list_programs()
+    ]
+
+
+def _memory(pid: int) -> int:
+    if not pid:
+        return 0
+    try:
+        process = psutil.Process(pid)
+        family = [process, *process.children(recursive=True)]
+        return sum(int(member.memory_full_info().pss) for member in family)
+    except psutil.Error:
+        return 0
+
+
+@contextmanager
+def _alone(root: Path, timeout_seconds: float = 5) -> Iterator[None]:
+    """Hold the folder's lock, which the kernel frees when the holder dies.
+
+    The lock file is beside the folder, so that a purge does not remove it under a waiting caller.
+    """
+    try:
+        root.parent.mkdir(parents=True, exist_ok=True)
+        lock = (root.parent / f".{root.name.lstrip('.')}.lock").open("w")
+    except OSError as error:
+        raise Unavailable(
+            f"{root.parent} cannot be written: {error.strerror}.", code="stack.folder"
+        ) from error
+    with lock:
+        deadline = time.monotonic() + timeout_seconds
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise Conflict(
+                        f"Another `waypost up` or `down` of {root} is running: wait for it.",
+                        code="stack.busy",
+                    ) from None
+                time.sleep(0.1)
+        yield
+
+
+def _holds_installation(root: Path) -> bool:
+    return (root / "installation.json").exists()
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "no output"

@@ -1,0 +1,128 @@
+"""The installation's supervisord: start it, stop it, and end what an earlier life left behind.
+
+Every process that supervisord starts inherits ``WAYPOST_INSTALLATION`` = the installation's id, so
+strays are known by that mark (and pid + start time, held by psutil), never by a program's name.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+import psutil
+
+from controlplane.core.errors import Unavailable
+from controlplane.embedded import supervisor_client
+from controlplane.embedded.installation import Installation
+
+MARK = "WAYPOST_INSTALLATION"
+_PASSED_ON = ("HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER", "LOGNAME", "PATH")
+
+
+def start(installation: Installation) -> bool:
+    """Make the supervisord run; False when it already did. Idempotent.
+
+    Programs of spaces found in ``run/conf.d`` start with it. A control socket without a process
+    behind it and strays of a killed supervisord are removed first.
+    """
+    client = installation.supervisor()
+    if client.is_up():
+        return False
+    stop_strays(installation)
+    (installation.run_dir / "supervisor.sock").unlink(missing_ok=True)
+    configuration = supervisor_client.write_configuration(installation.run_dir)
+    environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    # It detaches itself, so that it outlives us and is nobody's unreaped child.
+    started = subprocess.run(
+        [sys.executable, "-m", "supervisor.supervisord", "-c", configuration],
+        env={**environment, MARK: installation.id},
+        cwd=installation.root,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if started.returncode:
+        raise Unavailable(
+            f"The supervisor did not start: {started.stderr.strip()[-300:]}",
+            code="stack.supervisor",
+        )
+    supervisor_client.wait_up(client)
+    return True
+
+
+def stop(installation: Installation, timeout_seconds: float = 60) -> None:
+    """Stop supervisord and all its programs, and whatever survives it. Idempotent."""
+    client = installation.supervisor()
+    if client.is_up():
+        client.shut_down()
+        deadline = time.monotonic() + timeout_seconds
+        while list_processes(installation) and time.monotonic() < deadline:
+            time.sleep(0.1)
+    stop_strays(installation)
+
+
+def stop_strays(installation: Installation) -> Sequence[int]:
+    """End every process that carries the installation's mark; return their pids."""
+    strays = list_processes(installation)
+    for process in strays:
+        _quietly(process.terminate)
+    _gone, alive = psutil.wait_procs(strays, timeout=10)
+    for process in alive:
+        _quietly(process.kill)
+    psutil.wait_procs(alive, timeout=5)
+    return [process.pid for process in strays]
+
+
+def list_processes(installation: Installation) -> list[psutil.Process]:
+    """Return the live processes that this installation's supervisord started, at any depth."""
+    return [
+        process
+        for process in psutil.process_iter()
+        if process.pid != os.getpid() and _has_mark(process, installation.id)
+    ]
+
+
+def resident_bytes(installation: Installation) -> int:
+    """Return the memory of the whole installation, shared pages counted once (PSS)."""
+    total = 0
+    for process in list_processes(installation):
+        try:
+            total += int(process.memory_full_info().pss)
+        except psutil.Error:
+            continue
+    return total
+
+
+def check_disk(installation: Installation, needed_bytes: int = 500_000_000) -> None:
+    """Return if the state folder's disk has room for a start.
+
+    Raises:
+        Unavailable: ``stack.disk_full``.
+    """
+    free = shutil.disk_usage(installation.root).free
+    if free < needed_bytes:
+        raise Unavailable(
+            f"{installation.root} has {free // 1_000_000} MB free and a start needs "
+            f"{needed_bytes // 1_000_000} MB: make room or choose another folder with --state.",
+            code="stack.disk_full",
+        )
+
+
+def _has_mark(process: psutil.Process, installation_id: str) -> bool:
+    try:
+        return bool(
+            process.environ().get(MARK) == installation_id
+            and process.status() != psutil.STATUS_ZOMBIE
+        )
+    except psutil.Error:
+        return False
+
+
+def _quietly(act: Callable[[], None]) -> None:
+    try:
+        act()
+    except psutil.NoSuchProcess:
+        return

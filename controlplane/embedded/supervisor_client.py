@@ -1,0 +1,317 @@
+"""Programs under supervisord: add, replace, remove, restart, look at them.
+
+Used by ``controlplane.embedded.supervision`` for the installation's own servers and by
+``workers.infra.local`` for the brokers and routers of spaces; tests start a throw-away supervisord.
+One program is one file ``<programs folder>/<name>.ini``; supervisord is told over XML-RPC on its
+unix socket. Source of options and calls: supervisor 4.3 manual, "Configuration File" and "XML-RPC".
+"""
+
+import fcntl
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import xmlrpc.client
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from supervisor import xmlrpc as supervisor_rpc
+
+from controlplane.core.errors import Invalid, Unavailable
+
+_LEGAL_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,120}")
+_ALREADY_GONE = {supervisor_rpc.Faults.BAD_NAME, supervisor_rpc.Faults.NOT_RUNNING}
+
+
+@dataclass(frozen=True)
+class Program:
+    """One supervised program, in the foreground, restarted whenever it ends.
+
+    A program whose definition changes in any field is replaced (stopped and started); ``revision``
+    is free text for just that: put a digest of the files in it that need a restart. ``user`` makes
+    supervisord (as root) switch to it. ``guarded`` lets the program end with its supervisord.
+    """
+
+    name: str
+    command: Sequence[str]
+    directory: str
+    log_file: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    user: str = ""
+    revision: str = ""
+    stop_seconds: int = 15
+    stop_signal: str = "TERM"
+    priority: int = 500
+    guarded: bool = True
+    log_bytes: int = 5_000_000
+
+
+@dataclass(frozen=True)
+class ProgramStatus:
+    """What supervisord says. ``state``: STARTING RUNNING BACKOFF STOPPED EXITED FATAL …"""
+
+    name: str
+    state: str
+    pid: int
+    started_at: int  # seconds since the epoch
+    message: str
+
+    @property
+    def is_running(self) -> bool:
+        return self.state == "RUNNING"
+
+
+class SupervisorClient:
+    """One supervisord, reached at ``socket``; its programs are files of ``programs_dir``.
+
+    Safe for many processes at once: whoever changes programs holds a file lock. Every method
+    raises ``Unavailable`` when supervisord does not answer.
+    """
+
+    def __init__(self, socket: Path, programs_dir: Path) -> None:
+        self._socket = socket
+        self._programs_dir = programs_dir
+
+    def ensure(self, program: Program) -> bool:
+        """Make ``program`` run as defined; True when it was added or replaced. Idempotent."""
+        with self._changing():
+            text = render(program)
+            path = self._path(program.name)
+            if not path.exists() or path.read_text() != text:
+                write_atomically(path, text, mode=0o600)
+            added, changed, _removed = self._reread()
+            if program.name in changed:
+                self._drop(program.name)
+            if program.name in changed or program.name in added:
+                self._call("addProcessGroup", program.name)
+                return True
+            return False
+
+    def remove(self, name: str) -> bool:
+        """Stop and forget the program; False when there was none. Waits until it has ended."""
+        with self._changing():
+            path = self._path(name)
+            existed = path.exists()
+            path.unlink(missing_ok=True)
+            _added, _changed, removed = self._reread()
+            if name in removed:
+                self._drop(name)
+                return True
+            return existed
+
+    def restart(self, name: str) -> None:
+        """Stop the program if it runs and start it again (also out of FATAL)."""
+        self._call("stopProcessGroup", name, tolerate=_ALREADY_GONE)
+        self._call("startProcessGroup", name)
+
+    def stop(self, name: str) -> None:
+        """Stop the program and keep its definition; ``restart`` starts it again."""
+        self._call("stopProcessGroup", name, tolerate=_ALREADY_GONE)
+
+    def list_programs(self) -> Sequence[ProgramStatus]:
+        """Return every program that supervisord knows, in one call."""
+        return [_status(answer) for answer in self._call("getAllProcessInfo")]
+
+    def find(self, name: str) -> ProgramStatus | None:
+        """Return one program's status, or None when supervisord does not know it."""
+        return next((status for status in self.list_programs() if status.name == name), None)
+
+    def is_up(self) -> bool:
+        """Return whether supervisord answers."""
+        try:
+            return bool(self._call("getState")["statename"] == "RUNNING")
+        except Unavailable:
+            return False
+
+    def shut_down(self) -> None:
+        """Ask supervisord to stop all its programs and itself; returns at once."""
+        self._call("shutdown")
+
+    def _path(self, name: str) -> Path:
+        if not _LEGAL_NAME.fullmatch(name):
+            raise Invalid(f"{name!r} is not a legal program name.", code="program.invalid")
+        return self._programs_dir / f"{name}.ini"
+
+    def _reread(self) -> tuple[list[str], list[str], list[str]]:
+        added, changed, removed = self._call("reloadConfig")[0]
+        return added, changed, removed
+
+    def _drop(self, name: str) -> None:
+        self._call("stopProcessGroup", name, tolerate=_ALREADY_GONE)
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                self._call("removeProcessGroup", name, tolerate=_ALREADY_GONE)
+                return
+            except Unavailable:
+                # STILL_RUNNING for a moment after a program in BACKOFF was stopped.
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+
+    def _call(self, method: str, *arguments: Any, tolerate: set[int] | None = None) -> Any:
+        transport = supervisor_rpc.SupervisorTransport("", "", f"unix://{self._socket}")
+        proxy = xmlrpc.client.ServerProxy("http://127.0.0.1", transport=transport)
+        try:
+            return getattr(proxy.supervisor, method)(*arguments)
+        except xmlrpc.client.Fault as fault:
+            if fault.faultCode in (tolerate or ()):
+                return None
+            raise Unavailable(f"supervisord refused {method}: {fault.faultString}") from fault
+        except (OSError, xmlrpc.client.ProtocolError) as error:
+            raise Unavailable(
+                f"The supervisor does not answer at {self._socket}: run `waypost up`."
+            ) from error
+        finally:
+            transport.close()
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        self._programs_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with (self._programs_dir / ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+def write_atomically(path: Path, text: str, *, mode: int) -> None:
+    """Write ``text`` so that a reader sees the old or the new file, never a part."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with os.fdopen(handle, "w") as file:
+        os.fchmod(file.fileno(), mode)
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+
+
+def render(program: Program) -> str:
+    """Return the program's section of a supervisord configuration.
+
+    Raises:
+        Invalid: a value holds what supervisord's format cannot carry.
+    """
+    environment = {**program.environment, "WAYPOST_PROGRAM_REVISION": program.revision}
+    options = {
+        "command": shlex.join(_guarded(program)),
+        "directory": program.directory,
+        "environment": ",".join(f'{name}="{value}"' for name, value in environment.items()),
+        "autostart": "true",
+        "autorestart": "true",
+        # A server that dies at once is tried again for ever, a little later each time.
+        "startsecs": "1",
+        "startretries": "1000000",
+        "stopsignal": program.stop_signal,
+        "stopwaitsecs": str(program.stop_seconds),
+        "stopasgroup": "true",
+        "killasgroup": "true",
+        "priority": str(program.priority),
+        "stdout_logfile": program.log_file,
+        "redirect_stderr": "true",
+        "stdout_logfile_maxbytes": str(program.log_bytes),
+        "stdout_logfile_backups": "2",
+    }
+    if program.user:
+        options["user"] = program.user
+    for name, value in environment.items():
+        _refuse_unwritable(name, value, '"')
+    lines = [f"{name}={_escaped(name, value)}" for name, value in options.items()]
+    return "\n".join([f"[program:{program.name}]", *lines, ""])
+
+
+@contextmanager
+def throwaway(folder: Path) -> Iterator[SupervisorClient]:
+    """Run a supervisord of its own under ``folder`` until the block ends (tests).
+
+    ``folder`` must be short: a unix socket's path has at most 107 characters.
+    """
+    client = SupervisorClient(folder / "supervisor.sock", folder / "conf.d")
+    configuration = write_configuration(folder)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "supervisor.supervisord", "-n", "-c", str(configuration)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_up(client)
+        yield client
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def write_configuration(folder: Path) -> Path:
+    """Write supervisord's own configuration into ``folder`` and return its path. Idempotent."""
+    (folder / "conf.d").mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = folder / "supervisord.conf"
+    write_atomically(path, _CONFIGURATION.format(folder=str(folder).replace("%", "%%")), mode=0o600)
+    return path
+
+
+def wait_up(client: SupervisorClient, timeout_seconds: float = 20) -> None:
+    """Return once supervisord answers.
+
+    Raises:
+        Unavailable: it did not within the time.
+    """
+    deadline = time.monotonic() + timeout_seconds
+    while not client.is_up():
+        if time.monotonic() > deadline:
+            raise Unavailable("The supervisor did not start; its log is supervisord.log.")
+        time.sleep(0.05)
+
+
+_CONFIGURATION = """\
+[unix_http_server]
+file={folder}/supervisor.sock
+chmod=0600
+[supervisord]
+logfile={folder}/supervisord.log
+pidfile={folder}/supervisord.pid
+childlogdir={folder}
+umask=077
+[rpcinterface:supervisor]
+supervisor.rpcinterface_factory=supervisor.rpcinterface:make_main_rpcinterface
+[include]
+files={folder}/conf.d/*.ini
+"""
+
+
+def _guarded(program: Program) -> list[str]:
+    setpriv = shutil.which("setpriv")
+    if program.guarded and setpriv:
+        # The kernel sends TERM when supervisord is killed: no orphans hold ports or journals.
+        return [setpriv, "--pdeathsig", "TERM", "--", *program.command]
+    return list(program.command)
+
+
+def _escaped(name: str, value: str) -> str:
+    # " ;" and " #" begin a comment in supervisord's format, and there is no escape for them.
+    _refuse_unwritable(name, value, "\n", "\r", " ;", " #", "\t;", "\t#")
+    return value.replace("%", "%%")
+
+
+def _refuse_unwritable(name: str, value: str, *marks: str) -> None:
+    for mark in marks:
+        if mark in value:
+            raise Invalid(
+                f"{name} cannot be given to the supervisor: it contains {mark!r}. "
+                "Choose a folder without it.",
+                code="program.invalid",
+            )
+
+
+def _status(answer: Mapping[str, Any]) -> ProgramStatus:
+    return ProgramStatus(
+        name=answer["group"],
+        state=answer["statename"],
+        pid=answer["pid"],
+        started_at=answer["start"],
+        message=answer["description"] or answer["spawnerr"],
+    )

@@ -1,0 +1,122 @@
+"""The gauges of /metrics, each one grouped query over rows; labels are bounded.
+
+Names of tenants never appear: a label is a phase, a type, a state, or (for the largest fifty) an
+id. Called by ``controlplane.health`` only.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from django.db.models import Count, F, Max, Min
+from django.utils import timezone
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from controlplane.core.models import Operation
+from plans.models import Invoice, UsageCopy
+from tenants.models import Address, AddressSpace, Tenant
+from workers.models import LandingBatch
+
+LARGEST = 50
+
+
+class DatabaseCollector(Collector):
+    """Reads every gauge from the database when it is collected."""
+
+    def describe(self) -> Iterable[GaugeMetricFamily]:
+        """Return nothing, so that registering reads nothing."""
+        return []
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Yield the gauges of this moment."""
+        yield _plain("waypost_tenants", "Tenants", Tenant.objects.count())
+        yield _spaces()
+        yield _addresses()
+        yield _plain(
+            "waypost_spaces_unreconciled",
+            "Spaces whose desired state is not real yet",
+            AddressSpace.objects.filter(
+                deleted_at__isnull=True, generation__gt=F("observed_generation")
+            ).count(),
+        )
+        yield from _operations()
+        yield _invoices()
+        yield from _usage()
+        yield _largest_spaces()
+        yield _largest_tenants()
+
+
+def _plain(name: str, text: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, text, value=value)
+
+
+def _spaces() -> GaugeMetricFamily:
+    family = GaugeMetricFamily("waypost_spaces", "Address spaces", labels=["type", "phase"])
+    rows = AddressSpace.objects.filter(deleted_at__isnull=True)
+    for kind, phase, n in rows.values_list("type", "phase").annotate(n=Count("id")).order_by():
+        family.add_metric([kind, phase], n)
+    return family
+
+
+def _addresses() -> GaugeMetricFamily:
+    family = GaugeMetricFamily("waypost_addresses", "Addresses", labels=["type", "phase"])
+    rows = Address.objects.filter(deleted_at__isnull=True)
+    for kind, phase, n in rows.values_list("type", "phase").annotate(n=Count("id")).order_by():
+        family.add_metric([kind, phase], n)
+    return family
+
+
+def _operations() -> Iterator[GaugeMetricFamily]:
+    running = Operation.objects.filter(state=Operation.State.RUNNING).aggregate(
+        n=Count("id"), oldest=Min("created_at")
+    )
+    oldest = running["oldest"]
+    age = (timezone.now() - oldest).total_seconds() if oldest else 0
+    yield _plain("waypost_operations_running", "Operations under way", running["n"])
+    yield _plain(
+        "waypost_operation_oldest_running_seconds", "Age of the oldest running operation", age
+    )
+
+
+def _invoices() -> GaugeMetricFamily:
+    family = GaugeMetricFamily("waypost_invoices", "Invoices", labels=["state"])
+    rows = Invoice.objects.values_list("state").annotate(n=Count("id")).order_by()
+    for state, n in rows:
+        family.add_metric([state], n)
+    return family
+
+
+def _usage() -> Iterator[GaugeMetricFamily]:
+    as_of = UsageCopy.objects.aggregate(as_of=Max("as_of"))["as_of"]
+    if as_of is not None:
+        yield _plain(
+            "waypost_usage_as_of_age_seconds",
+            "Age of the usage that pages and quotas read",
+            (timezone.now() - as_of).total_seconds(),
+        )
+    yield _plain(
+        "waypost_landing_batches_uncommitted",
+        "Landed usage that is not in the Delta log yet",
+        LandingBatch.objects.exclude(state=LandingBatch.State.COMMITTED).count(),
+    )
+
+
+def _largest_spaces() -> GaugeMetricFamily:
+    family = GaugeMetricFamily(
+        "waypost_space_addresses", f"Addresses of the {LARGEST} largest spaces", labels=["space"]
+    )
+    living = Address.objects.filter(deleted_at__isnull=True)
+    rows = living.values_list("space_id").annotate(n=Count("id")).order_by("-n", "space_id")
+    for space, n in rows[:LARGEST]:
+        family.add_metric([space], n)
+    return family
+
+
+def _largest_tenants() -> GaugeMetricFamily:
+    family = GaugeMetricFamily(
+        "waypost_tenant_spaces", f"Spaces of the {LARGEST} largest tenants", labels=["tenant"]
+    )
+    living = AddressSpace.objects.filter(deleted_at__isnull=True)
+    rows = living.values_list("tenant_id").annotate(n=Count("id")).order_by("-n", "tenant_id")
+    for tenant, n in rows[:LARGEST]:
+        family.add_metric([tenant], n)
+    return family

@@ -1,0 +1,240 @@
+"""Every setting, read once from the environment; a wrong value stops startup.
+
+`waypost up` writes these variables for the embedded default; the chart sets them in a cluster.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+from controlplane.core import logs
+
+
+def text(name: str, default: str = "") -> str:
+    return os.environ.get(name, default)
+
+
+def flag(name: str, default: bool) -> bool:
+    value = text(name, "true" if default else "false").lower()
+    if value not in {"true", "false"}:
+        raise ImproperlyConfigured(f"{name} must be true or false, not {value!r}")
+    return value == "true"
+
+
+def number(name: str, default: int) -> int:
+    value = text(name, str(default))
+    if not value.isdigit():
+        raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}")
+    return int(value)
+
+
+def words(name: str, default: str) -> list[str]:
+    return [word for word in text(name, default).split(",") if word]
+
+
+def database(url: str) -> dict[str, Any]:
+    parts = urlsplit(url)
+    if parts.scheme != "postgresql":
+        raise ImproperlyConfigured("WAYPOST_DATABASE_URL must begin with postgresql://")
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "HOST": unquote(parts.hostname or ""),
+        "PORT": parts.port or 5432,
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "NAME": parts.path.lstrip("/"),
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+    }
+
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DEBUG = flag("WAYPOST_DEBUG", False)
+SECRET_KEY = text("WAYPOST_SECRET_KEY", "only-for-building-and-tests")
+# Fernet keys, newest first (core.secrets); the default opens nothing but test data.
+SECRET_KEYS = words("WAYPOST_SECRET_KEYS", "dGVzdC1rZXktb25seS1mb3ItdW5pdC10ZXN0cy0wMDA=")
+ALLOWED_HOSTS = words("WAYPOST_ALLOWED_HOSTS", "127.0.0.1,localhost,testserver")
+CSRF_TRUSTED_ORIGINS = words("WAYPOST_CSRF_TRUSTED_ORIGINS", "")
+PUBLIC_URL = text("WAYPOST_PUBLIC_URL", "http://127.0.0.1:8000")
+
+# The state folder of the embedded default; in a cluster only the lakehouse root is used.
+STATE_DIR = Path(text("WAYPOST_STATE_DIR", str(BASE_DIR / ".waypost")))
+LAKEHOUSE_ROOT = text("WAYPOST_LAKEHOUSE_ROOT", str(STATE_DIR / "lakehouse"))
+INFRA = text("WAYPOST_INFRA", "local")  # local | kubernetes
+SUPERVISOR_SOCKET = text("WAYPOST_SUPERVISOR_SOCKET", str(STATE_DIR / "run" / "supervisor.sock"))
+ARTEMIS_HOME = text("WAYPOST_ARTEMIS_HOME")
+ROUTER_BINARY = text("WAYPOST_ROUTER_BINARY")  # empty: PATH, else the development router
+# The auth service: address, and the control CA that binds a router's certificate to its realm.
+AUTH_SERVICE_HOST = text("WAYPOST_AUTH_SERVICE_HOST", "127.0.0.1")
+AUTH_SERVICE_PORT = number("WAYPOST_AUTH_SERVICE_PORT", 5671)
+CONTROL_CA_DIR = Path(text("WAYPOST_CONTROL_CA_DIR", str(STATE_DIR / "control-ca")))
+
+SIGNUP_ENABLED = flag("WAYPOST_SIGNUP_ENABLED", True)
+LOCAL_ACCOUNTS_ENABLED = flag("WAYPOST_LOCAL_ACCOUNTS_ENABLED", True)
+# Requests per network address at the two doors open to anyone (DRF's notation).
+SIGNUP_RATE = text("WAYPOST_SIGNUP_RATE", "20/min")
+LOGIN_RATE = text("WAYPOST_LOGIN_RATE", "20/min")
+# How many proxies in front append to X-Forwarded-For; 0: the header is not believed.
+TRUSTED_PROXIES = number("WAYPOST_TRUSTED_PROXIES", 0)
+METRICS_TOKEN = text("WAYPOST_METRICS_TOKEN")  # empty: /metrics is open
+SAMPLE_SECONDS = number("WAYPOST_SAMPLE_SECONDS", 10)
+LANDING_SECONDS = number("WAYPOST_LANDING_SECONDS", 60)
+PIPELINE_SECONDS = number("WAYPOST_PIPELINE_SECONDS", 300)
+CLOSE_GRACE_HOURS = number("WAYPOST_CLOSE_GRACE_HOURS", 72)
+
+ROOT_URLCONF = "controlplane.urls"
+WSGI_APPLICATION = "controlplane.wsgi.application"
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "rest_framework",
+    "drf_spectacular",
+    "django_htmx",
+    "controlplane.apps.WiringConfig",
+    "controlplane.core",
+    "controlplane.console",
+    "tenants",
+    "plans",
+    "workers",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "controlplane.console.security.PageHeadersMiddleware",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+DATABASES = {
+    "default": database(
+        text("WAYPOST_DATABASE_URL", "postgresql://waypost:waypost@127.0.0.1:5432/waypost")
+    )
+}
+AUTH_USER_MODEL = "tenants.User"
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "console:login"
+LOGIN_REDIRECT_URL = "console:home"
+SIGNUP_URL = "console:signup"
+LOGOUT_REDIRECT_URL = "console:login"
+SESSION_COOKIE_HTTPONLY = True
+# Browsers treat loopback http as secure context only in part: Secure cookies need https.
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
+SECURE_CONTENT_TYPE_NOSNIFF = True
+X_FRAME_OPTIONS = "DENY"
+
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en-us"
+STATIC_URL = "/static/"
+STATIC_ROOT = STATE_DIR / "static"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = text("WAYPOST_REDIS_URL", "redis://127.0.0.1:6379/0")
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+}
+
+# OIDC (controlplane/oidc.py): on when an issuer is set.
+OIDC_ISSUER = text("WAYPOST_OIDC_ISSUER")
+OIDC_RP_CLIENT_ID = text("WAYPOST_OIDC_CLIENT_ID")
+OIDC_RP_CLIENT_SECRET = text("WAYPOST_OIDC_CLIENT_SECRET")
+OIDC_OP_AUTHORIZATION_ENDPOINT = text("WAYPOST_OIDC_AUTHORIZATION_ENDPOINT")
+OIDC_OP_TOKEN_ENDPOINT = text("WAYPOST_OIDC_TOKEN_ENDPOINT")
+OIDC_OP_USER_ENDPOINT = text("WAYPOST_OIDC_USER_ENDPOINT")
+OIDC_OP_JWKS_ENDPOINT = text("WAYPOST_OIDC_JWKS_ENDPOINT")
+OIDC_OP_LOGOUT_ENDPOINT = text("WAYPOST_OIDC_LOGOUT_ENDPOINT")  # optional
+OIDC_RP_SIGN_ALGO = text("WAYPOST_OIDC_SIGN_ALGORITHM", "RS256")
+OIDC_RP_SCOPES = "openid email profile"
+OIDC_USE_PKCE = True
+OIDC_PKCE_CODE_CHALLENGE_METHOD = "S256"
+OIDC_TIMEOUT = 10  # seconds for each call to the provider
+OIDC_STORE_ID_TOKEN = True  # to end the provider's session at logout
+OIDC_CALLBACK_CLASS = "controlplane.oidc.CallbackView"
+OIDC_OP_LOGOUT_URL_METHOD = "controlplane.oidc.logout_url"
+if OIDC_ISSUER:
+    INSTALLED_APPS.append("mozilla_django_oidc")
+    AUTHENTICATION_BACKENDS.insert(0, "controlplane.oidc.OidcBackend")
+
+REST_FRAMEWORK = {
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "controlplane.api.problem.handle",
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "controlplane.api.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["controlplane.api.parsers.BoundedJSONParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "controlplane.api.negotiation.JsonOnly",
+    "DEFAULT_METADATA_CLASS": None,
+    "URL_FORMAT_OVERRIDE": None,
+    "NUM_PROXIES": TRUSTED_PROXIES,
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Waypost",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "DESCRIPTION": "Messaging as a service: isolated AMQP spaces, metered and billed.",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "AddressType": "tenants.models.AddressType",
+        "SpaceType": "tenants.models.SpaceType",
+        "Role": "tenants.models.Role",
+        "InvoiceState": "plans.models.Invoice.State",
+        "OperationState": "controlplane.core.models.Operation.State",
+    },
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "controlplane.api.schema.add_refusals",
+    ],
+}
+
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "handlers": {"console": {"class": "logging.StreamHandler"}},
+    "root": {"handlers": ["console"], "level": text("WAYPOST_LOG_LEVEL", "INFO")},
+    # Two lines for each connection of ours, and workers open many.
+    "loggers": {"proton": {"level": "WARNING"}},
+}
+logs.configure(readable=DEBUG)

@@ -1,0 +1,16 @@
+"""The composition root of all surfaces; nothing else here."""
+
+from django.conf import settings
+from django.urls import include, path
+
+from controlplane import health
+
+urlpatterns = [
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("metrics", health.metrics, name="metrics"),
+    path("api/v1/", include("controlplane.api.urls")),
+    path("", include("controlplane.console.urls")),
+]
+if settings.OIDC_ISSUER:
+    urlpatterns.insert(0, path("oidc/", include("controlplane.oidc")))
