@@ -1,0 +1,213 @@
+"""Every route as everybody: owner, each role, outsider, anonymous, token, another's token, staff.
+
+``ROUTES`` says who may; a test below fails when a route of the API is missing in it.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+
+import pytest
+from django.db import transaction
+from django.urls import get_resolver
+
+from tests.api.conftest import ROLES, Cast, problem
+
+ALL = set(ROLES)
+MESSAGING = {"owner", "admin", "developer"}
+BILLING = {"owner", "admin", "billing"}
+ADMINS = {"owner", "admin"}
+
+SPACE = "/address-spaces/main"
+ADDRESS = {"type": "queue", "plan": "brokered-small-queue"}
+USER = {"name": "u1", "password": "long-enough", "permissions": []}
+
+
+@dataclass(frozen=True)
+class Route:
+    """One method of one path of the tenant, who may call it, and what it answers them."""
+
+    method: str
+    path: str
+    roles: frozenset[str]
+    status: int
+    body: object = None
+
+
+def route(method: str, path: str, roles: set[str], status: int, body: object = None) -> Route:
+    return Route(method, path, frozenset(roles), status, body)
+
+
+ROUTES = [
+    route("GET", "", ALL, 200),
+    route("GET", "/billing-details", BILLING, 200),
+    route("PUT", "/billing-details", BILLING, 400, {"nonsense": 1}),
+    route("GET", "/plan-subscription", ALL, 200),
+    route("PUT", "/plan-subscription", BILLING, 200, {"plan": "business"}),
+    route("GET", "/quotas", ALL, 200),
+    route("GET", "/members", ALL, 200),
+    route("POST", "/members", ADMINS, 201, {"email": "outsider@b.test", "role": "viewer"}),
+    route("GET", "/members/viewer@a.test", ALL, 200),
+    route("PUT", "/members/viewer@a.test", ADMINS, 200, {"role": "developer"}),
+    route("DELETE", "/members/viewer@a.test", ADMINS, 204),
+    route("GET", "/tokens", ADMINS, 200),
+    route("POST", "/tokens", ADMINS, 201, {"name": "ci", "role": "developer"}),
+    route("DELETE", "/tokens/0", ADMINS, 404),
+    route("GET", "/audit-events", ADMINS, 200),
+    route("GET", "/operations", ALL, 200),
+    route("GET", "/operations/none", ALL, 404),
+    route("GET", "/usage", ALL, 200),
+    route("GET", "/usage.csv", ALL, 200),
+    route("GET", "/usage/series?meter=messages_in", ALL, 200),
+    route("GET", "/invoices", BILLING, 200),
+    route("GET", "/invoices/preview", BILLING, 200),
+    route("GET", "/invoices/none", BILLING, 404),
+    route("GET", "/invoices/none.pdf", BILLING, 404),
+    route("GET", "/invoices/none.csv", BILLING, 404),
+    route("POST", "/invoices/none/verify", BILLING, 404),
+    route("GET", "/address-spaces", ALL, 200),
+    route(
+        "POST",
+        "/address-spaces",
+        MESSAGING,
+        202,
+        {"name": "two", "type": "brokered", "plan": "brokered-small"},
+    ),
+    route("GET", SPACE, ALL, 200),
+    route("DELETE", SPACE, MESSAGING, 202),
+    route("GET", f"{SPACE}/addresses", ALL, 200),
+    route("POST", f"{SPACE}/addresses", MESSAGING, 202, {"address": "a", **ADDRESS}),
+    route("GET", f"{SPACE}/addresses/orders/new", ALL, 200),
+    route("PUT", f"{SPACE}/addresses/b", MESSAGING, 202, ADDRESS),
+    route("DELETE", f"{SPACE}/addresses/orders/new", MESSAGING, 202),
+    route("GET", f"{SPACE}/users", ALL, 200),
+    route("POST", f"{SPACE}/users", MESSAGING, 202, USER),
+    route("GET", f"{SPACE}/users/none", ALL, 404),
+    route("PUT", f"{SPACE}/users/none", MESSAGING, 404, {"permissions": []}),
+    route("DELETE", f"{SPACE}/users/none", MESSAGING, 404),
+]
+STAFF_ROUTES = [
+    ("GET", "/staff/catalogue", 200),
+    ("POST", "/staff/catalogue", 400),
+    ("GET", "/staff/tenants", 200),
+    ("GET", "/staff/tenants/acme/quotas", 200),
+    ("PUT", "/staff/tenants/acme/quotas/spaces", 400),
+    ("DELETE", "/staff/tenants/acme/quotas/spaces", 204),
+    ("GET", "/staff/invoices", 200),
+    ("POST", "/staff/invoices/close-now", 400),
+    ("POST", "/staff/invoices/none/close", 404),
+    ("POST", "/staff/invoices/none/approve", 404),
+    ("POST", "/staff/invoices/none/issue", 404),
+    ("GET", "/staff/invoices/none/payments", 404),
+    ("POST", "/staff/invoices/none/payments", 400),
+]
+PERSONAL_ROUTES = [("GET", "/me", 200), ("GET", "/tenants", 200), ("POST", "/tenants", 400)]
+PUBLIC_ROUTES = ["/plans", "/space-plans", "/address-plans", "/openapi.json", "/problems"]
+
+
+def send(client, each: Route, path: str):
+    """Return the answer to ``each`` on ``path``."""
+    if each.body is None:
+        return client.generic(each.method, path)
+    return client.generic(each.method, path, json.dumps(each.body), "application/json")
+
+
+@pytest.fixture
+def furnished(cast: Cast, queue) -> Cast:
+    """The cast, with a space and a queue in it."""
+    return cast
+
+
+@pytest.mark.parametrize("each", ROUTES, ids=lambda each: f"{each.method} {each.path}")
+def test_route_answers_each_role_as_the_table_says(furnished, each):
+    for role in ROLES:
+        sid = transaction.savepoint()
+        answer = send(furnished.call(role), each, furnished.path(each.path))
+        transaction.savepoint_rollback(sid)
+
+        if role in each.roles:
+            assert answer.status_code == each.status, (role, answer.content)
+        else:
+            body = problem(answer, 403, "denied")
+            assert role in body["detail"]
+
+
+@pytest.mark.parametrize("each", ROUTES, ids=lambda each: f"{each.method} {each.path}")
+def test_route_is_hidden_from_strangers(furnished, each):
+    path = furnished.path(each.path)
+
+    outsider = send(furnished.call("outsider"), each, path)
+    other_token = send(furnished.call("other_token"), each, path)
+    operator = send(furnished.call("staff"), each, path)
+    anonymous = send(furnished.call("anonymous"), each, path)
+
+    problem(outsider, 404, "missing")
+    problem(other_token, 404, "missing")
+    problem(operator, 404, "missing")
+    problem(anonymous, 401, "credentials.missing")
+    assert anonymous["WWW-Authenticate"] == 'Bearer realm="waypost"'
+
+
+@pytest.mark.parametrize("each", ROUTES, ids=lambda each: f"{each.method} {each.path}")
+def test_route_answers_a_token_by_its_role(furnished, each):
+    answer = send(furnished.call("token"), each, furnished.path(each.path))
+
+    assert answer.status_code == each.status, answer.content
+
+
+@pytest.mark.parametrize(("method", "path", "status"), STAFF_ROUTES)
+def test_staff_route_is_for_staff_only(cast, method, path, status):
+    answers = {
+        name: cast.call(name).generic(method, f"/api/v1{path}", "{}", "application/json")
+        for name in ("owner", "outsider", "token", "anonymous", "staff")
+    }
+
+    for name in ("owner", "outsider", "token"):
+        problem(answers[name], 404, "missing")
+    problem(answers["anonymous"], 401, "credentials.missing")
+    assert answers["staff"].status_code == status, answers["staff"].content
+
+
+@pytest.mark.parametrize(("method", "path", "status"), PERSONAL_ROUTES)
+def test_personal_route_needs_a_login(cast, method, path, status):
+    stranger = cast.call("anonymous").generic(method, f"/api/v1{path}", "{}", "application/json")
+    viewer = cast.call("viewer").generic(method, f"/api/v1{path}", "{}", "application/json")
+
+    problem(stranger, 401, "credentials.missing")
+    assert viewer.status_code == status
+
+
+@pytest.mark.parametrize("path", PUBLIC_ROUTES)
+def test_public_route_needs_no_login(cast, path):
+    assert cast.call("anonymous").get(f"/api/v1{path}").status_code == 200
+
+
+def test_wrong_token_is_refused_even_on_a_public_route(client, catalogue):
+    answer = client.get("/api/v1/plans", headers={"Authorization": "Bearer wp_nonsense"})
+
+    problem(answer, 401, "credentials.invalid")
+
+
+def test_table_has_every_route_of_the_api():
+    known = {each.path.partition("?")[0] for each in ROUTES}
+    shapes = {_shape(f"/tenants/acme{path}") for path in known}
+    shapes |= {_shape(path) for _, path, _ in (*STAFF_ROUTES, *PERSONAL_ROUTES)}
+    shapes |= set(PUBLIC_ROUTES) | {"/signup", "/session"}
+
+    assert {_shape("/" + path) for path in _paths()} - shapes == set()
+
+
+def _paths() -> list[str]:
+    (api,) = [each for each in get_resolver().url_patterns if str(each.pattern) == "api/v1/"]
+    return [str(each.pattern) for each in api.url_patterns if str(each.pattern) != "^.*$"]
+
+
+def _shape(path: str) -> str:
+    """Return a path with its names blanked: what stands in <> or where the table has a value."""
+    path = re.sub(r"<\w+:\w+>", "*", path)
+    path = re.sub(r"^(/staff)?/tenants/acme", r"\1/tenants/*", path)
+    path = re.sub(r"/address-spaces/main", "/address-spaces/*", path)
+    path = re.sub(r"/addresses/(orders/new|b)$", "/addresses/*", path)
+    path = re.sub(r"/members/[^/]+@.*$", "/members/*", path)
+    path = re.sub(r"/(quotas)/spaces$", r"/\1/*", path)
+    return re.sub(r"/(none|0)(?=[./]|$)", "/*", path)

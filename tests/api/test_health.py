@@ -1,0 +1,114 @@
+"""/healthz, /readyz and /metrics."""
+
+import pytest
+from django.db import OperationalError, connection
+from redis import Redis
+
+from controlplane import gauges
+
+
+class AwayRedis:
+    def ping(self) -> bool:
+        raise ConnectionError
+
+    def close(self) -> None:
+        pass
+
+
+class PresentRedis(AwayRedis):
+    def ping(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def queue(monkeypatch):
+    """Say whether the queue answers."""
+
+    def set_queue(kind: type) -> None:
+        monkeypatch.setattr(Redis, "from_url", lambda *args, **kwargs: kind())
+
+    set_queue(PresentRedis)
+    return set_queue
+
+
+def fail(*args, **kwargs):
+    raise OperationalError("away")
+
+
+def test_healthz_touches_nothing(client, monkeypatch):
+    monkeypatch.setattr(connection, "cursor", fail)
+
+    answer = client.get("/healthz")
+
+    assert (answer.status_code, answer.json()) == (200, {"status": "alive"})
+    assert "no-store" in answer["Cache-Control"]
+
+
+@pytest.mark.django_db
+def test_readyz_is_ready_with_database_and_queue(client, queue):
+    answer = client.get("/readyz")
+
+    assert answer.status_code == 200
+    assert answer.json() == {"status": "ready", "database": "ok", "queue": "ok"}
+
+
+@pytest.mark.django_db
+def test_readyz_without_queue_is_degraded_but_serves(client, queue):
+    queue(AwayRedis)
+
+    answer = client.get("/readyz")
+
+    assert answer.status_code == 200
+    assert answer.json() == {"status": "degraded", "database": "ok", "queue": "away"}
+
+
+@pytest.mark.django_db
+def test_readyz_without_database_is_503(client, queue, monkeypatch):
+    monkeypatch.setattr(connection, "cursor", fail)
+
+    answer = client.get("/readyz")
+
+    assert answer.status_code == 503
+    assert answer.json()["database"] == "away"
+
+
+@pytest.mark.django_db
+def test_metrics_tell_phases_and_names_nobody(client, tenant, make_spaces):
+    make_spaces(tenant, 3)
+
+    text = client.get("/metrics").content.decode()
+
+    assert 'waypost_spaces{phase="Pending",type="brokered"} 3.0' in text
+    assert "waypost_tenants 2.0" in text
+    assert tenant.slug not in text
+
+
+@pytest.mark.django_db
+def test_metrics_stay_bounded(
+    client, tenant, make_spaces, monkeypatch, django_assert_max_num_queries
+):
+    monkeypatch.setattr(gauges, "LARGEST", 2)
+    make_spaces(tenant, 5, addresses_each=1)
+
+    with django_assert_max_num_queries(20):
+        text = client.get("/metrics").content.decode()
+
+    assert text.count("waypost_space_addresses{") == 2
+
+
+@pytest.mark.django_db
+def test_metrics_ask_for_their_token(client, settings):
+    settings.METRICS_TOKEN = "let-me-in"
+
+    without = client.get("/metrics")
+    wrong = client.get("/metrics", headers={"Authorization": "Bearer nonsense"})
+    right = client.get("/metrics", headers={"Authorization": "Bearer let-me-in"})
+
+    assert (without.status_code, wrong.status_code, right.status_code) == (401, 401, 200)
+
+
+def test_metrics_without_database_are_503(client, monkeypatch):
+    monkeypatch.setattr(connection, "cursor", fail)
+    monkeypatch.setattr(connection, "ensure_connection", fail)
+
+    assert client.get("/metrics").status_code == 503

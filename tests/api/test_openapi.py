@@ -1,0 +1,102 @@
+"""The OpenAPI document: valid 3.1, the same as the committed one, complete."""
+
+import json
+from pathlib import Path
+
+import pytest
+from drf_spectacular.validation import validate_schema
+
+from controlplane.api import error_codes, schema
+
+COMMITTED = Path(__file__).parents[2] / "docs" / "openapi.json"
+
+
+@pytest.fixture(scope="module")
+def document():
+    return schema.document()
+
+
+def operations(document):
+    """Yield (name, operation) of every operation."""
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield f"{method} {path}", operation
+
+
+def test_served_document_is_the_committed_one(client):
+    served = client.get("/api/v1/openapi.json").json()
+
+    assert served == json.loads(COMMITTED.read_text()), "run `make openapi` and commit the result"
+
+
+def test_document_is_valid_openapi_3_1(document):
+    assert document["openapi"].startswith("3.1")
+    validate_schema(document)
+
+
+def test_every_operation_is_named_described_and_lists_refusals(document):
+    found = dict(operations(document))
+    names = [operation["operationId"] for operation in found.values()]
+
+    assert len(set(names)) == len(names)
+    for name, operation in found.items():
+        assert operation["summary"], name
+        assert operation["description"], name
+        assert {"400", "500", "503"} <= set(operation["responses"]), name
+        for status, response in operation["responses"].items():
+            if int(status) >= 400:
+                assert list(response["content"]) == ["application/problem+json"], name
+
+
+def test_tenants_operations_list_401_403_and_404(document):
+    for name, operation in operations(document):
+        if "/tenants/{tenant}" in name:
+            assert {"401", "403", "404"} <= set(operation["responses"]), name
+
+
+def test_every_change_of_desired_state_takes_its_headers(document):
+    headers = {
+        name: {p["name"] for p in operation.get("parameters", []) if p["in"] == "header"}
+        for name, operation in operations(document)
+    }
+
+    for name, found in headers.items():
+        resource = "/address-spaces" in name and "{tenant}" in name
+        if resource and name.startswith("post"):
+            assert found == {"Idempotency-Key"}, name
+        if resource and name.startswith(("put", "delete")):
+            assert found == {"If-Match"}, name
+
+
+def test_every_error_code_is_in_the_document(document):
+    text = document["components"]["schemas"]["Problem"]["description"]
+
+    for entry in error_codes.CODES:
+        assert f"`{entry.code}` ({entry.status})" in text
+
+
+def test_real_answers_fit_the_document(cast, owner, queue, document):
+    import jsonschema
+
+    for path, template in (
+        ("", "/api/v1/tenants/{tenant}"),
+        ("/address-spaces/main", "/api/v1/tenants/{tenant}/address-spaces/{space}"),
+        ("/address-spaces", "/api/v1/tenants/{tenant}/address-spaces"),
+        (
+            "/address-spaces/main/addresses",
+            "/api/v1/tenants/{tenant}/address-spaces/{space}/addresses",
+        ),
+        ("/operations", "/api/v1/tenants/{tenant}/operations"),
+        ("/quotas", "/api/v1/tenants/{tenant}/quotas"),
+        ("/members", "/api/v1/tenants/{tenant}/members"),
+        ("/audit-events", "/api/v1/tenants/{tenant}/audit-events"),
+        ("/usage", "/api/v1/tenants/{tenant}/usage"),
+        ("/invoices/preview", "/api/v1/tenants/{tenant}/invoices/preview"),
+    ):
+        answer = owner.get(cast.path(path))
+        described = document["paths"][template]["get"]["responses"]["200"]
+        wanted = described["content"]["application/json"]["schema"]
+        rooted = {**wanted, "components": document["components"]}
+
+        assert answer.status_code == 200, answer.content
+        jsonschema.validate(answer.json(), rooted, jsonschema.Draft202012Validator)

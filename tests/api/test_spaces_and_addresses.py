@@ -1,0 +1,287 @@
+"""Spaces, addresses and messaging users: create, read, change by full spec, delete."""
+
+from urllib.parse import quote
+
+import pytest
+
+from controlplane.core.models import AuditEvent, Operation
+from tenants.models import Address, AddressSpace, MessagingUser
+from tests.api.conftest import problem
+
+SPACES = "/address-spaces"
+MAIN = "/address-spaces/main"
+QUEUE = {"type": "queue", "plan": "brokered-small-queue"}
+GRANT = [{"addresses": ["orders/#"], "operations": ["send", "recv"]}]
+
+
+def test_created_space_answers_202_with_where_to_look(cast, owner):
+    wish = {"name": "main", "type": "brokered", "plan": "brokered-small"}
+
+    answer = owner.post(cast.path(SPACES), wish)
+
+    assert answer.status_code == 202
+    operation = owner.get(answer["Location"]).json()
+    assert operation == answer.json()
+    assert (operation["kind"], operation["state"]) == ("address_space.create", "Running")
+    assert operation["subject_name"] == "main"
+    row = AddressSpace.objects.get()
+    assert (row.tenant, row.type, row.space_plan.key) == (cast.tenant, "brokered", "brokered-small")
+    assert AuditEvent.objects.get(action="address_space.create").actor == "user:owner@a.test"
+
+
+def test_token_acts_in_its_own_name(cast):
+    cast.call("token").post(
+        cast.path(SPACES), {"name": "main", "type": "brokered", "plan": "brokered-small"}
+    )
+
+    event = AuditEvent.objects.get(action="address_space.create")
+    assert event.actor.startswith("token:wp_")
+    assert event.source_ip == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "code"),
+    [
+        ({"name": "Not Legal"}, 400, "address_space.invalid"),
+        ({"type": "magic"}, 400, "request.invalid"),
+        ({"plan": "gold"}, 404, "space_plan.unknown"),
+        ({"plan": "standard-small"}, 400, "address_space.plan_mismatch"),
+        ({"name": "main"}, 409, "address_space.exists"),
+        ({"size": 3}, 400, "request.invalid"),
+    ],
+)
+def test_wrong_space_is_refused_and_nothing_is_made(cast, owner, space, changes, status, code):
+    wish = {"name": "second", "type": "brokered", "plan": "brokered-small", **changes}
+
+    answer = owner.post(cast.path(SPACES), wish)
+
+    problem(answer, status, code)
+    assert AddressSpace.objects.count() == 1
+
+
+def test_space_shows_wish_observation_and_endpoints(cast, owner, space):
+    space.endpoints.create(
+        name="amqps", protocol="amqps", host="127.0.0.1", port=5671, certificate_pem="PEM"
+    )
+    when = "2026-01-01T00:00:00Z"
+    condition = {"type": "Ready", "status": "True", "reason": "R", "message": "M", "since": when}
+    AddressSpace.objects.update(phase="Active", observed_generation=1, conditions=[condition])
+
+    answer = owner.get(cast.path(MAIN))
+
+    body = answer.json()
+    assert answer["ETag"] == '"1"'
+    assert (body["name"], body["plan"], body["phase"]) == ("main", "brokered-small", "Active")
+    assert body["conditions"] == [condition]
+    assert body["endpoints"][0]["port"] == 5671
+
+
+def test_deleted_space_is_terminating_until_it_is_gone(cast, owner, space, queue):
+    answer = owner.delete(cast.path(MAIN))
+
+    assert answer.status_code == 202
+    assert owner.get(cast.path(MAIN)).json()["phase"] == "Terminating"
+    problem(
+        owner.post(cast.path(f"{MAIN}/addresses"), {"address": "x", **QUEUE}),
+        409,
+        "address_space.terminating",
+    )
+
+
+def test_same_name_in_another_tenant_is_another_space(cast, space):
+    outsider = cast.call("outsider")
+
+    answer = outsider.post(
+        "/api/v1/tenants/other/address-spaces",
+        {"name": "main", "type": "brokered", "plan": "brokered-small"},
+    )
+
+    assert answer.status_code == 202
+    assert AddressSpace.objects.filter(name="main").count() == 2
+
+
+def test_address_with_slashes_and_odd_characters_is_found_by_its_path(cast, owner, space):
+    name = "orders/eu-1/ä?%&=;,'\"(x)"
+    owner.post(cast.path(f"{MAIN}/addresses"), {"address": name, **QUEUE})
+
+    answer = owner.get(cast.path(f"{MAIN}/addresses/{quote(name)}"))
+
+    assert answer.json()["address"] == name
+
+
+def test_put_creates_then_changes_then_does_nothing(cast, owner, space):
+    path = cast.path(f"{MAIN}/addresses/orders/new")
+
+    created = owner.put(path, {**QUEUE, "message_ttl_ms": 1000})
+    same = owner.put(path, {**QUEUE, "message_ttl_ms": 1000})
+    changed = owner.put(path, {**QUEUE, "max_delivery_attempts": 3})
+    same_again = owner.put(path, {**QUEUE, "max_delivery_attempts": 3})
+
+    assert [each.status_code for each in (created, same, changed, same_again)] == [
+        202,
+        200,
+        202,
+        200,
+    ]
+    row = Address.objects.get()
+    assert (row.message_ttl_ms, row.max_delivery_attempts, row.generation) == (None, 3, 2)
+    assert same_again["ETag"] == '"2"'
+    assert Operation.objects.filter(subject_type="address").count() == 2
+
+
+def test_put_by_full_spec_unsets_what_is_left_out_and_keeps_zero(cast, owner, queue):
+    path = cast.path(f"{MAIN}/addresses/orders/new")
+    owner.put(path, {**QUEUE, "redelivery_delay_ms": 0, "message_ttl_ms": 5})
+    before = owner.get(path).json()
+
+    owner.put(path, QUEUE)
+    after = owner.get(path).json()
+
+    assert (before["message_ttl_ms"], before["redelivery_delay_ms"]) == (5, 0)
+    assert (after["message_ttl_ms"], after["redelivery_delay_ms"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"type": "topic", "plan": "brokered-small-topic"}, {"plan": "brokered-medium-queue"}],
+)
+def test_put_refuses_what_is_fixed_at_creation(cast, owner, queue, changes):
+    answer = owner.put(cast.path(f"{MAIN}/addresses/orders/new"), {**QUEUE, **changes})
+
+    problem(answer, 409, "address.fixed_at_creation")
+    queue.refresh_from_db()
+    assert queue.generation == 1
+
+
+def test_subscription_names_its_topic(cast, owner, space):
+    topic = {"type": "topic", "plan": "brokered-small-topic"}
+    subscription = {"type": "subscription", "plan": "brokered-small-subscription", "topic": "news"}
+    owner.put(cast.path(f"{MAIN}/addresses/news"), topic)
+
+    made = owner.put(cast.path(f"{MAIN}/addresses/mine"), subscription)
+    same = owner.put(cast.path(f"{MAIN}/addresses/mine"), subscription)
+
+    assert (made.status_code, same.status_code) == (202, 200)
+    assert same.json()["topic"] == "news"
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "code"),
+    [
+        ({"address": "$cheat"}, 400, "address.invalid"),
+        ({"address": "a::b"}, 400, "address.invalid"),
+        ({"address": " padded "}, 400, "address.invalid"),
+        ({"address": "orders/new"}, 409, "address.exists"),
+        ({"plan": "gold"}, 404, "address_plan.unknown"),
+        ({"plan": "standard-small-queue"}, 400, "address.plan_mismatch"),
+        ({"type": "anycast"}, 400, "address.type_not_offered"),
+        ({"message_ttl_ms": -1}, 400, "request.invalid"),
+        ({"message_ttl_ms": 10**30}, 400, "request.invalid"),
+        ({"max_delivery_attempts": 2**31}, 400, "request.invalid"),
+        ({"max_delivery_attempts": 0}, 400, "address.invalid"),
+        ({"message_ttl_ms": "soon"}, 400, "request.invalid"),
+    ],
+)
+def test_wrong_address_is_refused_and_nothing_is_made(cast, owner, queue, changes, status, code):
+    answer = owner.post(cast.path(f"{MAIN}/addresses"), {"address": "x", **QUEUE, **changes})
+
+    problem(answer, status, code)
+    assert Address.objects.count() == 1
+
+
+def test_deleting_an_address_twice_is_one_operation(cast, owner, queue):
+    first = owner.delete(cast.path(f"{MAIN}/addresses/orders/new"))
+    second = owner.delete(cast.path(f"{MAIN}/addresses/orders/new"))
+
+    assert first.json()["id"] == second.json()["id"]
+
+
+@pytest.mark.parametrize("tag", ['"1"', "*", '"7", "1"'])
+def test_matching_etag_lets_the_change_through(cast, owner, queue, tag):
+    answer = owner.put(
+        cast.path(f"{MAIN}/addresses/orders/new"), {**QUEUE, "max_bytes": 10}, HTTP_IF_MATCH=tag
+    )
+
+    assert answer.status_code == 202
+
+
+@pytest.mark.parametrize("tag", ['"2"', 'W/"1"', '"nonsense"', '""'])
+def test_other_etag_is_412_and_changes_nothing(cast, owner, queue, space, tag):
+    path = cast.path(f"{MAIN}/addresses/orders/new")
+
+    put = owner.put(path, {**QUEUE, "max_bytes": 10}, HTTP_IF_MATCH=tag)
+    delete = owner.delete(path, HTTP_IF_MATCH=tag)
+    delete_space = owner.delete(cast.path(MAIN), HTTP_IF_MATCH=tag)
+
+    assert problem(put, 412, "generation.changed")["fields"] == {"generation": 1}
+    problem(delete, 412, "generation.changed")
+    problem(delete_space, 412, "generation.changed")
+    queue.refresh_from_db()
+    assert queue.generation == 1
+
+
+def test_etag_on_what_is_not_there_is_412(cast, owner, space):
+    answer = owner.put(cast.path(f"{MAIN}/addresses/new"), QUEUE, HTTP_IF_MATCH="*")
+
+    problem(answer, 412, "generation.changed")
+    assert not Address.objects.exists()
+
+
+def test_user_keeps_a_verifier_and_never_shows_it(cast, owner, space):
+    wish = {"name": "app", "password": "a-secret-word", "permissions": GRANT}
+
+    answer = owner.post(cast.path(f"{MAIN}/users"), wish)
+
+    shown = owner.get(cast.path(f"{MAIN}/users/app"))
+    row = MessagingUser.objects.get()
+    assert answer.status_code == 202
+    assert shown.json()["permissions"] == GRANT
+    assert shown["ETag"] == '"1"'
+    assert "a-secret-word" not in f"{row.verifiers} {AuditEvent.objects.values()} {shown.content}"
+    assert "verifiers" not in shown.json()
+
+
+def test_user_can_be_changed_and_revoked(cast, owner, space):
+    path = cast.path(f"{MAIN}/users/app")
+    owner.post(
+        cast.path(f"{MAIN}/users"), {"name": "app", "password": "a-secret", "permissions": []}
+    )
+    before = MessagingUser.objects.get().verifiers
+
+    granted = owner.put(path, {"permissions": GRANT})
+    kept = MessagingUser.objects.get()
+    new_password = owner.put(path, {"permissions": GRANT, "password": "another-secret"})
+    stale = owner.delete(path, HTTP_IF_MATCH='"1"')
+    revoked = owner.delete(path)
+
+    assert (granted.status_code, kept.permissions, kept.verifiers) == (202, GRANT, before)
+    assert new_password.status_code == 202
+    assert MessagingUser.objects.get().verifiers != before
+    problem(stale, 412, "generation.changed")
+    assert (revoked.status_code, revoked.json()["kind"]) == (202, "messaging_user.revoke")
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "code"),
+    [
+        ({"name": "Bad Name"}, 400, "messaging_user.invalid"),
+        ({"password": "short"}, 400, "messaging_user.invalid"),
+        (
+            {"permissions": [{"addresses": ["a#"], "operations": ["send"]}]},
+            400,
+            "messaging_user.invalid",
+        ),
+        ({"permissions": [{"addresses": ["a"], "operations": []}]}, 400, "request.invalid"),
+        ({"permissions": "all"}, 400, "request.invalid"),
+        (
+            {"permissions": [{"addresses": ["a"], "operations": ["send"], "x": 1}]},
+            400,
+            "request.invalid",
+        ),
+    ],
+)
+def test_wrong_user_is_refused_and_nothing_is_made(cast, owner, space, changes, status, code):
+    wish = {"name": "app", "password": "long-enough", "permissions": GRANT, **changes}
+
+    problem(owner.post(cast.path(f"{MAIN}/users"), wish), status, code)
+    assert not MessagingUser.objects.exists()

@@ -1,0 +1,73 @@
+"""System checks: each contradiction is named, and a sound configuration is silent."""
+
+import pytest
+
+from controlplane import checks
+
+SOUND = {
+    "OIDC_ISSUER": "https://id.example",
+    "OIDC_RP_CLIENT_ID": "waypost",
+    "OIDC_RP_CLIENT_SECRET": "secret",
+    "OIDC_OP_AUTHORIZATION_ENDPOINT": "https://id.example/auth",
+    "OIDC_OP_TOKEN_ENDPOINT": "https://id.example/token",
+    "OIDC_OP_USER_ENDPOINT": "https://id.example/userinfo",
+    "OIDC_OP_JWKS_ENDPOINT": "https://id.example/certs",
+    "PUBLIC_URL": "https://waypost.example",
+    "SECRET_KEY": "another",
+    "SECRET_KEYS": ["another"],
+    "METRICS_TOKEN": "token",
+}
+
+
+@pytest.fixture
+def found(settings):
+    """Return the ids of what the checks find with some settings changed."""
+
+    def run(**changes: object) -> set[str]:
+        for name, value in {**SOUND, **changes}.items():
+            setattr(settings, name, value)
+        return {str(m.id) for m in (*checks.check_oidc(None), *checks.check_secrets(None))}
+
+    return run
+
+
+def test_sound_settings_are_silent(found):
+    assert found() == set()
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in SOUND if name.startswith(("OIDC_RP", "OIDC_OP"))]
+)
+def test_oidc_without_a_part_is_an_error_that_names_it(found, name, settings):
+    assert found(**{name: ""}) == {"waypost.E001"}
+    assert checks._OIDC_NEEDS[name] in checks.check_oidc(None)[0].msg
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"OIDC_ISSUER": "http://id.example"}, "waypost.E002"),
+        ({"OIDC_RP_SIGN_ALGO": "HS256"}, "waypost.E003"),
+        ({"OIDC_RP_SIGN_ALGO": "none"}, "waypost.E003"),
+        ({"SECRET_KEY": "only-for-building-and-tests"}, "waypost.E004"),
+        ({"SECRET_KEYS": ["new", checks._TEST_KEYS]}, "waypost.E005"),
+        ({"OIDC_ISSUER": "", "LOCAL_ACCOUNTS_ENABLED": False}, "waypost.E006"),
+        ({"METRICS_TOKEN": ""}, "waypost.W001"),
+    ],
+)
+def test_contradiction_is_found(found, changes, expected):
+    assert found(**changes) == {expected}
+
+
+@pytest.mark.parametrize("changes", [{"PUBLIC_URL": "http://127.0.0.1:8000"}, {"DEBUG": True}])
+def test_built_in_keys_serve_this_machine_only(found, changes):
+    keys = {"SECRET_KEY": "only-for-building-and-tests", "SECRET_KEYS": [checks._TEST_KEYS]}
+
+    assert found(**keys, **changes) == set()
+
+
+def test_settings_and_checks_know_the_same_test_keys():
+    from controlplane import settings as source
+
+    assert checks._TEST_KEYS in source.SECRET_KEYS
+    assert source.SECRET_KEY == "only-for-building-and-tests"

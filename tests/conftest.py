@@ -1,0 +1,50 @@
+"""Shared fixtures: a private PostgreSQL for each run, and the cast of three."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import hypothesis
+import pytest
+from django.db import connections
+
+from controlplane.embedded import postgres
+from tests.factories import domain
+
+# Laws are about answers: a busy machine or a law that few inputs reach must not fail one.
+hypothesis.settings.register_profile(
+    "laws",
+    deadline=None,
+    suppress_health_check=[
+        hypothesis.HealthCheck.filter_too_much,
+        hypothesis.HealthCheck.too_slow,
+    ],
+)
+hypothesis.settings.load_profile("laws")
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[postgres.Server]:
+    """A throw-away PostgreSQL of this test run on a free loopback port."""
+    with tempfile.TemporaryDirectory(prefix="waypost-test-") as folder:
+        with postgres.throwaway(Path(folder)) as server:
+            yield server
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(postgres_server: postgres.Server) -> None:
+    """Point Django at the throw-away server before pytest-django makes the test database."""
+    settings = connections["default"].settings_dict
+    settings.update(
+        HOST=postgres_server.host,
+        PORT=postgres_server.port,
+        USER=postgres_server.user,
+        PASSWORD=postgres_server.password,
+        NAME="waypost",
+    )
+
+
+@pytest.fixture
+def cast(db: None) -> domain.Cast:
+    """The cast of three on the plan Team: owner, member (a developer), outsider."""
+    return domain.cast()

@@ -1,0 +1,48 @@
+"""Fixtures of the portal's tests: the cast on a fresh database, and a client for each of them."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.hashers import MD5PasswordHasher
+from django.test import Client
+
+from controlplane.core import nudge
+from tenants.models import User
+from tests.console import rows
+from tests.console.rows import World
+
+As = Callable[[User | None], Client]
+
+
+class QuickHasher(MD5PasswordHasher):
+    """Hashes at once: these tests are about pages, not about Argon2."""
+
+    algorithm = "quick"
+
+
+@pytest.fixture(autouse=True)
+def _portal_settings(settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Quick passwords, an existing static folder, no broker to nudge."""
+    settings.PASSWORD_HASHERS = [f"{__name__}.QuickHasher"]
+    settings.STATIC_ROOT = tmp_path
+    monkeypatch.setattr(nudge, "_send", lambda task, ids: None)
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    """The cast on the Team plan."""
+    return rows.world()
+
+
+@pytest.fixture
+def as_() -> Iterator[As]:
+    """Return a client that is logged in as a person, or as nobody."""
+
+    def client(user: User | None) -> Client:
+        made = Client(raise_request_exception=True)
+        if user is not None:
+            made.force_login(user)
+        return made
+
+    return client

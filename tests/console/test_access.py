@@ -1,0 +1,210 @@
+"""Every page as owner, as a member without the role, as an outsider, as nobody, as the operator."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import pytest
+from django.test import Client
+
+from controlplane.console import urls
+from tenants.models import Address
+from tests.console import rows
+from tests.console.conftest import As
+from tests.console.rows import World
+
+pytestmark = pytest.mark.django_db
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the busy tenant: who besides the owner may GET it, and whether GET is allowed."""
+
+    path: str
+    developer: bool = True
+    billing: bool = True
+    is_get: bool = True
+
+
+TENANT_PAGES = {
+    "overview": Page(""),
+    "spaces": Page("spaces/"),
+    "space_new": Page("spaces/-/new", billing=False),
+    "space": Page("spaces/orders/"),
+    "space_status": Page("spaces/orders/status"),
+    "space_activity": Page("spaces/orders/activity"),
+    "space_settings": Page("spaces/orders/settings"),
+    "address_new": Page("spaces/orders/addresses/new", billing=False),
+    "address_delete": Page("spaces/orders/addresses/ADDRESS/delete", billing=False),
+    "space_users": Page("spaces/orders/users"),
+    "user_new": Page("spaces/orders/users/new", billing=False),
+    "user_revoke": Page("spaces/orders/users/checkout/revoke", billing=False),
+    "space_connect": Page("spaces/orders/connect"),
+    "space_certificate": Page("spaces/orders/certificate"),
+    "usage": Page("usage/"),
+    "usage_csv": Page("usage/cells.csv"),
+    "invoices": Page("invoices/", developer=False),
+    "invoice_preview": Page("invoices/preview", developer=False),
+    "invoice": Page("invoices/INVOICE/", developer=False),
+    "invoice_file": Page("invoices/INVOICE/file.csv", developer=False),
+    "invoice_verify": Page("invoices/INVOICE/verify", developer=False, is_get=False),
+    "team": Page("team/"),
+    "member": Page("team/1/role", developer=False, billing=False, is_get=False),
+    "member_remove": Page("team/1/remove", developer=False, billing=False, is_get=False),
+    "tokens": Page("tokens/", developer=False, billing=False),
+    "token_revoke": Page("tokens/1/revoke", developer=False, billing=False, is_get=False),
+    "audit": Page("audit/", developer=False, billing=False),
+    "settings": Page("settings/", developer=False),
+    "plan": Page("settings/plan", developer=False),
+}
+STAFF_PAGES = {
+    "staff_tenants": Page("tenants/"),
+    "staff_tenant": Page("tenants/acme-shipping/"),
+    "staff_close": Page("tenants/acme-shipping/close", is_get=False),
+    "staff_override_clear": Page("tenants/acme-shipping/overrides/spaces/clear", is_get=False),
+    "staff_invoices": Page("invoices/"),
+    "staff_invoice": Page("invoices/INVOICE/"),
+    "staff_invoice_close": Page("invoices/INVOICE/close", is_get=False),
+    "staff_invoice_approve": Page("invoices/INVOICE/approve", is_get=False),
+    "staff_invoice_issue": Page("invoices/INVOICE/issue", is_get=False),
+    "staff_invoice_pay": Page("invoices/INVOICE/pay", is_get=False),
+    "staff_fleet": Page("fleet/"),
+}
+UrlOf = Callable[[Page], str]
+LINKED = re.compile(r"""(?:src|href|action)\s*=\s*["'](?:https?:)?//""")
+
+
+def test_the_tables_above_name_every_page():
+    tenant = [route.name for route in [*urls.tenant_urls, *urls.space_urls]]
+
+    assert sorted(tenant) == sorted(TENANT_PAGES)
+    assert sorted(route.name for route in urls.staff_urls) == sorted(STAFF_PAGES)
+
+
+@pytest.fixture
+def busy(world: World) -> Iterator[World]:
+    """A tenant with something on every page."""
+    space = rows.active_space(world.tenant)
+    rows.address(space, "new")
+    rows.messaging_user(space)
+    cells = [rows.cell(space, "messages_in", 5, rows.last_month().starts_at, "new")]
+    rows.used(*cells, rows.cell(space, "messages_in", 7, rows.this_month(), "new"))
+    invoice = rows.issued(world.tenant, cells)
+    world.tenant.refresh_from_db()
+    yield replace(world, tenant=world.tenant)
+    assert invoice.number
+
+
+def tenant_url(world: World, page: Page) -> str:
+    path = page.path.replace("INVOICE", world.tenant.invoices.get().id)
+    path = path.replace("ADDRESS", Address.objects.get(address="new").id)
+    return f"/t/{world.tenant.slug}/{path}"
+
+
+def staff_url(world: World, page: Page) -> str:
+    return "/staff/" + page.path.replace("INVOICE", world.tenant.invoices.get().id)
+
+
+def ask(client: Client, url: str, page: Page) -> int:
+    return (client.get(url) if page.is_get else client.post(url)).status_code
+
+
+def answers(client: Client, pages: dict[str, Page], url_of: UrlOf) -> dict[str, int]:
+    """Return the status of every page, each asked the way it wants to be asked."""
+    return {name: ask(client, url_of(page), page) for name, page in pages.items()}
+
+
+def test_an_owner_gets_every_page_and_none_loads_anything_foreign(busy: World, as_: As):
+    client, seen = as_(busy.owner), {}
+
+    for name, page in TENANT_PAGES.items():
+        if page.is_get:
+            answer = client.get(tenant_url(busy, page))
+            seen[name] = (answer.status_code, LINKED.findall(b"".join(answer).decode()))
+
+    assert seen == dict.fromkeys(seen, (200, []))
+    assert len(seen) > 20
+
+
+def test_an_operator_gets_every_page_of_the_operator_area(busy: World, as_: As):
+    client, seen = as_(busy.staff), {}
+
+    for name, page in STAFF_PAGES.items():
+        if page.is_get:
+            answer = client.get(staff_url(busy, page))
+            seen[name] = (answer.status_code, LINKED.findall(answer.content.decode()))
+
+    assert seen == dict.fromkeys(seen, (200, []))
+    assert len(seen) == 5
+
+
+@pytest.mark.parametrize("role", ["developer", "billing"])
+def test_a_member_gets_what_the_role_allows(role: str, busy: World, as_: As):
+    person = busy.member if role == "developer" else busy.billing
+
+    found = answers(as_(person), TENANT_PAGES, lambda page: tenant_url(busy, page))
+
+    allowed = {name: getattr(page, role) for name, page in TENANT_PAGES.items()}
+    assert {name: status != 403 for name, status in found.items()} == allowed
+
+
+@pytest.mark.parametrize("who", ["outsider", "staff"])
+def test_an_outsider_and_the_operator_find_nothing(who: str, busy: World, as_: As):
+    found = answers(as_(getattr(busy, who)), TENANT_PAGES, lambda page: tenant_url(busy, page))
+
+    assert found == dict.fromkeys(TENANT_PAGES, 404)
+
+
+def test_the_operator_area_is_not_there_for_others(busy: World, as_: As):
+    for person in (busy.owner, busy.outsider):
+        found = answers(as_(person), STAFF_PAGES, lambda page: staff_url(busy, page))
+
+        assert found == dict.fromkeys(STAFF_PAGES, 404)
+
+
+def test_nobody_is_sent_to_the_login_and_back(busy: World, as_: As):
+    urls_ = [tenant_url(busy, page) for page in TENANT_PAGES.values() if page.is_get]
+    urls_ += [staff_url(busy, page) for page in STAFF_PAGES.values() if page.is_get]
+
+    found = {url: as_(None).get(url).headers.get("Location") for url in urls_}
+
+    assert found == {url: f"/login?next={url}" for url in urls_}
+
+
+def test_nobody_changes_anything(busy: World, as_: As):
+    changing = {name: page for name, page in TENANT_PAGES.items() if not page.is_get}
+    staffed = {name: page for name, page in STAFF_PAGES.items() if not page.is_get}
+
+    found = answers(as_(None), changing, lambda page: tenant_url(busy, page))
+    found |= answers(as_(None), staffed, lambda page: staff_url(busy, page))
+
+    assert found == dict.fromkeys(found, 302)
+
+
+def test_what_changes_something_is_never_done_by_a_get(busy: World, as_: As):
+    owner, staff = as_(busy.owner), as_(busy.staff)
+
+    found = [owner.get(tenant_url(busy, p)) for p in TENANT_PAGES.values() if not p.is_get]
+    found += [staff.get(staff_url(busy, p)) for p in STAFF_PAGES.values() if not p.is_get]
+
+    assert {answer.status_code for answer in found} == {405}
+
+
+def test_a_fragment_sends_the_whole_page_to_the_login(busy: World, as_: As):
+    url = tenant_url(busy, TENANT_PAGES["space_status"])
+
+    answer = as_(None).get(url, headers={"hx-request": "true"})
+
+    assert answer["HX-Redirect"] == "/login"
+
+
+def test_pages_tell_browsers_to_load_nothing_foreign_and_keep_nothing(busy: World, as_: As):
+    answer = as_(busy.owner).get(tenant_url(busy, TENANT_PAGES["overview"]))
+
+    policy = answer["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert answer["Cache-Control"] == "no-store"
+    assert "style=" not in answer.content.decode()
+    assert not re.search(r"<script(?![^>]*src=)", answer.content.decode())

@@ -1,0 +1,132 @@
+"""Signing up, logging in and out, and where one lands."""
+
+import pytest
+from django.test import Client
+
+from tenants.models import Membership, Tenant, User
+from tests.console import rows
+from tests.console.conftest import As
+from tests.console.rows import World
+
+pytestmark = pytest.mark.django_db
+ASKED = {
+    "organisation": "New Shop",
+    "email": "Nina@New.example",
+    "password": "a long enough one",
+    "plan": "free",
+}
+
+
+def test_sign_up_makes_an_organisation_logs_in_and_leads_to_the_first_space(world: World):
+    client = Client()
+
+    answer = client.post("/signup", ASKED, follow=True)
+
+    assert answer.redirect_chain == [("/t/new-shop/spaces/-/new", 302)]
+    assert "New Shop is ready" in answer.content.decode()
+    membership = Membership.objects.get(user__email="nina@new.example")
+    assert (membership.role, membership.tenant.slug) == ("owner", "new-shop")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words", "status"),
+    [
+        ({"email": "olga@acme.example"}, "signup.email_taken", 409),
+        ({"password": "short"}, "This password is too short", 400),
+        ({"email": "nobody"}, "Enter a valid email address", 400),
+        ({"plan": "gold"}, "gold is not one of the available choices", 400),
+        ({"organisation": "  "}, "This field is required", 400),
+    ],
+)
+def test_a_refused_sign_up_says_why_and_makes_nothing(world: World, wrong, words, status):
+    before = set(User.objects.values_list("email", flat=True))
+
+    answer = Client().post("/signup", {**ASKED, **wrong})
+
+    assert answer.status_code == status
+    assert words in answer.content.decode()
+    assert set(User.objects.values_list("email", flat=True)) == before
+
+
+def test_a_refused_sign_up_does_not_give_the_password_back(world: World):
+    answer = Client().post("/signup", {**ASKED, "email": "nobody"})
+
+    assert ASKED["password"] not in answer.content.decode()
+
+
+def test_sign_up_can_be_switched_off(world: World, settings, as_: As):
+    settings.SIGNUP_ENABLED = False
+
+    answers = [Client().post("/signup", ASKED), as_(world.owner).get("/organisations/new")]
+
+    assert [answer.status_code for answer in answers] == [403, 403]
+    assert "Sign-up is closed" in answers[0].content.decode()
+    assert "Sign up</a>" not in Client().get("/login").content.decode()
+
+
+def test_a_person_without_an_organisation_makes_one(world: World, as_: As):
+    person = rows.person("alone@example.org")
+
+    landed = as_(person).get("/")
+    answer = as_(person).post("/organisations/new", {"organisation": "Solo", "plan": "team"})
+
+    assert landed["Location"] == "/organisations/new"
+    assert answer["Location"] == "/t/solo/spaces/-/new"
+    assert Tenant.objects.get(slug="solo").memberships.get().user == person
+
+
+def test_home_leads_each_person_to_their_place(world: World, as_: As):
+    places = [as_(who).get("/")["Location"] for who in (world.owner, world.staff, None)]
+
+    assert places == ["/t/acme-shipping/", "/staff/tenants/", "/login?next=/"]
+
+
+def test_log_in_takes_the_email_in_any_case_and_leads_back(world: World):
+    asked = {"username": "OLGA@acme.example", "password": rows.PASSWORD, "next": "/t/x/"}
+
+    assert Client().post("/login", asked)["Location"] == "/t/x/"
+
+
+def test_log_in_never_leads_to_another_site(world: World):
+    asked = {
+        "username": "olga@acme.example",
+        "password": rows.PASSWORD,
+        "next": "https://evil.example/",
+    }
+
+    assert Client().post("/login", asked)["Location"] == "/"
+
+
+@pytest.mark.parametrize("email", ["olga@acme.example", "unknown@acme.example"])
+def test_a_wrong_login_says_the_same_for_known_and_unknown(world: World, email: str):
+    answer = Client().post("/login", {"username": email, "password": "wrong"})
+
+    assert answer.status_code == 200
+    assert "Email or password is wrong" in answer.content.decode()
+    assert "_auth_user_id" not in answer.client.session
+
+
+def test_log_out_ends_the_session(world: World, as_: As):
+    client = as_(world.owner)
+
+    client.post("/logout")
+
+    assert client.get("/")["Location"] == "/login?next=/"
+
+
+def test_local_accounts_can_be_switched_off(world: World, settings):
+    settings.LOCAL_ACCOUNTS_ENABLED = False
+
+    page = Client().get("/login").content.decode()
+    answer = Client().post("/login", {"username": "olga@acme.example", "password": rows.PASSWORD})
+
+    assert 'name="password"' not in page
+    assert answer["Location"] == "/login"
+    assert Client().post("/signup", ASKED).status_code == 403
+
+
+def test_forms_want_a_token_against_forgery(world: World):
+    answer = Client(enforce_csrf_checks=True).post("/signup", ASKED)
+
+    assert answer.status_code == 403
+    assert "The form has expired" in answer.content.decode()

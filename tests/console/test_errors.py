@@ -1,0 +1,89 @@
+"""Pages that say what went wrong: never a traceback, always what to do next."""
+
+import pytest
+from django.test import Client, RequestFactory
+from django.views import defaults
+
+from controlplane.console import access
+from controlplane.console.scope import TenantScope
+from controlplane.core.errors import Conflict, Invalid, Unavailable, WaypostError
+from tenants.permissions import Permission
+from tests.console.conftest import As
+from tests.console.rows import World
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (Invalid("Use a smaller number.", code="number.big"), 400),
+        (Conflict("Stop it first.", code="thing.running"), 409),
+        (Unavailable("Try again in a minute."), 503),
+    ],
+)
+def test_an_expected_refusal_is_a_page_with_its_code(error: WaypostError, status: int):
+    @access.public_page
+    def view(request):
+        raise error
+
+    answer = view(RequestFactory().get("/"))
+
+    page = answer.content.decode()
+    assert answer.status_code == status
+    assert error.message in page
+    assert error.error_code in page
+
+
+def test_words_of_a_refusal_are_escaped():
+    @access.public_page
+    def view(request):
+        raise Invalid("<script>alert(1)</script>")
+
+    assert "<script>alert" not in view(RequestFactory().get("/")).content.decode()
+
+
+def test_a_page_that_is_not_there_says_so():
+    answer = Client().get("/no/such/page")
+
+    assert answer.status_code == 404
+    assert "Not found" in answer.content.decode()
+
+
+def test_an_error_of_ours_is_one_neutral_page(monkeypatch, settings):
+    settings.DEBUG = False
+    client = Client(raise_request_exception=False)
+    monkeypatch.setattr("controlplane.console.access.render", None, raising=True)
+
+    answer = client.get("/signup")
+
+    page = answer.content.decode()
+    assert answer.status_code == 500
+    assert "Something went wrong on our side" in page
+    assert "Traceback" not in page
+    assert "NoneType" not in page
+
+
+def test_the_page_of_a_denied_request_stands_alone():
+    answer = defaults.permission_denied(RequestFactory().get("/"), Exception("x"))
+
+    assert answer.status_code == 403
+    assert "Not allowed" in answer.content.decode()
+
+
+@pytest.mark.django_db
+def test_a_view_knows_its_tenant_and_who_acts(world: World, as_: As, rf: RequestFactory):
+    seen = []
+
+    @access.tenant_page(Permission.VIEW, change=Permission.MANAGE_TEAM)
+    def view(scope: TenantScope, **kwargs):
+        seen.append((scope.tenant, scope.actor.name, kwargs))
+        return scope.render("parts/empty.html", {"title": "x"})
+
+    request = rf.get("/")
+    request.user = world.member
+    view(request, tenant=world.tenant.slug, space="orders")
+    request = rf.post("/")
+    request.user = world.member
+    refused = view(request, tenant=world.tenant.slug, space="orders")
+
+    assert seen == [(world.tenant, "user:dev@acme.example", {"space": "orders"})]
+    assert refused.status_code == 403

@@ -1,0 +1,102 @@
+"""Words for figures, moments, operations and plans."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from controlplane.console import formats, plan_words
+from controlplane.core.models import AuditEvent
+from controlplane.core.phases import Phase
+from plans import catalog
+from plans.models import Invoice
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+CATALOGUE = catalog.parse(catalog.default_yaml())
+PLANS = {plan.key: plan for plan in CATALOGUE.plans}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0, "just now"), (59, "just now"), (60, "1 minute ago"), (7200, "2 hours ago"),
+     (90_000, "1 day ago")],
+)  # fmt: skip
+def test_ago_says_the_largest_whole_unit(seconds: int, words: str):
+    assert formats.ago(NOW - timedelta(seconds=seconds), NOW) == words
+
+
+@pytest.mark.parametrize(
+    ("base", "meter", "words"),
+    [(1250, "messages_in", "1,250 messages"), (5_400_000, "connection_ms", "1.5 hours"),
+     (3_600_000 * 2**30, "stored_byte_ms", "1 GiB-hours"), (7, "unheard_of", "7")],
+)  # fmt: skip
+def test_quantities_are_shown_in_their_unit(base: int, meter: str, words: str):
+    assert formats.quantity(base, meter) == words
+
+
+def test_every_phase_and_every_state_of_an_invoice_has_its_looks():
+    assert all(formats.phase_class(phase) for phase in Phase.values)
+    assert all(
+        formats.invoice_class(state)
+        for state in Invoice.State.values
+        if state not in {"open", "voided"}
+    )
+
+
+def test_operations_read_as_sentences():
+    assert formats.operation_title("address_space.create", "shop") == "Create address space shop"
+    assert formats.operation_title("messaging_user.revoke", "bob") == "Revoke messaging user bob"
+
+
+def test_a_change_is_told_by_before_and_after():
+    event = AuditEvent(
+        before={"role": "viewer", "zone": "UTC", "note": ""},
+        after={"role": "admin", "zone": "UTC", "note": "new", "size": 3},
+    )
+
+    words = formats.change_words(event)
+
+    assert words == "role: viewer → admin, note: nothing → new, size: 3"
+
+
+def test_only_conditions_that_say_what_is_in_the_way_are_problems():
+    fine = {"type": "A", "status": "True", "message": "all well"}
+    silent = {"type": "B", "status": "False", "message": ""}
+    trouble = {"type": "C", "status": "False", "message": "no disk"}
+
+    assert formats.problems([fine, silent, trouble]) == [trouble]
+
+
+def test_no_limit_is_not_zero():
+    assert (formats.limit_words(None), formats.limit_words(0)) == ("no limit", "0")
+
+
+def test_a_plan_tells_its_quotas_what_is_included_and_its_prices():
+    assert plan_words.lines(PLANS["team"]) == [
+        "5 spaces",
+        "200 addresses",
+        "20 members",
+        "500,000,000 messages a month",
+        "5,000,000 messages included",
+        "10,000 connection hours included",
+        "from 0.6 EUR per million messages",
+        "0.0004 EUR per connection-hour",
+        "0.0009 EUR per GiB-hour",
+    ]
+
+
+def test_every_plan_of_the_default_catalogue_has_words_without_slugs():
+    for plan in (*CATALOGUE.plans, *CATALOGUE.space_plans):
+        assert plan_words.lines(plan)
+        assert not [line for line in plan_words.lines(plan) if "_" in line]
+
+
+def test_every_address_type_says_what_it_promises():
+    assert all(plan_words.type_words(plan.address_type) for plan in CATALOGUE.address_plans)
+
+
+def test_an_hourly_price_is_told_by_the_month_too():
+    price = CATALOGUE.space_plans[0].hour_price
+
+    words = plan_words.hour_price(price, "EUR")
+
+    assert words.startswith(f"{price} EUR an hour, about {price * 730:.2f} EUR a month")

@@ -1,0 +1,139 @@
+"""Pages of invoices: what the running period costs, issued ones, files, the proof."""
+
+import csv
+import io
+import json
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from controlplane.core import operations
+from controlplane.core.models import Operation
+from plans.models import Invoice
+from tests.console import rows
+from tests.console.conftest import As
+from tests.console.rows import World
+
+pytestmark = pytest.mark.django_db
+LIST = "/t/acme-shipping/invoices/"
+
+
+@pytest.fixture
+def invoice(world: World) -> Invoice:
+    space = rows.active_space(world.tenant)
+    cells = [rows.cell(space, "messages_in", 7_000_000, rows.last_month().starts_at, "orders")]
+    rows.used(*cells)
+    return rows.issued(world.tenant, cells)
+
+
+def test_the_list_leads_to_invoices_and_to_the_running_period(world, invoice, as_: As):
+    page = as_(world.billing).get(LIST).content.decode()
+
+    assert f'href="{LIST}{invoice.id}/"' in page
+    assert invoice.number in page
+    assert f'href="{LIST}preview"' in page
+
+
+def test_without_an_invoice_the_list_says_when_there_will_be_one(world, as_: As):
+    assert "No invoice yet" in as_(world.billing).get(LIST).content.decode()
+
+
+def test_an_invoice_shows_parties_lines_quality_and_how_to_recompute(world, invoice, as_: As):
+    page = as_(world.billing).get(f"{LIST}{invoice.number}/").content.decode()
+
+    for words in ("Acme Shipping Ltd", "Messages, in and out", "7 used, 5 included",
+                  "every sample of this period arrived", "bronze.samples version 7",
+                  f"waypost invoices verify {invoice.number}", "History"):  # fmt: skip
+        assert words in page
+
+
+def test_the_preview_says_that_it_is_none(world, as_: As):
+    page = as_(world.billing).get(LIST + "preview").content.decode()
+
+    assert "A preview, not an invoice" in page
+    assert "Not issued" in page
+    assert "Recompute" not in page
+
+
+def test_files_are_the_invoice(world, invoice, as_: As):
+    client, url = as_(world.billing), f"{LIST}{invoice.id}/file."
+
+    lines = list(csv.DictReader(io.StringIO(client.get(url + "csv").content.decode())))
+    text = client.get(url + "json")
+    pdf = client.get(url + "pdf")
+
+    assert sum(int(line["amount_minor"]) for line in lines) == invoice.net_minor
+    assert text.content.decode() == invoice.document
+    assert json.loads(text.content)["number"] == invoice.number
+    assert pdf.content.startswith(b"%PDF-")
+    assert pdf["Content-Disposition"] == f'attachment; filename="{invoice.number}.pdf"'
+
+
+def test_a_file_of_another_kind_or_of_an_open_period_is_not_there(world, as_: As):
+    closing = rows.closing(world.tenant)
+    client = as_(world.billing)
+
+    kinds = [client.get(f"{LIST}{closing.id}/file.{kind}").status_code for kind in ("pdf", "exe")]
+
+    assert kinds == [404, 404]
+
+
+def test_an_invoice_that_is_being_closed_says_so(world, as_: As):
+    closing = rows.closing(world.tenant)
+
+    page = as_(world.billing).get(f"{LIST}{closing.id}/").content.decode()
+
+    assert "Not computed yet" in page
+
+
+def test_a_held_invoice_says_why(world, as_: As):
+    held = rows.held(world.tenant)
+
+    page = as_(world.billing).get(f"{LIST}{held.id}/").content.decode()
+
+    assert held.held_reasons
+    for reason in held.held_reasons:
+        assert reason["code"] in page
+
+
+def test_another_tenants_invoice_is_not_there_by_id_or_number(world, invoice, as_: As):
+    client, theirs = as_(world.outsider), "/t/other-people/invoices/"
+
+    statuses = [
+        client.get(f"{theirs}{name}/{tail}").status_code
+        for name in (invoice.id, invoice.number)
+        for tail in ("", "file.pdf")
+    ]
+
+    assert statuses == [404] * 4
+
+
+def test_a_proof_is_asked_for_and_its_outcome_shown(world, invoice, as_: As):
+    client, url = as_(world.billing), f"{LIST}{invoice.id}/"
+
+    client.post(url + "verify")
+    asked = Operation.objects.get(kind="invoice.verify", subject_id=invoice.id)
+    before = client.get(url).content.decode()
+    operations.succeed(asked.subject_type, invoice.id, up_to_generation=asked.target_generation)
+    after = client.get(url).content.decode()
+
+    assert "Being recomputed" in before
+    assert "Same, byte for byte" in after
+
+
+def test_the_list_takes_as_many_queries_for_one_invoice_as_for_many(world, invoice, as_: As):
+    client = as_(world.billing)
+    client.get(LIST)
+
+    with CaptureQueriesContext(connection) as one:
+        client.get(LIST)
+    month = rows.last_month()
+    for number in range(1, 5):
+        starts_at = month.starts_at.replace(year=month.starts_at.year - number)
+        ends_at = starts_at.replace(day=2)
+        Invoice.objects.create(tenant=world.tenant, starts_at=starts_at, ends_at=ends_at)
+    with CaptureQueriesContext(connection) as many:
+        client.get(LIST)
+
+    assert len(many) == len(one)

@@ -1,0 +1,227 @@
+"""Team, tokens, audit and settings pages."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from controlplane.core import audit
+from plans.models import PlanSubscription
+from tenants.actions import api_tokens
+from tenants.models import ApiToken, Membership
+from tests.console import rows
+from tests.console.conftest import As
+from tests.console.rows import World
+
+pytestmark = pytest.mark.django_db
+HOME = "/t/acme-shipping/"
+
+
+def membership(world: World, email: str) -> Membership:
+    return Membership.objects.get(tenant=world.tenant, user__email=email)
+
+
+def test_an_owner_adds_somebody_who_has_an_account(world: World, as_: As):
+    rows.person("nina@acme.example")
+
+    as_(world.owner).post(HOME + "team/", {"email": "nina@acme.example", "role": "viewer"})
+
+    assert membership(world, "nina@acme.example").role == "viewer"
+
+
+@pytest.mark.parametrize(
+    ("email", "words", "status"),
+    [
+        ("nobody@acme.example", "membership.no_account", 404),
+        ("dev@acme.example", "membership.exists", 409),
+    ],
+)
+def test_somebody_who_cannot_be_added_is_refused_in_words(
+    world: World, as_: As, email: str, words: str, status: int
+):
+    answer = as_(world.owner).post(HOME + "team/", {"email": email, "role": "viewer"})
+
+    assert (answer.status_code, words in answer.content.decode()) == (status, True)
+
+
+def test_a_role_is_changed_and_a_member_removed(world: World, as_: As):
+    client, row = as_(world.owner), membership(world, "dev@acme.example")
+
+    client.post(f"{HOME}team/{row.pk}/role", {"role": "admin"})
+    role = membership(world, "dev@acme.example").role
+    client.post(f"{HOME}team/{row.pk}/remove")
+
+    assert role == "admin"
+    assert not Membership.objects.filter(pk=row.pk).exists()
+
+
+def test_the_last_owner_stays(world: World, as_: As):
+    row = membership(world, "olga@acme.example")
+
+    answer = as_(world.owner).post(f"{HOME}team/{row.pk}/remove")
+
+    assert answer.status_code == 409
+    assert "membership.last_owner" in answer.content.decode()
+
+
+def test_another_tenants_member_cannot_be_touched(world: World, as_: As):
+    theirs = Membership.objects.get(tenant=world.other)
+
+    answer = as_(world.owner).post(f"{HOME}team/{theirs.pk}/role", {"role": "viewer"})
+
+    theirs.refresh_from_db()
+    assert (answer.status_code, theirs.role) == (404, "owner")
+
+
+def test_a_token_is_shown_once_and_works(world: World, as_: As):
+    client = as_(world.owner)
+
+    page = client.post(HOME + "tokens/", {"name": "ci", "role": "developer", "days": "30"})
+
+    (secret,) = re.findall(r"wp_[\w-]{20,}", page.content.decode())
+    found = api_tokens.find(secret)
+    assert found is not None
+    assert timedelta(days=29) < found.expires_at - timezone.now() < timedelta(days=31)
+    assert secret not in client.get(HOME + "tokens/").content.decode()
+
+
+def test_a_token_that_cannot_be_issued_is_refused_in_words(world: World, as_: As):
+    client, asked = as_(world.owner), {"name": "ci", "role": "developer", "days": "0"}
+    client.post(HOME + "tokens/", asked)
+
+    answer = client.post(HOME + "tokens/", asked)
+
+    assert (answer.status_code, ApiToken.objects.count()) == (409, 1)
+    assert "api_token.exists" in answer.content.decode()
+
+
+def test_a_revoked_token_ends_and_another_tenants_is_not_there(world: World, as_: As):
+    issued = {
+        tenant.slug: api_tokens.issue(
+            tenant=tenant, name="ci", role="viewer", expires_at=None, by=audit.SYSTEM
+        )
+        for tenant in (world.tenant, world.other)
+    }
+    mine, theirs = issued["acme-shipping"], issued["other-people"]
+    client = as_(world.owner)
+
+    client.post(f"{HOME}tokens/{mine[0].pk}/revoke")
+    answer = client.post(f"{HOME}tokens/{theirs[0].pk}/revoke")
+
+    assert api_tokens.find(mine[1]) is None
+    assert api_tokens.find(theirs[1]) is not None
+    assert answer.status_code == 404
+
+
+def test_the_audit_is_paged_and_of_this_tenant_only(world: World, as_: As):
+    for tenant in (world.tenant, world.other):
+        for number in range(60):
+            subject = audit.Subject("thing", "1", f"{tenant.slug}-{number}", tenant.pk)
+            audit.record(audit.SYSTEM, "thing.done", subject, after={"size": number})
+    client = as_(world.owner)
+
+    newest = client.get(HOME + "audit/").content.decode()
+    older = client.get(HOME + "audit/?page=2").content.decode()
+
+    assert newest.count("thing.done") == 50
+    assert 'href="?page=2"' in newest
+    assert "acme-shipping-9<" in older
+    assert "other-people" not in newest + older
+    assert "size: 59" in newest
+
+
+def test_billing_details_are_saved(world: World, as_: As):
+    asked = {
+        "billing_name": "Acme Ltd",
+        "billing_email": "a@acme.example",
+        "billing_address": "Street 1",
+        "billing_country": "gb",
+        "billing_time_zone": "Europe/London",
+    }
+
+    as_(world.billing).post(HOME + "settings/", asked)
+
+    world.tenant.refresh_from_db()
+    assert (world.tenant.billing_name, world.tenant.billing_country) == ("Acme Ltd", "GB")
+    assert world.tenant.billing_time_zone == "Europe/London"
+
+
+def test_missing_billing_details_are_asked_for_on_the_overview(world: World, as_: As):
+    before = as_(world.owner).get(HOME).content.decode()
+    rows.bill_to(world.tenant)
+    after = as_(world.owner).get(HOME).content.decode()
+
+    assert "Your billing details are not complete" in before
+    assert "Your billing details are not complete" not in after
+
+
+def test_the_plan_is_changed_or_the_limit_is_named(world: World, as_: As):
+    client = as_(world.owner)
+    for number in range(3):
+        rows.space(world.tenant, f"space-{number}")
+
+    refused = client.post(HOME + "settings/plan", {"plan": "free"})
+    client.post(HOME + "settings/plan", {"plan": "business"})
+
+    assert refused.status_code == 403
+    assert "quota_exceeded" in refused.content.decode()
+    open_one = PlanSubscription.objects.get(tenant=world.tenant, ends_at__isnull=True)
+    assert open_one.plan.key == "business"
+
+
+def test_the_team_takes_as_many_queries_for_few_as_for_many(world: World, as_: As):
+    client = as_(world.owner)
+    client.get(HOME + "team/")
+
+    with CaptureQueriesContext(connection) as few:
+        client.get(HOME + "team/")
+    for number in range(5):
+        rows.person(f"p{number}@acme.example")
+        client.post(HOME + "team/", {"email": f"p{number}@acme.example", "role": "viewer"})
+    client.get(HOME + "team/")  # takes the messages of the posts
+    with CaptureQueriesContext(connection) as many:
+        client.get(HOME + "team/")
+
+    assert len(many) == len(few)
+
+
+@pytest.fixture
+def admin(world: World) -> Membership:
+    person = rows.person("admin@acme.example")
+    return Membership.objects.create(tenant=world.tenant, user=person, role="admin")
+
+
+def test_an_admin_cannot_make_an_owner_of_anybody(world: World, as_: As, admin: Membership):
+    rows.person("nina@acme.example")
+    client = as_(admin.user)
+
+    added = client.post(HOME + "team/", {"email": "nina@acme.example", "role": "owner"})
+    raised = client.post(f"{HOME}team/{admin.pk}/role", {"role": "owner"})
+
+    assert (added.status_code, raised.status_code) == (403, 403)
+    assert Membership.objects.get(pk=admin.pk).role == "admin"
+    assert not Membership.objects.filter(user__email="nina@acme.example").exists()
+
+
+def test_an_admin_cannot_lower_or_remove_an_owner(world: World, as_: As, admin: Membership):
+    other = rows.person("second@acme.example")
+    owner = Membership.objects.create(tenant=world.tenant, user=other, role="owner")
+    client = as_(admin.user)
+
+    lowered = client.post(f"{HOME}team/{owner.pk}/role", {"role": "viewer"})
+    removed = client.post(f"{HOME}team/{owner.pk}/remove")
+
+    assert (lowered.status_code, removed.status_code) == (403, 403)
+    assert Membership.objects.get(pk=owner.pk).role == "owner"
+
+
+def test_an_admin_cannot_issue_an_owners_token(world: World, as_: As, admin: Membership):
+    before = ApiToken.objects.count()
+
+    answer = as_(admin.user).post(HOME + "tokens/", {"name": "ci", "role": "owner", "days": "90"})
+
+    assert answer.status_code == 403
+    assert ApiToken.objects.count() == before

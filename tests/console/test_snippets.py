@@ -1,0 +1,72 @@
+"""Client programs to copy: they parse as what they are, whatever the names in them."""
+
+import ast
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controlplane.console import snippets
+from controlplane.console.snippets import Target
+
+names = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=30)
+
+
+def target(**changes: object) -> Target:
+    values = {
+        "space": "orders", "host": "127.0.0.1", "port": 5671, "user": "checkout",
+        "address": "orders/new", "address_type": "queue", **changes,
+    }  # fmt: skip
+    return Target(**values)
+
+
+def program(key: str, at: Target) -> str:
+    return next(each.text for each in snippets.build_all(at) if each.key == key)
+
+
+def literals(text: str) -> set[object]:
+    return {node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)}
+
+
+@given(names, names)
+def test_python_holds_every_name_as_one_string(user: str, address: str):
+    found = literals(program("python", target(user=user, address=address)))
+
+    assert {user, address, "orders-ca.pem", "amqps://127.0.0.1:5671"} <= found
+
+
+def node() -> str | None:
+    bundled = Path(sysconfig.get_path("scripts")) / "node"
+    return str(bundled) if bundled.exists() else shutil.which("node")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("address", ["orders", '"); process.exit(); ("', "ünï\u2028"])
+def test_node_accepts_the_program(address: str, tmp_path: Path):
+    file = tmp_path / "client.js"
+    file.write_text(program("node", target(address=address)))
+
+    checked = subprocess.run([node() or "node", "--check", file], capture_output=True, check=False)
+
+    assert checked.returncode == 0, checked.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    ("address_type", "made"),
+    [("queue", "createQueue"), ("anycast", "createQueue"), ("topic", "createTopic"),
+     ("multicast", "createTopic")],
+)  # fmt: skip
+def test_java_makes_the_kind_of_destination_that_fits(address_type: str, made: str):
+    text = program("java", target(address_type=address_type))
+
+    assert f'context.{made}("orders/new")' in text
+    assert text.count("{") == text.count("}")
+
+
+def test_no_program_holds_a_password():
+    for snippet in snippets.build_all(target()):
+        assert "WAYPOST_PASSWORD" in snippet.text

@@ -1,0 +1,195 @@
+"""The operator area: tenants and their limits, invoice runs, the fleet."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from controlplane.core.models import AuditEvent
+from plans.models import Invoice, Payment, QuotaOverride
+from tenants import admission
+from tenants.models import AddressSpace
+from tests.console import rows
+from tests.console.conftest import As
+from tests.console.rows import World
+
+pytestmark = pytest.mark.django_db
+TENANT = "/staff/tenants/acme-shipping/"
+
+
+def test_tenants_are_found_by_a_part_of_their_name(world: World, as_: As):
+    client = as_(world.staff)
+
+    every = client.get("/staff/tenants/").content.decode()
+    some = client.get("/staff/tenants/?q=acme").content.decode()
+    none = client.get("/staff/tenants/?q=zzz").content.decode()
+
+    assert "Acme Shipping" in every
+    assert "Other People" in every
+    assert "Acme Shipping" in some
+    assert "Other People" not in some
+    assert "No tenant matches “zzz”" in none
+
+
+def test_counts_of_a_tenant_do_not_multiply_each_other(world: World, as_: As):
+    for name in ("one", "two"):
+        rows.space(world.tenant, name)
+
+    page = as_(world.staff).get("/staff/tenants/?q=acme").content.decode()
+
+    assert 'data-label="Spaces" class="number">2<' in page
+    assert 'data-label="Members" class="number">3<' in page
+
+
+def test_an_override_is_set_shown_and_cleared(world: World, as_: As):
+    client = as_(world.staff)
+    day = (timezone.now() + timedelta(days=9)).date()
+    asked = {"resource": "spaces", "amount": "9", "reason": "a pilot", "expires_on": day}
+
+    client.post(TENANT, asked)
+    raised, page = admission.limits(world.tenant)["spaces"], client.get(TENANT).content.decode()
+    client.post(TENANT + "overrides/spaces/clear")
+
+    assert raised == 9
+    assert "a pilot" in page
+    assert admission.limits(world.tenant)["spaces"] == 5
+    event = AuditEvent.objects.get(action="quota_override.set")
+    assert (event.actor, event.reason) == ("user:staff@operator.example", "a pilot")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"resource": "moons"},
+        {"amount": "-1"},
+        {"reason": "  "},
+        {"expires_on": "2020-01-01"},
+    ],
+)
+def test_a_wrong_override_is_refused_and_changes_nothing(world: World, as_: As, wrong):
+    asked = {"resource": "spaces", "amount": "9", "reason": "a pilot", **wrong}
+
+    answer = as_(world.staff).post(TENANT, asked)
+
+    assert answer.status_code == 400
+    assert not QuotaOverride.objects.exists()
+
+
+def test_close_now_closes_the_running_period(world: World, as_: As):
+    answer = as_(world.staff).post(TENANT + "close")
+
+    invoice = Invoice.objects.get(tenant=world.tenant)
+    assert invoice.state == "closing"
+    assert answer["Location"] == f"/staff/invoices/{invoice.id}/"
+    assert invoice.events.get().actor == "user:staff@operator.example"
+
+
+def test_an_invoice_goes_from_draft_to_paid_through_its_page(world: World, as_: As):
+    invoice, client = rows.drafted(world.tenant), as_(world.staff)
+    url, states = f"/staff/invoices/{invoice.id}/", []
+    payment = {"reference": "bank-1", "received_on": "2026-11-20"}
+
+    for step, values in (
+        ("approve", {"reason": "read it"}),
+        ("issue", {}),
+        ("pay", {**payment, "amount": "10.00"}),
+        ("pay", {**payment, "reference": "bank-2", "amount": str(invoice.total_minor / 100 - 10)}),
+    ):
+        assert f"{url}{step}" in client.get(url).content.decode()
+        client.post(url + step, values)
+        invoice.refresh_from_db()
+        states.append(invoice.state)
+
+    assert states == ["approved", "issued", "partly_paid", "paid"]
+    assert [p.amount_minor for p in invoice.payments.order_by("id")] == [
+        1000, invoice.total_minor - 1000,
+    ]  # fmt: skip
+    assert "Nothing: this invoice is paid" in client.get(url).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("amount", "words", "status"),
+    [
+        ("0", "A positive amount", 400),
+        ("1.005", "at most 2 decimals", 400),
+        ("1000000", "payment.exceeds_invoice", 409),
+    ],
+)
+def test_a_wrong_payment_is_refused_in_words(world: World, as_: As, amount, words, status):
+    invoice = rows.issued(world.tenant)
+    asked = {"reference": "bank-1", "received_on": "2026-11-20", "amount": amount}
+
+    answer = as_(world.staff).post(f"/staff/invoices/{invoice.id}/pay", asked)
+
+    assert answer.status_code == status
+    assert words in answer.content.decode()
+    assert not Payment.objects.exists()
+
+
+def test_an_arrow_that_does_not_exist_is_refused_in_words(world: World, as_: As):
+    invoice = rows.drafted(world.tenant)
+
+    answer = as_(world.staff).post(f"/staff/invoices/{invoice.id}/issue")
+
+    assert answer.status_code == 409
+    assert "invoice.wrong_state" in answer.content.decode()
+
+
+def test_held_invoices_are_listed_with_reasons_and_closed_again(world: World, as_: As):
+    held, client = rows.held(world.other), as_(world.staff)
+
+    rows.issued(world.tenant)
+    page = client.get("/staff/invoices/?state=held").content.decode()
+    every = client.get("/staff/invoices/").content.decode()
+    client.post(f"/staff/invoices/{held.id}/close")
+
+    assert "Held (1)" in page
+    assert "Acme Shipping" not in page
+    assert every.index("Other People") < every.index("Acme Shipping")
+    assert held.held_reasons[0]["message"].split("'")[0] in page
+    held.refresh_from_db()
+    assert held.state == "closing"
+
+
+def test_the_fleet_shows_trouble_first_with_reasons(world: World, as_: As):
+    rows.active_space(world.tenant, "fine")
+    failing = rows.space(world.other, "failing")
+    trouble = {
+        "type": "Ready",
+        "status": "False",
+        "reason": "NoDisk",
+        "message": "full",
+        "since": "",
+    }
+    AddressSpace.objects.filter(pk=failing.pk).update(phase="Failed", conditions=[trouble])
+
+    page = as_(world.staff).get("/staff/fleet/").content.decode()
+
+    assert "NoDisk: full" in page
+    assert page.index("failing</th>" if "failing</th>" in page else ">failing <") < page.index(
+        ">fine <"
+    )
+    assert "1 space not yet as wished" in page
+
+
+@pytest.mark.parametrize("path", ["tenants/", "invoices/", "fleet/"])
+def test_lists_take_as_many_queries_for_few_rows_as_for_many(world: World, as_: As, path: str):
+    client = as_(world.staff)
+    rows.space(world.tenant, "first")
+    rows.closing(world.tenant)
+    client.get("/staff/" + path)
+
+    with CaptureQueriesContext(connection) as few:
+        client.get("/staff/" + path)
+    for number in range(4):
+        more = rows.tenants.sign_up(
+            email=f"p{number}@x.example", password=rows.PASSWORD, organisation=f"More {number}"
+        )
+        rows.space(more.tenant, "first")
+        rows.closing(more.tenant)
+    with CaptureQueriesContext(connection) as many:
+        client.get("/staff/" + path)
+
+    assert len(many) == len(few)

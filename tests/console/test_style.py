@@ -1,0 +1,99 @@
+"""The style sheet: contrast of every text and control colour (WCAG 2.2, 1.4.3 and 1.4.11)."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.contrib.staticfiles import finders
+
+TEXT, CONTROL = 4.5, 3.0
+PAIRS = [
+    *[
+        ("text", ground, TEXT)
+        for ground in (
+            "page",
+            "surface",
+            "sunken",
+            "accent-soft",
+            "good-soft",
+            "warn-soft",
+            "bad-soft",
+            "code",
+        )
+    ],
+    *[
+        ("muted", ground, TEXT)
+        for ground in (
+            "page",
+            "surface",
+            "sunken",
+            "accent-soft",
+            "good-soft",
+            "warn-soft",
+            "bad-soft",
+        )
+    ],
+    *[
+        ("accent", ground, TEXT)
+        for ground in ("page", "surface", "good-soft", "warn-soft", "bad-soft")
+    ],
+    ("accent-strong", "accent-soft", TEXT),
+    ("accent-strong", "surface", TEXT),
+    ("on-accent", "accent", TEXT),
+    ("on-accent", "accent-strong", TEXT),
+    ("on-bad", "bad", TEXT),
+    ("good", "good-soft", TEXT),
+    ("warn", "warn-soft", TEXT),
+    ("bad", "bad-soft", TEXT),
+    ("bad", "surface", TEXT),
+    ("control", "surface", CONTROL),
+    ("bar", "surface", CONTROL),
+    ("accent", "surface", CONTROL),
+]
+
+
+def sheet() -> str:
+    found = finders.find("console/console.css")
+    assert found
+    return Path(str(found)).read_text()
+
+
+def tokens(theme: str) -> dict[str, str]:
+    """Return {name: #rrggbb}; the first :root block is light, the second one dark."""
+    light, dark = re.findall(r":root \{(.*?)\}", sheet(), re.DOTALL)
+    block = light if theme == "light" else dark
+    return dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", block))
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("text", "ground", "least"), PAIRS)
+def test_colours_have_enough_contrast(theme, text, ground, least):
+    colours = tokens(theme)
+
+    assert contrast(colours[text], colours[ground]) >= least
+
+
+def test_contrast_of_black_on_white_is_the_known_21():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+
+
+def test_both_themes_name_the_same_colours():
+    assert tokens("light").keys() == tokens("dark").keys()
+
+
+def test_the_sheet_loads_nothing():
+    assert "@import" not in sheet()
+    assert "url(" not in sheet()

@@ -1,0 +1,177 @@
+"""The usage page: figures per space and address, per day and hour, and as CSV."""
+
+import csv
+import io
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from plans.models import QuotaAlert
+from tenants.actions import address_spaces
+from tenants.models import AddressSpace
+from tests.console import rows
+from tests.console.conftest import As
+from tests.console.rows import World
+
+pytestmark = pytest.mark.django_db
+PAGE = "/t/acme-shipping/usage/"
+HOUR_MS = 3_600_000
+
+
+@pytest.fixture
+def spaces(world: World) -> list[AddressSpace]:
+    """Two spaces of the tenant and one of another, used in the first days of the month."""
+    mine, more = rows.active_space(world.tenant, "mine"), rows.active_space(world.tenant, "more")
+    theirs, start = rows.active_space(world.other, "theirs"), rows.this_month()
+    rows.used(
+        rows.cell(mine, "messages_in", 1_000, start, "orders"),
+        rows.cell(mine, "messages_in", 234, start + timedelta(minutes=15), "events"),
+        rows.cell(mine, "connection_ms", 5 * HOUR_MS // 2, start),
+        rows.cell(mine, "peak_connections", 7, start),
+        rows.cell(mine, "peak_connections", 3, start + timedelta(days=1)),
+        rows.cell(more, "peak_connections", 4, start + timedelta(hours=2)),
+        rows.cell(more, "messages_in", 6, start + timedelta(hours=2), "x"),
+        rows.cell(theirs, "messages_in", 999_999, start, "secret"),
+    )
+    return [mine, more, theirs]
+
+
+def table(page: str, caption: str) -> list[list[str]]:
+    """Return the body cells of the table with this caption."""
+    body = page.split(caption)[1].split("<tbody>")[1].split("</tbody>")[0]
+    return [
+        [re.sub(r"<[^>]+>", "", cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)]
+        for row in body.split("</tr>")
+        if "<t" in row
+    ]
+
+
+def test_a_month_adds_up_over_spaces_and_peaks_do_not(world, spaces, as_: As):
+    page = as_(world.member).get(PAGE).content.decode()
+
+    totals = re.findall(r'<strong class="number">([^<]+)<', page)
+    assert totals[:4] == ["1,240 messages", "0 messages", "2.5 hours", "7 connections"]
+
+
+def test_each_space_and_each_address_has_its_row(world, spaces, as_: As):
+    by_space = as_(world.member).get(PAGE).content.decode()
+    by_address = as_(world.member).get(PAGE + "?space=mine").content.decode()
+
+    assert [row[:2] for row in table(by_space, "Usage by space<")] == [
+        ["mine", "1,234"], ["more", "6"],
+    ]  # fmt: skip
+    assert [row[:2] for row in table(by_address, "Usage by address of mine<")] == [
+        ["events", "234"], ["orders", "1,000"], ["the space as a whole", "0"],
+    ]  # fmt: skip
+
+
+def test_a_day_shows_its_hours(world, spaces, as_: As):
+    day = rows.this_month().strftime("%Y-%m-%d")
+
+    page = as_(world.member).get(f"{PAGE}?window={day}").content.decode()
+
+    assert [row[:2] for row in table(page, "Usage by hour<")] == [
+        ["00:00", "1,234"],
+        ["02:00", "6"],
+    ]
+    assert page.count("<g><title>") == 24 * 6
+
+
+def test_a_deleted_space_keeps_its_name_and_its_row(world, spaces, as_: As):
+    address_spaces.delete(space=spaces[1], by=rows.STAFF)
+    AddressSpace.objects.filter(pk=spaces[1].pk).update(deleted_at=rows.this_month())
+
+    page = as_(world.member).get(PAGE).content.decode()
+
+    assert [row[0] for row in table(page, "Usage by space<")] == ["mine", "more (deleted)"]
+
+
+def test_csv_holds_the_cells_of_this_tenant_only(world, spaces, as_: As):
+    answer = as_(world.member).get(PAGE + "cells.csv")
+
+    lines = list(csv.DictReader(io.StringIO(b"".join(answer).decode())))
+    assert len(lines) == 7
+    assert {line["space"] for line in lines} == {"mine", "more"}
+    assert lines[0]["bucket_at"] == rows.this_month().isoformat()
+    assert sum(int(line["quantity"]) for line in lines if line["meter"] == "messages_in") == 1240
+
+
+def test_csv_of_one_space(world, spaces, as_: As):
+    answer = as_(world.member).get(PAGE + "cells.csv?space=more")
+
+    lines = list(csv.DictReader(io.StringIO(b"".join(answer).decode())))
+    assert {line["space"] for line in lines} == {"more"}
+
+
+def test_csv_keeps_a_spreadsheet_from_running_an_address_as_a_formula(world, as_: As):
+    space = rows.active_space(world.tenant)
+    rows.used(rows.cell(space, "messages_in", 1, rows.this_month(), "=cmd()"))
+
+    answer = as_(world.member).get(PAGE + "cells.csv")
+
+    assert "'=cmd()" in b"".join(answer).decode()
+
+
+def test_nothing_used_says_what_to_do(world, as_: As):
+    page = as_(world.member).get(PAGE).content.decode()
+
+    assert "No usage in" in page
+    assert "<svg" not in page.split("<main")[1]
+
+
+def test_before_the_first_count_no_page_says_as_of(world, as_: As):
+    assert "nothing has been counted yet" in as_(world.member).get(PAGE).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("query", "status"), [("window=soon", 400), ("space=theirs", 404), ("space=unknown", 404)]
+)
+def test_what_cannot_be_shown_is_refused_in_words(world, spaces, as_: As, query, status):
+    answer = as_(world.member).get(f"{PAGE}?{query}")
+
+    assert answer.status_code == status
+    assert "Traceback" not in answer.content.decode()
+
+
+def test_a_month_takes_as_many_queries_with_little_usage_as_with_much(world, spaces, as_: As):
+    client = as_(world.member)
+    client.get(PAGE)
+
+    with CaptureQueriesContext(connection) as little:
+        client.get(PAGE)
+    start = rows.this_month()
+    rows.used(
+        *(rows.cell(spaces[0], "messages_in", 5, start + n * timedelta(minutes=15), f"a{n % 7}")
+          for n in range(90))
+    )  # fmt: skip
+    with CaptureQueriesContext(connection) as much:
+        client.get(PAGE)
+
+    assert len(much) == len(little)
+
+
+def test_the_overview_shows_limits_and_what_they_led_to(world, spaces, as_: As):
+    QuotaAlert.objects.create(
+        tenant=world.tenant, resource="messages_per_month", period_starts_at=rows.this_month(),
+        level_percent=100, used=600, limit=500, action="withdraw_send",
+    )  # fmt: skip
+    AddressSpace.objects.filter(pk=spaces[0].pk).update(send_withdrawn=True)
+
+    page = as_(world.owner).get("/t/acme-shipping/").content.decode()
+
+    assert "100 % of your messages per month is used" in page
+    assert "Sending is blocked until" in page
+    assert page.count("Sending blocked<") == 1
+    assert "1,240 of 500,000,000" in page
+
+
+def test_lifted_alerts_are_gone(world, as_: As):
+    QuotaAlert.objects.create(
+        tenant=world.tenant, resource="messages_per_month", period_starts_at=rows.this_month(),
+        level_percent=80, used=80, limit=100, action="notify", lifted_at=rows.this_month(),
+    )  # fmt: skip
+
+    assert "80 %" not in as_(world.owner).get("/t/acme-shipping/").content.decode()

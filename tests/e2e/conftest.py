@@ -1,0 +1,51 @@
+"""One running installation for the module, and the command as people run it."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from controlplane.embedded import stack
+from controlplane.embedded.installation import Installation
+
+Waypost = Callable[..., subprocess.CompletedProcess[str]]
+COMMAND = Path(sys.executable).parent / "waypost"
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A short path (sockets) that is stopped and removed at the end."""
+    root = Path(tempfile.mkdtemp(prefix="wp-")) / "s"
+    yield root
+    if (root / "installation.json").exists():
+        stack.down(root, purge=True)
+    shutil.rmtree(root.parent)
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Installation]:
+    """An installation that is up; tests leave it up."""
+    root = Path(tempfile.mkdtemp(prefix="wp-")) / "s"
+    yield stack.up(root)
+    stack.down(root, purge=True)
+    shutil.rmtree(root.parent)
+
+
+@pytest.fixture
+def waypost() -> Waypost:
+    """Run ``waypost`` with arguments and return how it ended."""
+
+    def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(COMMAND), *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return run

@@ -1,0 +1,199 @@
+"""`waypost up`, `status`, `down`: killed, repeated, side by side, refused."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from controlplane.embedded import installation as installations
+from controlplane.embedded import servers, stack, supervision
+from controlplane.embedded.installation import Installation
+from tests.e2e.conftest import COMMAND, Waypost
+
+pytestmark = [pytest.mark.stack, pytest.mark.slow]
+
+
+def wait_for(condition: object, seconds: float = 40) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.2)
+
+
+@pytest.mark.parametrize("seconds", [0.6, 1.5, 3.0, 4.5])
+def test_up_killed_half_way_is_finished_by_the_next(folder: Path, seconds: float) -> None:
+    first = subprocess.Popen(
+        [COMMAND, "up", "--state", folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    time.sleep(seconds)
+    first.kill()
+    first.wait()
+
+    made = stack.up(folder)
+
+    assert stack.status(folder).is_up
+    stack.down(folder)
+    assert supervision.list_processes(made) == []
+
+
+def test_up_again_changes_nothing(running: Installation) -> None:
+    before = {server.name: server.pid for server in stack.status(running.root).servers}
+
+    again = stack.up(running.root)
+
+    after = {server.name: server.pid for server in stack.status(running.root).servers}
+    assert again == running
+    assert after == before
+
+
+def test_up_again_refuses_another_port(running: Installation, waypost: Waypost) -> None:
+    refused = waypost("up", "--state", running.root, "--port", "1")
+
+    assert refused.returncode == 5
+    assert "stack.port_fixed" in refused.stderr
+
+
+def test_everything_listens_on_loopback_only(running: Installation) -> None:
+    listening = [
+        connection.laddr.ip
+        for process in supervision.list_processes(running)
+        for connection in process.net_connections(kind="inet")
+        if connection.status == psutil.CONN_LISTEN
+    ]
+
+    assert len(listening) >= 4
+    assert set(listening) <= {"127.0.0.1", "::1"}
+
+
+def test_secrets_are_readable_by_the_owner_only_and_not_logged(running: Installation) -> None:
+    generated = list(vars(running.secrets).values())
+
+    holding = [
+        path
+        for path in running.root.rglob("*")
+        if path.is_file()
+        and "postgres/data" not in str(path)
+        and any(secret in path.read_text(errors="replace") for secret in generated)
+    ]
+
+    assert holding
+    assert [path for path in holding if path.stat().st_mode & 0o077] == []
+    assert [path for path in holding if path.suffix == ".log"] == []
+
+
+@pytest.mark.parametrize("name", ["web", "worker", "valkey", "postgres"])
+def test_a_killed_server_comes_back(running: Installation, name: str) -> None:
+    killed = running.supervisor().find(name)
+    assert killed is not None
+
+    os.kill(killed.pid, signal.SIGKILL)
+
+    def is_back() -> bool:
+        now = running.supervisor().find(name)
+        return now is not None and now.is_running and now.pid != killed.pid
+
+    wait_for(is_back)
+    wait_for(lambda: servers.is_web_ready(running))
+
+
+def test_status_tells_programs_what_runs(running: Installation, waypost: Waypost) -> None:
+    shown = waypost("status", "--state", running.root, "-o", "json")
+
+    status = json.loads(shown.stdout)
+    assert shown.returncode == 0
+    assert status["is_up"]
+    assert {"postgres", "valkey", "web", "worker", "beat", "auth"} <= {
+        server["name"] for server in status["servers"]
+    }
+
+
+def test_two_installations_live_side_by_side(running: Installation, folder: Path) -> None:
+    other = stack.up(folder)
+
+    assert set(vars(other.ports).values()).isdisjoint(vars(running.ports).values())
+    stack.down(folder)
+    assert supervision.list_processes(other) == []
+    assert stack.status(running.root).is_up
+
+
+def test_a_killed_supervisor_leaves_nothing_that_hinders_the_next_up(folder: Path) -> None:
+    made = stack.up(folder)
+    supervisor = [
+        process
+        for process in supervision.list_processes(made)
+        if "supervisor.supervisord" in " ".join(process.cmdline())
+    ]
+    assert len(supervisor) == 1
+
+    supervisor[0].kill()
+    again = stack.up(folder)
+
+    assert stack.status(folder).is_up
+    assert again.secrets == made.secrets
+
+
+def test_an_asked_port_that_is_taken_is_refused(folder: Path, waypost: Waypost) -> None:
+    with socket.socket() as stranger:
+        stranger.bind(("127.0.0.1", 0))
+        stranger.listen()
+
+        refused = waypost("up", "--state", folder, "--port", str(stranger.getsockname()[1]))
+
+    assert refused.returncode == 5
+    assert "stack.port_taken" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_remembered_port_that_is_taken_is_replaced(folder: Path) -> None:
+    made = installations.create(folder)
+    with socket.socket() as stranger:
+        stranger.bind(("127.0.0.1", made.ports.valkey))
+        stranger.listen()
+
+        started = stack.up(folder)
+
+    assert started.ports.valkey != made.ports.valkey
+    assert started.ports.web == made.ports.web
+
+
+def test_up_without_java_says_what_to_install(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, waypost: Waypost
+) -> None:
+    monkeypatch.setenv("WAYPOST_JAVA", "/nonexistent/java")
+
+    refused = waypost("up", "--state", folder)
+
+    assert refused.returncode == 7
+    assert "openjdk-17-jre-headless" in refused.stderr
+
+
+def test_up_on_a_full_disk_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = psutil.disk_usage("/")
+    monkeypatch.setattr("shutil.disk_usage", lambda _path: usage._replace(free=10_000_000))
+
+    with pytest.raises(stack.Unavailable) as refusal:
+        stack.up(folder)
+
+    assert refusal.value.error_code == "stack.disk_full"
+
+
+def test_down_where_nothing_is_says_so(folder: Path, waypost: Waypost) -> None:
+    refused = waypost("down", "--state", folder)
+
+    assert refused.returncode == 1
+    assert "stack.nothing_here" in refused.stderr
+
+
+def test_purge_removes_the_folder(folder: Path, waypost: Waypost) -> None:
+    installations.create(folder)
+
+    ended = waypost("down", "--purge", "--state", folder)
+
+    assert ended.returncode == 0
+    assert not folder.exists()

@@ -1,0 +1,1 @@
+"""Rows for tests, made through the product's own actions."""

@@ -1,0 +1,75 @@
+"""Bronze rows for tests, written the way the product writes them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from workers.metering import bronze, committer
+from workers.metering.lives import SampleRow, floor_bucket
+
+_DAY = datetime(2026, 11, 21, tzinfo=UTC)
+
+
+def at(hour: int, minute: int = 0, second: int = 0, *, day: int = 0) -> datetime:
+    return _DAY + timedelta(days=day, hours=hour, minutes=minute, seconds=second)
+
+
+def row(taken_at: datetime, seq: int, **columns: Any) -> SampleRow:
+    """A sample of queue ``orders`` on one broker, unless told otherwise."""
+    plain = SampleRow(
+        "ten_a",
+        "spc_1",
+        "spc_1/broker-0",
+        "boot-1",
+        seq,
+        taken_at,
+        floor_bucket(taken_at),
+        address="orders",
+        address_type="queue",
+    )
+    return replace(plain, **columns)
+
+
+def beat(taken_at: datetime, seq: int, **columns: Any) -> SampleRow:
+    """A heartbeat of the same broker."""
+    return row(taken_at, seq, address="", address_type="", **columns)
+
+
+class Landed:
+    """Lands rows under one root; each call is one commit with the next number."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.table = committer.ensure_table(root)
+        self.number = 0
+
+    def __call__(self, *rows: SampleRow) -> int:
+        """Land rows as one batch and return the new version of bronze."""
+        return self.many([rows])
+
+    def many(self, batches: Iterable[Sequence[SampleRow]]) -> int:
+        """Land several batches in one commit and return the new version of bronze."""
+        self.number += 1
+        paths = [path for n, rows in enumerate(batches) for path in self._files(n, rows)]
+        committer.commit_files(self.table, self.root, paths, self.number)
+        return int(self.table.version())
+
+    def _files(self, n: int, rows: Sequence[SampleRow]) -> list[str]:
+        dated = groupby(sorted(rows, key=lambda r: r.date), key=lambda r: r.date)
+        return [self._write(f"batch-{self.number}-{n}", d, list(of_day)) for d, of_day in dated]
+
+    def _write(self, batch_id: str, day: Any, rows: Sequence[SampleRow]) -> str:
+        path = bronze.file_path(batch_id, day)
+        target = self.root / bronze.TABLE / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(bronze.encode(batch_id, rows))
+        return path
+
+
+def from_columns(columns: Mapping[str, Any]) -> SampleRow:
+    """Return the row of a mapping of all bronze columns (random histories)."""
+    fields = SampleRow.__dataclass_fields__
+    return SampleRow(**{name: value for name, value in columns.items() if name in fields})

@@ -1,0 +1,43 @@
+"""One close with nothing stood in for: outbox, bronze, the Spark job as a process, copy, gate."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+
+from plans import invoicing, usage
+from plans.models import Invoice
+from tests.unit.metering.conftest import FakeReaders
+from tests.unit.metering.readings import snapshot, topic
+from tests.unit.plans_billing import billing_rows
+from workers.metering import closing, sampling, verifying
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.django_db]
+
+
+def test_close_drafts_what_was_sampled_and_can_be_verified(
+    tmp_path: Path, settings: Settings
+) -> None:
+    settings.LAKEHOUSE_ROOT = str(tmp_path / "lakehouse")
+    owner = billing_rows.tenant(subscribed_at=timezone.now() - timedelta(days=40))
+    space = billing_rows.space(owner, active_since=timezone.now())
+    readers = FakeReaders()
+    for queues in ({"a#1": 4}, {"b#2": 3}):
+        shown = snapshot(
+            orders=(5, 2, 1000), events=topic(7, queues), opened=len(queues) + 2, open_now=3
+        )
+        readers.answers[space.id] = {"broker-0": shown, "router-0": snapshot("r", rpc=(9, 9))}
+        sampling.round_all(readers)
+    invoice, _ = invoicing.close_now(tenant=owner, by=billing_rows.STAFF)
+
+    closing.close(invoice.id, readers)
+
+    invoice.refresh_from_db()
+    assert (invoice.state, invoice.held_reasons) == (Invoice.State.DRAFT, [])
+    found = usage.totals(owner.id, invoice.starts_at, invoice.ends_at)
+    assert (found["messages_in"], found["messages_out"]) == (5 + 7 + 9, 2 + 4 + 3 + 9)
+    assert (found["connections_opened"], found["peak_connections"]) == (3, 3)
+    assert found["stored_byte_ms"] > 0
+    assert verifying.recomputed(invoice, tmp_path / "lakehouse").differences == ()

@@ -1,0 +1,58 @@
+"""The pipeline as a whole: empty, repeated, stopped between tables."""
+
+from collections.abc import Callable
+
+import pytest
+
+from lakehouse import schemas, tables
+from lakehouse.jobs import pipeline
+from lakehouse.tables import Lake
+from tests.lakehouse.samples import Landed, at, beat, row
+
+pytestmark = pytest.mark.spark
+
+
+def test_pipeline_without_bronze_makes_empty_tables_and_an_empty_report(lake: Lake) -> None:
+    report = pipeline.run(lake)
+
+    assert report["bronze_version"] is None
+    assert report["as_of"] is None
+    assert set(report["tables"]) == {table.name for table in schemas.DERIVED}
+    assert tables.read(lake, schemas.USAGE).count() == 0
+
+
+def test_pipeline_again_changes_no_table(lake: Lake, landed: Landed) -> None:
+    landed(row(at(10, 1), 1, messages_in=5), beat(at(10, 1), 1))
+    first = pipeline.run(lake)
+
+    again = pipeline.run(lake)
+
+    assert again["tables"] == first["tables"]
+    assert again["rows"] == {"samples": 0, "quarantined": 0}
+
+
+def test_pipeline_stopped_after_each_table_ends_right(lake: Lake, landed: Landed) -> None:
+    # A day each: what a stopped run left undone lies on a day that no later sample touches.
+    for seq, table in enumerate(schemas.DERIVED, start=1):
+        landed(row(at(10, day=seq), seq, messages_in=10 * seq), beat(at(10, day=seq), seq))
+        with pytest.raises(KeyboardInterrupt):
+            pipeline.run(lake, _stop_after(table.name))
+    landed(row(at(10, day=6), 6, messages_in=3), row(at(10, 1, day=6), 7, messages_in=51))
+
+    pipeline.run(lake)
+
+    cells = tables.read(lake, schemas.USAGE).orderBy("date").collect()
+    daily = tables.read(lake, schemas.USAGE_DAILY).orderBy("date").collect()
+    quality = tables.read(lake, schemas.QUALITY).orderBy("date").collect()
+    assert [cell["quantity"] for cell in cells] == [10, 10, 10, 10, 10, 1]
+    assert [day["quantity"] for day in daily] == [10, 10, 10, 10, 10, 1]
+    assert [(day["expected_seq"], day["seen_seq"]) for day in quality] == [(1, 1)] * 5
+    assert tables.read(lake, schemas.QUARANTINE).count() == 1
+
+
+def _stop_after(name: str) -> Callable[[str], None]:
+    def stop(done: str) -> None:
+        if done == name:
+            raise KeyboardInterrupt
+
+    return stop

@@ -1,0 +1,87 @@
+"""A world of fakes to reconcile against, with a clock that tests move."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from tenants.models import AddressSpace
+from tests.reconcile.fake_routers import FakeRouter, FakeRouters, fake_routing
+from tests.reconcile.fakes import FakeBroker, FakeBrokers, FakeInfra, FakeMetering
+from workers.infra import names
+from workers.reconcile import loop
+from workers.reconcile.doors import Doors
+from workers.reconcile.outcome import Outcome
+
+
+@dataclass
+class World:
+    """Fakes at every door, and a clock."""
+
+    folder: Path
+    infra: FakeInfra = field(default_factory=FakeInfra)
+    metering: FakeMetering = field(default_factory=FakeMetering)
+    now: datetime = field(default_factory=timezone.now)
+
+    def __post_init__(self) -> None:
+        self.brokers = FakeBrokers(self.infra)
+        self.routers = FakeRouters(self.infra, lambda: self.now)
+
+    @property
+    def doors(self) -> Doors:
+        return Doors(
+            infra=self.infra,
+            brokers=self.brokers,
+            routers=self.routers,
+            routing=fake_routing(),
+            metering=self.metering,
+            clock=lambda: self.now,
+            identities_dir=self.folder,
+        )
+
+    @property
+    def writes(self) -> int:
+        return (
+            self.infra.writes
+            + self.brokers.writes
+            + self.routers.writes
+            + len(self.metering.samples)
+        )
+
+    def settle(self, space: AddressSpace) -> Outcome | None:
+        """Reconcile until idle, as the beat would; return the last outcome."""
+        outcome = None
+        for _ in range(50):
+            due = loop.list_due(self.doors)
+            if space.id not in due:
+                break
+            outcome = loop.reconcile(space.id, self.doors)
+            self.now += timedelta(seconds=2)
+        space.refresh_from_db()
+        return outcome
+
+    def pass_full(self, space: AddressSpace) -> Outcome | None:
+        """Make the next full pass due and run it."""
+        self.now += loop.FULL_PASS_EVERY * 2
+        return self.settle(space)
+
+    def broker(self, space: AddressSpace, name: str = "broker-0") -> FakeBroker:
+        namespace = names.namespace(space.tenant_id, space.id, space.name)
+        return self.brokers.brokers[namespace, name]
+
+    def router(self, space: AddressSpace, name: str = "router-0") -> FakeRouter:
+        namespace = names.namespace(space.tenant_id, space.id, space.name)
+        return self.routers.routers[namespace, name]
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    made = World(tmp_path)
+
+    def sleep(seconds: float) -> None:
+        made.now += timedelta(seconds=seconds)
+
+    monkeypatch.setattr(loop.time, "sleep", sleep)
+    return made

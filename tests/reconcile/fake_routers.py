@@ -1,0 +1,133 @@
+"""A fake at the routers' door; ``tests/verification`` holds the driver to the real thing."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from tests.reconcile.fakes import FakeInfra
+from workers.messaging import certificates
+from workers.messaging.certificates import KeyPair
+from workers.messaging.management import Unreachable
+from workers.messaging.observed import ManagementTarget
+from workers.messaging.probe import ProbeFailed
+from workers.messaging.routers import entities
+from workers.messaging.routers.desired import PROBE_PREFIX, DesiredRouter, RoutedAddress
+from workers.messaging.routers.driver import Converged
+from workers.messaging.routers.entities import Entity
+from workers.reconcile.doors import Routing
+
+_AUTHORITY = certificates.create_authority("control", datetime.now(UTC))
+
+
+def fake_routing() -> Routing:
+    def authority(_now: datetime) -> KeyPair:
+        return _AUTHORITY
+
+    return Routing("devrouter", "127.0.0.1", 5671, authority)
+
+
+@dataclass(frozen=True)
+class Connected:
+    """A client's connection: whose, since when, and on which address."""
+
+    user: str
+    opened_at: datetime
+    address: str = ""
+
+
+@dataclass
+class FakeRouter:
+    """What one router holds, and who is connected."""
+
+    held: dict[tuple[str, str], Entity] = field(default_factory=dict)
+    connections: set[Connected] = field(default_factory=set)
+    cuts: list[frozenset[str]] = field(default_factory=list)  # who was still there after each cut
+
+    def names(self, kind: str) -> set[str]:
+        """Return the addresses of the tenant that entities of a kind are for."""
+        return {
+            each.address
+            for each in self.held.values()
+            if each.kind == kind and each.address and not each.address.startswith(PROBE_PREFIX)
+        }
+
+
+@dataclass
+class FakeRouters:
+    """The router driver over routers in memory; unreachable until its infra runs them."""
+
+    infra: FakeInfra
+    clock: Callable[[], datetime]
+    routers: dict[tuple[str, str], FakeRouter] = field(default_factory=dict)
+    slow_starts: int = 0
+    broken_probe: str = ""
+    broken_links: dict[str, str] = field(default_factory=dict)  # address -> the router's words
+    writes: int = 0
+
+    def find_life(self, target: ManagementTarget) -> str:
+        self._at(target)
+        return "life"
+
+    def converge(
+        self,
+        target: ManagementTarget,
+        router: DesiredRouter,
+        *,
+        leaving: Sequence[RoutedAddress] = (),
+        only: Collection[str] | None = None,
+    ) -> Converged:
+        held = self._at(target).held
+        built = [*entities.build(router), *entities.build_holds(leaving)]
+        wanted = {(each.kind, each.name): each for each in built}
+        strays = [key for key in held if key not in wanted] if only is None or leaving else []
+        new = {
+            key: each
+            for key, each in wanted.items()
+            if held.get(key) != each and (only is None or leaving or self._may(each, only))
+        }
+        for key in strays:
+            del held[key]
+        held.update(new)
+        self.writes += len(strays) + len(new)
+        present = {each.address for each in held.values()}
+        pending = {key: text for key, text in self.broken_links.items() if key in present}
+        return Converged(pending, len(new), len(strays))
+
+    def cut_off(
+        self, target: ManagementTarget, router: DesiredRouter, *, leaving: Collection[str] = ()
+    ) -> int:
+        at = self._at(target)
+        kept = {
+            each
+            for each in at.connections
+            if each.address not in leaving
+            and each.user in router.allowed
+            and each.opened_at >= router.allowed[each.user]
+        }
+        cut = len(at.connections - kept)
+        at.connections = kept
+        at.cuts.append(frozenset(each.user for each in kept))
+        self.writes += cut
+        return cut
+
+    def probe(self, target: ManagementTarget, address: str) -> float:
+        self._at(target)
+        if self.broken_probe or not address.startswith(PROBE_PREFIX):
+            raise ProbeFailed(self.broken_probe or f"{address}: no such address")
+        return 0.001
+
+    def _may(self, entity: Entity, only: Collection[str]) -> bool:
+        return (
+            entity.address in only
+            or entity.kind in (entities.CONNECTOR, entities.LINK_ROUTE)
+            or entity.address.startswith(PROBE_PREFIX)
+        )
+
+    def _at(self, target: ManagementTarget) -> FakeRouter:
+        key = self.infra.running_at(target.port)
+        if key is None:
+            raise Unreachable("nobody there")
+        if self.slow_starts:
+            self.slow_starts -= 1
+            raise Unreachable("still starting")
+        return self.routers.setdefault(key, FakeRouter())

@@ -1,0 +1,217 @@
+"""Fakes at the doors of a reconcile pass; ``tests/verification`` holds them to the real thing.
+
+Each counts its writes (``writes``), so that a test can say "a second pass changes nothing", and
+each can be told to fail at the next write, as a killed worker would.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from workers.infra.base import (
+    InstanceSpec,
+    InstanceStatus,
+    Kind,
+    Layout,
+    Namespace,
+    PublicEndpoint,
+)
+from workers.infra.local.engines import PORTS
+from workers.messaging.brokers import desired, permissions
+from workers.messaging.brokers.desired import DesiredBroker
+from workers.messaging.brokers.driver import Converged
+from workers.messaging.management import Unreachable
+from workers.messaging.observed import ManagementTarget
+from workers.messaging.probe import ProbeFailed
+
+
+@dataclass
+class FakeInstance:
+    """One instance: what it was last given, how often it was started, where it listens."""
+
+    spec: InstanceSpec
+    starts: int = 1
+
+
+@dataclass
+class FakeInfra:
+    """Instances in a dictionary, with the restart rule of the contract."""
+
+    namespaces: set[str] = field(default_factory=set)
+    instances: dict[tuple[str, str], FakeInstance] = field(default_factory=dict)
+    ports: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
+    writes: int = 0
+
+    def ensure_namespace(self, namespace: Namespace) -> None:
+        self.writes += namespace.name not in self.namespaces
+        self.namespaces.add(namespace.name)
+
+    def place(self, namespace: Namespace, kind: Kind, name: str) -> Layout:
+        key = (namespace.name, name)
+        taken = sum(len(ports) for ports in self.ports.values())
+        if key not in self.ports:
+            self.ports[key] = {each: 21000 + taken + i for i, each in enumerate(PORTS[kind])}
+        folder = f"/fake/{namespace.name}/{name}"
+        return Layout(
+            f"{folder}/etc", f"{folder}/data", "127.0.0.1", "127.0.0.1", dict(self.ports[key])
+        )
+
+    def ensure_instance(self, spec: InstanceSpec) -> InstanceStatus:
+        key = (spec.namespace.name, spec.name)
+        known = self.instances.get(key)
+        if known is None:
+            self.instances[key] = FakeInstance(spec)
+            self.writes += 1
+        elif known.spec != spec:
+            known.starts += _cold(known.spec) != _cold(spec)
+            known.spec = spec
+            self.writes += 1
+        return self._status(key)
+
+    def restart_instance(self, namespace: Namespace, name: str) -> None:
+        self.instances[namespace.name, name].starts += 1
+        self.writes += 1
+
+    def list_instances(self, namespace: Namespace) -> Sequence[InstanceStatus]:
+        return [self._status(key) for key in sorted(self.instances) if key[0] == namespace.name]
+
+    def delete_instance(self, namespace: Namespace, name: str) -> None:
+        self.writes += self.instances.pop((namespace.name, name), None) is not None
+        self.ports.pop((namespace.name, name), None)
+
+    def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint:
+        kind = Kind.BROKER if instance.startswith("broker") else Kind.ROUTER
+        layout = self.place(namespace, kind, instance)
+        return PublicEndpoint("127.0.0.1", layout.ports["amqps"], ("localhost",))
+
+    def delete_namespace(self, namespace: Namespace) -> bool:
+        for instance in self.list_instances(namespace):
+            self.delete_instance(namespace, instance.name)
+        self.writes += namespace.name in self.namespaces
+        self.namespaces.discard(namespace.name)
+        return True
+
+    def list_namespaces(self) -> Sequence[str]:
+        return sorted(self.namespaces)
+
+    def running_at(self, port: int) -> tuple[str, str] | None:
+        """Return which instance listens on a management port, if it runs."""
+        for key, ports in self.ports.items():
+            if ports["management"] == port and key in self.instances:
+                return key
+        return None
+
+    def _status(self, key: tuple[str, str]) -> InstanceStatus:
+        instance = self.instances[key]
+        return InstanceStatus(
+            key[1], instance.spec.kind, running=True, boot=f"boot-{instance.starts}"
+        )
+
+
+def _cold(spec: InstanceSpec) -> dict[str, str]:
+    return {name: text for name, text in spec.files.items() if name not in spec.live_files}
+
+
+@dataclass
+class FakeBroker:
+    """What one broker holds: addresses with their roles, and open links of clients."""
+
+    addresses: dict[str, object] = field(default_factory=dict)
+    roles: dict[str, object] = field(default_factory=dict)
+    queues: set[str] = field(default_factory=set)
+    stored: dict[str, int] = field(default_factory=dict)
+    links: set[tuple[str, str, str]] = field(default_factory=set)  # (user, operation, address)
+
+
+@dataclass
+class FakeBrokers:
+    """The broker driver over brokers in memory; unreachable until its infra runs them."""
+
+    infra: FakeInfra
+    brokers: dict[tuple[str, str], FakeBroker] = field(default_factory=dict)
+    slow_starts: int = 0  # how many more calls find a broker still starting
+    broken_probe: str = ""
+    writes: int = 0
+
+    def find_life(self, target: ManagementTarget) -> str:
+        self._at(target)
+        return "life"
+
+    def converge(
+        self,
+        target: ManagementTarget,
+        broker: DesiredBroker,
+        *,
+        only: Collection[str] | None = None,
+    ) -> Converged:
+        held = self._at(target)
+        created = 0
+        for each in broker.addresses:
+            if only is not None and each.address not in only:
+                continue
+            roles = permissions.roles_of(broker, each)
+            created += each.address not in held.addresses
+            if held.addresses.get(each.address) != each or held.roles.get(each.address) != roles:
+                self.writes += 1
+            held.addresses[each.address] = each
+            held.roles[each.address] = roles
+            held.queues |= set(each.subscriptions)
+        return Converged({}, created)
+
+    def cut_off(self, target: ManagementTarget, broker: DesiredBroker) -> int:
+        held = self._at(target)
+        users = {user.name: user for user in broker.users}
+        addresses = {each.address: each for each in broker.addresses}
+        kept = {
+            link
+            for link in held.links
+            if link[0] in users
+            and link[2] in addresses
+            and permissions.may(users[link[0]], link[1], addresses[link[2]], withdrawn=False)
+        }
+        cut = len(held.links - kept)
+        self.writes += cut
+        held.links = kept
+        return cut
+
+    def remove(self, target: ManagementTarget, addresses: Collection[str]) -> None:
+        held = self._at(target)
+        for name in addresses:
+            self.writes += held.addresses.pop(name, None) is not None
+            held.queues.discard(name)
+
+    def list_strays(self, target: ManagementTarget, broker: DesiredBroker) -> Sequence[str]:
+        held = self._at(target)
+        known = {each.address for each in broker.addresses}
+        return sorted(
+            name for name in held.addresses if name not in known and not held.stored.get(name)
+        )
+
+    def probe(self, target: ManagementTarget, address: str) -> float:
+        self._at(target)
+        if self.broken_probe or not address.startswith(desired.PROBE_PREFIX):
+            raise ProbeFailed(self.broken_probe or f"{address}: no such address")
+        return 0.001
+
+    def _at(self, target: ManagementTarget) -> FakeBroker:
+        key = self.infra.running_at(target.port)
+        if key is None:
+            raise Unreachable("nobody there")
+        if self.slow_starts:
+            self.slow_starts -= 1
+            raise Unreachable("still starting")
+        return self.brokers.setdefault(key, FakeBroker())
+
+
+@dataclass
+class FakeMetering:
+    """Remembers each last sample; can ask for patience a number of times."""
+
+    samples: list[tuple[str, tuple[str, ...] | None]] = field(default_factory=list)
+    not_yet: int = 0
+
+    def last_sample(self, space_id: str, addresses: Sequence[str] | None) -> bool:
+        if self.not_yet:
+            self.not_yet -= 1
+            return False
+        self.samples.append((space_id, None if addresses is None else tuple(addresses)))
+        return True

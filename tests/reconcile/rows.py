@@ -1,0 +1,63 @@
+"""Rows for reconcile tests, made through the product's own actions."""
+
+import secrets
+
+from controlplane.core.audit import SYSTEM
+from plans import catalog
+from tenants.actions import address_spaces, addresses, messaging_users, tenants
+from tenants.actions.addresses import AddressSettings
+from tenants.models import Address, AddressSpace, MessagingUser, Tenant
+
+PASSWORD = "correct horse battery"
+
+
+def make_tenant(plan: str = "business") -> Tenant:
+    catalog.ensure_default(by=SYSTEM)
+    mark = secrets.token_hex(4)
+    signed_up = tenants.sign_up(
+        email=f"owner-{mark}@example.org",
+        password=secrets.token_hex(16),
+        organisation=f"Org {mark}",
+        plan_key=plan,
+        by=SYSTEM,
+    )
+    return signed_up.tenant
+
+
+def make_space(tenant: Tenant, name: str = "orders", kind: str = "brokered") -> AddressSpace:
+    space, _operation = address_spaces.create(
+        tenant=tenant, name=name, type=kind, space_plan=f"{kind}-small", by=SYSTEM
+    )
+    return space
+
+
+def make_address(
+    space: AddressSpace,
+    address: str,
+    kind: str = "queue",
+    settings: AddressSettings | None = None,
+) -> Address:
+    row, _operation = addresses.create(
+        space=space,
+        address=address,
+        type=kind,
+        address_plan=f"{space.type}-small-{kind}",
+        settings=settings,
+        by=SYSTEM,
+    )
+    return row
+
+
+def make_user(space: AddressSpace, name: str, *permissions: tuple[str, str]) -> MessagingUser:
+    """Make a user with (pattern, "send recv") permissions and the password of the cast."""
+    row, _operation = messaging_users.create(
+        space=space,
+        name=name,
+        password=PASSWORD,
+        permissions=[
+            {"addresses": [pattern], "operations": operations.split()}
+            for pattern, operations in permissions
+        ],
+        by=SYSTEM,
+    )
+    return row

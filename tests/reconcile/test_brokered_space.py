@@ -1,0 +1,232 @@
+"""A brokered space from rows to fakes: until idle, again without writes, and to its end."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from controlplane.core.audit import SYSTEM
+from controlplane.core.models import Operation
+from tenants.actions import address_spaces, addresses, messaging_users
+from tenants.models import Address, AddressSpace, SpaceSecret
+from tests.reconcile import rows
+from tests.reconcile.conftest import World
+from workers.messaging.brokers import permissions
+from workers.reconcile import loop
+from workers.reconcile.outcome import Done, Wait
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def space() -> AddressSpace:
+    made = rows.make_space(rows.make_tenant())
+    rows.make_address(made, "orders/new")
+    rows.make_address(made, "news", "topic")
+    rows.make_user(made, "alice", ("orders/#", "send recv"))
+    return made
+
+
+def ready(row: Address | AddressSpace) -> dict[str, str]:
+    return next(each for each in row.conditions if each["type"] == "Ready")
+
+
+def states(kind: str) -> set[str]:
+    return set(Operation.objects.filter(kind=kind).values_list("state", flat=True))
+
+
+def test_settle_makes_everything_active_and_ends_its_operations(
+    world: World, space: AddressSpace
+) -> None:
+    outcome = world.settle(space)
+
+    assert isinstance(outcome, Done)
+    assert space.phase == "Active"
+    assert space.observed_generation == space.generation
+    assert set(space.addresses.values_list("phase", flat=True)) == {"Active"}
+    assert set(space.users.values_list("phase", flat=True)) == {"Active"}
+    assert set(world.broker(space).addresses) == {"orders/new", "news"}
+    assert set(Operation.objects.values_list("state", flat=True)) == {"Succeeded"}
+    assert space.endpoints.get().port > 0
+    assert all(space.addresses.values_list("probed_at", flat=True))
+
+
+def test_second_pass_writes_nothing(world: World, space: AddressSpace) -> None:
+    world.settle(space)
+    before = (world.writes, _row_versions(space))
+
+    with CaptureQueriesContext(connection) as queries:
+        world.pass_full(space)
+
+    assert (world.writes, _row_versions(space)) == before
+    written = [each["sql"].split('"')[1] for each in queries if _is_write(each["sql"])]
+    assert set(written) == {"tenants_addressspace", "tenants_address", "core_operation"}
+    assert written.count("tenants_address") == 1  # when they were probed
+
+
+def test_waiting_shows_progress_and_is_no_failure(world: World, space: AddressSpace) -> None:
+    world.brokers.slow_starts = 1000
+
+    outcome = loop.reconcile(space.id, world.doors, budget_seconds=0)
+
+    assert isinstance(outcome, Wait)
+    space.refresh_from_db()
+    assert space.phase == "Configuring"
+    assert space.attempts == 0
+    assert ready(space)["reason"] == "BrokerStarting"
+    operation = Operation.objects.get(kind="address_space.create")
+    assert operation.steps[-1] == {
+        "name": "brokers",
+        "state": "waiting",
+        "message": "BrokerStarting",
+    }
+    assert operation.state == "Running"
+
+
+def test_a_new_address_costs_one_write_and_no_restart(world: World, space: AddressSpace) -> None:
+    world.settle(space)
+    brokers_before, infra_before = world.brokers.writes, world.infra.writes
+    rows.make_address(space, "late")
+
+    world.settle(space)
+
+    assert world.brokers.writes == brokers_before + 1
+    assert world.infra.writes == infra_before + 1
+    assert next(iter(world.infra.instances.values())).starts == 1
+    assert Address.objects.get(address="late").phase == "Active"
+
+
+def test_drift_is_repaired_by_the_full_pass(world: World, space: AddressSpace) -> None:
+    world.settle(space)
+    broker = world.broker(space)
+    del broker.addresses["news"]
+    broker.addresses["stray"] = object()
+    broker.addresses["stray-with-messages"] = object()
+    broker.stored["stray-with-messages"] = 1
+
+    world.pass_full(space)
+
+    assert set(broker.addresses) == {"orders/new", "news", "stray-with-messages"}
+
+
+def test_deleting_an_address_samples_before_it_removes(world: World, space: AddressSpace) -> None:
+    world.settle(space)
+    broker = world.broker(space)
+    broker.links = {("alice", "recv", "orders/new")}
+    addresses.delete(address=Address.objects.get(address="orders/new"), by=SYSTEM)
+    world.metering.not_yet = 1
+
+    loop.reconcile(space.id, world.doors, budget_seconds=0)
+    while_sampling = (set(broker.addresses), set(broker.links))
+    world.settle(space)
+
+    assert while_sampling == ({"orders/new", "news"}, set())
+    assert world.metering.samples == [(space.id, ("orders/new",))]
+    assert set(broker.addresses) == {"news"}
+    gone = Address.objects.get(address="orders/new")
+    assert gone.deleted_at is not None
+    assert not gone.placements.exists()
+    assert states("address.delete") == {"Succeeded"}
+
+
+def test_revoking_a_user_cuts_its_links_and_no_others(world: World, space: AddressSpace) -> None:
+    bob = rows.make_user(space, "bob", ("#", "send recv"))
+    world.settle(space)
+    broker = world.broker(space)
+    broker.links = {("alice", "recv", "orders/new"), ("bob", "recv", "orders/new")}
+    messaging_users.revoke(user=bob, by=SYSTEM)
+
+    world.settle(space)
+
+    assert broker.links == {("alice", "recv", "orders/new")}
+    bob.refresh_from_db()
+    assert bob.deleted_at is not None
+    assert states("messaging_user.revoke") == {"Succeeded"}
+
+
+def test_withdrawn_send_takes_the_role_and_keeps_receivers(
+    world: World, space: AddressSpace
+) -> None:
+    world.settle(space)
+    broker = world.broker(space)
+    broker.links = {("alice", "recv", "orders/new"), ("alice", "send", "orders/new")}
+    address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
+
+    world.settle(space)
+
+    withdrawn = dict(broker.roles["orders/new"])  # type: ignore[call-overload]
+    assert permissions.role("alice") not in withdrawn["send"]
+    assert permissions.role("alice") in withdrawn["consume"]
+    assert len(broker.links) == 2
+
+
+def test_deleting_the_space_ends_everything_after_the_last_sample(
+    world: World, space: AddressSpace
+) -> None:
+    world.settle(space)
+    address_spaces.delete(space=space, by=SYSTEM)
+
+    world.settle(space)
+
+    assert world.metering.samples == [(space.id, None)]
+    assert (world.infra.instances, world.infra.namespaces) == ({}, set())
+    assert space.deleted_at is not None
+    assert not space.endpoints.exists()
+    assert not SpaceSecret.objects.filter(space=space).exists()
+    assert not space.addresses.filter(deleted_at__isnull=True).exists()
+    assert states("address_space.delete") == {"Succeeded"}
+    assert loop.list_due(world.doors) == []
+
+
+def test_deleting_waits_for_an_unreachable_broker_but_not_for_ever(
+    world: World, space: AddressSpace
+) -> None:
+    world.settle(space)
+    address_spaces.delete(space=space, by=SYSTEM)
+    world.brokers.slow_starts = 10**6
+
+    loop.reconcile(space.id, world.doors, budget_seconds=0)
+    instances_while_away = dict(world.infra.instances)
+    world.now += timedelta(minutes=11)
+    world.settle(space)
+
+    assert instances_while_away
+    assert space.deleted_at is not None
+
+
+def test_an_address_no_broker_can_carry_fails_alone(world: World, space: AddressSpace) -> None:
+    bad = rows.make_address(space, "harmless")
+    Address.objects.filter(pk=bad.pk).update(address="a${java.home}b")
+
+    world.settle(space)
+
+    bad.refresh_from_db()
+    assert bad.phase == "Failed"
+    assert ready(bad)["reason"] == "AddressNotPossible"
+    assert space.phase == "Active"
+    assert Address.objects.get(address="news").phase == "Active"
+
+
+def test_a_failing_probe_keeps_addresses_from_ready(world: World, space: AddressSpace) -> None:
+    world.brokers.broken_probe = "no credit"
+
+    loop.reconcile(space.id, world.doors, budget_seconds=0)
+
+    address = Address.objects.get(address="news")
+    assert address.phase == "Configuring"
+    assert ready(address)["reason"] == "ProbeFailed"
+    assert "no credit" in ready(address)["message"]
+
+
+def _is_write(sql: str) -> bool:
+    return sql.startswith(("UPDATE", "INSERT", "DELETE"))
+
+
+def _row_versions(space: AddressSpace) -> list[object]:
+    return [
+        *space.addresses.order_by("pk").values_list("phase", "conditions", "observed_generation"),
+        *space.users.order_by("pk").values_list("phase", "conditions", "updated_at"),
+        *space.secrets.order_by("pk").values_list("name", "updated_at"),
+        *space.endpoints.values_list("updated_at"),
+    ]

@@ -1,0 +1,120 @@
+"""A worker killed after any step: the next pass ends where an undisturbed one would have ended."""
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+import pytest
+
+from controlplane.core.audit import SYSTEM
+from controlplane.core.models import Operation
+from tenants.actions import address_spaces, addresses, messaging_users
+from tenants.models import Address, AddressSpace, MessagingUser
+from tests.reconcile import rows
+from tests.reconcile.conftest import World
+from workers.reconcile import address_space, loop
+from workers.reconcile.address_space import Step
+from workers.reconcile.doors import Doors
+from workers.reconcile.outcome import Outcome
+from workers.reconcile.work import Work
+
+pytestmark = pytest.mark.django_db
+
+BUILD = [step.name for step in address_space.BROKERED]
+TEARDOWN = [step.name for step in address_space.TEARDOWN]
+
+
+class Killed(BaseException):
+    """The process is gone: nothing after this line ran."""
+
+
+def kill_after(name: str, steps: Sequence[Step], monkeypatch: pytest.MonkeyPatch) -> list[Step]:
+    """Return the steps, with a kill when the named one has done its work."""
+    # A killed worker gives its lease back to nobody.
+    monkeypatch.setattr(loop, "_release", lambda _space, _holder: None)
+
+    def killing(ensure: address_space.Ensure) -> Callable[[Work, Doors], Outcome]:
+        def run(work: Work, doors: Doors) -> Outcome:
+            ensure(work, doors)
+            raise Killed
+
+        return run
+
+    return [Step(step.name, killing(step.ensure)) if step.name == name else step for step in steps]
+
+
+def run_killed(world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Killed):
+        loop.reconcile(space.id, world.doors)
+    monkeypatch.undo()
+    monkeypatch.setattr(loop.time, "sleep", lambda _seconds: None)
+    assert loop.reconcile(space.id, world.doors) is None, "the dead worker's lease still holds"
+    world.now += loop.LEASE + timedelta(seconds=1)
+
+
+def make_rows() -> AddressSpace:
+    space = rows.make_space(rows.make_tenant())
+    rows.make_address(space, "orders/new")
+    rows.make_address(space, "leaving")
+    rows.make_user(space, "alice", ("orders/#", "send recv"))
+    rows.make_user(space, "bob", ("#", "recv"))
+    return space
+
+
+def change_rows(space: AddressSpace) -> None:
+    rows.make_address(space, "news", "topic")
+    addresses.delete(address=Address.objects.get(space=space, address="leaving"), by=SYSTEM)
+    messaging_users.revoke(user=MessagingUser.objects.get(space=space, name="bob"), by=SYSTEM)
+
+
+@pytest.mark.parametrize("name", BUILD)
+def test_killed_while_building(world: World, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    space = make_rows()
+    broken = kill_after(name, address_space.BROKERED, monkeypatch)
+    monkeypatch.setattr(address_space, "BROKERED", broken)
+
+    run_killed(world, space, monkeypatch)
+    world.settle(space)
+
+    assert space.phase == "Active"
+    assert len(world.infra.instances) == 1
+    assert next(iter(world.infra.instances.values())).starts == 1
+    assert set(Operation.objects.values_list("state", flat=True)) == {"Succeeded"}
+    assert set(world.broker(space).addresses) == {"orders/new", "leaving"}
+
+
+@pytest.mark.parametrize("name", BUILD)
+def test_killed_while_changing(world: World, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    space = make_rows()
+    world.settle(space)
+    world.broker(space).links = {("bob", "recv", "orders/new"), ("alice", "recv", "orders/new")}
+    change_rows(space)
+    broken = kill_after(name, address_space.BROKERED, monkeypatch)
+    monkeypatch.setattr(address_space, "BROKERED", broken)
+
+    run_killed(world, space, monkeypatch)
+    world.settle(space)
+
+    assert set(world.broker(space).addresses) == {"orders/new", "news"}
+    assert world.broker(space).links == {("alice", "recv", "orders/new")}
+    assert set(Operation.objects.values_list("state", flat=True)) == {"Succeeded"}
+    assert set(world.metering.samples) == {(space.id, ("leaving",))}
+    assert Address.objects.get(address="leaving").deleted_at is not None
+
+
+@pytest.mark.parametrize("name", TEARDOWN)
+def test_killed_while_tearing_down(
+    world: World, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    space = make_rows()
+    world.settle(space)
+    address_spaces.delete(space=space, by=SYSTEM)
+    broken = kill_after(name, address_space.TEARDOWN, monkeypatch)
+    monkeypatch.setattr(address_space, "TEARDOWN", broken)
+
+    run_killed(world, space, monkeypatch)
+    world.settle(space)
+
+    assert space.deleted_at is not None
+    assert (world.infra.instances, world.infra.namespaces) == ({}, set())
+    assert set(world.metering.samples) == {(space.id, None)}
+    assert set(Operation.objects.values_list("state", flat=True)) == {"Succeeded"}

@@ -1,0 +1,164 @@
+"""Claims, leases, what is due when, and failures that are nobody's expectation."""
+
+from datetime import timedelta
+
+import pytest
+
+from controlplane.core.audit import SYSTEM
+from controlplane.core.models import Operation
+from tenants.actions import address_spaces
+from tenants.models import AddressSpace
+from tests.reconcile import rows
+from tests.reconcile.conftest import World
+from workers.infra.base import InfraError
+from workers.reconcile import loop
+from workers.reconcile.outcome import Done, Failed
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def space() -> AddressSpace:
+    return rows.make_space(rows.make_tenant())
+
+
+def test_an_empty_space_becomes_active(world: World, space: AddressSpace) -> None:
+    outcome = world.settle(space)
+
+    assert isinstance(outcome, Done)
+    assert space.phase == "Active"
+
+
+def test_a_claimed_space_is_left_alone_until_the_lease_ends(
+    world: World, space: AddressSpace
+) -> None:
+    AddressSpace.objects.filter(pk=space.pk).update(
+        claimed_by="another", claimed_until=world.now + timedelta(seconds=10)
+    )
+
+    while_held = loop.reconcile(space.id, world.doors)
+    due_while_held = list(loop.list_due(world.doors))
+    world.now += timedelta(seconds=11)
+    after = loop.reconcile(space.id, world.doors)
+
+    assert (while_held, due_while_held, world.writes > 0) == (None, [], True)
+    assert isinstance(after, Done)
+
+
+def test_a_worker_that_lost_its_lease_records_nothing(
+    world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ensure_namespace(_namespace: object) -> None:
+        AddressSpace.objects.filter(pk=space.pk).update(claimed_by="another")
+
+    monkeypatch.setattr(world.infra, "ensure_namespace", ensure_namespace)
+
+    outcome = loop.reconcile(space.id, world.doors)
+
+    space.refresh_from_db()
+    assert outcome is None
+    assert (space.phase, space.claimed_by) == ("Pending", "another")
+
+
+def test_an_unexpected_error_backs_off_and_recovers(
+    world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def explode(_namespace: object) -> None:
+        raise RuntimeError("unexpected")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(world.infra, "ensure_namespace", explode)
+        for _ in range(3):
+            assert loop.reconcile(space.id, world.doors) is None
+    space.refresh_from_db()
+    attempts, next_attempt_at = space.attempts, space.next_attempt_at
+    failed_at = world.now
+    due_at_once = list(loop.list_due(world.doors))
+    world.now += timedelta(seconds=9)
+    world.settle(space)
+
+    assert attempts == 3
+    assert next_attempt_at is not None
+    assert next_attempt_at >= failed_at + timedelta(seconds=4)
+    assert due_at_once == []
+    assert (space.phase, space.attempts) == ("Active", 0)
+
+
+def test_what_cannot_work_fails_with_words_and_recovers_by_itself(
+    world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_spec: object) -> None:
+        raise InfraError("Java is missing: run `make setup`.", reason="BrokerMissing", retry=False)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(world.infra, "ensure_instance", refuse)
+        outcome = loop.reconcile(space.id, world.doors)
+    space.refresh_from_db()
+    failed_phase = space.phase
+    operation = Operation.objects.get(kind="address_space.create")
+    world.now += timedelta(seconds=31)
+    world.settle(space)
+
+    assert outcome == Failed("BrokerMissing", "Java is missing: run `make setup`.")
+    assert failed_phase == "Failed"
+    assert (operation.state, operation.error_message) == (
+        "Failed",
+        "Java is missing: run `make setup`.",
+    )
+    assert space.phase == "Active"
+
+
+def test_a_settled_space_is_due_again_only_for_the_full_pass(
+    world: World, space: AddressSpace
+) -> None:
+    world.settle(space)
+
+    due_now = list(loop.list_due(world.doors))
+    world.now += loop.FULL_PASS_EVERY
+    due_later = list(loop.list_due(world.doors))
+
+    assert (due_now, due_later) == ([], [space.id])
+
+
+def test_a_change_is_due_even_when_its_message_was_lost(world: World, space: AddressSpace) -> None:
+    world.settle(space)
+    address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
+    AddressSpace.objects.filter(pk=space.pk).update(
+        next_attempt_at=world.now + timedelta(minutes=4)
+    )
+
+    assert list(loop.list_due(world.doors)) == [space.id]
+
+
+def test_a_change_during_the_pass_is_seen_in_the_same_call(
+    world: World, space: AddressSpace
+) -> None:
+    world.settle(space)
+    changed = []
+    original = world.brokers.probe
+
+    def change_once(target: object, address: str) -> float:
+        if not changed:
+            changed.append(rows.make_address(space, "late"))
+        return original(target, address)  # type: ignore[arg-type]
+
+    world.brokers.probe = change_once  # type: ignore[method-assign]
+    rows.make_address(space, "early")
+    loop.reconcile(space.id, world.doors)
+
+    assert set(space.addresses.values_list("address", "phase")) == {
+        ("early", "Active"),
+        ("late", "Active"),
+    }
+
+
+def test_a_pass_costs_the_same_queries_for_any_number_of_addresses(
+    world: World, space: AddressSpace, django_assert_max_num_queries: object
+) -> None:
+    for number in range(20):
+        rows.make_address(space, f"queue-{number}")
+    world.settle(space)
+    world.now += loop.FULL_PASS_EVERY * 2
+
+    with django_assert_max_num_queries(40):  # type: ignore[operator]
+        loop.reconcile(space.id, world.doors)

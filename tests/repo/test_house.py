@@ -1,0 +1,83 @@
+"""Setup, make targets, docs and migrations agree with each other."""
+
+import io
+import re
+import subprocess
+import tomllib
+
+import pytest
+from django.core.management import call_command
+
+from tests.repo import source_tree
+
+MAKEFILE = (source_tree.ROOT / "Makefile").read_text()
+TARGETS = set(re.findall(r"^([a-z]+):", MAKEFILE, re.M))
+
+
+@pytest.mark.django_db
+def test_no_migration_is_missing() -> None:
+    call_command("makemigrations", check=True, dry_run=True, stdout=io.StringIO())
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", ".ci/run"])
+def test_documented_make_targets_exist(page: str) -> None:
+    text = (source_tree.ROOT / page).read_text()
+
+    named = {
+        word for line in re.findall(r"\bmake ((?:[a-z]+ ?)+)", text) for word in line.split()
+    } - {"is", "it"}
+
+    assert named
+    assert named <= TARGETS
+
+
+def test_documented_waypost_commands_exist() -> None:
+    readme = (source_tree.ROOT / "README.md").read_text()
+    commands = sorted(set(re.findall(r"\.venv/bin/waypost ((?:[a-z]+ ?){1,2})", readme)))
+
+    assert commands
+    for command in commands:
+        noun = command.split()[0]
+        shown = subprocess.run(
+            [str(source_tree.ROOT / ".venv/bin/waypost"), noun, "--help"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert shown.returncode == 0, f"waypost {noun}: {shown.stderr}"
+
+
+def test_documented_links_exist() -> None:
+    for page in source_tree.list_files(".md"):
+        for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert (page.parent / link).exists(), f"{page.name} links to {link}"
+
+
+def test_every_dependency_says_why() -> None:
+    lines = (source_tree.ROOT / "pyproject.toml").read_text().splitlines()
+    begin, end = lines.index("dependencies = ["), lines.index("[tool.setuptools.packages.find]")
+
+    listed = [line for line in lines[begin:end] if re.match(r'  "[A-Za-z]', line)]
+    silent = [line for line in listed if not re.search(r",\s+# \S.*\w", line)]
+
+    assert len(listed) > 20
+    assert silent == []
+
+
+def test_every_dependency_is_locked() -> None:
+    project = tomllib.loads((source_tree.ROOT / "pyproject.toml").read_text())
+    wanted = project["project"]["dependencies"]
+    locked = (source_tree.ROOT / ".locks/runtime.txt").read_text().lower()
+
+    for requirement in wanted:
+        name = re.split(r"[\[=<>]", requirement)[0].lower().replace("_", "-")
+        assert f"{name}==" in locked, requirement
+
+
+def test_hooks_run_what_ci_runs() -> None:
+    hooks = (source_tree.ROOT / ".pre-commit-config.yaml").read_text()
+    ci = (source_tree.ROOT / ".ci/run").read_text()
+
+    for target in re.findall(r"entry: make (\w+)", hooks):
+        assert target in TARGETS
+        assert re.search(rf"make .*\b{target}\b", ci)

@@ -1,0 +1,87 @@
+"""The house rules on size and names, held by a walk over the tree."""
+
+import ast
+import statistics
+
+import pytest
+
+from tests.repo import source_tree
+
+MAX_MODULE, MAX_TEST, MAX_FUNCTION, MAX_PARAMETERS = 400, 500, 50, 6
+FORBIDDEN_NAMES = {"utils", "util", "helper", "helpers", "manager", "managers", "info", "data"}
+# Each option of a command is an argument of its function.
+MANY_PARAMETERS = "controlplane/cli/"
+
+
+def test_modules_are_short() -> None:
+    lines = {path: path.read_text().count("\n") for path in source_tree.list_modules()}
+
+    too_long = [f"{path}: {count}" for path, count in lines.items() if count > MAX_MODULE]
+
+    assert lines
+    assert too_long == []
+
+
+def test_test_modules_are_short() -> None:
+    tests = [path for path in source_tree.list_files(".py") if "tests" in path.parts]
+
+    too_long = [str(path) for path in tests if path.read_text().count("\n") > MAX_TEST]
+
+    assert tests
+    assert too_long == []
+
+
+def test_functions_are_short() -> None:
+    functions = [
+        each for path in source_tree.list_modules() for each in source_tree.list_functions(path)
+    ]
+
+    too_long = [
+        f"{each.place} {each.name}: {each.n_lines}"
+        for each in functions
+        if each.n_lines > MAX_FUNCTION
+    ]
+
+    assert too_long == []
+    assert statistics.median(each.n_lines for each in functions) <= 12
+
+
+def test_functions_take_few_parameters() -> None:
+    functions = [
+        each for path in source_tree.list_modules() for each in source_tree.list_functions(path)
+    ]
+
+    too_many = [
+        f"{each.place} {each.name}: {each.n_parameters}"
+        for each in functions
+        if each.n_parameters > MAX_PARAMETERS and not each.place.startswith(MANY_PARAMETERS)
+    ]
+
+    assert too_many == []
+
+
+def test_modules_are_named_for_their_subject() -> None:
+    named = [path for path in source_tree.list_modules() if path.stem in FORBIDDEN_NAMES]
+
+    assert named == []
+
+
+def test_every_module_says_what_lives_there() -> None:
+    silent = [
+        str(path)
+        for path in source_tree.list_modules()
+        if path.read_text().strip() and not ast.get_docstring(ast.parse(path.read_text()))
+    ]
+
+    assert silent == []
+
+
+@pytest.mark.parametrize("word", ["TODO", "FIXME"])
+def test_nothing_is_left_to_do(word: str) -> None:
+    left = [
+        str(path)
+        for path in source_tree.list_files(".py", ".html", ".yaml", ".toml")
+        if path.name != "test_size_and_names.py" and word in path.read_text()
+    ]
+
+    assert left == []

@@ -1,0 +1,80 @@
+"""Exit codes that scripts can use, and answers in the form they were asked for."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from controlplane.cli import output
+from controlplane.core.errors import (
+    Conflict,
+    Denied,
+    Invalid,
+    Missing,
+    QuotaExceeded,
+    Unavailable,
+    WaypostError,
+)
+from controlplane.rest_client import Refused
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (Invalid("no"), 1),
+        (Denied("no"), 3),
+        (Missing("no"), 4),
+        (Conflict("no"), 5),
+        (QuotaExceeded("no", resource="spaces", limit=1, used=1, asked=1), 6),
+        (Unavailable("no"), 7),
+        (Refused({"code": "quota_exceeded"}, 403), 6),
+        (Refused({"code": "credentials.invalid"}, 401), 3),
+        (Refused({"code": "missing"}, 404), 4),
+        (Refused({"code": "etag.mismatch"}, 412), 5),
+        (Refused({"code": "request.invalid"}, 400), 1),
+        (Refused({}, 503), 7),
+    ],
+)
+def test_refusals_end_with_the_documented_code(error: WaypostError, code: int) -> None:
+    with pytest.raises(SystemExit) as ended, output.refusals():
+        raise error
+
+    assert ended.value.code == code
+
+
+def test_refusals_print_message_and_code_and_no_traceback(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit), output.refusals():
+        raise Conflict("The space [x] is busy.", code="space.busy")
+
+    shown = capfd.readouterr()
+    assert "The space [x] is busy." in shown.err
+    assert "space.busy" in shown.err
+    assert "Traceback" not in shown.err
+    assert shown.out == ""
+
+
+def test_refusals_name_the_file_that_cannot_be_written(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with pytest.raises(SystemExit) as ended, output.refusals():
+        (tmp_path / "away" / "bill.pdf").write_bytes(b"")
+
+    assert ended.value.code == 1
+    assert "away/bill.pdf: No such file or directory" in capfd.readouterr().err
+
+
+def test_show_rows_as_json_keeps_every_field(capfd: pytest.CaptureFixture[str]) -> None:
+    output.show_rows([{"name": "a", "hidden": [1]}], ["name"], output.Format.JSON)
+
+    assert json.loads(capfd.readouterr().out) == [{"name": "a", "hidden": [1]}]
+
+
+def test_show_rows_as_table_shows_the_named_columns(capfd: pytest.CaptureFixture[str]) -> None:
+    output.show_rows([{"name": "a", "hidden": "z"}], ["name"], output.Format.TABLE)
+
+    shown = capfd.readouterr().out
+    assert "name" in shown
+    assert "a" in shown
+    assert "z" not in shown

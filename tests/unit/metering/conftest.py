@@ -1,0 +1,61 @@
+"""A lakehouse in a folder, a space that is sampled, instances that answer as they are told."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+
+from tenants.models import AddressSpace
+from tests.factories import domain
+from tests.factories.domain import Cast
+from tests.unit.metering.readings import TYPES
+from workers.messaging.observed import InstanceSnapshot
+from workers.metering.readers import Instance, NoAnswer, Readable
+
+
+@dataclass
+class FakeReaders:
+    """Answers for instances by space id; a snapshot of None does not answer.
+
+    Verified against the real drivers by tests/verification.
+    """
+
+    answers: dict[str, Mapping[str, InstanceSnapshot | None]] = field(default_factory=dict)
+    before_read: Callable[[], None] = lambda: None
+
+    def find(self, space: AddressSpace) -> Readable:
+        told = self.answers.get(space.id, {})
+        return Readable([Instance(name, self._reader(each)) for name, each in told.items()], TYPES)
+
+    def _reader(self, told: InstanceSnapshot | None) -> Callable[[], InstanceSnapshot]:
+        def read() -> InstanceSnapshot:
+            self.before_read()
+            if told is None:
+                raise NoAnswer("silent")
+            return told
+
+        return read
+
+
+@pytest.fixture
+def readers() -> FakeReaders:
+    return FakeReaders()
+
+
+@pytest.fixture
+def root(tmp_path: Path, settings: Settings) -> Path:
+    """The lakehouse of this test."""
+    settings.LAKEHOUSE_ROOT = str(tmp_path / "lakehouse")
+    return Path(settings.LAKEHOUSE_ROOT)
+
+
+@pytest.fixture
+def space(cast: Cast) -> AddressSpace:
+    """A space that has been Active since now."""
+    row = domain.space(cast.tenant, "brokered")
+    row.active_since = timezone.now()
+    row.save(update_fields=["active_since"])
+    return row

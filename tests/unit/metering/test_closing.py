@@ -1,0 +1,342 @@
+"""The close from last samples to draft or held; Spark is stood in for, everything else is real.
+
+The stand-in computes gold from bronze by the rules in tests/unit/plans_billing/reference_gold.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from controlplane.core import leases
+from controlplane.core.models import Operation
+from plans import invoicing, usage
+from plans.models import Invoice
+from plans.usage import UsageCell
+from tenants.models import AddressSpace, Tenant
+from tests.billing_histories import Batch
+from tests.unit.metering.conftest import FakeReaders
+from tests.unit.metering.deltas import write_gold
+from tests.unit.metering.readings import snapshot
+from tests.unit.plans_billing import billing_rows, reference_gold
+from workers.metering import (
+    closing,
+    committer,
+    delta,
+    ingest,
+    pipeline,
+    rounds,
+    sampling,
+    verifying,
+)
+from workers.metering.pipeline import PipelineBusy, PipelineFailed, Report, Table
+from workers.models import MeteredSource
+
+pytestmark = pytest.mark.django_db
+State = Invoice.State
+
+
+@pytest.fixture
+def owner() -> Tenant:
+    return billing_rows.tenant(subscribed_at=timezone.now() - timedelta(days=40))
+
+
+@pytest.fixture
+def space(owner: Tenant) -> AddressSpace:
+    row = billing_rows.space(owner, active_since=timezone.now())
+    billing_rows.address(row, active_since=timezone.now())
+    return row
+
+
+@pytest.fixture(autouse=True)
+def spark(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stands in for the Spark job."""
+
+    def run(where: Path) -> Report:
+        bronze = committer.ensure_table(where)
+        rows = delta.ask("SELECT * FROM b", {"b": bronze})
+        cells = reference_gold.gold(reference_gold.fold({}, [Batch("all", tuple(rows))]))
+        gold = write_gold(
+            where, [UsageCell(*key, quantity) for key, quantity in cells.items()], timezone.now()
+        )
+        pin = Table(str(bronze.metadata().id), int(bronze.version()))
+        return Report({"bronze.samples": pin, "gold.usage": gold}, pin.version, {}, None)
+
+    monkeypatch.setattr(pipeline, "run", run)
+
+
+@pytest.fixture
+def shows(space: AddressSpace, readers: FakeReaders) -> Callable[..., None]:
+    """``shows(orders=(5, 0))``: from now on the broker answers that."""
+
+    def answer(boot_id: str = "boot-1", **shown: Any) -> None:
+        readers.answers[space.id] = {"broker-0": snapshot(boot_id, **shown)}
+
+    return answer
+
+
+def close_now(tenant: Tenant, now: datetime | None = None) -> Invoice:
+    invoice, _ = invoicing.close_now(tenant=tenant, by=billing_rows.STAFF, now=now)
+    return invoice
+
+
+def reasons(invoice: Invoice) -> set[str]:
+    invoice.refresh_from_db()
+    return {reason["code"] for reason in invoice.held_reasons}
+
+
+def billed(invoice: Invoice) -> dict[str, int]:
+    return usage.totals(invoice.tenant_id, invoice.starts_at, invoice.ends_at)
+
+
+def test_close_takes_the_last_samples_and_drafts(
+    owner: Tenant, readers: FakeReaders, shows: Callable[..., None]
+) -> None:
+    shows(orders=(5, 2), opened=1, open_now=1)
+    sampling.round_all(readers)
+    shows(orders=(9, 4), opened=2, open_now=2)
+    invoice = close_now(owner)
+
+    closing.close(invoice.id, readers)
+
+    invoice.refresh_from_db()
+    assert (invoice.state, invoice.held_reasons) == (State.DRAFT, [])
+    found = billed(invoice)
+    assert (found["messages_in"], found["messages_out"]) == (9, 4)
+    assert (found["connections_opened"], found["peak_connections"]) == (2, 2)
+
+
+def test_usage_after_the_close_belongs_to_the_next_period(
+    owner: Tenant, readers: FakeReaders, shows: Callable[..., None], root: Path
+) -> None:
+    shows(orders=(5, 0))
+    invoice = close_now(owner)
+    closing.close(invoice.id, readers)
+    shows(orders=(8, 0))
+    sampling.round_all(readers)
+
+    ingest.ingest()
+    rounds.run_pipeline()
+
+    assert billed(invoice)["messages_in"] == 5
+    later = usage.totals(owner.id, invoice.ends_at, timezone.now() + timedelta(days=1))
+    assert later["messages_in"] == 3
+
+
+def test_close_again_changes_nothing(
+    owner: Tenant, readers: FakeReaders, shows: Callable[..., None]
+) -> None:
+    shows(orders=(5, 0))
+    invoice = close_now(owner)
+    closing.close(invoice.id, readers)
+    invoice.refresh_from_db()
+
+    closing.close(invoice.id, readers)
+
+    again = Invoice.objects.get(pk=invoice.pk)
+    assert again.document == invoice.document
+    assert again.updated_at == invoice.updated_at
+
+
+@pytest.mark.parametrize("step", ["_cut", "_land", "_pipeline", "_gold"])
+def test_close_killed_after_any_step_ends_the_same(
+    owner: Tenant,
+    readers: FakeReaders,
+    shows: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    step: str,
+) -> None:
+    shows(orders=(5, 0))
+    invoice = close_now(owner)
+    finished = getattr(closing, step)
+
+    def finish_and_die(*arguments: Any) -> None:
+        finished(*arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as killed:
+        killed.setattr(closing, step, finish_and_die)
+        with pytest.raises(KeyboardInterrupt):
+            closing.close(invoice.id, readers)
+    shows(orders=(7, 0))  # traffic goes on meanwhile
+
+    closing.close(invoice.id, readers)
+
+    invoice.refresh_from_db()
+    assert invoice.state == State.DRAFT
+    assert billed(invoice)["messages_in"] == 5
+
+
+def test_close_waits_for_a_silent_instance_and_then_is_held(
+    owner: Tenant, space: AddressSpace, readers: FakeReaders, shows: Callable[..., None]
+) -> None:
+    shows(orders=(5, 0))
+    sampling.round_all(readers)
+    readers.answers[space.id] = {"broker-0": None}
+    invoice = close_now(owner)
+
+    closing.close(invoice.id, readers)
+    waiting = Invoice.objects.get(pk=invoice.pk).state
+    Invoice.objects.filter(pk=invoice.pk).update(updated_at=timezone.now() - 2 * closing.PATIENCE)
+    closing.close(invoice.id, readers)
+
+    assert waiting == State.CLOSING
+    assert reasons(invoice) == {"samples.silent"}
+
+
+def test_close_waits_for_another_committer(
+    owner: Tenant, readers: FakeReaders, shows: Callable[..., None]
+) -> None:
+    shows(orders=(5, 0))
+    invoice = close_now(owner)
+    leases.acquire(committer.APP, "another", 60)
+
+    closing.close(invoice.id, readers)
+    waiting = Invoice.objects.get(pk=invoice.pk).state
+    leases.release(committer.APP, "another")
+    closing.close(invoice.id, readers)
+
+    assert waiting == State.CLOSING
+    assert Invoice.objects.get(pk=invoice.pk).state == State.DRAFT
+
+
+@pytest.mark.parametrize(
+    ("failure", "state"),
+    [(PipelineBusy("busy"), State.CLOSING), (PipelineFailed("no room"), State.HELD)],
+)
+def test_close_waits_for_a_busy_pipeline_and_is_held_by_a_failed_one(
+    owner: Tenant,
+    readers: FakeReaders,
+    shows: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    failure: Exception,
+    state: str,
+) -> None:
+    shows(orders=(5, 0))
+    invoice = close_now(owner)
+
+    def fail(_: Path) -> None:
+        raise failure
+
+    monkeypatch.setattr(pipeline, "run", fail)
+    closing.close(invoice.id, readers)
+
+    assert Invoice.objects.get(pk=invoice.pk).state == state
+
+
+def test_close_shows_its_progress_on_the_operation(
+    owner: Tenant, readers: FakeReaders, shows: Callable[..., None]
+) -> None:
+    shows(orders=(5, 0))
+    invoice = close_now(owner)
+
+    closing.close(invoice.id, readers)
+
+    operation = Operation.objects.get(subject_id=invoice.id)
+    assert operation.state == Operation.State.SUCCEEDED
+    assert [step["state"] for step in operation.steps][-1] == "running"
+
+
+def test_restart_without_a_last_sample_is_flagged_on_the_invoice(
+    owner: Tenant, readers: FakeReaders, shows: Callable[..., None]
+) -> None:
+    shows(orders=(5, 0))
+    sampling.round_all(readers)
+    shows("boot-2", orders=(1, 0))
+    sampling.round_all(readers)
+    invoice = close_now(owner)
+
+    closing.close(invoice.id, readers)
+
+    invoice.refresh_from_db()
+    assert invoice.state == State.DRAFT
+    assert invoice.quality["flagged"] is True
+    assert [gap["boot_id"] for gap in invoice.quality["crash_gaps"]] == ["boot-1"]
+    assert billed(invoice)["messages_in"] == 6
+
+
+def test_end_of_a_life_that_never_landed_holds_the_invoice(
+    owner: Tenant, readers: FakeReaders, shows: Callable[..., None]
+) -> None:
+    shows(orders=(5, 0))
+    sampling.round_all(readers)
+    ingest.ingest()
+    MeteredSource.objects.filter(source__endswith="broker-0").update(
+        seq=9, ended_at=timezone.now(), ended_cleanly=True
+    )
+    shows("boot-2", orders=(5, 0))
+    invoice = close_now(owner)
+
+    closing.close(invoice.id, readers)
+
+    assert reasons(invoice) == {"samples.hole_at_end"}
+
+
+def test_verify_gives_the_same_bytes_again(
+    owner: Tenant, readers: FakeReaders, shows: Callable[..., None], root: Path
+) -> None:
+    shows(orders=(5, 2))
+    invoice = close_now(owner)
+    closing.close(invoice.id, readers)
+    shows(orders=(50, 20))
+    sampling.round_all(readers)
+    ingest.ingest()
+    rounds.run_pipeline()
+    invoice.refresh_from_db()
+
+    operation = invoicing.request_verify(invoice=invoice, by=billing_rows.STAFF)
+    verifying.verify(invoice.id)
+
+    operation.refresh_from_db()
+    assert verifying.recomputed(invoice, root).differences == ()
+    assert (operation.state, operation.error_message) == (Operation.State.SUCCEEDED, "")
+
+
+def test_verify_says_what_differs(
+    owner: Tenant, readers: FakeReaders, shows: Callable[..., None], root: Path
+) -> None:
+    shows(orders=(5, 2))
+    invoice = close_now(owner)
+    closing.close(invoice.id, readers)
+    invoice.refresh_from_db()
+    gold = invoice.manifest["tables"]["gold.usage"]
+    write_gold(
+        root, [UsageCell(owner.id, "spc", "", "messages_in", timezone.now(), 1)], timezone.now()
+    )
+    invoice.manifest["tables"]["gold.usage"] = {**gold, "version": gold["version"] + 1}
+    Invoice.objects.filter(pk=invoice.pk).update(manifest=invoice.manifest)
+
+    operation = invoicing.request_verify(invoice=invoice, by=billing_rows.STAFF)
+    verifying.verify(invoice.id)
+
+    operation.refresh_from_db()
+    assert operation.error_code == "invoice.differs"
+
+
+def test_verify_of_a_replaced_table_says_so(
+    owner: Tenant, readers: FakeReaders, shows: Callable[..., None]
+) -> None:
+    shows(orders=(5, 2))
+    invoice = close_now(owner)
+    closing.close(invoice.id, readers)
+    invoice.refresh_from_db()
+    invoice.manifest["tables"]["gold.usage"]["id"] = "another"
+    Invoice.objects.filter(pk=invoice.pk).update(manifest=invoice.manifest)
+
+    operation = invoicing.request_verify(invoice=invoice, by=billing_rows.STAFF)
+    verifying.verify(invoice.id)
+
+    operation.refresh_from_db()
+    assert operation.error_code == "metering.table_replaced"
+
+
+def test_due_lists_what_waits_for_a_worker(owner: Tenant, readers: FakeReaders) -> None:
+    invoice = close_now(owner)
+
+    due = rounds.list_due(timezone.now())
+
+    assert invoice.id in due.closing
+    assert due.verifying == ()

@@ -1,0 +1,100 @@
+"""Laws of the collector over random rounds: the rows bill exactly what was ever seen."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.metering.readings import Rounds, at, snapshot
+from workers.metering.lives import SampleRow
+
+# One event of one instance: traffic, a new process, an address made anew, silence, a landing.
+EVENTS = st.lists(
+    st.tuples(
+        st.sampled_from(["traffic", "traffic", "traffic", "restart", "remake", "silent", "land"]),
+        st.integers(1, 900),  # seconds until it
+        st.integers(0, 50),
+        st.integers(0, 50),
+    ),
+    max_size=40,
+)
+
+
+@given(events=EVENTS)
+def test_growth_of_the_rows_is_what_the_snapshots_ever_showed(
+    events: list[tuple[str, int, int, int]],
+) -> None:
+    rounds, seen_in, seen_out = _play(events)
+
+    assert _billed(rounds.rows, "messages_in") == seen_in
+    assert _billed(rounds.rows, "messages_out") == seen_out
+    lives = [*rounds.ended, *rounds.states]
+    assert sum(state.used_in for state in lives) == seen_in
+    assert sum(state.used_out for state in lives) == seen_out
+
+
+@given(events=EVENTS)
+def test_rows_never_fall_inside_a_life_and_seq_has_no_hole(
+    events: list[tuple[str, int, int, int]],
+) -> None:
+    rounds, _, _ = _play(events)
+
+    last: dict[tuple[str, str, str, int], SampleRow] = {}
+    for row in rounds.rows:
+        key = (row.source, row.boot_id, row.address, row.epoch)
+        if key in last:
+            assert row.messages_in >= last[key].messages_in
+            assert row.messages_out >= last[key].messages_out
+            assert row.connection_ms >= last[key].connection_ms
+            assert row.bucket_at >= last[key].bucket_at
+        last[key] = row
+    beats: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for row in rounds.rows:
+        if row.address == "":
+            beats[row.source, row.boot_id].append(row.seq)
+    assert all(seqs == list(range(1, len(seqs) + 1)) for seqs in beats.values())
+
+
+@given(events=EVENTS)
+def test_rows_lie_in_their_bucket_or_just_after_it(
+    events: list[tuple[str, int, int, int]],
+) -> None:
+    rounds, _, _ = _play(events)
+
+    for row in rounds.rows:
+        assert row.bucket_at <= row.taken_at <= row.bucket_at + timedelta(minutes=20)
+
+
+def _play(events: Iterable[tuple[str, int, int, int]]) -> tuple[Rounds, int, int]:
+    """Play events on one broker; return the rounds and what was seen in and out in all."""
+    rounds, now, boot = Rounds(), at(10), 1
+    came = went = seen_in = seen_out = 0
+    rounds.play(now, broker_0=snapshot("boot-1", orders=(0, 0)))
+    for kind, seconds, more_in, more_out in events:
+        now += timedelta(seconds=seconds)
+        if kind == "land":
+            rounds.land()
+            continue
+        if kind == "silent":
+            rounds.play(now)
+            continue
+        if kind in {"restart", "remake"}:
+            boot += kind == "restart"
+            if kind == "remake":
+                rounds.play(now, broker_0=snapshot(f"boot-{boot}"))
+            came = went = 0
+        came, went = came + more_in, went + more_out
+        seen_in, seen_out = seen_in + more_in, seen_out + more_out
+        rounds.play(now, broker_0=snapshot(f"boot-{boot}", orders=(came, went)))
+    rounds.land()
+    return rounds, seen_in, seen_out
+
+
+def _billed(rows: Iterable[SampleRow], counter: str) -> int:
+    largest: dict[tuple[str, str, str, int], int] = defaultdict(int)
+    for row in rows:
+        key = (row.source, row.boot_id, row.address, row.epoch)
+        largest[key] = max(largest[key], getattr(row, counter))
+    return sum(largest.values())

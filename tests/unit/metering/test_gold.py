@@ -1,0 +1,101 @@
+"""Gold into PostgreSQL: whole days, once, never back; one tenant's cells at a pinned version."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from controlplane.core.errors import WaypostError
+from plans import metering
+from plans.models import UsageRecord
+from plans.usage import UsageCell
+from tests.lakehouse.samples import Landed, row
+from tests.unit.metering.deltas import write_gold
+from tests.unit.metering.readings import at
+from workers.metering import delta, gold
+from workers.metering.pipeline import Table
+
+pytestmark = pytest.mark.django_db
+TOMORROW = timedelta(days=1)
+
+
+def cell(hour: int, quantity: int, *, tenant: str = "ten_a", days: int = 0) -> UsageCell:
+    bucket_at = at(hour) + days * TOMORROW
+    return UsageCell(tenant, "spc_1", "orders", "messages_in", bucket_at, quantity)
+
+
+def copied() -> list[tuple[str, int]]:
+    rows = UsageRecord.objects.order_by("bucket_at")
+    return [(f"{row.bucket_at:%d %H}", row.quantity) for row in rows]
+
+
+def test_copy_before_any_pipeline_run_does_nothing(root: Path) -> None:
+    assert gold.copy_newest(root) is None
+
+
+def test_copy_brings_every_cell_and_says_as_of(root: Path) -> None:
+    pin = write_gold(root, [cell(10, 5), cell(1, 7, days=1)], at(11))
+
+    assert gold.copy_newest(root) == pin.version
+
+    assert copied() == [("21 10", 5), ("22 01", 7)]
+    assert metering.as_of() == at(11)
+
+
+def test_copy_again_does_nothing(root: Path) -> None:
+    write_gold(root, [cell(10, 5)], at(11))
+    gold.copy_newest(root)
+
+    assert gold.copy_newest(root) is None
+
+
+def test_copy_takes_days_changed_in_versions_that_were_never_copied(root: Path) -> None:
+    write_gold(root, [cell(10, 5), cell(1, 7, days=1)], at(11))
+    gold.copy_newest(root)
+    write_gold(root, [cell(10, 6), cell(1, 8, days=1)], at(12))
+    write_gold(root, [cell(1, 9, days=1)], at(13))
+
+    gold.copy_newest(root)
+
+    assert copied() == [("21 10", 6), ("22 01", 9)]
+    assert metering.as_of() == at(13)
+
+
+def test_changed_days_are_those_whose_files_differ(root: Path) -> None:
+    write_gold(root, [cell(10, 5), cell(1, 7, days=1)], at(11))
+    pin = write_gold(root, [cell(1, 8, days=1)], at(12))
+    table = delta.open_table(root, delta.USAGE)
+
+    days = gold.changed_days(root, table, pin.version - 1)
+
+    assert days == {(at(1) + TOMORROW).date()}
+
+
+def test_cells_are_those_of_the_pinned_version(root: Path) -> None:
+    pin = write_gold(root, [cell(10, 5), cell(11, 1), cell(10, 9, tenant="ten_b")], at(12))
+    write_gold(root, [cell(10, 6)], at(13))
+
+    found = gold.cells(root, pin, "ten_a", at(10), at(11))
+
+    assert found == [cell(10, 5)]
+
+
+def test_cells_of_a_replaced_table_are_refused(root: Path) -> None:
+    pin = write_gold(root, [cell(10, 5)], at(12))
+
+    with pytest.raises(WaypostError) as refused:
+        gold.cells(root, Table("another", pin.version), "ten_a", at(10), at(11))
+
+    assert refused.value.error_code == "metering.table_replaced"
+
+
+def test_gold_is_current_when_it_was_made_from_the_newest_bronze(root: Path) -> None:
+    before = gold.is_current(root)
+    landed = Landed(root)
+    version = landed(row(at(10), 1, messages_in=5))
+    without_gold = gold.is_current(root)
+    write_gold(root, [cell(10, 5)], at(11), bronze_version=version)
+    made = gold.is_current(root)
+    landed(row(at(10), 2, messages_in=6))
+
+    assert (before, without_gold, made, gold.is_current(root)) == (True, False, True, False)

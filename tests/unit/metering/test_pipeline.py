@@ -1,0 +1,113 @@
+"""Running the Spark job: one at a time, bounded, without our secrets, with errors in words."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from controlplane.core import leases
+from workers.metering import pipeline
+from workers.metering.pipeline import PipelineBusy, PipelineFailed, Table
+
+pytestmark = pytest.mark.django_db
+REPORT = {
+    "tables": {"gold.usage": {"id": "g", "version": 4}}, "bronze_version": 3,
+    "rows": {"samples": 2}, "as_of": "2026-11-21T10:00:00+00:00",
+}  # fmt: skip
+
+
+@pytest.fixture
+def job(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """``job(code)`` puts a Python program in the place of the Spark job."""
+
+    def program(code: str) -> None:
+        monkeypatch.setattr(pipeline, "_command", lambda root: [sys.executable, "-c", code])
+
+    return program
+
+
+def test_run_reads_the_line_of_the_job(root: Path, job: Callable[[str], None]) -> None:
+    job(f"print('noise'); print('''{json.dumps(REPORT)}''')")
+
+    report = pipeline.run(root)
+
+    assert report.tables == {"gold.usage": Table("g", 4)}
+    assert (report.bronze_version, report.rows) == (3, {"samples": 2})
+
+
+def test_run_passes_on_the_job_s_own_words(root: Path, job: Callable[[str], None]) -> None:
+    said = {"error": {"code": "lakehouse.jars_missing", "message": "run `make setup`"}}
+    job(f"import sys; print('''{json.dumps(said)}'''); sys.exit(2)")
+
+    with pytest.raises(PipelineFailed) as failed:
+        pipeline.run(root)
+
+    assert failed.value.error_code == "lakehouse.jars_missing"
+    assert failed.value.message == "run `make setup`"
+
+
+@pytest.mark.parametrize("code", ["raise SystemExit(1)", "import os; os.kill(os.getpid(), 9)", ""])
+def test_run_of_a_job_that_says_nothing_fails_in_words(
+    root: Path, job: Callable[[str], None], code: str
+) -> None:
+    job(code)
+
+    with pytest.raises(PipelineFailed) as failed:
+        pipeline.run(root)
+
+    assert failed.value.error_code == "metering.pipeline_failed"
+    assert "Traceback" not in failed.value.message
+
+
+def test_run_stops_a_job_that_takes_too_long_with_its_children(
+    root: Path, job: Callable[[str], None], tmp_path: Path
+) -> None:
+    pids = tmp_path / "pids"
+    job(
+        "import os, subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        f"open({str(pids)!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
+        "time.sleep(60)"
+    )
+
+    with pytest.raises(PipelineFailed, match="took longer than 1 s"):
+        pipeline.run(root, timeout_seconds=1)
+
+    # A killed grandchild is gone once init has reaped it, not at the instant of the signal.
+    left = [int(pid) for pid in pids.read_text().split() if psutil.pid_exists(int(pid))]
+    _, alive = psutil.wait_procs([psutil.Process(pid) for pid in left], timeout=10)
+    assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
+
+
+def test_run_gives_the_job_no_secret(
+    root: Path, job: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WAYPOST_SECRET_KEYS", "s3cret")
+    monkeypatch.setenv("WAYPOST_CACHE", "/cache")
+    job(
+        "import json, os\n"
+        "names = [n for n in os.environ if n.startswith(('WAYPOST_', 'DJANGO_'))]\n"
+        f"print(json.dumps({{**{REPORT!r}, 'rows': dict.fromkeys(names, 1)}}))"
+    )
+
+    assert pipeline.run(root).rows == {"WAYPOST_CACHE": 1}
+
+
+def test_run_is_left_to_the_process_that_is_at_it(root: Path) -> None:
+    leases.acquire(pipeline.LEASE, "another", 60)
+
+    with pytest.raises(PipelineBusy):
+        pipeline.run(root)
+
+
+def test_run_gives_its_lease_back_when_the_job_fails(
+    root: Path, job: Callable[[str], None]
+) -> None:
+    job("raise SystemExit(1)")
+    with pytest.raises(PipelineFailed):
+        pipeline.run(root)
+
+    assert leases.acquire(pipeline.LEASE, "the next", 60)

@@ -1,0 +1,210 @@
+"""Rounds: what is read is remembered once, in order, one round at a time; last samples."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from controlplane.core import leases
+from tenants.models import AddressSpace
+from tests.unit.metering.conftest import FakeReaders
+from tests.unit.metering.readings import snapshot
+from workers.infra.base import InfraError
+from workers.metering import ingest, landing, last_samples, lives, sampling, sources
+from workers.metering.collector import Reading
+from workers.metering.last_samples import LastSampler
+from workers.models import LandingBatch, MeteredSource
+
+pytestmark = pytest.mark.django_db
+
+
+def source(instance: str) -> MeteredSource:
+    """The living source of an instance."""
+    return MeteredSource.objects.get(source__endswith=f"/{instance}", ended_at__isnull=True)
+
+
+def seen(instance: str, address: str = "orders") -> int:
+    return sources.state_of(source(instance)).addresses[address].messages_in
+
+
+def test_round_all_samples_active_spaces_only(space: AddressSpace, readers: FakeReaders) -> None:
+    readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
+
+    [sampled] = sampling.round_all(readers)
+    space.deletion_requested_at = timezone.now()
+    space.save()
+    after = sampling.round_all(readers)
+
+    assert (sampled.is_applied, sampled.reached) == (True, {"broker-0"})
+    assert after == []
+    assert seen("broker-0") == 5
+
+
+def test_silent_instance_leaves_the_others_sampled(
+    space: AddressSpace, readers: FakeReaders
+) -> None:
+    readers.answers[space.id] = {"broker-0": None, "router-0": snapshot(orders=(5, 0))}
+
+    [sampled] = sampling.round_all(readers)
+
+    assert (sampled.reached, sampled.silent) == ({"router-0"}, {"broker-0"})
+    assert seen("router-0") == 5
+
+
+def test_place_that_does_not_answer_is_no_sample(
+    space: AddressSpace, readers: FakeReaders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: AddressSpace) -> None:
+        raise InfraError("away", reason="Away", retry=True)
+
+    monkeypatch.setattr(readers, "find", refuse)
+
+    [sampled] = sampling.round_all(readers)
+
+    assert sampled.is_applied is False
+    assert not MeteredSource.objects.exists()
+
+
+def test_round_leaves_a_space_to_the_round_that_reads_it(
+    space: AddressSpace, readers: FakeReaders
+) -> None:
+    readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
+    leases.acquire(f"sample:{space.id}", "another round", 60)
+
+    [sampled] = sampling.round_all(readers)
+
+    assert sampled.is_applied is False
+    assert not MeteredSource.objects.exists()
+
+
+def test_round_gives_its_lease_back(space: AddressSpace, readers: FakeReaders) -> None:
+    sampling.round_all(readers)
+
+    assert leases.acquire(f"sample:{space.id}", "the next round", 60)
+
+
+def test_snapshot_read_before_a_newer_one_was_applied_is_forgotten(
+    space: AddressSpace, readers: FakeReaders
+) -> None:
+    before = timezone.now()
+    readers.answers[space.id] = {"broker-0": snapshot(orders=(9, 0))}
+    sampling.round_all(readers)
+    late = Reading(
+        space.tenant_id, space.id, timezone.now(), {"broker-0": snapshot(orders=(5, 0))}, {}
+    )
+
+    applied = sampling.apply(late, started_at=before)
+
+    assert applied is False
+    assert sources.state_of(source("broker-0")).addresses["orders"].epoch == 0
+
+
+def test_sampling_goes_on_after_the_clock_was_set_back(
+    space: AddressSpace, readers: FakeReaders
+) -> None:
+    readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
+    sampling.round_all(readers)
+    ahead = timezone.now() + timedelta(hours=1)
+    MeteredSource.objects.update(sampled_at=ahead, bucket_at=ahead)
+    readers.answers[space.id] = {"broker-0": snapshot(orders=(6, 0))}
+
+    [sampled] = sampling.round_all(readers)
+
+    assert sampled.is_applied
+    assert seen("broker-0") == 6
+
+
+def test_restart_ends_a_life_and_begins_another(space: AddressSpace, readers: FakeReaders) -> None:
+    readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
+    sampling.round_all(readers)
+    readers.answers[space.id] = {"broker-0": snapshot("boot-2", orders=(1, 0))}
+
+    sampling.round_all(readers)
+
+    ended = MeteredSource.objects.get(ended_at__isnull=False)
+    assert (ended.boot_id, ended.ended_cleanly, ended.seq) == ("boot-1", False, 1)
+    assert source("broker-0").boot_id == "boot-2"
+    assert LandingBatch.objects.get().n_rows == 2
+
+
+def test_answer_of_a_life_that_was_followed_is_ignored(
+    space: AddressSpace, readers: FakeReaders
+) -> None:
+    for boot_id in ("boot-1", "boot-2", "boot-1"):
+        readers.answers[space.id] = {"broker-0": snapshot(boot_id, orders=(5, 0))}
+        sampling.round_all(readers)
+
+    assert source("broker-0").boot_id == "boot-2"
+
+
+def test_last_sample_of_addresses_is_recorded(space: AddressSpace, readers: FakeReaders) -> None:
+    readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
+
+    assert LastSampler(readers).last_sample(space.id, ["orders"]) is True
+
+    assert seen("broker-0") == 5
+
+
+def test_last_sample_waits_for_a_silent_instance(space: AddressSpace, readers: FakeReaders) -> None:
+    readers.answers[space.id] = {"broker-0": None}
+    space.deletion_requested_at = timezone.now()
+    space.save()
+
+    assert LastSampler(readers).last_sample(space.id, ["orders"]) is False
+    assert LastSampler(readers).last_sample(space.id, None) is False
+
+
+def test_last_sample_of_a_space_ends_its_lives_cleanly_and_lands(
+    space: AddressSpace, readers: FakeReaders, root: Path
+) -> None:
+    readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
+
+    assert LastSampler(readers).last_sample(space.id, None) is True
+    landing.write_reserved(root)
+
+    assert not MeteredSource.objects.filter(ended_at__isnull=True).exists()
+    assert MeteredSource.objects.filter(ended_cleanly=True).count() == 2
+    assert sum(LandingBatch.objects.values_list("n_rows", flat=True)) == 3
+
+
+def test_last_sample_again_goes_on_with_the_same_lives(
+    space: AddressSpace, readers: FakeReaders, root: Path
+) -> None:
+    readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
+    LastSampler(readers).last_sample(space.id, None)
+    readers.answers[space.id] = {"broker-0": snapshot(orders=(6, 0))}
+
+    LastSampler(readers).last_sample(space.id, None)
+    readers.answers[space.id] = {}
+    LastSampler(readers).last_sample(space.id, None)
+    ingest.ingest()
+
+    assert MeteredSource.objects.count() == 2
+    broker = MeteredSource.objects.get(source__endswith="broker-0")
+    assert (broker.seq, broker.ended_cleanly) == (2, True)
+    assert MeteredSource.objects.get(boot_id=lives.SPACE).seq == 2
+    assert sources.state_of(broker).addresses["orders"].messages_in == 6
+
+
+def test_last_sample_of_a_space_gives_up_on_an_instance_that_stays_silent(
+    space: AddressSpace, readers: FakeReaders
+) -> None:
+    readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
+    sampling.round_all(readers)
+    readers.answers[space.id] = {"broker-0": None}
+    space.deletion_requested_at = timezone.now() - last_samples.PATIENCE - timedelta(seconds=1)
+    space.save()
+
+    assert LastSampler(readers).last_sample(space.id, None) is True
+
+    assert MeteredSource.objects.get(source__endswith="broker-0").ended_cleanly is False
+
+
+def test_space_that_was_never_usable_ends_without_waiting(
+    space: AddressSpace, readers: FakeReaders
+) -> None:
+    readers.answers[space.id] = {"broker-0": None}
+    AddressSpace.objects.update(active_since=None, deletion_requested_at=timezone.now())
+
+    assert LastSampler(readers).last_sample(space.id, None) is True

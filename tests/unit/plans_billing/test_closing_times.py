@@ -1,0 +1,96 @@
+"""When a period may be closed, and what else may happen meanwhile."""
+
+import threading
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import OperationalError, connection, transaction
+
+from plans import invoicing
+from plans.invoicing import closing
+from plans.models import Invoice
+from tests.unit.plans_billing import billing_rows as rows
+from tests.unit.plans_billing.billing_rows import AFTER_GRACE, STAFF, STARTS_AT
+
+
+@pytest.mark.django_db
+def test_close_now_waits_for_a_second_of_the_first_plan() -> None:
+    signed_up = STARTS_AT + timedelta(days=3, milliseconds=200)
+    owner = rows.tenant(signed_up)
+
+    with pytest.raises(invoicing.TooEarly, match="in a second"):
+        invoicing.close_now(tenant=owner, by=STAFF, now=signed_up + timedelta(milliseconds=700))
+    assert not Invoice.objects.exists()
+
+    now = signed_up + timedelta(milliseconds=800)  # the next whole second
+    invoice, _ = invoicing.close_now(tenant=owner, by=STAFF, now=now)
+    closed = invoicing.close(invoice=invoice, evidence=rows.evidence(), by=STAFF)
+    assert closed.state == Invoice.State.DRAFT
+
+
+@pytest.mark.django_db
+def test_close_now_waits_for_a_second_of_the_next_period() -> None:
+    owner = rows.tenant()
+    now = STARTS_AT + timedelta(days=10, milliseconds=200)
+    invoicing.close_now(tenant=owner, by=STAFF, now=now)
+
+    with pytest.raises(invoicing.TooEarly, match="in a second"):
+        invoicing.close_now(tenant=owner, by=STAFF, now=now + timedelta(milliseconds=700))
+
+    assert Invoice.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_close_due_goes_on_when_one_tenant_cannot_be_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    two_months_ago = STARTS_AT - timedelta(days=31)
+    stuck, fine = rows.tenant(two_months_ago), rows.tenant(two_months_ago)
+    real = closing.request_close
+
+    def refuse_march_of_one(*, tenant: Any, starts_at: Any, **rest: Any) -> Any:
+        if tenant == stuck and starts_at < STARTS_AT:
+            raise invoicing.PeriodOverlaps("no")
+        return real(tenant=tenant, starts_at=starts_at, **rest)
+
+    monkeypatch.setattr(closing, "request_close", refuse_march_of_one)
+    assert len(invoicing.close_due(by=STAFF, now=AFTER_GRACE)) == 2
+    assert not Invoice.objects.filter(tenant=stuck).exists()  # a later period would hide March
+
+    monkeypatch.undo()
+    assert len(invoicing.close_due(by=STAFF, now=AFTER_GRACE)) == 2
+    assert Invoice.objects.filter(tenant=fine).count() == 2
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_close_bills_the_usage_that_the_gate_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = rows.tenant()
+    space = rows.space(owner)
+    cells = rows.used(rows.cell(space, "messages_in", 5_000_000))
+    asked = rows.asked(owner)
+    real, outcome = closing._draft, []
+
+    def copy_meanwhile() -> None:
+        try:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute("SET LOCAL lock_timeout = '300ms'")
+                rows.used(rows.cell(space, "messages_in", 9_000_000))
+            outcome.append("copied")
+        except OperationalError:
+            outcome.append("waited")
+        finally:
+            connection.close()
+
+    def draft(*args: Any) -> None:
+        copier = threading.Thread(target=copy_meanwhile)
+        copier.start()
+        copier.join()
+        real(*args)
+
+    monkeypatch.setattr(closing, "_draft", draft)
+    invoice = invoicing.close(invoice=asked, evidence=rows.evidence(cells), by=STAFF)
+
+    assert invoice.lines.get(meter="messages").detail["used_base"] == 5_000_000
+    assert outcome == ["waited"]

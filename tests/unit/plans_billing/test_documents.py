@@ -1,0 +1,229 @@
+"""Previews, verification to the same bytes, and the forms of a document."""
+
+import csv
+import io
+import json
+import sys
+from datetime import timedelta
+from decimal import Decimal
+
+import pypdf
+import pytest
+
+from controlplane.core.errors import Unavailable
+from plans import invoicing
+from plans.invoicing import catalogue_prices, document, rendering
+from plans.invoicing.evidence import CrashGap
+from plans.models import Invoice
+from plans.usage import UsageCell
+from tenants.models import AddressSpace, Tenant
+from tests.unit.plans_billing import billing_rows as rows
+from tests.unit.plans_billing.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def billed() -> tuple[Invoice, list[UsageCell]]:
+    """An issued invoice over usage in two spaces, one of them with markup for a name."""
+    owner = rows.tenant(billing_name="Müller & <b>Söhne</b>")
+    shop, lab = rows.space(owner), rows.space(owner, name="lab")
+    cells = rows.used(
+        rows.cell(shop, "messages_in", 3_000_001, address="orders"),
+        rows.cell(lab, "messages_out", 4_500_000, address="rpc", at=STARTS_AT + timedelta(days=9)),
+        rows.cell(shop, "peak_connections", 12),
+        rows.cell(shop, "connection_ms", 5_400_000),
+    )
+    return rows.issued(owner, cells), cells
+
+
+def test_verify_gives_the_same_bytes_from_any_order(
+    billed: tuple[Invoice, list[UsageCell]],
+) -> None:
+    invoice, cells = billed
+
+    found = invoicing.verify(invoice=invoice, cells=reversed(cells), sample_hash="ab" * 32)
+
+    assert (found.same, found.differences) == (True, ())
+    assert found.stored_sha256 == found.recomputed_sha256 == document.digest(invoice.document)
+
+
+def test_verify_still_holds_when_names_and_plans_change_later(
+    billed: tuple[Invoice, list[UsageCell]],
+) -> None:
+    invoice, cells = billed
+    Tenant.objects.update(billing_name="Other", billing_time_zone="Asia/Tokyo", name="Renamed")
+    AddressSpace.objects.update(deletion_requested_at=ENDS_AT, deleted_at=ENDS_AT)
+    changed = rows.CATALOGUE.replace("4900", "9999").replace("GmbH", "AG")
+    rows.catalog.publish(rows.catalog.parse(changed), by=STAFF)
+    invoice.refresh_from_db()
+
+    assert invoicing.verify(invoice=invoice, cells=cells).differences == ()
+
+
+def test_verify_names_each_difference(billed: tuple[Invoice, list[UsageCell]]) -> None:
+    invoice, cells = billed
+
+    found = invoicing.verify(invoice=invoice, cells=cells[1:], sample_hash="cd" * 32)
+
+    assert not found.same
+    assert found.stored_sha256 != found.recomputed_sha256
+    text = "\n".join(found.differences)
+    assert "lines.2.amount_minor: 520, now 280" in text
+    assert "sample_hash" in text or len(found.differences) == 20
+
+
+def test_verify_notices_text_that_is_not_canonical(
+    billed: tuple[Invoice, list[UsageCell]],
+) -> None:
+    invoice, cells = billed
+    invoice.document = json.dumps(json.loads(invoice.document), indent=1)
+
+    found = invoicing.verify(invoice=invoice, cells=cells)
+
+    assert found.differences == ("the stored text is not the canonical form of its content",)
+
+
+def test_verify_needs_a_document() -> None:
+    with pytest.raises(invoicing.NothingToVerify):
+        invoicing.verify(invoice=rows.asked(rows.tenant()), cells=[])
+
+
+def test_a_draft_can_be_verified_too() -> None:
+    assert invoicing.verify(invoice=rows.drafted(rows.tenant()), cells=[]).same
+
+
+def test_preview_shows_the_month_so_far_and_writes_nothing() -> None:
+    owner = rows.tenant()
+    space = rows.space(owner)
+    rows.used(rows.cell(space, "messages_in", 2_000_000))
+
+    found = invoicing.preview(owner, STARTS_AT + timedelta(hours=100))
+
+    lines = {line["meter"]: line["amount_minor"] for line in found.document["lines"]}
+    assert lines == {"plan_fee": 4900, "messages": 80, "space_hours": 200}
+    assert found.total_minor == round(5180 * 1.19)
+    assert found.as_of == ENDS_AT
+    assert not Invoice.objects.exists()
+
+
+def test_preview_in_the_first_second_has_no_hours_yet() -> None:
+    owner = rows.tenant()
+    rows.space(owner)
+
+    found = invoicing.preview(owner, STARTS_AT)
+
+    assert [line["meter"] for line in found.document["lines"]] == ["plan_fee", "messages"]
+    assert "No usage has been copied yet" in rendering.html(found.document)
+
+
+def test_the_page_shows_parties_lines_tax_quality_and_manifest(
+    billed: tuple[Invoice, list[UsageCell]],
+) -> None:
+    page = rendering.html(document.loaded(billed[0].document))
+
+    for words in (
+        "Invoice WP-000001",
+        "Waypost Test GmbH",
+        "DE123456789",
+        "High Street 5",
+        "Müller &amp; &lt;b&gt;Söhne&lt;/b&gt;",
+        "Plan Team",
+        "7.500001 used, 1 included",
+        "49.00 EUR",
+        "Tax 19 % on",
+        "Complete: every sample",
+        "Usage as of 1 May 2026",
+        "bronze.samples version 7",
+        "half to even",
+        "Issued on 4 May 2026, payable by 18 May 2026",
+        "1.5 connection-hours",
+        "waypost invoices verify WP-000001",
+    ):
+        assert words in page
+    assert "<b>Söhne" not in page
+    assert "http" not in page  # nothing is loaded from anywhere
+
+
+@pytest.mark.parametrize(
+    ("price", "currency", "shown"),
+    [
+        ("0.8", "EUR", "0.80"),
+        ("49", "EUR", "49.00"),
+        ("0.000012", "EUR", "0.000012"),
+        ("1200", "JPY", "1,200"),
+        ("100", "EUR", "100.00"),
+    ],
+)
+def test_a_price_shows_all_its_places(price: str, currency: str, shown: str) -> None:
+    assert rendering._Amounts(currency).price(Decimal(price)) == shown
+
+
+def test_the_page_flags_a_crash_in_words() -> None:
+    owner = rows.tenant()
+    space = rows.space(owner)
+    gap = CrashGap(f"{space.id}/router-0", "b1", STARTS_AT, None)
+    invoice = rows.drafted(owner, sampled_spaces=frozenset({space.id}), crash_gaps=(gap,))
+
+    page = rendering.html(document.loaded(invoice.document))
+
+    assert "Flagged: part of the usage could not be seen" in page
+    assert "router-0 of shop stopped without warning" in page
+    assert "Draft invoice" in page
+    assert "not to be paid" in page
+    assert "Nothing" in page  # what the space used
+
+
+@pytest.mark.slow
+def test_the_pdf_says_what_the_page_says(billed: tuple[Invoice, list[UsageCell]]) -> None:
+    made = rendering.pdf(document.loaded(billed[0].document))
+
+    text = "\n".join(page.extract_text() for page in pypdf.PdfReader(io.BytesIO(made)).pages)
+    for words in ("Invoice WP-000001", "Waypost Test GmbH", "Müller & <b>Söhne</b>", "Total"):
+        assert words in text
+
+
+def test_without_its_libraries_the_pdf_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "weasyprint", None)
+
+    with pytest.raises(Unavailable, match="libpango"):
+        rendering.pdf(invoicing.preview(rows.tenant(), AFTER_GRACE).document)
+
+
+def test_the_pdf_loads_nothing() -> None:
+    with pytest.raises(ValueError, match="loads nothing"):
+        rendering._refuse("file:///etc/passwd")
+
+
+def test_csv_has_a_row_per_line_that_sums_to_the_net(
+    billed: tuple[Invoice, list[UsageCell]],
+) -> None:
+    invoice = billed[0]
+
+    found = list(csv.DictReader(io.StringIO(rendering.csv(document.loaded(invoice.document)))))
+
+    assert sum(int(row["amount_minor"]) for row in found) == invoice.net_minor
+    assert found[0]["invoice"] == "WP-000001"
+    assert (found[0]["amount"], found[0]["currency"]) == ("49.00", "EUR")
+
+
+def test_json_is_the_stored_text(billed: tuple[Invoice, list[UsageCell]]) -> None:
+    text = billed[0].document
+
+    assert rendering.json(document.loaded(text)) == text
+
+
+def test_hours_of_a_plan_without_a_price_make_no_line() -> None:
+    owner = rows.tenant()
+    rows.space(owner, space_plan=rows.catalog.space_plan("free-of-charge"))
+
+    found = invoicing.preview(owner, AFTER_GRACE - timedelta(days=10))
+
+    assert "space_hours" not in {line["meter"] for line in found.document["lines"]}
+
+
+def test_without_a_catalogue_the_seller_is_unknown_and_says_what_to_do() -> None:
+    with pytest.raises(Unavailable, match="waypost catalog publish"):
+        catalogue_prices.seller()

@@ -1,0 +1,194 @@
+"""Period quotas: alerts, what happens at 100 %, and lifting by itself."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from controlplane.core.models import AuditEvent
+from plans import enforcement
+from plans.models import PlanSubscription, QuotaAlert, QuotaOverride
+from tenants.models import AddressSpace, Tenant
+from tests.unit.plans_billing import billing_rows as rows
+from tests.unit.plans_billing.billing_rows import ENDS_AT, STAFF, STARTS_AT
+
+pytestmark = pytest.mark.django_db
+NOW = STARTS_AT + timedelta(days=5)
+
+
+def tenant(plan: str = "free") -> Tenant:
+    """Return a tenant with one space and a limit of 1,000 messages a month."""
+    owner = rows.tenant(to=rows.plan(plan))
+    rows.space(owner)
+    return owner
+
+
+def pass_over(owner: Tenant, sent: int, received: int = 0, now: datetime = NOW) -> None:
+    counts = {"messages_in": sent, "messages_out": received, "connection_ms": 10**9}
+    enforcement.evaluate(tenant_id=owner.id, not_yet_copied=counts, now=now)
+
+
+def alerts() -> list[tuple[int, str, bool]]:
+    return [
+        (alert.level_percent, alert.action, alert.lifted_at is not None)
+        for alert in QuotaAlert.objects.order_by("period_starts_at", "level_percent")
+    ]
+
+
+def is_withdrawn() -> bool:
+    return AddressSpace.objects.get(name="shop").send_withdrawn
+
+
+@pytest.mark.parametrize(
+    ("sent", "levels"),
+    [(799, []), (800, [80]), (899, [80]), (900, [80, 90]), (999, [80, 90]), (1000, [80, 90, 100])],
+)
+def test_alerts_are_raised_at_their_levels(sent: int, levels: list[int]) -> None:
+    pass_over(tenant(), sent)
+
+    assert [level for level, _, _ in alerts()] == levels
+
+
+def test_messages_in_and_out_and_the_copy_count_together() -> None:
+    owner = tenant()
+    space = AddressSpace.objects.get(tenant=owner)
+    rows.used(
+        rows.cell(space, "messages_in", 300),
+        rows.cell(space, "messages_out", 300),
+        rows.cell(space, "messages_in", 5_000, at=STARTS_AT - timedelta(minutes=15)),
+    )
+
+    (standing,) = enforcement.evaluate(
+        tenant_id=owner.id, not_yet_copied={"messages_in": 100, "messages_out": 100}, now=NOW
+    )
+
+    assert (standing.used, standing.limit) == (800, 1000)
+
+
+def test_at_the_limit_send_is_withdrawn_with_the_reason_once() -> None:
+    owner = tenant()
+
+    for _ in range(2):
+        pass_over(owner, 600, 401)
+
+    assert is_withdrawn()
+    assert alerts()[-1] == (100, "withdraw_send", False)
+    assert AuditEvent.objects.filter(action="quota.alert").count() == 3
+    event = AuditEvent.objects.get(subject_type="address_space", actor="system")
+    assert "1001 of 1000 messages a month are used" in event.reason
+
+
+def test_a_plan_that_only_notifies_leaves_send() -> None:
+    pass_over(tenant("notified"), 5000)
+
+    assert not is_withdrawn()
+    assert alerts()[-1] == (100, "notify", False)
+
+
+def test_a_plan_without_the_limit_never_alerts() -> None:
+    pass_over(tenant("unlimited"), 10**12)
+
+    assert alerts() == []
+
+
+def test_a_tenant_without_a_plan_has_no_limit() -> None:
+    owner = tenant()
+    PlanSubscription.objects.all().delete()
+
+    pass_over(owner, 10**12)
+
+    assert alerts() == []
+
+
+def test_a_raise_lifts_by_itself_and_expires_by_itself() -> None:
+    owner = tenant()
+    pass_over(owner, 1000)
+    QuotaOverride.objects.create(
+        tenant=owner,
+        resource="messages_per_month",
+        amount=1200,
+        reason="trade fair",
+        expires_at=NOW + timedelta(days=1),
+        set_by=STAFF.name,
+    )
+
+    pass_over(owner, 1000)
+    raised = (is_withdrawn(), alerts())
+    pass_over(owner, 1000, now=NOW + timedelta(days=2))
+
+    assert raised == (
+        False,
+        [(80, "notify", False), (90, "notify", True), (100, "withdraw_send", True)],
+    )
+    assert is_withdrawn()
+    assert [is_lifted for _, _, is_lifted in alerts()] == [False, False, False]
+
+
+def test_the_next_month_lifts_everything() -> None:
+    owner = tenant()
+    pass_over(owner, 1000)
+
+    pass_over(owner, 0, now=ENDS_AT)
+
+    assert not is_withdrawn()
+    assert all(is_lifted for _, _, is_lifted in alerts())
+    assert AuditEvent.objects.filter(action="quota.lift").count() == 3
+
+
+def test_the_month_is_the_tenants_own() -> None:
+    owner = tenant()
+    Tenant.objects.update(billing_time_zone="America/Los_Angeles")
+    pass_over(owner, 1000, now=ENDS_AT + timedelta(hours=6))
+
+    assert QuotaAlert.objects.filter(period_starts_at=STARTS_AT + timedelta(hours=7)).count() == 3
+
+
+def test_a_crash_after_the_alerts_is_mended_by_the_next_pass(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    owner = tenant()
+
+    def dies(**_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(enforcement.address_spaces, "withdraw_send", dies)
+    with pytest.raises(KeyboardInterrupt):
+        pass_over(owner, 1000)
+    monkeypatch.undo()
+    left = (is_withdrawn(), len(alerts()))
+
+    pass_over(owner, 1000)
+
+    assert left == (False, 3)
+    assert is_withdrawn()
+    assert len(alerts()) == 3
+
+
+def test_a_space_made_while_over_the_limit_loses_send_too() -> None:
+    owner = tenant()
+    pass_over(owner, 1000)
+    late = rows.space(owner, name="late")
+
+    pass_over(owner, 1000)
+
+    late.refresh_from_db()
+    assert late.send_withdrawn
+
+
+def test_a_space_that_is_being_deleted_is_left_alone() -> None:
+    owner = tenant()
+    AddressSpace.objects.update(deletion_requested_at=NOW)
+
+    pass_over(owner, 1000)
+
+    assert not is_withdrawn()
+
+
+def test_evaluate_all_takes_each_tenants_own_counts() -> None:
+    busy, quiet = tenant(), rows.tenant(to=rows.plan("free"))
+
+    enforcement.evaluate_all(
+        not_yet_copied={busy.id: {"messages_in": 850}, "ten_gone": {"messages_in": 1}}, now=NOW
+    )
+
+    assert list(QuotaAlert.objects.values_list("tenant", flat=True)) == [busy.id]
+    assert not QuotaAlert.objects.filter(tenant=quiet).exists()

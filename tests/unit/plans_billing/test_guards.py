@@ -1,0 +1,136 @@
+"""What the database refuses, whatever the code does."""
+
+from collections.abc import Callable
+from datetime import date
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+
+from controlplane.core import audit
+from controlplane.core.errors import Conflict
+from controlplane.core.models import AuditEvent
+from plans import ledger
+from plans.models import (
+    Invoice,
+    InvoiceEvent,
+    InvoiceLine,
+    InvoiceNumberSeries,
+    LedgerEntry,
+    LedgerPosting,
+    Payment,
+)
+from tests.unit.plans_billing import billing_rows as rows
+from tests.unit.plans_billing.billing_rows import STAFF, STARTS_AT
+from tests.unit.plans_billing.test_issuing import pay
+
+pytestmark = pytest.mark.django_db
+
+
+def refused(change: Callable[[], object], words: str) -> None:
+    def committed() -> None:
+        with transaction.atomic():
+            change()
+            connection.check_constraints()
+
+    with pytest.raises(DatabaseError, match=words):
+        committed()
+
+
+def test_an_audit_event_is_never_changed_or_deleted() -> None:
+    audit.record(STAFF, "tenant.update", audit.Subject("tenant", "t", "T"))
+
+    refused(lambda: AuditEvent.objects.update(actor="nobody"), "append-only")
+    refused(lambda: AuditEvent.objects.all().delete(), "append-only")
+
+
+def test_history_ledger_and_payments_are_append_only() -> None:
+    pay(rows.issued(rows.tenant()), 100)
+
+    for rows_of in (InvoiceEvent, LedgerEntry, LedgerPosting, Payment):
+        refused(lambda of=rows_of: of.objects.update(id=99), "append-only")
+        refused(lambda of=rows_of: of.objects.all()._raw_delete("default"), "append-only")
+
+
+def test_an_issued_invoice_changes_in_nothing_but_its_state_of_payment() -> None:
+    invoice = rows.issued(rows.tenant())
+    same = Invoice.objects.filter(pk=invoice.pk)
+
+    refused(lambda: same.update(document="{}"), "is issued")
+    refused(lambda: same.update(number="WP-7"), "is issued")
+    refused(lambda: same.update(net_minor=1, total_minor=932), "is issued")
+    refused(lambda: same.update(state="draft"), "is issued")
+    refused(lambda: same._raw_delete("default"), "is issued")
+    assert same.update(state="paid") == 1
+
+
+def test_lines_of_an_issued_invoice_are_frozen() -> None:
+    invoice = rows.issued(rows.tenant())
+    line = InvoiceLine.objects.first()
+    assert line is not None
+
+    refused(lambda: InvoiceLine.objects.update(amount_minor=1), "never change")
+    refused(lambda: InvoiceLine.objects.all().delete(), "never change")
+    line.pk, line.position = None, 99
+    refused(line.save, "never change")
+    assert invoice.lines.count() == 2
+
+
+def test_a_line_cannot_move_out_of_an_issued_invoice() -> None:
+    invoice, draft = rows.issued(rows.tenant()), rows.drafted(rows.tenant())
+
+    refused(
+        lambda: invoice.lines.filter(position=1).update(invoice=draft, position=50),
+        "never change",
+    )
+
+
+def test_a_ledger_entry_sums_to_zero_at_commit() -> None:
+    owner = rows.tenant()
+
+    def lopsided() -> None:
+        entry = LedgerEntry.objects.create(
+            reference="x", tenant=owner, currency="EUR", text="", booked_at=STARTS_AT
+        )
+        LedgerPosting.objects.create(entry=entry, account="tax", amount_minor=5)
+
+    refused(lopsided, "sums to 5")
+
+
+def test_posting_refuses_what_is_not_balanced_before_the_database_does() -> None:
+    with pytest.raises(ledger.EntryNotBalanced):
+        ledger.post(ledger.Booking("x", rows.tenant().id, "EUR", "", {"tax": 5}), at=STARTS_AT)
+
+
+def test_posting_is_booked_once_by_reference() -> None:
+    owner = rows.tenant()
+    booking = ledger.Booking("x", owner.id, "EUR", "", {"tax": 5, "receivable": -5})
+
+    assert ledger.post(booking, at=STARTS_AT) == ledger.post(booking, at=STARTS_AT)
+    assert ledger.balance(owner.id, "tax", "EUR") == 5
+    other = ledger.Booking("x", owner.id, "EUR", "", {"tax": 6, "receivable": -6})
+    with pytest.raises(Conflict, match="booked already"):
+        ledger.post(other, at=STARTS_AT)
+
+
+def test_a_number_series_counts_up_by_one_only() -> None:
+    rows.issued(rows.tenant())
+    series = InvoiceNumberSeries.objects.all()
+
+    for number in (0, 1, 3):
+        refused(lambda n=number: series.update(last_number=n), "counts up by one")
+    refused(lambda: series.delete(), "counts up by one")
+
+
+def test_the_database_refuses_too_much_money_and_money_for_a_draft() -> None:
+    issued, draft = rows.issued(rows.tenant()), rows.drafted(rows.tenant())
+
+    for invoice, amount in ((issued, issued.total_minor + 1), (draft, 1)):
+        payment = Payment(
+            invoice=invoice,
+            source="manual",
+            reference="x",
+            amount_minor=amount,
+            recorded_by="x",
+            received_on=date(2026, 5, 1),
+        )
+        refused(payment.save, "never exceeds")

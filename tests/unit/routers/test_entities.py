@@ -1,0 +1,171 @@
+"""From desired addresses to entities: what each shape becomes, and what must never happen."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.routers.desired_routers import BROKERS, addresses, desired
+from workers.messaging.routers import config, entities
+from workers.messaging.routers.desired import OnBroker, Place, RoutedAddress, Shape
+from workers.services.devrouter import matching
+
+ZERO = OnBroker("broker-0")
+
+
+def of(address: RoutedAddress, **changes: object) -> list[tuple[str, dict[str, object]]]:
+    """Return kind and attributes of one address's entities."""
+    built = entities.build(desired([address], **changes))
+    return [(e.kind, dict(e.attributes)) for e in built if e.address == address.address]
+
+
+def test_anycast_is_an_exact_address_held_by_an_idle_link() -> None:
+    assert of(RoutedAddress("calls", Shape.ANYCAST)) == [
+        (
+            "router.config.address",
+            {"pattern": "calls", "distribution": "balanced", "waypoint": False},
+        ),
+        (
+            "router.config.autoLink",
+            {"address": "calls", "direction": "in", "phase": 0, "connection": "wp-hold"},
+        ),
+    ]
+
+
+def test_queue_is_a_waypoint_with_a_link_each_way() -> None:
+    assert of(RoutedAddress("orders", Shape.QUEUE, [ZERO])) == [
+        (
+            "router.config.address",
+            {"pattern": "orders", "distribution": "balanced", "waypoint": True},
+        ),
+        (
+            "router.config.autoLink",
+            {"address": "orders", "direction": "in", "phase": 1, "connection": "wp-broker-0"},
+        ),
+        (
+            "router.config.autoLink",
+            {"address": "orders", "direction": "out", "phase": 0, "connection": "wp-broker-0"},
+        ),
+    ]
+
+
+def test_a_draining_partition_gives_and_takes_nothing() -> None:
+    built = of(RoutedAddress("orders", Shape.QUEUE, [OnBroker("broker-0", draining=True)]))
+
+    directions = [each["direction"] for kind, each in built if kind == entities.AUTO_LINK]
+    assert directions == ["in"]
+
+
+def test_topic_is_routed_on_its_own_connection_by_the_leading_router_only() -> None:
+    topic = RoutedAddress("news", Shape.TOPIC, [ZERO])
+
+    assert of(topic) == [
+        (
+            "router.config.linkRoute",
+            {"prefix": "news", "direction": direction, "connection": "wp-lr-broker-0"},
+        )
+        for direction in ("in", "out")
+    ]
+    assert of(topic, leads=False) == []
+
+
+def test_topic_does_not_swallow_an_address_below_it() -> None:
+    topic = RoutedAddress("news", Shape.TOPIC, [ZERO])
+    below = RoutedAddress("news/jobs", Shape.QUEUE, [ZERO])
+
+    built = entities.build(desired([topic, below]))
+
+    routes = [each.attributes for each in built if each.address == "news"]
+    assert [set(each) for each in routes] == [{"pattern", "direction", "connection"}] * 2
+
+
+def test_subscription_is_read_from_the_broker_under_its_full_name() -> None:
+    built = of(RoutedAddress("news::desk", Shape.SUBSCRIPTION, [ZERO]))
+
+    assert [each["direction"] for kind, each in built if kind == entities.AUTO_LINK] == ["in"]
+    assert built[-1][1]["externalAddress"] == "news::desk"
+
+
+def test_names_that_a_router_cannot_tell_apart_are_found() -> None:
+    same = [RoutedAddress(name, Shape.ANYCAST) for name in ("a.b", "a/b", "/a.b", "a", "ab")]
+
+    assert entities.find_clashes(same) == {"a/b": "a.b", "/a.b": "a.b"}
+    built = entities.build(desired(same))
+    assert {e.address for e in built} & {"a/b", "/a.b"} == set()
+
+
+@given(addresses())
+def test_everything_is_ours_and_named_once(given_addresses: list[RoutedAddress]) -> None:
+    built = entities.build(desired(given_addresses))
+
+    names = [(each.kind, each.name) for each in built]
+    assert len(set(names)) == len(names)
+    assert all(each.name.startswith("wp-") for each in built)
+
+
+@given(addresses(), st.randoms(use_true_random=False))
+def test_the_order_of_addresses_changes_nothing(
+    given_addresses: list[RoutedAddress], random: object
+) -> None:
+    clear = [e for e in given_addresses if e.address not in entities.find_clashes(given_addresses)]
+    shuffled = list(clear)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+
+    one, other = entities.build(desired(clear)), entities.build(desired(shuffled))
+
+    assert {(e.kind, e.name): e for e in one} == {(e.kind, e.name): e for e in other}
+
+
+@given(addresses())
+def test_what_is_referred_to_comes_first(given_addresses: list[RoutedAddress]) -> None:
+    seen: set[str] = {entities.HOLD}
+    for each in entities.build(desired(given_addresses)):
+        if each.kind == entities.CONNECTOR:
+            seen.add(each.name)
+        else:
+            assert each.attributes.get("connection", entities.HOLD) in seen
+
+
+@given(addresses())
+def test_each_address_is_found_by_its_own_name_alone(given_addresses: list[RoutedAddress]) -> None:
+    built = entities.build(desired(given_addresses))
+    rules: matching.PatternTable[str] = matching.PatternTable()
+    for each in built:
+        if each.kind == entities.ADDRESS:
+            assert rules.add(matching.tokens(each.attributes["pattern"]), each.address)
+
+    for each in built:
+        if each.kind == entities.ADDRESS:
+            assert rules.find(each.address) == each.address
+            assert rules.find(f"{each.address}/below/it") in (None, f"{each.address}/below/it")
+
+
+@given(addresses())
+def test_the_file_holds_what_the_driver_keeps_live(given_addresses: list[RoutedAddress]) -> None:
+    router = desired(given_addresses)
+    written = json.loads(
+        config.files(router, Place("/etc/router", "127.0.0.1", 1, 2))[config.CONFIG_FILE]
+    )
+
+    types = {"connector", "address", "linkRoute", "autoLink"}
+    live = [attributes for kind, attributes in written if kind in types]
+    assert live == [{"name": e.name, **e.attributes} for e in entities.build(router)]
+
+
+def test_only_the_base_restarts_a_router() -> None:
+    place = Place("/etc/router", "127.0.0.1", 1, 2)
+
+    def cold(*given_addresses: RoutedAddress, at: Place = place) -> dict[str, str]:
+        files = config.files(desired(given_addresses), at)
+        return {name: text for name, text in files.items() if name not in config.LIVE_FILES}
+
+    assert cold() == cold(RoutedAddress("calls", Shape.ANYCAST))
+    assert cold() != cold(at=Place("/etc/router", "127.0.0.1", 3, 2))
+
+
+def test_keys_are_secret_files() -> None:
+    files = config.files(desired(), Place("/etc/router", "127.0.0.1", 1, 2))
+
+    with_keys = {name for name, text in files.items() if "PRIVATE KEY" in text}
+    assert with_keys == config.SECRET_FILES
+    assert BROKERS  # the fixture has brokers, so the keys are in use

@@ -1,0 +1,1 @@
+"""Tests of tenants/: actions, admission, placement, queries."""

@@ -1,0 +1,166 @@
+"""Which addresses, types and settings are legal."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controlplane.core.errors import Invalid
+from tenants import address_rules
+from tenants.address_rules import ALL_CAPABILITIES, AddressSettings, Capability
+from tenants.models import AddressType, SpaceType
+
+
+def wrong_settings(space_type: str, address_type: str, **settings: object) -> set[str]:
+    """Return the settings that are refused."""
+    try:
+        address_rules.check_settings(space_type, address_type, AddressSettings(**settings))
+    except Invalid as refusal:
+        return set(refusal.fields)
+    return set()
+
+
+@pytest.mark.parametrize(
+    "name", ["orders", "a", "orders/new", "a:b", "été/€", "0", "x" * 255, "a$b", "wp", "a_b", "x.y"]
+)
+def test_check_name_accepts(name: str) -> None:
+    address_rules.check_name(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("", "1 to 255"),
+        ("x" * 256, "1 to 255"),
+        ("a b", "without spaces"),
+        ("a\tb", "without spaces"),
+        ("a\u00a0b", "without spaces"),
+        ("a\x00b", "control"),
+        ("a\u202eb", "control"),
+        ("a#", "'#'"),
+        ("*", "'#'"),
+        ("a+b", "'#'"),
+        (":a", "':'"),
+        ("$sys", "'$'"),
+        ("a${user.home}", "substitute"),
+        ("topic::sub", "'::'"),
+        ("amqp:/orders", "URL"),
+        ("wp-orders", "reserved"),
+        ("WP-orders", "reserved"),
+        ("activemq.management", "reserved"),
+        ("_topo/0/a", "reserved"),
+        ("!!orders", "reserved"),
+        ("/orders", "reserved"),
+    ],
+)
+def test_check_name_refuses_and_says_why(name: str, reason: str) -> None:
+    with pytest.raises(Invalid, match="is not a legal address") as refusal:
+        address_rules.check_name(name)
+
+    assert refusal.value.error_code == "address.invalid"
+    assert reason in refusal.value.fields["address"][0]
+
+
+@given(st.text(max_size=300))
+def test_check_name_lets_nothing_through_that_the_database_refuses(name: str) -> None:
+    try:
+        address_rules.check_name(name)
+    except Invalid:
+        return
+
+    assert re.fullmatch(r"[^\s#*+$:][^\s#*+]{0,254}", name)
+    assert "::" not in name
+    assert "\x00" not in name
+    name.encode()
+
+
+@pytest.mark.parametrize("address_type", ["queue", "topic", "subscription", "anycast", "multicast"])
+def test_a_standard_space_offers_all_types_on_a_full_router(address_type: str) -> None:
+    address_rules.check_type("standard", address_type)
+
+
+@pytest.mark.parametrize("address_type", ["anycast", "multicast", "deadletter", "heap", ""])
+def test_a_brokered_space_refuses_what_needs_routers(address_type: str) -> None:
+    with pytest.raises(Invalid, match="offers: queue, topic, subscription;") as refusal:
+        address_rules.check_type("brokered", address_type)
+
+    assert refusal.value.error_code == "address.type_not_offered"
+    assert refusal.value.fields["type"] == ["One of: queue, topic, subscription."]
+
+
+def test_dead_letters_are_refused_with_the_way_around() -> None:
+    with pytest.raises(Invalid, match="Dead letters go to a queue for now"):
+        address_rules.check_type("standard", "deadletter")
+
+
+@pytest.mark.parametrize(
+    ("address_type", "missing", "words"),
+    [
+        ("topic", Capability.LINK_ROUTES, "no link routes"),
+        ("queue", Capability.WAYPOINTS, "no waypoints"),
+    ],
+)
+def test_a_router_without_a_capability_refuses_the_types_that_need_it(
+    address_type: str, missing: Capability, words: str
+) -> None:
+    with pytest.raises(Invalid, match=words) as refusal:
+        address_rules.check_type("standard", address_type, ALL_CAPABILITIES - {missing})
+
+    assert address_type not in refusal.value.fields["type"][0]
+    address_rules.check_type("brokered", address_type, ())
+    address_rules.check_type("standard", "anycast", ())
+
+
+@pytest.mark.parametrize("space_type", SpaceType.values)
+@pytest.mark.parametrize("address_type", ["queue", "topic"])
+def test_settings_fit_queues_and_topics(space_type: str, address_type: str) -> None:
+    settings = {
+        "message_ttl_ms": 1,
+        "max_delivery_attempts": 1,
+        "redelivery_delay_ms": 0,
+        "max_bytes": 1,
+    }
+
+    assert wrong_settings(space_type, address_type, **settings) == set()
+
+
+@pytest.mark.parametrize("address_type", ["anycast", "multicast", "subscription"])
+def test_settings_that_mean_nothing_are_refused_not_ignored(address_type: str) -> None:
+    given_settings = {"message_ttl_ms": 5, "redelivery_delay_ms": 0}
+
+    assert wrong_settings("standard", address_type, **given_settings) == set(given_settings)
+    assert wrong_settings("standard", address_type) == set()
+
+
+def test_a_topic_is_named_by_subscriptions_alone() -> None:
+    assert wrong_settings("standard", "subscription", topic="news") == set()
+    assert wrong_settings("standard", "queue", topic="news") == {"topic"}
+
+
+def test_dead_letters_are_a_matter_of_brokered_spaces() -> None:
+    assert wrong_settings("brokered", "queue", dead_letter="dead") == set()
+    assert wrong_settings("standard", "queue", dead_letter="dead") == {"dead_letter"}
+    assert wrong_settings("standard", "anycast", dead_letter="dead") == {"dead_letter"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("message_ttl_ms", 0),
+        ("message_ttl_ms", 10**15),
+        ("max_delivery_attempts", 0),
+        ("max_delivery_attempts", 2**31),
+        ("redelivery_delay_ms", -1),
+        ("max_bytes", 0),
+        ("max_bytes", 2**63),
+    ],
+)
+def test_settings_out_of_range_are_refused(name: str, value: int) -> None:
+    assert wrong_settings("brokered", "queue", **{name: value}) == {name}
+
+
+def test_every_address_type_is_known_to_the_rules() -> None:
+    offered = {each for types in address_rules.OFFERED.values() for each in types}
+
+    assert offered == set(AddressType) - {AddressType.DEADLETTER}

@@ -1,0 +1,232 @@
+"""A broker's files: what tenants wrote cannot change their structure, and roles are exact."""
+
+from datetime import UTC, datetime
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workers.messaging.brokers import broker_xml, desired, permissions, render
+from workers.messaging.brokers.desired import (
+    DesiredAddress,
+    DesiredBroker,
+    DesiredUser,
+    Holds,
+    Limits,
+    Permission,
+    Place,
+)
+from workers.messaging.certificates import KeyPair
+
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+PLACE = Place("/s/etc", "/s/data", "127.0.0.1", 21001, 21002)
+CORE = "{urn:activemq:core}"
+HOSTILE = [
+    'a"><permission type="manage" roles="user-eve"/>',
+    "a</security-settings>",
+    "a&b<c>'d",
+    "]]>",
+    "é/\U0001f600",
+    "a=b,c;d",
+    "a\\u0041\\n",
+    "%2f%d%s",
+    "a$b",
+    "x" * 255,
+]
+# What admission lets through at most: tenants.models.Address, constraint address_legal.
+legal_address = st.from_regex(r"[^\s#*+$:][^\s#*+]{0,40}", fullmatch=True).filter(
+    desired.is_possible
+)
+
+
+def broker(
+    *addresses: DesiredAddress, users: tuple[DesiredUser, ...] = (), **more: object
+) -> DesiredBroker:
+    fields: dict[str, object] = {"public": True, "send_withdrawn": False, **more}
+    return DesiredBroker(
+        addresses=addresses,
+        users=users,
+        server=KeyPair("key", "certificate"),
+        authority_pem="authority",
+        **fields,  # type: ignore[arg-type]
+    )
+
+
+def user(name: str, *permissions_: tuple[str, str]) -> DesiredUser:
+    granted = [Permission([pattern], operations.split()) for pattern, operations in permissions_]
+    return DesiredUser(name, {"artemis": "ENC(1024:AA:BB)"}, granted, NOW)
+
+
+def parsed(wanted: DesiredBroker) -> ElementTree.Element:
+    root = ElementTree.fromstring(broker_xml.render(wanted, PLACE))
+    core = root.find(f"{CORE}core")
+    assert core is not None
+    return core
+
+
+def security(core: ElementTree.Element) -> dict[str, dict[str, list[str]]]:
+    return {
+        setting.get("match", ""): {
+            each.get("type", ""): each.get("roles", "").split(",") for each in setting
+        }
+        for setting in core.iter(f"{CORE}security-setting")
+    }
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_stay_names(name: str) -> None:
+    core = parsed(broker(DesiredAddress(name, Holds.QUEUE)))
+
+    addresses = {each.get("name") for each in core.iter(f"{CORE}address")}
+    assert name in addresses
+    assert set(security(core)) == {
+        "#",
+        name,
+        desired.MANAGEMENT_ADDRESS,
+        desired.NOTIFICATIONS_ADDRESS,
+    }
+
+
+def test_properties_of_the_broker_s_process_cannot_be_named() -> None:
+    text = broker_xml.render(broker(DesiredAddress("a${java.home}b", Holds.QUEUE)), PLACE)
+
+    assert text.count("${") == 1
+    assert "${waypost.boot" in text
+
+
+@settings(max_examples=60, deadline=None)
+@given(legal_address)
+def test_any_legal_address_comes_back_from_the_file(name: str) -> None:
+    wanted = broker(DesiredAddress(name, Holds.TOPIC, subscriptions=(f"{name}-sub",)))
+
+    text = broker_xml.render(wanted, PLACE)
+
+    assert text.count("${") == 1  # only the boot property is ever left to the broker to replace
+    root = ElementTree.fromstring(text)
+    assert name in {each.get("name") for each in root.iter(f"{CORE}address")}
+    assert f"{name}-sub" in {each.get("name") for each in root.iter(f"{CORE}queue")}
+
+
+@pytest.mark.parametrize(
+    "name", ["a${java.home}b", "$sys", "activemq.management", "a::b", "a\x01b", "a\ufffeb"]
+)
+def test_what_no_broker_can_carry_is_known(name: str) -> None:
+    assert not desired.is_possible(name)
+
+
+def test_roles_are_exact_and_internal_ones_are_kept() -> None:
+    alice, bob = user("alice", ("orders/#", "send recv")), user("bob", ("#", "recv"))
+    new, private = (DesiredAddress(name, Holds.QUEUE) for name in ("orders/new", "private"))
+
+    roles = security(parsed(broker(new, private, users=(alice, bob))))
+
+    assert roles["orders/new"]["send"] == [desired.INTERNAL_ROLE, "user-alice"]
+    assert roles["orders/new"]["consume"] == [desired.INTERNAL_ROLE, "user-alice", "user-bob"]
+    assert roles["private"]["send"] == [desired.INTERNAL_ROLE]
+    assert roles["private"]["consume"] == [desired.INTERNAL_ROLE, "user-bob"]
+    assert roles["private"]["manage"] == [desired.INTERNAL_ROLE]
+    assert set(roles["#"]["send"]) == {desired.INTERNAL_ROLE}
+
+
+def test_only_topics_let_receivers_make_queues() -> None:
+    bob = user("bob", ("#", "recv"))
+    queue, topic = DesiredAddress("q", Holds.QUEUE), DesiredAddress("t", Holds.TOPIC)
+
+    roles = security(parsed(broker(queue, topic, users=(bob,))))
+
+    assert "user-bob" in roles["t"]["createDurableQueue"]
+    assert "user-bob" not in roles["q"]["createDurableQueue"]
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_send_is_withdrawn_from_users_and_from_dead_letters(read_only: bool) -> None:
+    alice = user("alice", ("#", "send recv"))
+    address = DesiredAddress("a", Holds.QUEUE, read_only=read_only)
+
+    roles = permissions.roles_of(
+        broker(address, users=(alice,), send_withdrawn=not read_only), address
+    )
+
+    assert roles["send"] == [desired.INTERNAL_ROLE]
+    assert "user-alice" in roles["consume"]
+
+
+def test_standard_brokers_have_no_public_listener_and_no_users() -> None:
+    wanted = broker(
+        DesiredAddress("a", Holds.QUEUE), public=False, users=(user("eve", ("#", "send")),)
+    )
+
+    core = parsed(wanted)
+
+    assert [each.get("name") for each in core.iter(f"{CORE}acceptor")] == ["internal"]
+    assert render.files(wanted, PLACE)["users.properties"] == ""
+    assert desired.ROUTER_ROLE in security(core)["#"]["send"]
+
+
+def test_limits_become_settings_that_refuse_and_never_drop() -> None:
+    limits = Limits(
+        message_ttl_ms=1000,
+        max_delivery_attempts=3,
+        redelivery_delay_ms=50,
+        max_bytes=1_000_000,
+        dead_letter="dead",
+    )
+
+    made = broker_xml.address_settings(limits, Holds.QUEUE)
+
+    assert made["address-full-policy"] == "PAGE"
+    assert (made["page-limit-bytes"], made["page-full-policy"]) == ("1000000", "FAIL")
+    assert int(made["page-size-bytes"]) < int(made["max-size-bytes"]) <= 1_000_000
+    assert (made["max-delivery-attempts"], made["redelivery-delay"]) == ("3", "50")
+    assert (made["dead-letter-address"], made["expiry-address"]) == ("dead", "dead")
+    assert made["expiry-delay"] == "1000"
+
+
+def test_zero_is_a_limit_and_absence_is_none() -> None:
+    unlimited = broker_xml.address_settings(Limits(), Holds.QUEUE)
+    immediate = broker_xml.address_settings(Limits(message_ttl_ms=0), Holds.QUEUE)
+
+    assert "expiry-delay" not in unlimited
+    assert "page-limit-bytes" not in unlimited
+    assert unlimited["max-delivery-attempts"] == "-1"
+    assert immediate["expiry-delay"] == "0"
+
+
+@given(st.dictionaries(st.text(min_size=1, max_size=20), st.text(max_size=20), max_size=4))
+def test_properties_cannot_be_broken_out_of(entries: dict[str, str]) -> None:
+    lines = render.properties(entries).splitlines()
+
+    assert len(lines) == len(entries)
+    for line, (key, value) in zip(lines, sorted(entries.items()), strict=True):
+        left, _, right = line.partition(" = ")
+        assert (_unescaped(left), _unescaped(right)) == (key, value)
+
+
+def test_a_change_of_tenants_things_needs_no_restart() -> None:
+    before = render.files(broker(), PLACE)
+    after = render.files(
+        broker(DesiredAddress("a", Holds.QUEUE), users=(user("u", ("#", "recv")),)), PLACE
+    )
+
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed == {"broker.xml", "users.properties", "roles.properties"}
+    assert changed <= render.LIVE_FILES
+
+
+def test_secrets_are_marked_as_such() -> None:
+    assert {"server.key", "users.properties"} == render.SECRET_FILES
+    assert set(render.files(broker(), PLACE)) >= render.LIVE_FILES
+
+
+def _unescaped(text: str) -> str:
+    """Read a properties token as Java does (only the escapes we write)."""
+    units, position = b"", 0
+    while position < len(text):
+        if text[position : position + 2] == "\\u":
+            units += bytes.fromhex(text[position + 2 : position + 6])
+            position += 6
+        else:
+            units += text[position].encode("utf-16-be")
+            position += 1
+    return units.decode("utf-16-be", "surrogatepass")

@@ -1,0 +1,81 @@
+"""Authorities and certificates: who is trusted for what, and when they are renewed."""
+
+import ssl
+import stat
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from workers.messaging import certificates
+
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+HOSTS = ["127.0.0.1", "localhost", "orders.example.org"]
+
+
+@pytest.fixture(scope="module")
+def authority() -> certificates.KeyPair:
+    return certificates.create_authority("space spc_1", NOW)
+
+
+def test_server_certificate_names_all_hosts_and_is_for_servers(
+    authority: certificates.KeyPair,
+) -> None:
+    made = certificates.issue_server(authority, HOSTS, NOW).certificate
+
+    names = made.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert sorted(str(name.value) for name in names) == sorted(HOSTS)
+    usage = made.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+    assert list(usage) == [ExtendedKeyUsageOID.SERVER_AUTH]
+    made.verify_directly_issued_by(authority.certificate)
+
+
+def test_client_certificate_says_who_it_is(authority: certificates.KeyPair) -> None:
+    made = certificates.issue_client(authority, "spc_7", NOW).certificate
+
+    (name,) = made.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    assert name.value == "spc_7"
+    assert certificates.distinguished_name("spc_7") == "CN=spc_7, O=waypost"
+    constraints = made.extensions.get_extension_for_class(x509.BasicConstraints).value
+    assert not constraints.ca
+
+
+@pytest.mark.parametrize(
+    ("days", "hosts", "is_good"),
+    [(0, HOSTS, True), (19, HOSTS, True), (21, HOSTS, False), (0, ["other"], False)],
+)
+def test_a_certificate_is_good_until_two_thirds_of_its_life(
+    authority: certificates.KeyPair, days: int, hosts: list[str], is_good: bool
+) -> None:
+    made = certificates.issue_server(authority, HOSTS, NOW)
+
+    at = NOW + timedelta(days=days)
+    assert certificates.is_good(made, authority, hosts, at) is is_good
+
+
+def test_another_authority_is_not_trusted(authority: certificates.KeyPair) -> None:
+    other = certificates.create_authority("space spc_1", NOW)
+    made = certificates.issue_client(other, "waypost-control", NOW)
+
+    assert not certificates.is_good(made, authority, (), NOW)
+
+
+def test_control_authority_is_made_once_and_private(tmp_path: Path) -> None:
+    folder = tmp_path / "control-ca"
+
+    first = certificates.control_authority(folder, NOW)
+    second = certificates.control_authority(folder, NOW + timedelta(days=1))
+
+    assert first == second
+    assert stat.S_IMODE((folder / "authority.pem").stat().st_mode) == 0o600
+    assert (folder / "ca.pem").read_text() == first.certificate_pem
+
+
+def test_python_accepts_the_pair(authority: certificates.KeyPair, tmp_path: Path) -> None:
+    made = certificates.issue_server(authority, HOSTS, datetime.now(UTC))
+    path = tmp_path / "pair.pem"
+    path.write_text(made.key_pem + made.certificate_pem)
+
+    ssl.create_default_context(cadata=authority.certificate_pem).load_cert_chain(path)

@@ -1,0 +1,56 @@
+"""A plain AMQP client for tests: what a tenant's program would do, over TLS."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from proton import Message, SSLDomain
+from proton.utils import BlockingConnection
+
+from tenants.models import AddressSpace
+
+
+@contextmanager
+def connected(
+    space: AddressSpace, folder: Path, user: str, password: str, timeout: float = 10
+) -> Iterator[BlockingConnection]:
+    """Yield a connection to the space's endpoint, verified against its certificate."""
+    endpoint = space.endpoints.get()
+    authority = folder / f"{space.id}.pem"
+    authority.write_text(endpoint.certificate_pem)
+    domain = SSLDomain(SSLDomain.MODE_CLIENT)
+    domain.set_trusted_ca_db(str(authority))
+    domain.set_peer_authentication(SSLDomain.VERIFY_PEER_NAME)
+    connection = BlockingConnection(
+        f"amqps://{endpoint.host}:{endpoint.port}",
+        timeout=timeout,
+        user=user,
+        password=password,
+        ssl_domain=domain,
+        allowed_mechs="PLAIN",
+    )
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def message(body: str) -> Message:
+    return Message(body=body, durable=True)
+
+
+def send(connection: BlockingConnection, address: str, *bodies: str) -> None:
+    sender = connection.create_sender(address)
+    for body in bodies:
+        sender.send(message(body))
+    sender.close()
+
+
+def receive(connection: BlockingConnection, address: str, count: int) -> list[str]:
+    receiver = connection.create_receiver(address, credit=count)
+    bodies = []
+    for _ in range(count):
+        bodies.append(receiver.receive(timeout=10).body)
+        receiver.accept()
+    receiver.close()
+    return bodies

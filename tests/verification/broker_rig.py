@@ -1,0 +1,113 @@
+"""A real broker process behind a router under test, from the product's own rendered files."""
+
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from django.conf import settings
+from django.test import override_settings
+
+from controlplane.embedded import artifacts
+from tests.verification.routing_rig import HOST, Rig, free_port, wait_for
+from workers.infra.base import InstanceSpec, Kind, Namespace
+from workers.infra.local import engines
+from workers.infra.local.files import InstanceFiles
+from workers.messaging import certificates, identities
+from workers.messaging.brokers import driver, render
+from workers.messaging.brokers.desired import DesiredAddress, DesiredBroker, Place
+from workers.messaging.management import Unreachable
+from workers.messaging.observed import ManagementTarget
+from workers.messaging.routers.desired import BrokerAt
+
+
+@dataclass
+class RiggedBroker:
+    """One Artemis that takes the router's certificate."""
+
+    at: BrokerAt
+    desired: DesiredBroker
+    place: Place
+    files: InstanceFiles
+    target: ManagementTarget
+    process: subprocess.Popen[bytes] | None = None
+
+    def hold(self, *addresses: DesiredAddress) -> None:
+        """Make the running broker hold exactly these."""
+        self.desired = replace(self.desired, addresses=addresses)
+        self.files.write(render.files(self.desired, self.place))
+        wait_for(lambda: not driver.converge(self.target, self.desired).pending, "settings", 20)
+
+    def start(self) -> None:
+        self.files.make()
+        rendered = render.files(self.desired, self.place)
+        self.files.write(rendered)
+        spec = InstanceSpec(
+            Namespace("test", "ten_test", "spc_test"), Kind.BROKER, self.at.name, rendered
+        )
+        launch = engines.launch(spec, self.files)
+        with (self.files.log / "output.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                launch.command,
+                env={**os.environ, **launch.environment},
+                stdout=log,
+                stderr=log,
+                cwd=self.files.folder,
+            )
+        wait_for(self._is_up, f"{self.at.name} answers", 60)
+
+    def _is_up(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, (self.files.log / "output.log").read_text()[-3000:]
+        try:
+            return bool(driver.find_life(self.target))
+        except Unreachable:
+            return False
+
+    def kill(self) -> None:
+        """As ``kill -9``."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait(10)
+            self.process = None
+
+
+@contextmanager
+def brokers(
+    rig: Rig, count: int, addresses: Sequence[DesiredAddress]
+) -> Iterator[list[RiggedBroker]]:
+    """Yield running brokers of the rig's space, each holding ``addresses``."""
+    with override_settings(ARTEMIS_HOME=settings.ARTEMIS_HOME or str(artifacts.artemis_home())):
+        made = [_make(rig, number, addresses) for number in range(count)]
+        try:
+            for each in made:
+                each.start()
+                each.hold(*addresses)
+            yield made
+        finally:
+            for each in made:
+                each.kill()
+
+
+def _make(rig: Rig, number: int, addresses: Sequence[DesiredAddress]) -> RiggedBroker:
+    now, port = datetime.now(UTC), free_port()
+    files = InstanceFiles(rig.folder / f"broker-{number}")
+    target = identities.target(
+        HOST,
+        port,
+        authority_pem=rig.space_ca.certificate_pem,
+        client=certificates.issue_client(rig.space_ca, "waypost-control", now),
+        folder=rig.folder / "identities",
+    )
+    desired = DesiredBroker(
+        public=False,
+        addresses=addresses,
+        users=(),
+        send_withdrawn=False,
+        server=certificates.issue_server(rig.space_ca, [HOST], now),
+        authority_pem=rig.space_ca.certificate_pem,
+    )
+    place = Place(str(files.config), str(files.data), HOST, free_port(), port)
+    return RiggedBroker(BrokerAt(f"broker-{number}", HOST, port), desired, place, files, target)

@@ -1,0 +1,85 @@
+"""Real doors for verification: a supervisord of its own, real brokers, a state folder."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from controlplane.embedded import artifacts, ports, supervisor_client
+from controlplane.embedded.supervisor_client import SupervisorClient
+from workers.infra.local.adapter import LocalInfra
+from workers.messaging import certificates
+from workers.messaging.brokers import driver
+from workers.messaging.certificates import KeyPair
+from workers.messaging.routers import driver as routers
+from workers.reconcile.doors import Doors, Routing
+
+
+class RecordingMetering:
+    """Remembers what it was asked to sample last."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, Sequence[str] | None]] = []
+
+    def last_sample(self, space_id: str, addresses: Sequence[str] | None) -> bool:
+        self.asked.append((space_id, addresses))
+        return True
+
+
+@pytest.fixture(scope="session")
+def state_dir() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="wpv-") as name:
+        yield Path(name)
+
+
+@pytest.fixture(scope="session")
+def supervisor(state_dir: Path) -> Iterator[SupervisorClient]:
+    with supervisor_client.throwaway(state_dir) as client:
+        yield client
+
+
+@pytest.fixture
+def local_infra(
+    state_dir: Path, supervisor: SupervisorClient, settings: pytest.FixtureRequest
+) -> Iterator[LocalInfra]:
+    """The local adapter; whatever a test leaves running is removed after it."""
+    settings.ARTEMIS_HOME = str(artifacts.artemis_home())  # type: ignore[attr-defined]
+    infra = LocalInfra(state_dir, supervisor)
+    yield infra
+    for program in supervisor.list_programs():
+        supervisor.remove(program.name)
+    shutil.rmtree(state_dir / "spaces", ignore_errors=True)
+
+
+@pytest.fixture
+def control_authority() -> KeyPair:
+    """The installation's authority, which vouches for the space of a router."""
+    return certificates.create_authority("control", timezone.now())
+
+
+@pytest.fixture
+def auth_port() -> int:
+    """Where routers find the auth service: nobody is there unless a test module says so."""
+    return ports.free_port()
+
+
+@pytest.fixture
+def real_doors(
+    local_infra: LocalInfra, tmp_path: Path, control_authority: KeyPair, auth_port: int
+) -> Doors:
+    def authority(_now: datetime) -> KeyPair:
+        return control_authority
+
+    return Doors(
+        infra=local_infra,
+        brokers=driver,
+        routers=routers,
+        routing=Routing("devrouter", "127.0.0.1", auth_port, authority),
+        metering=RecordingMetering(),
+        clock=timezone.now,
+        identities_dir=tmp_path / "identities",
+    )

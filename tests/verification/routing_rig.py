@@ -1,0 +1,297 @@
+"""A router with its auth service for the conformance tests: the development one, or a real one.
+
+The router runs as a process from the product's own rendered files; the auth service runs in a
+thread with users given directly, so that no database is needed here.
+"""
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import os
+import shutil
+import ssl
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from proton import Delivery, Message, SSLDomain
+from proton.utils import BlockingConnection, BlockingReceiver, BlockingSender
+
+from controlplane.embedded import ports
+from workers.messaging import certificates, identities
+from workers.messaging.certificates import KeyPair
+from workers.messaging.observed import ManagementTarget
+from workers.messaging.routers import config
+from workers.messaging.routers.desired import (
+    AuthServiceAt,
+    BrokerAt,
+    DesiredRouter,
+    Place,
+    RoutedAddress,
+)
+from workers.services.auth.server import AuthServer
+from workers.services.auth.state import KnownUser, SpaceUsers, State, Verifier
+
+SPACE = "spc_test"
+HOST = "127.0.0.1"
+ENGINES = ["devrouter", *(["qdrouterd"] if shutil.which("qdrouterd") else [])]
+
+
+_taken: set[int] = set()
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def free_port() -> int:
+    """Return a port that is free and that this run has not given away before."""
+    while (port := ports.reserve_port()) in _taken:
+        pass
+    _taken.add(port)
+    return port
+
+
+def known(name: str, password: str, permissions: Mapping[str, tuple[str, ...]]) -> KnownUser:
+    """Return a messaging user as the auth service knows it."""
+    salt = os.urandom(16)
+    salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, 4096)
+    stored = hashlib.sha256(hmac.digest(salted, b"Client Key", "sha256")).digest()
+    server = hmac.digest(salted, b"Server Key", "sha256")
+    texts = [base64.b64encode(each).decode() for each in (salt, stored, server)]
+    return KnownUser(name, Verifier(texts[0], 4096, texts[1], texts[2]), permissions)
+
+
+class AuthInThread:
+    """The auth service on a free port; ``state`` may be changed while it runs."""
+
+    def __init__(self, folder: Path, control: KeyPair) -> None:
+        self.state = State(folder / "users.sealed")
+        self._loop = asyncio.new_event_loop()
+        self._server = AuthServer(self.state, _server_context(folder, control))
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self.port: int = self._call(self._server.start(HOST, 0))
+
+    def _call(self, job: object) -> int:
+        return asyncio.run_coroutine_threadsafe(job, self._loop).result(10)  # type: ignore[arg-type]
+
+    def set_users(self, *users: KnownUser, send_withdrawn: bool = False) -> None:
+        space = SpaceUsers(send_withdrawn, {each.name: each for each in users})
+        self.state.replace({SPACE: space})
+
+    def stop(self) -> None:
+        self._call(self._server.stop())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+
+
+def _server_context(folder: Path, control: KeyPair) -> ssl.SSLContext:
+    pair = certificates.issue_server(control, [HOST], datetime.now(UTC))
+    file = folder / "auth-server.pem"
+    file.write_text(pair.key_pem + pair.certificate_pem)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_verify_locations(cadata=control.certificate_pem)
+    context.load_cert_chain(file)
+    return context
+
+
+@dataclass
+class Rig:
+    """One router, its files and its authorities."""
+
+    folder: Path
+    engine: str
+    space_ca: KeyPair
+    control_ca: KeyPair
+    auth: AuthInThread
+    desired: DesiredRouter
+    place: Place
+    process: subprocess.Popen[bytes] | None = None
+    connections: list[BlockingConnection] = field(default_factory=list)
+
+    @property
+    def target(self) -> ManagementTarget:
+        client = certificates.issue_client(self.space_ca, "waypost-control", datetime.now(UTC))
+        return identities.target(
+            HOST,
+            self.place.internal_port,
+            authority_pem=self.space_ca.certificate_pem,
+            client=client,
+            folder=self.folder / "identities",
+        )
+
+    def start(
+        self, addresses: Sequence[RoutedAddress] = (), brokers: Sequence[BrokerAt] = ()
+    ) -> None:
+        """Write the files for these addresses and start the router."""
+        self.desired = replace(self.desired, addresses=addresses, brokers=brokers)
+        self.restart()
+
+    def restart(self) -> None:
+        """Start, or start again, from the file as it is desired now."""
+        self.kill()
+        for name, text in config.files(self.desired, self.place).items():
+            (self.folder / name).write_text(text)
+        command = (
+            [sys.executable, "-m", "workers.services.devrouter"]
+            if self.engine == "devrouter"
+            else ["qdrouterd", "--conf"]
+        )
+        with (self.folder / "router.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [*command, str(self.folder / config.CONFIG_FILE)], stdout=log, stderr=log
+            )
+        wait_for(lambda: self._is_up() or self._is_dead(), "the router listens")
+        assert not self._is_dead(), (self.folder / "router.log").read_text()
+
+    def _is_up(self) -> bool:
+        return ports.is_open(HOST, self.place.public_port) and ports.is_open(
+            HOST, self.place.internal_port
+        )
+
+    def _is_dead(self) -> bool:
+        return self.process is not None and self.process.poll() is not None
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait(10)
+            self.process = None
+
+    def connect(
+        self, name: str, password: str, *, mechanism: str = "PLAIN", timeout: float = 10
+    ) -> BlockingConnection:
+        """Return a client's connection to the public listener."""
+        connection = BlockingConnection(
+            f"amqps://{HOST}:{self.place.public_port}",
+            timeout=timeout,
+            ssl_domain=self.domain(),
+            user=name,
+            password=password,
+            allowed_mechs=mechanism,
+            reconnect=False,
+        )
+        self.connections.append(connection)
+        return connection
+
+    def domain(self) -> SSLDomain:
+        """Return what a client needs to trust the space."""
+        domain = SSLDomain(SSLDomain.MODE_CLIENT)
+        domain.set_trusted_ca_db(str(self.folder / "space-ca.pem"))
+        domain.set_peer_authentication(SSLDomain.VERIFY_PEER_NAME)
+        return domain
+
+    def close_clients(self) -> None:
+        for connection in self.connections:
+            connection.timeout = 1
+            try:
+                connection.close()
+            except Exception:  # noqa: BLE001  (a test may have broken it on purpose)
+                pass
+        self.connections.clear()
+
+
+@contextmanager
+def rig(folder: Path, engine: str = "devrouter") -> Iterator[Rig]:
+    """Yield a rig whose auth service runs and whose router is not started yet."""
+    now = datetime.now(UTC)
+    space_ca = certificates.create_authority("space", now)
+    control_ca = certificates.create_authority("control", now)
+    auth = AuthInThread(folder, control_ca)
+    made = Rig(
+        folder,
+        engine,
+        space_ca,
+        control_ca,
+        auth,
+        DesiredRouter(
+            name="router-0",
+            space_id=SPACE,
+            leads=True,
+            brokers=(),
+            addresses=(),
+            server=certificates.issue_server(space_ca, [HOST], now),
+            client=certificates.issue_client(space_ca, "waypost-router", now),
+            authority_pem=space_ca.certificate_pem,
+            auth=AuthServiceAt(
+                HOST,
+                auth.port,
+                control_ca.certificate_pem,
+                certificates.issue_client(control_ca, SPACE, now),
+            ),
+        ),
+        Place(str(folder), HOST, free_port(), free_port()),
+    )
+    try:
+        yield made
+    finally:
+        made.close_clients()
+        made.kill()
+        auth.stop()
+    assert "Traceback" not in (folder / "router.log").read_text()
+
+
+def wait_for(condition: object, what: str, seconds: float = 15) -> None:
+    """Wait until ``condition()`` is true; fail with ``what`` when it never is."""
+    deadline = time.monotonic() + seconds
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < deadline, f"not in {seconds} s: {what}"
+        time.sleep(0.02)
+
+
+def post(sender: BlockingSender, body: object, **properties: object) -> Delivery:
+    """Send without waiting for the outcome."""
+    delivery = sender.link.send(Message(body=body, **properties))
+    flush(sender.connection)
+    return delivery
+
+
+def outcome(sender: BlockingSender, delivery: Delivery, timeout: float = 10) -> int:
+    """Wait until the router has settled a delivery and return the outcome."""
+    sender.connection.wait(lambda: delivery.settled, timeout=timeout, msg="no outcome")
+    state: int = delivery.remote_state
+    return state
+
+
+def take(receiver: BlockingReceiver, count: int, timeout: float = 10) -> list[object]:
+    """Receive and accept ``count`` messages; the acceptance is on its way afterwards."""
+    found = []
+    for _ in range(count):
+        found.append(receiver.receive(timeout=timeout).body)
+        receiver.accept()
+    flush(receiver.connection)
+    return found
+
+
+def fail(receiver: BlockingReceiver, *, undeliverable: bool = False) -> None:
+    """Hand the oldest message back as ``modified``, delivery failed."""
+    delivery = receiver.fetcher.unsettled.popleft()
+    delivery.local.failed, delivery.local.undeliverable = True, undeliverable
+    delivery.update(Delivery.MODIFIED)
+    delivery.settle()
+    flush(receiver.connection)
+
+
+def flush(connection: BlockingConnection) -> None:
+    """Let what was said on ``connection`` go out: this client only works while it waits."""
+    connection.wait(lambda: connection.conn.transport.pending() == 0, timeout=5)
+
+
+def settle_down(*connections: BlockingConnection, seconds: float = 0.2) -> None:
+    """Let clients take in whatever the router has to say for a moment."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        for connection in connections:
+            connection.container.timeout = 0.02
+            connection.container.process()
+            connection.container.timeout = connection.timeout

@@ -1,0 +1,312 @@
+"""The auth service on the wire, as a router talks to it, and how fast it learns of changes."""
+
+import socket
+import ssl
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from django.db import connection as database
+from proton import symbol
+
+from controlplane.core.audit import SYSTEM
+from tenants.actions import address_spaces, messaging_users
+from tenants.models import AddressSpace, MessagingUser
+from tests.reconcile import rows
+from tests.verification import routing_rig as rigs
+from tests.verification.routing_rig import AuthInThread, known
+from workers.messaging import certificates
+from workers.messaging.certificates import KeyPair
+from workers.services import amqp_frames as frames
+from workers.services.amqp_frames import Code, Outcome
+from workers.services.auth.state import State
+from workers.services.auth.watcher import Watcher
+
+pytestmark = [pytest.mark.router, pytest.mark.slow]
+
+PLAIN_ANNA = b"\0anna\0secret of anna"
+
+
+@dataclass
+class Service:
+    """A running service with the authority that it trusts."""
+
+    folder: Path
+    control: KeyPair
+    auth: AuthInThread
+
+    def connect(self, realm: str | None = rigs.SPACE, authority: KeyPair | None = None) -> "Wire":
+        """Connect as the router of ``realm``; None brings no certificate."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.load_verify_locations(cadata=self.control.certificate_pem)
+        if realm is not None:
+            signer = authority or self.control
+            pair = certificates.issue_client(signer, realm, datetime.now(UTC))
+            file = self.folder / "client.pem"
+            file.write_text(pair.key_pem + pair.certificate_pem)
+            context.load_cert_chain(file)
+        raw = socket.create_connection((rigs.HOST, self.auth.port), timeout=10)
+        try:
+            return Wire(context.wrap_socket(raw, server_hostname=rigs.HOST))
+        except (ssl.SSLError, OSError):
+            raw.close()
+            raise
+
+
+class Wire:
+    """Frames over a blocking socket."""
+
+    def __init__(self, sock: ssl.SSLSocket) -> None:
+        self._socket = sock
+
+    def begin(self) -> list[str]:
+        """Exchange headers and return the mechanisms that are offered."""
+        self._socket.sendall(frames.SASL_HEADER)
+        assert self.read(8) == frames.SASL_HEADER
+        offered = self.frame(Code.MECHANISMS)[0]
+        return [str(each) for each in getattr(offered, "elements", [offered])]
+
+    def init(self, mechanism: str, response: bytes, hostname: str | None = rigs.SPACE) -> None:
+        self.send(Code.INIT, symbol(mechanism), response, hostname)
+
+    def send(self, code: Code, *fields: object) -> None:
+        self._socket.sendall(frames.encode(code, fields))
+
+    def frame(self, expected: Code) -> list[object]:
+        head = self.read(8)
+        body = self.read(int.from_bytes(head[:4], "big") - 8)
+        code, fields = frames._decode(body)
+        assert code == expected, (code, fields)
+        return list(fields)
+
+    def read(self, count: int) -> bytes:
+        found = b""
+        while len(found) < count:
+            piece = self._socket.recv(count - len(found))
+            if not piece:
+                raise EOFError
+            found += piece
+        return found
+
+    def open(self) -> dict[str, object]:
+        """Open the AMQP connection and return what the service says about the login."""
+        self._socket.sendall(frames.AMQP_HEADER + frames.encode(Code.OPEN, ["router"]))
+        assert self.read(8) == frames.AMQP_HEADER
+        fields = self.frame(Code.OPEN)
+        return {str(key): value for key, value in dict(fields[9]).items()}  # type: ignore[call-overload]
+
+    def raw(self, sent: bytes) -> None:
+        self._socket.sendall(sent)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    control = certificates.create_authority("control", datetime.now(UTC))
+    auth = AuthInThread(tmp_path, control)
+    auth.set_users(known("anna", "secret of anna", {"orders": ("recv", "send"), "a/#": ("send",)}))
+    yield Service(tmp_path, control, auth)
+    auth.stop()
+
+
+def outcome(wire: Wire) -> int:
+    return int(wire.frame(Code.OUTCOME)[0])  # type: ignore[call-overload]
+
+
+def test_plain_login_tells_who_it_was_and_what_it_may(service: Service) -> None:
+    wire = service.connect()
+
+    assert wire.begin() == ["SCRAM-SHA-256", "PLAIN"]
+    wire.init("PLAIN", PLAIN_ANNA)
+    assert outcome(wire) == Outcome.OK
+    told = wire.open()
+
+    wire.close()
+    granted = {key: list(value.elements) for key, value in told["address-authz"].items()}  # type: ignore[attr-defined]
+    assert told["authenticated-identity"] == {"sub": "anna", "preferred_username": "anna"}
+    assert granted == {"orders": ["recv", "send"], "a/#": ["send"]}
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "response"),
+    [
+        ("PLAIN", b"\0anna\0wrong"),
+        ("PLAIN", b"\0nobody\0secret of anna"),
+        ("PLAIN", b""),
+        ("OAUTHBEARER", b"n,,\1auth=Bearer x\1\1"),
+        ("XOAUTH2", b"user=anna\1auth=Bearer x\1\1"),
+        ("ANONYMOUS", b""),
+        ("EXTERNAL", b""),
+    ],
+)
+def test_what_is_not_a_login_is_refused_by_its_outcome(
+    service: Service, mechanism: str, response: bytes
+) -> None:
+    wire = service.connect()
+    wire.begin()
+
+    wire.init(mechanism, response)
+
+    assert outcome(wire) == Outcome.AUTH
+    with pytest.raises(EOFError):
+        wire.read(1)
+    wire.close()
+
+
+@pytest.mark.parametrize("hostname", ["spc_other", "", None])
+def test_a_realm_that_is_not_the_certificates_is_refused(
+    service: Service, hostname: str | None
+) -> None:
+    wire = service.connect()
+    wire.begin()
+
+    wire.init("PLAIN", PLAIN_ANNA, hostname)
+
+    assert outcome(wire) == Outcome.AUTH
+    wire.close()
+
+
+def test_the_users_of_one_space_are_nobody_in_another(service: Service) -> None:
+    wire = service.connect("spc_other")
+    wire.begin()
+
+    wire.init("PLAIN", PLAIN_ANNA, "spc_other")
+
+    assert outcome(wire) == Outcome.AUTH
+    wire.close()
+
+
+@pytest.mark.parametrize("has_certificate", [False, True])
+def test_a_stranger_gets_no_answer(service: Service, has_certificate: bool) -> None:
+    other = certificates.create_authority("other", datetime.now(UTC))
+
+    # With TLS 1.3 the client only learns at its first read that its certificate was refused.
+    with (
+        pytest.raises((ssl.SSLError, ConnectionError, EOFError)),
+        closing(service.connect(rigs.SPACE if has_certificate else None, other)) as wire,
+    ):
+        wire.begin()
+
+
+def test_nobody_gets_in_while_the_users_are_not_known(service: Service) -> None:
+    service.auth.state.picture = None
+    wire = service.connect()
+    wire.begin()
+
+    wire.init("PLAIN", PLAIN_ANNA)
+
+    assert outcome(wire) == Outcome.SYSTEM_TEMPORARY
+    wire.close()
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"GET / HTTP/1.1\r\n\r\n",
+        frames.AMQP_HEADER,
+        frames.SASL_HEADER + b"\xff\xff\xff\xff\x02\x01\x00\x00",
+        frames.SASL_HEADER + b"\x00\x00\x00\x04\x02\x01\x00\x00",
+        frames.SASL_HEADER + b"\x00\x00\x00\x0a\x02\x01\x00\x00zz",
+        frames.SASL_HEADER + frames.encode(Code.RESPONSE, [b"x"]),
+    ],
+)
+def test_garbage_ends_the_connection_and_nothing_else(service: Service, garbage: bytes) -> None:
+    wire = service.connect()
+    wire.raw(garbage)
+
+    with pytest.raises((EOFError, ConnectionError)):  # noqa: PT012 (what was said before the end)
+        while True:
+            wire.read(1)
+
+    wire.close()
+    good = service.connect()
+    good.begin()
+    good.init("PLAIN", PLAIN_ANNA)
+    assert outcome(good) == Outcome.OK
+    good.close()
+
+
+# What it knows
+
+
+@pytest.fixture
+def watched(tmp_path: Path, transactional_db: None) -> Iterator[State]:
+    state = State(tmp_path / "users.sealed")
+    watcher = Watcher(state)
+    watcher.start()
+    rigs.wait_for(lambda: state.picture is not None, "the first picture")
+    yield state
+    watcher.stop()
+    database.close()
+
+
+def seconds_until(condition: object) -> float:
+    begin = time.monotonic()
+    rigs.wait_for(condition, "the change is known", 5)
+    return time.monotonic() - begin
+
+
+def test_changes_are_known_within_a_second(watched: State) -> None:
+    space = rows.make_space(rows.make_tenant(), kind="standard")
+
+    def users() -> dict[str, object]:
+        picture = watched.picture or {}
+        return dict(picture[space.id].users) if space.id in picture else {}
+
+    def is_withdrawn() -> bool:
+        return bool(watched.picture and watched.picture[space.id].send_withdrawn)
+
+    anna = rows.make_user(space, "anna", ("orders", "send recv"))
+    assert seconds_until(lambda: "anna" in users()) < 1
+    known_before = users()["anna"]
+    messaging_users.update(
+        user=anna, permissions=[{"addresses": ["a"], "operations": ["recv"]}], by=SYSTEM
+    )
+    assert seconds_until(lambda: users()["anna"] != known_before) < 1
+    address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
+    assert seconds_until(is_withdrawn) < 1
+    messaging_users.revoke(user=MessagingUser.objects.get(pk=anna.pk), by=SYSTEM)
+    assert seconds_until(lambda: not users()) < 1
+    address_spaces.delete(space=space, by=SYSTEM)
+    assert seconds_until(lambda: space.id not in (watched.picture or {})) < 1
+
+
+def test_a_broken_row_keeps_one_user_out_and_not_the_others(watched: State) -> None:
+    space = rows.make_space(rows.make_tenant(), kind="standard")
+    bad = rows.make_user(space, "bad", ("a", "recv"))
+    MessagingUser.objects.filter(pk=bad.pk).update(verifiers={"scram-sha-256": 7})
+
+    rows.make_user(space, "good", ("a", "recv"))
+
+    rigs.wait_for(
+        lambda: set((watched.picture or {})[space.id].users) == {"good"}, "good without bad", 5
+    )
+
+
+def test_the_last_picture_stays_while_the_database_is_away(watched: State) -> None:
+    space = rows.make_space(rows.make_tenant(), kind="standard")
+    rows.make_user(space, "anna", ("a", "recv"))
+    rigs.wait_for(lambda: is_known(watched, space, "anna"), "anna is known", 5)
+    before = watched.picture
+
+    with database.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE pid <> pg_backend_pid() AND datname = current_database()"
+        )
+    time.sleep(0.3)
+    assert watched.picture == before
+
+    rows.make_user(space, "bert", ("a", "recv"))
+    rigs.wait_for(lambda: is_known(watched, space, "bert"), "it listens again", 5)
+
+
+def is_known(state: State, space: AddressSpace, name: str) -> bool:
+    users = (state.picture or {}).get(space.id)
+    return users is not None and name in users.users

@@ -1,0 +1,196 @@
+"""What the reconcile loop expects of ``infra`` and of the broker driver, on fakes and for real.
+
+The same tests run against the fakes of tests/reconcile and against real processes, so that a fake
+cannot promise what the real thing does not keep.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from tests.reconcile.fakes import FakeBrokers, FakeInfra
+from workers.infra.base import Infra, InstanceSpec, Kind, Namespace
+from workers.infra.local.adapter import LocalInfra
+from workers.messaging import certificates, identities
+from workers.messaging.brokers import desired, driver, render
+from workers.messaging.brokers.desired import (
+    DesiredAddress,
+    DesiredBroker,
+    DesiredUser,
+    Holds,
+    Limits,
+    Permission,
+    Place,
+)
+from workers.messaging.management import Unreachable
+from workers.messaging.observed import ManagementTarget
+from workers.messaging.probe import ProbeFailed
+from workers.reconcile.doors import Brokers
+
+pytestmark = [pytest.mark.broker, pytest.mark.slow]
+NAMESPACE = Namespace("wp-conformance-1", "ten_1", "spc_1")
+ADDRESSES = (
+    DesiredAddress("orders/new", Holds.QUEUE, Limits(max_bytes=1_000_000)),
+    DesiredAddress("news", Holds.TOPIC, subscriptions=("news-reader",)),
+)
+
+
+@dataclass
+class Bench:
+    """One way to run a broker, and what the broker should hold."""
+
+    infra: Infra
+    brokers: Brokers
+    folder: Path
+
+    def __post_init__(self) -> None:
+        now = timezone.now()
+        self.authority = certificates.create_authority("space spc_1", now)
+        self.control = certificates.issue_client(self.authority, desired.CONTROL_NAME, now)
+        self.wanted = DesiredBroker(
+            public=True,
+            addresses=ADDRESSES,
+            users=[
+                DesiredUser("alice", {}, [Permission(["orders/#"], ["send", "recv"])], since=now)
+            ],
+            send_withdrawn=False,
+            server=certificates.issue_server(self.authority, ["127.0.0.1"], now),
+            authority_pem=self.authority.certificate_pem,
+        )
+
+    @property
+    def target(self) -> ManagementTarget:
+        layout = self.infra.place(NAMESPACE, Kind.BROKER, "broker-0")
+        return identities.target(
+            layout.host,
+            layout.ports["management"],
+            authority_pem=self.authority.certificate_pem,
+            client=self.control,
+            folder=self.folder,
+        )
+
+    def spec(self) -> InstanceSpec:
+        layout = self.infra.place(NAMESPACE, Kind.BROKER, "broker-0")
+        place = Place(
+            layout.config_dir,
+            layout.data_dir,
+            layout.bind_host,
+            layout.ports["amqps"],
+            layout.ports["management"],
+        )
+        return InstanceSpec(
+            NAMESPACE,
+            Kind.BROKER,
+            "broker-0",
+            render.files(self.wanted, place),
+            render.LIVE_FILES,
+            render.SECRET_FILES,
+        )
+
+    def run(self) -> str:
+        """Start the broker (or give it its files) and return its life once it answers."""
+        self.infra.ensure_namespace(NAMESPACE)
+        self.infra.ensure_instance(self.spec())
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                return self.brokers.find_life(self.target)
+            except Unreachable:
+                assert time.monotonic() < deadline, self.infra.list_instances(NAMESPACE)
+                time.sleep(0.1)
+
+    def settle(self) -> None:
+        """Give the broker its files and converge until nothing is pending."""
+        self.run()
+        deadline = time.monotonic() + 10
+        while self.brokers.converge(self.target, self.wanted).pending:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+
+
+@pytest.fixture(params=["fake", "real"])
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+    if request.param == "fake":
+        infra = FakeInfra()
+        yield Bench(infra, FakeBrokers(infra), tmp_path)
+    else:
+        local: LocalInfra = request.getfixturevalue("local_infra")
+        yield Bench(local, driver, tmp_path)
+        local.delete_namespace(NAMESPACE)
+
+
+def test_place_answers_the_same_every_time(bench: Bench) -> None:
+    first = bench.infra.place(NAMESPACE, Kind.BROKER, "broker-0")
+
+    assert bench.infra.place(NAMESPACE, Kind.BROKER, "broker-0") == first
+    assert len(set(first.ports.values())) == len(first.ports)
+
+
+def test_an_absent_broker_is_unreachable_not_empty(bench: Bench) -> None:
+    bench.infra.ensure_namespace(NAMESPACE)
+
+    with pytest.raises(Unreachable):
+        bench.brokers.find_life(bench.target)
+    with pytest.raises(Unreachable):
+        bench.brokers.list_strays(bench.target, bench.wanted)
+
+
+def test_a_broker_lives_through_the_whole_contract(bench: Bench) -> None:
+    """One life in one test, because starting a real broker takes seconds."""
+    life = bench.run()
+    bench.settle()
+    assert bench.brokers.converge(bench.target, bench.wanted).created == 0
+    assert bench.infra.list_instances(NAMESPACE)[0].running
+
+    # live files change without a new life
+    bench.wanted = replace(bench.wanted, addresses=(*ADDRESSES, DesiredAddress("x", Holds.QUEUE)))
+    bench.settle()
+    assert bench.run() == life
+
+    # what nobody desires is a stray, and can be removed twice
+    bench.wanted = replace(bench.wanted, addresses=ADDRESSES)
+    bench.settle()
+    assert list(bench.brokers.list_strays(bench.target, bench.wanted)) == ["x"]
+    bench.brokers.remove(bench.target, ["x", "never-there"])
+    bench.brokers.remove(bench.target, ["x"])
+    assert list(bench.brokers.list_strays(bench.target, bench.wanted)) == []
+
+    # twins answer probes, other addresses do not
+    for kind in Holds:
+        assert bench.brokers.probe(bench.target, desired.probe_address(kind)) < 5
+    with pytest.raises(ProbeFailed):
+        bench.brokers.probe(bench.target, "not-there")
+
+    # nobody is connected, so nobody is cut off
+    assert bench.brokers.cut_off(bench.target, bench.wanted) == 0
+
+    bench.infra.delete_instance(NAMESPACE, "broker-0")
+    bench.infra.delete_instance(NAMESPACE, "broker-0")
+    assert list(bench.infra.list_instances(NAMESPACE)) == []
+    assert bench.infra.list_namespaces() == [NAMESPACE.name]
+    assert bench.infra.delete_namespace(NAMESPACE)
+    assert bench.infra.list_namespaces() == []
+
+
+def test_a_cold_file_restarts_and_a_live_one_does_not(bench: Bench) -> None:
+    bench.run()
+    spec = bench.spec()
+    before = bench.infra.list_instances(NAMESPACE)[0].boot
+
+    bench.infra.ensure_instance(
+        replace(spec, files={**spec.files, "users.properties": "# changed\n"})
+    )
+    after_live = bench.infra.list_instances(NAMESPACE)[0].boot
+    bench.infra.ensure_instance(
+        replace(
+            spec, files={**spec.files, "log4j2.properties": spec.files["log4j2.properties"] + "\n"}
+        )
+    )
+    after_cold = bench.infra.list_instances(NAMESPACE)[0].boot
+
+    assert after_live == before
+    assert after_cold != before

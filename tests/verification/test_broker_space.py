@@ -1,0 +1,348 @@
+"""A brokered space from rows to real clients on a real broker."""
+
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+from proton import ConnectionException, ProtonException
+from proton.utils import BlockingConnection, BlockingSender, LinkDetached, SendException
+
+from controlplane.core.audit import SYSTEM
+from controlplane.embedded.supervisor_client import SupervisorClient
+from tenants.actions import address_spaces, addresses, messaging_users
+from tenants.actions.addresses import AddressSettings
+from tenants.models import Address, AddressSpace, MessagingUser
+from tests.reconcile import rows
+from tests.verification import amqp
+from workers import targets
+from workers.infra.base import Kind
+from workers.messaging.brokers import driver
+from workers.messaging.brokers.snapshot import MeteredAddress
+from workers.messaging.observed import AddressCounters, InstanceSnapshot, ManagementTarget
+from workers.reconcile import loop, work
+from workers.reconcile.doors import Doors
+from workers.reconcile.outcome import Done, Wait
+
+pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db]
+
+
+@pytest.fixture
+def space(real_doors: Doors) -> Iterator[AddressSpace]:
+    """A space with queues, a topic and two users, Active on a real broker."""
+    made = rows.make_space(rows.make_tenant())
+    rows.make_address(made, "orders/new")
+    rows.make_address(made, "private")
+    rows.make_address(made, "news", "topic")
+    rows.make_address(
+        made, "retried", settings=AddressSettings(max_delivery_attempts=2, dead_letter="private")
+    )
+    rows.make_user(made, "alice", ("orders/#", "send recv"), ("news", "send recv"))
+    rows.make_user(made, "bob", ("#", "send recv"))
+    settle(made, real_doors)
+    assert made.phase == "Active"
+    yield made
+    address_spaces.delete(space=made, by=SYSTEM)
+    settle(made, real_doors)
+    assert made.deleted_at is not None
+
+
+def settle(space: AddressSpace, doors: Doors) -> None:
+    outcome = loop.reconcile(space.id, doors, budget_seconds=60)
+    assert isinstance(outcome, Done), outcome
+    space.refresh_from_db()
+
+
+def target_of(space: AddressSpace, doors: Doors) -> ManagementTarget:
+    (found,) = targets.list_targets(space, doors.infra, doors.identities_dir)
+    return found.target
+
+
+def snapshot(space: AddressSpace, doors: Doors) -> InstanceSnapshot:
+    metered = [MeteredAddress(row.address, row.type) for row in space.addresses.all()]
+    return driver.snapshot(target_of(space, doors), addresses=metered)
+
+
+def counters(taken: InstanceSnapshot, address: str) -> AddressCounters:
+    return next(each for each in taken.addresses if each.address == address)
+
+
+def fill(sender: BlockingSender) -> int:
+    """Send until refused; return how many messages were accepted."""
+    for accepted in range(500):
+        try:
+            sender.send(amqp.message("x" * 1000))
+        except SendException:
+            return accepted
+    pytest.fail("never full")
+
+
+def eventually(check: Callable[[], bool], seconds: float = 10) -> None:
+    deadline = time.monotonic() + seconds
+    while not check():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def is_closed(connection: BlockingConnection) -> bool:
+    """Return whether the peer has closed the connection; looks at it without waiting long."""
+    try:
+        connection.wait(lambda: False, timeout=0.2)
+    except ProtonException as error:
+        return isinstance(error, ConnectionException) and "timed out" not in str(error)
+    return False
+
+
+def test_a_user_may_do_what_was_granted_and_no_more(
+    space: AddressSpace, real_doors: Doors, tmp_path: Path
+) -> None:
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        amqp.send(connection, "orders/new", "one", "two")
+        assert amqp.receive(connection, "orders/new", 2) == ["one", "two"]
+        for forbidden in ("private", "activemq.management", "$waypost.probe.queue", "nowhere"):
+            with pytest.raises(LinkDetached, match=r"unauthorized-access|not-found"):
+                amqp.send(connection, forbidden, "no")
+    for user, password in (("alice", "wrong password"), ("carol", rows.PASSWORD)):
+        with (
+            pytest.raises(ConnectionException, match="unauthorized-access"),
+            amqp.connected(space, tmp_path, user, password),
+        ):
+            pass
+
+
+def test_revoking_closes_open_connections_and_refuses_new_ones(
+    space: AddressSpace, real_doors: Doors, tmp_path: Path
+) -> None:
+    with (
+        amqp.connected(space, tmp_path, "bob", rows.PASSWORD) as bob,
+        amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as alice,
+    ):
+        bob.create_receiver("private")
+        alice.create_receiver("orders/new")
+        messaging_users.revoke(user=MessagingUser.objects.get(space=space, name="bob"), by=SYSTEM)
+
+        settle(space, real_doors)
+
+        eventually(lambda: is_closed(bob))
+        assert not is_closed(alice)
+    with (
+        pytest.raises(ConnectionException, match="unauthorized-access"),
+        amqp.connected(space, tmp_path, "bob", rows.PASSWORD),
+    ):
+        pass
+
+
+def test_a_lost_permission_closes_the_link_that_used_it(
+    space: AddressSpace, real_doors: Doors, tmp_path: Path
+) -> None:
+    with amqp.connected(space, tmp_path, "bob", rows.PASSWORD) as bob:
+        bob.create_receiver("private")
+        messaging_users.update(
+            user=MessagingUser.objects.get(space=space, name="bob"),
+            permissions=[{"addresses": ["orders/*"], "operations": ["recv"]}],
+            by=SYSTEM,
+        )
+
+        settle(space, real_doors)
+
+        eventually(lambda: is_closed(bob))
+    with amqp.connected(space, tmp_path, "bob", rows.PASSWORD) as bob:
+        bob.create_receiver("orders/new")
+        with pytest.raises(LinkDetached, match="unauthorized-access"):
+            bob.create_receiver("private")
+
+
+def test_withdrawn_send_refuses_messages_and_lets_receive(
+    space: AddressSpace, real_doors: Doors, tmp_path: Path
+) -> None:
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        amqp.send(connection, "orders/new", "before")
+        sender = connection.create_sender("orders/new", name="open-before")
+        address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
+        settle(space, real_doors)
+
+        with pytest.raises((SendException, LinkDetached)):
+            sender.send(amqp.message("after"))
+        assert amqp.receive(connection, "orders/new", 1) == ["before"]
+
+        address_spaces.restore_send(space=space, by=SYSTEM, reason="raised")
+        settle(space, real_doors)
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        amqp.send(connection, "orders/new", "again")
+
+
+def test_a_new_address_is_usable_soon(
+    space: AddressSpace, real_doors: Doors, tmp_path: Path
+) -> None:
+    begin = time.monotonic()
+    rows.make_address(space, "orders/late")
+
+    settle(space, real_doors)
+    took = time.monotonic() - begin
+
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        amqp.send(connection, "orders/late", "x")
+    assert took < 6  # well under 2 s on a quiet machine: `make bench` says
+
+
+def test_a_deleted_address_refuses_and_loses_what_it_stored(
+    space: AddressSpace, real_doors: Doors, tmp_path: Path
+) -> None:
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        amqp.send(connection, "orders/new", "stored")
+        addresses.delete(address=Address.objects.get(space=space, address="orders/new"), by=SYSTEM)
+
+        settle(space, real_doors)
+
+    assert real_doors.metering.asked[-1] == (space.id, ["orders/new"])  # type: ignore[attr-defined]
+    with (
+        amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection,
+        pytest.raises(LinkDetached),
+    ):
+        connection.create_sender("orders/new")
+    assert "orders/new" not in {each.address for each in snapshot(space, real_doors).addresses}
+
+
+def test_a_full_address_refuses_with_the_protocol_s_error(
+    space: AddressSpace, real_doors: Doors, tmp_path: Path
+) -> None:
+    rows.make_address(space, "orders/small", settings=AddressSettings(max_bytes=50_000))
+    settle(space, real_doors)
+
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        sender = connection.create_sender("orders/small")
+        accepted = fill(sender)
+
+    taken = counters(snapshot(space, real_doors), "orders/small")
+    assert 10 < accepted < 200
+    assert taken.messages_in == accepted
+
+
+def test_snapshot_counts_what_clients_did(
+    space: AddressSpace, real_doors: Doors, tmp_path: Path
+) -> None:
+    before = snapshot(space, real_doors)
+
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as one:
+        amqp.send(one, "orders/new", *("m" * 100 for _ in range(30)))
+        amqp.receive(one, "orders/new", 20)
+        first, second = (one.create_receiver("news", name=name) for name in ("r1", "r2"))
+        amqp.send(one, "news", "a", "b", "c")
+        for receiver in (first, second):
+            for _ in range(3):
+                receiver.receive(timeout=5)
+                receiver.accept()
+        first.close()
+        with pytest.raises(ConnectionException), amqp.connected(space, tmp_path, "bob", "bad pass"):
+            pass
+        with amqp.connected(space, tmp_path, "bob", rows.PASSWORD) as two:
+            two.create_sender("private")
+            taken = snapshot(space, real_doors)
+    after = snapshot(space, real_doors)
+
+    assert (before.connections_opened, before.connections) == (0, [])
+    queue, topic = counters(taken, "orders/new"), counters(taken, "news")
+    assert (queue.messages_in, queue.messages_out) == (30, 20)
+    assert queue.stored_bytes >= 10 * 100
+    assert topic.messages_in == 3
+    assert sum(topic.queues_out.values()) == 3  # the one subscription that is still there
+    assert {each.user for each in taken.connections} == {"alice", "bob"}
+    assert taken.connections_opened == 2
+    assert (after.connections_opened, after.connections) == (2, [])
+    assert taken.boot_id == after.boot_id
+
+
+def test_killed_broker_keeps_acknowledged_messages_and_counts_none_twice(
+    space: AddressSpace, real_doors: Doors, supervisor: SupervisorClient, tmp_path: Path
+) -> None:
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        amqp.send(connection, "orders/new", *(str(number) for number in range(50)))
+    before = snapshot(space, real_doors)
+    (program,) = [each for each in supervisor.list_programs() if each.name.startswith("wp-")]
+
+    os.kill(program.pid, signal.SIGKILL)
+    space.last_full_pass_at = None
+    AddressSpace.objects.filter(pk=space.pk).update(last_full_pass_at=None)
+    settle(space, real_doors)
+    first_look = snapshot(space, real_doors)
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        amqp.send(connection, "orders/new", "50")
+        bodies = amqp.receive(connection, "orders/new", 51)
+    taken = snapshot(space, real_doors)
+
+    assert bodies == [str(number) for number in range(51)]
+    assert counters(before, "orders/new").messages_in == 50
+    assert taken.boot_id != before.boot_id
+    assert counters(first_look, "orders/new").messages_in == 0
+    assert counters(taken, "orders/new").messages_in == 1
+    assert counters(taken, "orders/new").messages_out == 51
+
+
+def test_rejected_messages_go_to_the_dead_letter_address(
+    space: AddressSpace, real_doors: Doors, tmp_path: Path
+) -> None:
+    with amqp.connected(space, tmp_path, "bob", rows.PASSWORD) as connection:
+        amqp.send(connection, "retried", "poison")
+        receiver = connection.create_receiver("retried", credit=1)
+        receiver.receive(timeout=5)
+        receiver.reject()
+        receiver.close()
+
+        assert amqp.receive(connection, "private", 1) == ["poison"]
+
+
+def test_certificates_are_renewed_without_a_restart(real_doors: Doors, tmp_path: Path) -> None:
+    space = rows.make_space(rows.make_tenant())
+    rows.make_user(space, "alice", ("#", "recv"))
+    long_ago = replace(real_doors, clock=lambda: timezone.now() - timedelta(days=25))
+    loop.reconcile(space.id, long_ago, budget_seconds=60)
+    life = driver.find_life(target_of(space, real_doors))
+    before = space.secrets.get(name="server/broker-0").public
+
+    settle(space, real_doors)
+
+    assert space.secrets.get(name="server/broker-0").public != before
+    assert driver.find_life(target_of(space, real_doors)) == life
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD):
+        pass
+
+
+def test_a_subscription_keeps_messages_while_nobody_listens(
+    space: AddressSpace, real_doors: Doors, tmp_path: Path
+) -> None:
+    subscription = rows.make_address(
+        space, "news-reader", "subscription", AddressSettings(topic="news")
+    )
+    settle(space, real_doors)
+
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        amqp.send(connection, "news", "while away")
+        assert amqp.receive(connection, "news::news-reader", 1) == ["while away"]
+    taken = snapshot(space, real_doors)
+    assert counters(taken, "news-reader").messages_out == 1
+    assert counters(taken, "news-reader").messages_in == 0
+
+    addresses.delete(address=subscription, by=SYSTEM)
+    settle(space, real_doors)
+    assert "news-reader" not in {each.address for each in snapshot(space, real_doors).addresses}
+
+
+def test_a_taken_port_is_told_and_waited_for(real_doors: Doors) -> None:
+    space = rows.make_space(rows.make_tenant())
+    namespace = work.load(space, now=timezone.now(), full=True).namespace
+    layout = real_doors.infra.place(namespace, Kind.BROKER, "broker-0")
+
+    with socket.socket() as stranger:
+        stranger.bind(("127.0.0.1", layout.ports["amqps"]))
+        stranger.listen()
+        outcome = loop.reconcile(space.id, real_doors, budget_seconds=0)
+
+    assert outcome == Wait(2, "PortTaken")
+    settle(space, real_doors)
+    assert space.phase == "Active"

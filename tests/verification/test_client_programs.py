@@ -1,0 +1,57 @@
+"""The portal's client programs, copied as they stand, against a real space."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from controlplane.console import snippets
+from controlplane.console.snippets import Target
+from controlplane.core.audit import SYSTEM
+from tenants.actions import address_spaces
+from tenants.models import AddressSpace
+from tests.reconcile import rows
+from workers.reconcile import loop
+from workers.reconcile.doors import Doors
+from workers.reconcile.outcome import Done
+
+pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db]
+
+
+@pytest.fixture
+def space(real_doors: Doors) -> Iterator[AddressSpace]:
+    """A brokered space with a queue, a topic and a user, Active on a real broker."""
+    made = rows.make_space(rows.make_tenant())
+    rows.make_address(made, "orders/new")
+    rows.make_address(made, "news", "topic")
+    rows.make_user(made, "checkout", ("#", "send recv"))
+    assert isinstance(loop.reconcile(made.id, real_doors, budget_seconds=60), Done)
+    yield made
+    address_spaces.delete(space=made, by=SYSTEM)
+    assert isinstance(loop.reconcile(made.id, real_doors, budget_seconds=60), Done)
+
+
+@pytest.mark.parametrize("address", ["orders/new", "news"])
+def test_the_python_program_gets_its_message_back(
+    space: AddressSpace, address: str, tmp_path: Path
+):
+    row = space.addresses.get(address=address)
+    endpoint = space.endpoints.get()
+    at = Target(space.name, endpoint.host, endpoint.port, "checkout", row.address, row.type)
+    (program,) = [each.text for each in snippets.build_all(at) if each.key == "python"]
+    (tmp_path / snippets.ca_file(space.name)).write_text(endpoint.certificate_pem)
+
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={**os.environ, "WAYPOST_PASSWORD": rows.PASSWORD},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert (ran.stdout, ran.returncode) == ("received: hello\n", 0), ran.stderr

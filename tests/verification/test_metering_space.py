@@ -1,0 +1,84 @@
+"""Metering a real space: the product's readers against a real broker, last samples at its end."""
+
+from pathlib import Path
+
+import pytest
+
+from controlplane.core.audit import SYSTEM
+from tenants.actions import address_spaces, addresses
+from tenants.models import Address, AddressSpace
+from tests.reconcile import rows
+from tests.verification import amqp
+from workers.metering import lives, readers, sampling, sources
+from workers.metering.last_samples import LastSampler
+from workers.metering.readers import Readers
+from workers.models import LandingBatch, MeteredSource
+from workers.reconcile import loop
+from workers.reconcile.doors import Doors
+from workers.reconcile.outcome import Done
+
+pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db]
+
+
+@pytest.fixture
+def product(real_doors: Doors) -> Readers:
+    return readers.product(real_doors.infra, real_doors.identities_dir)
+
+
+@pytest.fixture
+def doors(real_doors: Doors, product: Readers) -> Doors:
+    """The real doors with the product's last samples."""
+    return Doors(**{**real_doors.__dict__, "metering": LastSampler(product)})
+
+
+def settle(space: AddressSpace, doors: Doors) -> None:
+    outcome = loop.reconcile(space.id, doors, budget_seconds=60)
+    assert isinstance(outcome, Done), outcome
+    space.refresh_from_db()
+
+
+def used(space: AddressSpace) -> tuple[int, int]:
+    """Messages in and out over every life that was ever seen."""
+    states = [sources.state_of(row) for row in MeteredSource.objects.filter(space_id=space.id)]
+    return sum(s.used_in for s in states), sum(s.used_out for s in states)
+
+
+def test_everything_that_went_through_a_space_is_metered_to_its_end(
+    doors: Doors, product: Readers, tmp_path: Path
+) -> None:
+    space = rows.make_space(rows.make_tenant())
+    orders = rows.make_address(space, "orders")
+    rows.make_address(space, "news", "topic")
+    rows.make_user(space, "alice", ("#", "send recv"))
+    settle(space, doors)
+
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        amqp.send(connection, "orders", *("m" for _ in range(7)))
+        receiver = connection.create_receiver("news")
+        amqp.send(connection, "news", "a", "b")
+        for _ in range(2):
+            receiver.receive(timeout=5)
+            receiver.accept()
+        amqp.receive(connection, "orders", 3)
+        [sampled] = sampling.round_all(product)
+        amqp.receive(connection, "orders", 1)
+
+    assert (sampled.is_applied, sampled.silent) == (True, frozenset())
+    assert used(space) == (9, 5)
+    peak = MeteredSource.objects.get(space_id=space.id, boot_id=lives.SPACE)
+    assert sources.state_of(peak).peak_connections == 1
+
+    addresses.delete(address=Address.objects.get(pk=orders.pk), by=SYSTEM)
+    settle(space, doors)  # the fourth message was received after the round above
+    assert used(space) == (9, 6)
+
+    address_spaces.delete(space=space, by=SYSTEM)
+    settle(space, doors)
+    assert space.deleted_at is not None
+    assert used(space) == (9, 6)
+    assert not MeteredSource.objects.exclude(ended_cleanly=True).exists()
+    payloads = [row for batch in LandingBatch.objects.all() for row in batch.rows]
+    last = {row["address"]: row for row in payloads}
+    assert (last["orders"]["messages_in"], last["orders"]["messages_out"]) == (7, 4)
+    assert (last["news"]["messages_in"], last["news"]["messages_out"]) == (2, 2)
+    assert max(row["connections_opened"] for row in payloads) == 1

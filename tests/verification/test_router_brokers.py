@@ -1,0 +1,179 @@
+"""Stored addresses of a `standard` space: a router in front of real Artemis brokers."""
+
+from collections.abc import Iterator
+
+import pytest
+from proton import Delivery, Endpoint, Message, Terminus
+from proton.reactor import DurableSubscription
+from proton.utils import BlockingConnection, BlockingReceiver
+
+from tests.verification import broker_rig
+from tests.verification import routing_rig as rigs
+from tests.verification.broker_rig import RiggedBroker
+from tests.verification.routing_rig import Rig, known
+from workers.messaging.brokers.desired import DesiredAddress, Holds
+from workers.messaging.routers.desired import OnBroker, RoutedAddress, Shape
+
+pytestmark = [pytest.mark.router, pytest.mark.broker, pytest.mark.slow]
+
+BOTH = [OnBroker("broker-0"), OnBroker("broker-1")]
+HELD = [
+    DesiredAddress("orders", Holds.QUEUE),
+    DesiredAddress("parts", Holds.QUEUE),
+    DesiredAddress("news", Holds.TOPIC, subscriptions=["desk"]),
+]
+ROUTED = [
+    RoutedAddress("orders", Shape.QUEUE, BOTH[:1]),
+    RoutedAddress("parts", Shape.QUEUE, BOTH),
+    RoutedAddress("news", Shape.TOPIC, BOTH[:1]),
+    RoutedAddress("news::desk", Shape.SUBSCRIPTION, BOTH[:1]),
+]
+
+
+@pytest.fixture(scope="module", params=rigs.ENGINES)
+def space(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Rig, list[RiggedBroker]]]:
+    with rigs.rig(tmp_path_factory.mktemp("space"), request.param) as router:
+        router.auth.set_users(known("anna", "secret", {"#": ("send", "recv")}))
+        with broker_rig.brokers(router, 2, HELD) as running:
+            router.start(ROUTED, [each.at for each in running])
+            yield router, running
+
+
+@pytest.fixture
+def router(space: tuple[Rig, list[RiggedBroker]]) -> Iterator[Rig]:
+    yield space[0]
+    space[0].close_clients()
+
+
+@pytest.fixture
+def brokers(space: tuple[Rig, list[RiggedBroker]]) -> list[RiggedBroker]:
+    return space[1]
+
+
+def anna(router: Rig) -> BlockingConnection:
+    return router.connect("anna", "secret", timeout=20)
+
+
+def drain(receiver: BlockingReceiver, seconds: float = 1.0) -> list[object]:
+    """Take everything that is there."""
+    rigs.settle_down(receiver.connection, seconds=seconds)
+    return rigs.take(receiver, len(receiver.fetcher.incoming))
+
+
+def test_queue_stores_until_somebody_comes(router: Rig) -> None:
+    sending = anna(router)
+    sender = sending.create_sender("orders")
+    for number in range(20):
+        assert sender.send(Message(body=number, durable=True)).remote_state == Delivery.ACCEPTED
+    sending.close()
+
+    assert rigs.take(anna(router).create_receiver("orders", credit=20), 20) == list(range(20))
+
+
+def test_queue_gives_back_what_is_released_and_counts_what_is_modified(router: Rig) -> None:
+    sender = anna(router).create_sender("orders")
+    sender.send(Message(body="again", durable=True))
+    receiver = anna(router).create_receiver("orders", credit=1)
+
+    receiver.receive(timeout=5)
+    receiver.release(delivered=False)
+    second = receiver.receive(timeout=5)
+    rigs.fail(receiver)
+    third = receiver.receive(timeout=5)
+    receiver.accept()
+    rigs.flush(receiver.connection)
+
+    assert (second.body, second.delivery_count) == ("again", 0)
+    assert (third.body, third.delivery_count) == ("again", 1)
+
+
+def test_queue_with_two_partitions_loses_and_doubles_nothing(router: Rig) -> None:
+    sending = anna(router)
+    sender = sending.create_sender("parts")
+    posted = [rigs.post(sender, number, durable=True) for number in range(200)]
+    assert {rigs.outcome(sender, each) for each in posted} == {Delivery.ACCEPTED}
+
+    got = rigs.take(anna(router).create_receiver("parts", credit=200), 200)
+
+    assert sorted(got) == list(range(200))
+
+
+def test_topic_copies_to_each_subscriber(router: Rig) -> None:
+    receivers = [anna(router).create_receiver("news", credit=10) for _ in range(2)]
+
+    anna(router).create_sender("news").send(Message(body="it rains", durable=True))
+
+    assert [rigs.take(each, 1) for each in receivers] == [["it rains"]] * 2
+    drain(anna(router).create_receiver("news::desk", credit=100))
+
+
+def test_topic_keeps_for_a_durable_subscriber_by_its_link_name(router: Rig) -> None:
+    def subscribe() -> BlockingReceiver:
+        connection = BlockingConnection(
+            f"amqps://{rigs.HOST}:{router.place.public_port}",
+            timeout=20,
+            ssl_domain=router.domain(),
+            user="anna",
+            password="secret",
+            allowed_mechs="PLAIN",
+            container_id="laptop",
+            reconnect=False,
+        )
+        router.connections.append(connection)
+        return connection.create_receiver(
+            "news", credit=10, name="evening", options=DurableSubscription()
+        )
+
+    first = subscribe()
+    first.link.detach()
+    rigs.settle_down(first.connection)
+    first.connection.close()
+
+    anna(router).create_sender("news").send(Message(body="missed", durable=True))
+    second = subscribe()
+
+    assert rigs.take(second, 1) == ["missed"]
+    assert second.link.remote_source.durability == Terminus.DELIVERIES
+    second.close()  # a close, unlike a detach, ends the subscription
+    drain(anna(router).create_receiver("news::desk", credit=100))
+
+
+def test_subscription_is_consumed_by_its_own_name(router: Rig) -> None:
+    anna(router).create_sender("news").send(Message(body="for the desk", durable=True))
+
+    assert rigs.take(anna(router).create_receiver("news::desk", credit=10), 1) == ["for the desk"]
+
+
+def test_killed_broker_keeps_what_was_accepted_and_comes_back(
+    router: Rig, brokers: list[RiggedBroker]
+) -> None:
+    sender = anna(router).create_sender("orders")
+    for number in range(100):
+        sender.send(Message(body=number, durable=True))
+
+    brokers[0].kill()
+    waiting = anna(router)
+    late = waiting.create_sender("orders")
+    rigs.settle_down(waiting)
+    no_credit = late.link.credit
+    brokers[0].start()
+    receiver = anna(router).create_receiver("orders", credit=100)
+    got = rigs.take(receiver, 100, timeout=20)
+
+    assert no_credit == 0
+    assert got == list(range(100))
+    assert late.send(Message(body="after", durable=True), timeout=20).remote_state == 36
+    assert rigs.take(receiver, 1) == ["after"]
+
+
+def test_restarted_router_serves_from_its_file(router: Rig) -> None:
+    anna(router).create_sender("orders").send(Message(body="before", durable=True))
+    router.close_clients()
+
+    router.restart()
+
+    receiver = anna(router).create_receiver("orders", credit=1)
+    assert rigs.take(receiver, 1) == ["before"]
+    assert anna(router).create_receiver("news", credit=1).link.state & Endpoint.REMOTE_ACTIVE

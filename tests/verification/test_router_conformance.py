@@ -1,0 +1,348 @@
+"""What a router must do for the `standard` space, without a broker: the same for each engine."""
+
+from collections.abc import Iterator
+
+import pytest
+from proton import ConnectionException, Delivery, Endpoint, Message
+from proton.utils import BlockingConnection, LinkDetached
+
+from tests.verification import routing_rig as rigs
+from tests.verification.routing_rig import Rig, known
+from workers.messaging.routers.desired import RoutedAddress, Shape
+
+pytestmark = [pytest.mark.router, pytest.mark.slow]
+
+BOTH = ("send", "recv")
+
+
+@pytest.fixture(scope="module", params=rigs.ENGINES)
+def running(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Rig]:
+    with rigs.rig(tmp_path_factory.mktemp("router"), request.param) as made:
+        made.auth.set_users(
+            known("anna", "secret of anna", {"#": BOTH}),
+            known("reader", "secret of reader", {"calls": ("recv",), "news/#": ("recv",)}),
+            known("writer", "secret of writer", {"calls": ("send",)}),
+        )
+        made.start(
+            [RoutedAddress("calls", Shape.ANYCAST), RoutedAddress("news/local", Shape.MULTICAST)]
+        )
+        yield made
+
+
+@pytest.fixture
+def router(running: Rig) -> Iterator[Rig]:
+    yield running
+    running.close_clients()
+
+
+def anna(router: Rig) -> BlockingConnection:
+    return router.connect("anna", "secret of anna")
+
+
+# Logging in
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
+def test_login_with_the_right_password(router: Rig, mechanism: str) -> None:
+    connection = router.connect("anna", "secret of anna", mechanism=mechanism)
+
+    assert connection.conn.state & Endpoint.REMOTE_ACTIVE
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
+@pytest.mark.parametrize(("name", "password"), [("anna", "wrong"), ("nobody", "secret of anna")])
+def test_login_with_a_wrong_password_is_refused_cleanly(
+    router: Rig, mechanism: str, name: str, password: str
+) -> None:
+    with pytest.raises(ConnectionException) as refusal:
+        router.connect(name, password, mechanism=mechanism)
+
+    assert "Authentication failed" in str(refusal.value)
+
+
+def test_login_without_a_name_is_refused(router: Rig) -> None:
+    with pytest.raises(ConnectionException):
+        router.connect("", "", mechanism="ANONYMOUS")
+
+
+# Permissions
+
+
+@pytest.mark.parametrize(
+    ("name", "sends", "address"),
+    [
+        ("reader", True, "calls"),
+        ("writer", False, "calls"),
+        ("reader", False, "newsletter"),
+        ("anna", True, "$management"),
+        ("anna", False, "$management"),
+        ("anna", True, "_topo/0/router-0/$management"),
+    ],
+)
+def test_an_attach_without_permission_is_refused(
+    router: Rig, name: str, sends: bool, address: str
+) -> None:
+    connection = router.connect(name, f"secret of {name}")
+
+    with pytest.raises(LinkDetached) as refusal:
+        connection.create_sender(address) if sends else connection.create_receiver(address)
+
+    assert refusal.value.condition == "amqp:unauthorized-access"
+
+
+def test_permission_patterns_open_what_they_say(router: Rig) -> None:
+    reader = router.connect("reader", "secret of reader")
+
+    assert reader.create_receiver("news/local").link.state & Endpoint.REMOTE_ACTIVE
+
+
+def test_send_is_refused_while_it_is_withdrawn(router: Rig) -> None:
+    users = [known("late", "secret of late", {"#": BOTH})]
+    before = router.auth.state.picture
+    assert before is not None
+    router.auth.set_users(*users, send_withdrawn=True)
+    try:
+        connection = router.connect("late", "secret of late")
+
+        assert connection.create_receiver("calls").link.state & Endpoint.REMOTE_ACTIVE
+        with pytest.raises(LinkDetached):
+            connection.create_sender("calls")
+    finally:
+        router.auth.state.replace(before)
+
+
+def test_an_address_that_nobody_made_is_refused(router: Rig) -> None:
+    connection = anna(router)
+
+    for attach in (connection.create_sender, connection.create_receiver):
+        with pytest.raises(LinkDetached) as refusal:
+            attach("nothing/here")
+        assert refusal.value.condition == "qd:no-route-to-dest"
+
+
+def test_an_anonymous_sender_is_checked_with_each_message(router: Rig) -> None:
+    receiver = anna(router).create_receiver("calls", credit=5)
+    sender = router.connect("writer", "secret of writer").create_sender(None)
+
+    allowed = sender.link.send(Message(address="calls", body="allowed"))
+    rigs.flush(sender.connection)
+    got = rigs.take(receiver, 1)
+
+    assert got == ["allowed"]
+    assert rigs.outcome(sender, allowed) == Delivery.ACCEPTED
+    listening = anna(router).create_receiver("news/local", credit=5)
+    refused = sender.link.send(Message(address="news/local", body="not granted"))
+    assert rigs.outcome(sender, refused) == Delivery.REJECTED
+    assert refused.remote.condition.name == "amqp:unauthorized-access"
+    rigs.settle_down(listening.connection)
+    assert not listening.fetcher.incoming
+
+
+# Anycast
+
+
+def test_anycast_gives_no_credit_without_a_consumer(router: Rig) -> None:
+    sending, receiving = anna(router), anna(router)
+    sender = sending.create_sender("calls")
+    rigs.settle_down(sending)
+    assert sender.link.credit == 0
+
+    receiving.create_receiver("calls", credit=1)
+
+    sending.wait(lambda: sender.link.credit > 0, timeout=5)
+
+
+@pytest.mark.parametrize(
+    ("said", "heard"),
+    [
+        (Delivery.ACCEPTED, Delivery.ACCEPTED),
+        (Delivery.REJECTED, Delivery.REJECTED),
+        (Delivery.RELEASED, Delivery.RELEASED),
+        (Delivery.MODIFIED, Delivery.MODIFIED),
+    ],
+)
+def test_anycast_hands_the_outcome_back(router: Rig, said: int, heard: int) -> None:
+    receiver = anna(router).create_receiver("calls", credit=1)
+    sender = anna(router).create_sender("calls")
+
+    delivery = rigs.post(sender, "question")
+    receiver.receive(timeout=5)
+    receiver.settle(said)
+    rigs.flush(receiver.connection)
+
+    assert rigs.outcome(sender, delivery) == heard
+
+
+def test_anycast_hands_back_what_belongs_to_modified(router: Rig) -> None:
+    receiver = anna(router).create_receiver("calls", credit=1)
+    sender = anna(router).create_sender("calls")
+
+    delivery = rigs.post(sender, "question")
+    receiver.receive(timeout=5)
+    rigs.fail(receiver, undeliverable=True)
+
+    assert rigs.outcome(sender, delivery) == Delivery.MODIFIED
+    assert (delivery.remote.failed, delivery.remote.undeliverable) == (True, True)
+
+
+def test_anycast_settles_only_when_the_consumer_does(router: Rig) -> None:
+    receiver = anna(router).create_receiver("calls", credit=1)
+    sender = anna(router).create_sender("calls")
+
+    delivery = rigs.post(sender, "question")
+    receiver.receive(timeout=5)
+    rigs.settle_down(sender.connection)
+    assert not delivery.settled
+
+    receiver.accept()
+    rigs.flush(receiver.connection)
+
+    assert rigs.outcome(sender, delivery) == Delivery.ACCEPTED
+
+
+def test_anycast_shares_and_delivers_each_once(router: Rig) -> None:
+    receivers = [anna(router).create_receiver("calls", credit=100) for _ in range(2)]
+    sender = anna(router).create_sender("calls")
+
+    posted = [rigs.post(sender, number) for number in range(100)]
+    rigs.settle_down(*[each.connection for each in receivers])
+    got = [rigs.take(each, len(each.fetcher.incoming)) for each in receivers]
+
+    assert sorted(got[0] + got[1]) == list(range(100))
+    assert min(len(each) for each in got) >= 30
+    assert {rigs.outcome(sender, each) for each in posted} == {Delivery.ACCEPTED}
+
+
+def test_a_message_whose_consumer_leaves_comes_back_as_modified(router: Rig) -> None:
+    receiver = anna(router).create_receiver("calls", credit=1)
+    sender = anna(router).create_sender("calls")
+
+    delivery = rigs.post(sender, "question")
+    receiver.receive(timeout=5)
+    receiver.connection.close()
+
+    assert rigs.outcome(sender, delivery) == Delivery.MODIFIED
+
+
+def test_messages_are_released_when_nobody_is_left(router: Rig) -> None:
+    receiver = anna(router).create_receiver("calls", credit=1)
+    sender = anna(router).create_sender("calls")
+    receiver.connection.close()
+    rigs.settle_down(sender.connection)
+
+    delivery = rigs.post(sender, "question")
+
+    assert rigs.outcome(sender, delivery) == Delivery.RELEASED
+
+
+def test_a_consumer_never_gets_more_than_its_credit(router: Rig) -> None:
+    receiver = anna(router).create_receiver("calls")
+    receiver.link.flow(3)  # with `credit=` this client would top it up by itself
+    rigs.flush(receiver.connection)
+    sender = anna(router).create_sender("calls")
+
+    for number in range(10):
+        rigs.post(sender, number)
+    rigs.settle_down(receiver.connection, sender.connection)
+
+    assert len(receiver.fetcher.incoming) == 3
+    assert rigs.take(receiver, 3) == [0, 1, 2]
+    receiver.link.flow(7)
+    assert rigs.take(receiver, 7) == list(range(3, 10))
+
+
+def test_a_consumer_without_credit_is_passed_over(router: Rig) -> None:
+    busy = anna(router).create_receiver("calls")
+    ready = anna(router).create_receiver("calls", credit=10)
+    sender = anna(router).create_sender("calls")
+
+    for number in range(6):
+        rigs.post(sender, number)
+
+    assert rigs.take(ready, 6) == list(range(6))
+    assert not busy.fetcher.incoming
+
+
+def test_a_large_message_arrives_whole(router: Rig) -> None:
+    receiver = anna(router).create_receiver("calls", credit=1)
+    sender = anna(router).create_sender("calls")
+    body = bytes(range(256)) * 20_000  # 5 MB
+
+    delivery = sender.link.send(Message(body=body))
+    sender.connection.wait(lambda: sender.link.queued == 0, timeout=20)
+    rigs.flush(sender.connection)
+    got = receiver.receive(timeout=20).body
+    receiver.accept()
+    rigs.flush(receiver.connection)
+
+    assert bytes(got) == body
+    assert rigs.outcome(sender, delivery) == Delivery.ACCEPTED
+
+
+def test_a_message_passes_unchanged(router: Rig) -> None:
+    receiver = anna(router).create_receiver("calls", credit=1)
+    sender = anna(router).create_sender("calls")
+    sent = Message(
+        id="id-1", subject="s", correlation_id=7, durable=True, priority=9, ttl=60,
+        properties={"colour": "red"}, annotations={"x-opt-a": 1}, body={"a": [1, "b"]},
+    )  # fmt: skip
+
+    sender.link.send(sent)
+    rigs.flush(sender.connection)
+    got = receiver.receive(timeout=5)
+
+    assert got.encode() == sent.encode()
+
+
+# Multicast
+
+
+def test_multicast_copies_to_everyone_present(router: Rig) -> None:
+    receivers = [anna(router).create_receiver("news/local", credit=10) for _ in range(3)]
+    sender = anna(router).create_sender("news/local")
+
+    delivery = rigs.post(sender, "it rains")
+
+    assert [rigs.take(each, 1) for each in receivers] == [["it rains"]] * 3
+    assert rigs.outcome(sender, delivery) == Delivery.ACCEPTED
+
+
+def test_multicast_gives_no_credit_without_a_consumer(router: Rig) -> None:
+    sender = anna(router).create_sender("news/local")
+
+    rigs.settle_down(sender.connection)
+
+    assert sender.link.credit == 0
+
+
+def test_multicast_is_accepted_when_one_accepts_and_one_releases(router: Rig) -> None:
+    receivers = [anna(router).create_receiver("news/local", credit=10) for _ in range(2)]
+    sender = anna(router).create_sender("news/local")
+
+    delivery = rigs.post(sender, "it rains")
+    for receiver, said in zip(receivers, (Delivery.ACCEPTED, Delivery.RELEASED), strict=True):
+        receiver.receive(timeout=5)
+        receiver.settle(said)
+        rigs.flush(receiver.connection)
+
+    assert rigs.outcome(sender, delivery) == Delivery.ACCEPTED
+
+
+# Answers to temporary addresses
+
+
+def test_a_question_is_answered_over_a_temporary_address(router: Rig) -> None:
+    service, asking = anna(router), anna(router)
+    served = service.create_receiver("calls", credit=1)
+    answers = asking.create_receiver(None, dynamic=True, credit=1)
+    question = asking.create_sender("calls")
+
+    question.link.send(Message(body="?", reply_to=answers.link.remote_source.address))
+    rigs.flush(asking)
+    reply_to = served.receive(timeout=5).reply_to
+    service.create_sender(None).link.send(Message(address=reply_to, body="!"))
+    rigs.flush(service)
+
+    assert answers.receive(timeout=5).body == "!"

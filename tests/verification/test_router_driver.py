@@ -1,0 +1,315 @@
+"""The router driver against a running router."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from proton import Delivery
+from proton.utils import LinkDetached
+
+from tests.verification import routing_rig as rigs
+from tests.verification.routing_rig import Rig, known
+from workers.messaging.brokers.snapshot import MeteredAddress
+from workers.messaging.management import Refused, Unreachable
+from workers.messaging.observed import AddressCounters
+from workers.messaging.probe import ProbeFailed
+from workers.messaging.routers import client, driver, entities
+from workers.messaging.routers.desired import (
+    DesiredRouter,
+    OnBroker,
+    RoutedAddress,
+    Shape,
+    probe_address,
+)
+from workers.messaging.routers.dialects import DISPATCH
+
+pytestmark = [pytest.mark.router, pytest.mark.slow]
+
+CALLS = RoutedAddress("calls", Shape.ANYCAST)
+NEWS = RoutedAddress("news", Shape.MULTICAST)
+METERED = [MeteredAddress("calls", "anycast"), MeteredAddress("news", "multicast")]
+
+
+@pytest.fixture(scope="module", params=rigs.ENGINES)
+def running(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Rig]:
+    with rigs.rig(tmp_path_factory.mktemp("router"), request.param) as made:
+        made.auth.set_users(
+            known("anna", "secret of anna", {"#": ("send", "recv")}),
+            known("bert", "secret of bert", {"#": ("send", "recv")}),
+        )
+        yield made
+
+
+@pytest.fixture
+def router(running: Rig) -> Iterator[Rig]:
+    """A router freshly started without any address."""
+    running.start()
+    yield running
+    running.close_clients()
+
+
+def with_addresses(router: Rig, *addresses: RoutedAddress) -> DesiredRouter:
+    return replace(router.desired, addresses=addresses)
+
+
+def exchange(router: Rig, address: str, count: int) -> None:
+    """Send and receive messages on connections that end in order."""
+    receiving, sending = (router.connect("anna", "secret of anna") for _ in range(2))
+    receiver = receiving.create_receiver(address, credit=count)
+    sender = sending.create_sender(address)
+    posted = [rigs.post(sender, number) for number in range(count)]
+    rigs.take(receiver, count)
+    assert {rigs.outcome(sender, each) for each in posted} == {Delivery.ACCEPTED}
+    receiving.close()
+    sending.close()
+
+
+def held(router: Rig) -> Sequence[tuple[str, str]]:
+    with client.connected(router.target, DISPATCH, purpose="test") as asking:
+        return sorted(
+            (kind, str(row["name"]))
+            for kind in entities.ORDER
+            for row in asking.query(kind, "name")
+        )
+
+
+def test_converge_makes_addresses_usable_and_then_changes_nothing(router: Rig) -> None:
+    wanted = with_addresses(router, CALLS, NEWS)
+
+    first = driver.converge(router.target, wanted)
+    exchange(router, "calls", 3)
+    second = driver.converge(router.target, wanted)
+
+    assert (first.pending, second) == ({}, driver.Converged())
+    assert first.created > 0
+
+
+def test_converge_live_equals_a_start_from_the_file(router: Rig) -> None:
+    driver.converge(router.target, with_addresses(router, CALLS, NEWS))
+    live = held(router)
+
+    router.start([CALLS, NEWS])
+
+    assert held(router) == live
+    assert driver.converge(router.target, router.desired) == driver.Converged()
+
+
+def test_converge_of_one_address_leaves_the_others_alone(router: Rig) -> None:
+    driver.converge(router.target, with_addresses(router, CALLS))
+
+    done = driver.converge(router.target, with_addresses(router, CALLS, NEWS), only=["news"])
+
+    assert (done.pending, done.created) == ({}, 2)
+    assert (entities.ADDRESS, "wp-calls") in held(router)
+
+
+def test_converge_repairs_what_was_changed_behind_its_back(router: Rig) -> None:
+    wanted = with_addresses(router, CALLS)
+    driver.converge(router.target, wanted)
+    with client.connected(router.target, DISPATCH, purpose="test") as asking:
+        asking.ask(
+            [
+                asking.entity_request("DELETE", entities.ADDRESS, "wp-calls"),
+                asking.entity_request("CREATE", entities.ADDRESS, "wp-x", {"prefix": "x"}),
+                asking.entity_request("CREATE", entities.ADDRESS, "theirs", {"prefix": "theirs"}),
+            ]
+        )
+
+    driver.converge(router.target, wanted)
+
+    names = [name for kind, name in held(router) if kind == entities.ADDRESS]
+    assert names == ["theirs", "wp-$waypost.probe.anycast", "wp-calls"]
+
+
+def test_converge_says_why_a_queue_does_not_work(router: Rig) -> None:
+    queue = RoutedAddress("orders", Shape.QUEUE, [OnBroker("broker-0")])
+
+    done = driver.converge(router.target, with_addresses(router, queue))
+
+    assert set(done.pending) == {"orders"}
+    assert "inactive" in done.pending["orders"]
+
+
+def test_a_leaving_address_is_closed_but_still_counted(router: Rig) -> None:
+    driver.converge(router.target, with_addresses(router, CALLS))
+    exchange(router, "calls", 5)
+    user = router.connect("anna", "secret of anna")
+    user.create_receiver("calls", credit=1)
+
+    driver.converge(router.target, with_addresses(router), leaving=[CALLS])
+    cut = driver.cut_off(router.target, allowing(router, "anna"), leaving=["calls"])
+    snapshot = driver.snapshot(router.target, addresses=METERED)
+
+    assert cut == 1
+    assert snapshot.addresses == [AddressCounters("calls", 5, 5)]
+    with pytest.raises(LinkDetached):
+        router.connect("anna", "secret of anna").create_receiver("calls")
+    driver.converge(router.target, with_addresses(router))
+    assert driver.snapshot(router.target, addresses=METERED).addresses == []
+
+
+def test_counters_stay_while_nobody_is_connected(router: Rig) -> None:
+    driver.converge(router.target, with_addresses(router, CALLS, NEWS))
+    exchange(router, "calls", 4)
+    exchange(router, "news", 2)
+
+    snapshot = driver.snapshot(router.target, addresses=METERED)
+    exchange(router, "calls", 3)
+    later = driver.snapshot(router.target, addresses=METERED)
+
+    assert snapshot.addresses == [AddressCounters("calls", 4, 4), AddressCounters("news", 2, 2)]
+    assert later.addresses == [AddressCounters("calls", 7, 7), AddressCounters("news", 2, 2)]
+
+
+def test_multicast_counts_each_copy_out(router: Rig) -> None:
+    driver.converge(router.target, with_addresses(router, NEWS))
+    receivers = [
+        router.connect("anna", "secret of anna").create_receiver("news", credit=9) for _ in range(3)
+    ]
+    sender = router.connect("anna", "secret of anna").create_sender("news")
+    for number in range(2):
+        rigs.post(sender, number)
+    for receiver in receivers:
+        rigs.take(receiver, 2)
+
+    assert driver.snapshot(router.target, addresses=METERED).addresses == [
+        AddressCounters("news", 2, 6)
+    ]
+
+
+def test_released_messages_are_not_counted(router: Rig) -> None:
+    driver.converge(router.target, with_addresses(router, CALLS))
+    receiver = router.connect("anna", "secret of anna").create_receiver("calls", credit=1)
+    sender = router.connect("anna", "secret of anna").create_sender("calls")
+    receiver.connection.close()
+    rigs.settle_down(sender.connection)
+
+    assert rigs.outcome(sender, rigs.post(sender, "lost")) == Delivery.RELEASED
+
+    assert driver.snapshot(router.target, addresses=METERED).addresses == [
+        AddressCounters("calls", 0, 0)
+    ]
+
+
+def test_connections_are_counted_exactly_and_without_ours(router: Rig) -> None:
+    for _ in range(3):
+        router.connect("anna", "secret of anna").close()
+    router.connect("bert", "secret of bert")
+    with pytest.raises(Exception, match="Authentication"):
+        router.connect("bert", "wrong")
+    driver.find_life(router.target)
+
+    snapshot = driver.snapshot(router.target, addresses=[])
+
+    assert snapshot.connections_opened == 4
+    assert [each.user for each in snapshot.connections] == ["bert"]
+
+
+def test_connections_beyond_the_plan_are_refused_and_not_counted(router: Rig) -> None:
+    before = router.desired
+    router.desired = replace(before, max_connections=1)
+    router.restart()
+    try:
+        router.connect("anna", "secret of anna")
+        with pytest.raises(Exception, match="resource-limit-exceeded"):
+            router.connect("anna", "secret of anna")
+        assert driver.snapshot(router.target, addresses=[]).connections_opened == 1
+    finally:
+        router.desired = before
+
+
+def test_a_restart_is_another_life(router: Rig) -> None:
+    before = driver.find_life(router.target)
+    assert driver.find_life(router.target) == before
+
+    router.restart()
+
+    assert driver.find_life(router.target) != before
+
+
+def allowing(router: Rig, *users: str, since: datetime | None = None) -> DesiredRouter:
+    moment = since or datetime.now(UTC) - timedelta(hours=1)
+    return replace(router.desired, allowed=dict.fromkeys(users, moment))
+
+
+def test_cut_off_closes_the_connections_of_unknown_users_only(router: Rig) -> None:
+    router.connect("anna", "secret of anna")
+    router.connect("bert", "secret of bert")
+
+    cut = driver.cut_off(router.target, allowing(router, "anna"))
+
+    seen = driver.snapshot(router.target, addresses=[]).connections
+    assert (cut, [each.user for each in seen]) == (1, ["anna"])
+    assert driver.cut_off(router.target, allowing(router, "anna")) == 0
+
+
+def test_cut_off_closes_connections_from_before_a_change(router: Rig) -> None:
+    router.connect("anna", "secret of anna")
+    since = datetime.now(UTC) + timedelta(seconds=2)
+
+    assert driver.cut_off(router.target, allowing(router, "anna", since=since)) == 1
+
+
+def test_probe_goes_through_and_leaves_no_trace(router: Rig) -> None:
+    seconds = driver.probe(router.target, probe_address(Shape.ANYCAST))
+
+    snapshot = driver.snapshot(router.target, addresses=METERED)
+    assert 0 < seconds < 5
+    assert (snapshot.addresses, snapshot.connections_opened) == ([], 0)
+
+
+def test_probe_fails_where_nothing_is(router: Rig) -> None:
+    with pytest.raises(ProbeFailed):
+        driver.probe(router.target, "$waypost.probe.nothing", timeout_seconds=1)
+
+
+def test_a_router_that_is_away_is_unreachable(router: Rig) -> None:
+    router.kill()
+
+    with pytest.raises(Unreachable):
+        driver.find_life(router.target)
+
+
+# What the router itself must do with management requests
+
+
+def test_a_request_with_a_typo_is_swallowed_and_found_by_reading_back(router: Rig) -> None:
+    with client.connected(router.target, DISPATCH, purpose="test") as asking:
+        made = asking.ask(
+            [
+                asking.entity_request(
+                    "CREATE", entities.ADDRESS, "typo", {"prefix": "t", "waypiont": True}
+                ),
+                asking.entity_request(
+                    "CREATE", entities.ADDRESS, "text", {"prefix": "u", "waypoint": "true"}
+                ),
+                asking.entity_request("CREATE", entities.ADDRESS, "typo", {"prefix": "other"}),
+                asking.entity_request("CREATE", entities.ADDRESS, "same", {"prefix": "t"}),
+            ]
+        )
+        rows = {str(r["name"]): r for r in asking.query(entities.ADDRESS, "name", "waypoint")}
+
+    assert [each.status for each in made] == [201, 201, 400, 400]
+    assert (rows["typo"]["waypoint"], rows["text"]["waypoint"]) == (False, False)
+
+
+def test_an_update_of_a_core_entity_is_never_answered(router: Rig) -> None:
+    driver.converge(router.target, with_addresses(router, CALLS))
+
+    with (
+        pytest.raises(Unreachable),
+        client.connected(router.target, DISPATCH, purpose="test", timeout_seconds=1) as asking,
+    ):
+        asking.ask([asking.entity_request("UPDATE", entities.ADDRESS, "wp-calls", {"priority": 1})])
+
+
+def test_an_unknown_type_is_refused_and_an_unknown_column_left_out(router: Rig) -> None:
+    with client.connected(router.target, DISPATCH, purpose="test") as asking:
+        with pytest.raises(Refused):
+            asking.query("router.config.nothing", "name")
+        rows = asking.query("router.node", "id", "colour")
+
+    assert [(row["id"], row["colour"]) for row in rows] == [("router-0", None)]

@@ -1,0 +1,222 @@
+"""A standard space from rows to real clients: router, broker, auth service and database."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.db import connection as database
+from proton import ConnectionException, Delivery, Endpoint, Message
+from proton.utils import LinkDetached
+
+from controlplane.core.audit import SYSTEM
+from controlplane.embedded import ports
+from tenants.actions import address_spaces, addresses, messaging_users
+from tenants.models import Address, AddressSpace
+from tests.reconcile import rows
+from tests.verification import amqp, routing_rig
+from workers.infra.base import Kind
+from workers.messaging import certificates
+from workers.messaging.certificates import KeyPair
+from workers.reconcile import loop, reaching, work
+from workers.reconcile.doors import Doors
+from workers.reconcile.outcome import Done
+
+# Real transactions: the auth service is another process and must see the rows.
+pytestmark = [
+    pytest.mark.router,
+    pytest.mark.broker,
+    pytest.mark.slow,
+    pytest.mark.django_db(transaction=True),
+]
+
+
+@pytest.fixture
+def control_ca_dir(tmp_path: Path) -> Path:
+    return tmp_path / "control-ca"
+
+
+@pytest.fixture
+def control_authority(control_ca_dir: Path) -> KeyPair:
+    return certificates.control_authority(control_ca_dir, routing_rig.now())
+
+
+class AuthProcess:
+    """The auth service as it is run in an installation."""
+
+    def __init__(self, port: int, folder: Path, control_ca_dir: Path) -> None:
+        self._port, self._folder = port, folder
+        settings = database.settings_dict
+        self._environment = {
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "controlplane.settings",
+            "WAYPOST_DATABASE_URL": f"postgresql://{settings['USER']}:{settings['PASSWORD']}"
+            f"@{settings['HOST']}:{settings['PORT']}/{settings['NAME']}",
+            "WAYPOST_CONTROL_CA_DIR": str(control_ca_dir),
+            "WAYPOST_STATE_DIR": str(folder),
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self, **environment: str) -> None:
+        command = [sys.executable, "-m", "workers.services.auth", "--port", str(self._port)]
+        with (self._folder / "auth.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                command, env={**self._environment, **environment}, stdout=log, stderr=log
+            )
+        routing_rig.wait_for(lambda: ports.is_open("127.0.0.1", self._port), "auth listens", 30)
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.send_signal(signal.SIGTERM)
+            assert self._process.wait(10) == 0, (self._folder / "auth.log").read_text()
+            self._process = None
+
+
+@pytest.fixture
+def auth(auth_port: int, tmp_path: Path, control_ca_dir: Path) -> Iterator[AuthProcess]:
+    process = AuthProcess(auth_port, tmp_path, control_ca_dir)
+    process.start()
+    yield process
+    process.stop()
+
+
+@pytest.fixture
+def space(auth: AuthProcess, real_doors: Doors) -> AddressSpace:
+    made = rows.make_space(rows.make_tenant(), kind="standard")
+    rows.make_address(made, "calls", "anycast")
+    rows.make_address(made, "weather", "multicast")
+    rows.make_address(made, "orders", "queue")
+    rows.make_address(made, "news", "topic")
+    rows.make_user(made, "alice", ("#", "send recv"))
+    rows.make_user(made, "reader", ("orders", "recv"))
+    outcome = loop.reconcile(made.id, real_doors, budget_seconds=60)
+    assert isinstance(outcome, Done), outcome
+    made.refresh_from_db()
+    return made
+
+
+def test_space_serves_all_four_shapes_and_refuses_what_was_not_granted(
+    space: AddressSpace, tmp_path: Path
+) -> None:
+    assert set(space.addresses.values_list("phase", flat=True)) == {"Active"}
+    with (
+        amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as sending,
+        amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as receiving,
+    ):
+        for address in ("calls", "weather", "news"):
+            receiver = receiving.create_receiver(address, credit=2)
+            sender = sending.create_sender(address)
+            posted = routing_rig.post(sender, address, durable=True)
+            assert routing_rig.take(receiver, 1) == [address]
+            assert routing_rig.outcome(sender, posted) == Delivery.ACCEPTED
+        amqp.send(sending, "orders", "one", "two")
+        assert amqp.receive(receiving, "orders", 2) == ["one", "two"]
+    with amqp.connected(space, tmp_path, "reader", rows.PASSWORD) as reading:
+        with pytest.raises(LinkDetached, match="unauthorized-access"):
+            reading.create_sender("orders")
+        with pytest.raises(LinkDetached, match="unauthorized-access"):
+            reading.create_receiver("calls")
+    with (
+        pytest.raises(ConnectionException, match="unauthorized-access"),
+        amqp.connected(space, tmp_path, "alice", "wrong password"),
+    ):
+        pass
+
+
+def test_changes_of_users_hold_for_open_connections(
+    space: AddressSpace, real_doors: Doors, tmp_path: Path
+) -> None:
+    alice = space.users.get(name="alice")
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        sender = connection.create_sender("orders")
+        address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
+        assert isinstance(loop.reconcile(space.id, real_doors, budget_seconds=30), Done)
+        with pytest.raises((ConnectionException, LinkDetached)):
+            sender.send(Message(body="too late", durable=True))
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        assert connection.create_receiver("orders").link.state & Endpoint.REMOTE_ACTIVE
+        with pytest.raises(LinkDetached):
+            connection.create_sender("orders")
+        messaging_users.revoke(user=alice, by=SYSTEM)
+        assert isinstance(loop.reconcile(space.id, real_doors, budget_seconds=30), Done)
+        connection.timeout = 2  # it is gone, and closing it would wait for an answer
+        with pytest.raises(ConnectionException):
+            connection.create_receiver("calls")
+    with (
+        pytest.raises(ConnectionException, match="unauthorized-access"),
+        amqp.connected(space, tmp_path, "alice", rows.PASSWORD),
+    ):
+        pass
+
+
+def test_known_users_log_in_while_the_database_is_away(
+    space: AddressSpace, auth: AuthProcess, tmp_path: Path
+) -> None:
+    auth.stop()
+
+    auth.start(WAYPOST_DATABASE_URL="postgresql://nobody:x@127.0.0.1:1/nothing")
+
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        amqp.send(connection, "orders", "without the database")
+        assert amqp.receive(connection, "orders", 1) == ["without the database"]
+    auth.stop()
+    (tmp_path / "auth" / "users.sealed").write_text("garbage")
+    auth.start(WAYPOST_DATABASE_URL="postgresql://nobody:x@127.0.0.1:1/nothing")
+    with (
+        pytest.raises(ConnectionException),
+        amqp.connected(space, tmp_path, "alice", rows.PASSWORD),
+    ):
+        pass
+
+
+def test_a_killed_router_serves_again_without_us(
+    space: AddressSpace, real_doors: Doors, tmp_path: Path
+) -> None:
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        amqp.send(connection, "orders", "kept")
+    loaded = work.load(space, now=real_doors.clock(), full=False)
+    target = reaching.router(loaded, real_doors, "router-0")
+    before = real_doors.routers.find_life(target)
+
+    kill_instance(real_doors, space, Kind.ROUTER)
+    routing_rig.wait_for(lambda: life(real_doors, target) not in ("", before), "a new life", 30)
+
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        assert amqp.receive(connection, "orders", 1) == ["kept"]
+        assert connection.create_receiver("calls").link.state & Endpoint.REMOTE_ACTIVE
+
+
+def test_deleting_an_address_and_the_space(
+    space: AddressSpace, real_doors: Doors, tmp_path: Path
+) -> None:
+    addresses.delete(address=Address.objects.get(address="calls"), by=SYSTEM)
+    assert isinstance(loop.reconcile(space.id, real_doors, budget_seconds=30), Done)
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        with pytest.raises(LinkDetached):
+            connection.create_receiver("calls")
+        assert connection.create_receiver("weather").link.state & Endpoint.REMOTE_ACTIVE
+
+    namespace = work.load(space, now=real_doors.clock(), full=False).namespace.name
+    address_spaces.delete(space=space, by=SYSTEM)
+    assert isinstance(loop.reconcile(space.id, real_doors, budget_seconds=30), Done)
+
+    space.refresh_from_db()
+    assert space.deleted_at is not None
+    assert namespace not in real_doors.infra.list_namespaces()
+
+
+def life(doors: Doors, target: object) -> str:
+    try:
+        return doors.routers.find_life(target)  # type: ignore[arg-type]
+    except Exception:  # noqa: BLE001  (away while it restarts)
+        return ""
+
+
+def kill_instance(doors: Doors, space: AddressSpace, kind: Kind) -> None:
+    """As ``kill -9`` of the process behind an instance."""
+    namespace = work.load(space, now=doors.clock(), full=False).namespace
+    status = next(e for e in doors.infra.list_instances(namespace) if e.kind is kind)
+    os.kill(int(status.boot.rsplit("-", 1)[1]), signal.SIGKILL)
