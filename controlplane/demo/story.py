@@ -40,11 +40,14 @@ def run(root: Path, *, stays: bool, oidc: bool = False) -> int:
 
     0 only if every chapter ran and every comparison held. SIGINT and SIGTERM stop everything in
     order. With ``stays`` the installation runs on until then; the folder is kept either way.
+
+    Raises:
+        stack.Occupied: somebody else runs the installation; it is left as it is.
     """
     signal.signal(signal.SIGTERM, _interrupt)
     narrator = Narrator()
     cast = Cast(narrator, root, interval_seconds=int(SETTINGS["WAYPOST_SAMPLE_SECONDS"]))
-    is_whole = False
+    is_ours, is_whole = True, False
     try:
         _start(cast, oidc)
         _tell(cast)
@@ -55,10 +58,14 @@ def run(root: Path, *, stays: bool, oidc: bool = False) -> int:
             signal.pause()
     except KeyboardInterrupt:
         narrator.tell("interrupted")
+    except stack.Occupied:
+        is_ours = False
+        raise
     except (WaypostError, TrafficError) as error:
         narrator.tell(f"The story ends early: {error}")
     finally:
-        _stop(cast)
+        if is_ours:
+            _stop(cast)
     narrator.plain(cast.comparisons.closing_line())
     return 0 if is_whole and cast.comparisons.rows and not cast.comparisons.n_differences else 1
 

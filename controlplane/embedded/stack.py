@@ -17,12 +17,16 @@ from pathlib import Path
 import psutil
 
 from controlplane.core.errors import Conflict, Invalid, Unavailable
+from controlplane.embedded import artifacts, java, ports, servers, supervision
 from controlplane.embedded import installation as installations
-from controlplane.embedded import ports, servers, supervision
 from controlplane.embedded.installation import Installation
 
 Say = Callable[[str], None]
 _SERVER_PORTS = ("postgres", "valkey", "web", "auth")
+
+
+class Occupied(Conflict):
+    """Somebody else runs this installation: what runs there is not the caller's to stop."""
 
 
 @dataclass(frozen=True)
@@ -55,28 +59,26 @@ def up(
 ) -> Installation:
     """Start everything and return the installation once the portal is ready. Idempotent.
 
-    ``settings`` are ``WAYPOST_*`` variables to keep for this installation.
+    ``settings`` are ``WAYPOST_*`` variables to keep for this installation; with them it must be
+    down, because whoever started it did so with others.
 
     Raises:
         Unavailable: with a code ``stack.*``, ``java.*`` or ``artifact.*`` that says what to mend.
-        Conflict: ``stack.port_taken``: the asked port is in use, ``stack.port_fixed``: it runs
-            at another, or ``stack.busy``: another ``up`` or ``down`` of this folder runs.
+        Occupied: ``stack.busy``: another ``up`` or ``down`` of this folder runs, or
+            ``stack.running``: it runs already and ``settings`` are given.
+        Conflict: ``stack.port_taken``: the asked port is in use, or ``stack.port_fixed``: it runs
+            at another.
     """
     with _alone(root):
+        is_up = _is_up(root)
+        _refuse_early(root, is_up=is_up, web_port=web_port, settings=settings)
         installation = _prepare_folder(root, web_port)
         if settings:
             installation = installations.with_settings(installation, settings)
-        installation.environment()  # refuses early when Java or Artemis is missing
-        supervision.check_disk(installation)
-        if not installation.supervisor().is_up():
+        if not is_up:
             supervision.stop_strays(installation)
             installation = _settle_ports(installation, web_port, say)
             _forget_own_programs(installation)
-        elif web_port and web_port != installation.ports.web:
-            raise Conflict(
-                f"It already runs, at {installation.url}: `waypost down` first.",
-                code="stack.port_fixed",
-            )
         _start_stores(installation, say)
         _prepare_database(installation, say)
         _start_services(installation, say)
@@ -126,6 +128,44 @@ def status(root: Path) -> StackStatus:
     )
 
 
+def _is_up(root: Path) -> bool:
+    found = installations.load(root)
+    return found is not None and found.supervisor().is_up()
+
+
+def _refuse_early(
+    root: Path, *, is_up: bool, web_port: int | None, settings: Mapping[str, str] | None
+) -> None:
+    """Refuse before anything is written, so that a refusal leaves nothing half-made."""
+    artifacts.artemis_home()
+    java.find()
+    supervision.check_disk(root)
+    if is_up:
+        _refuse_other_use(installations.load(root), web_port, settings)
+    elif web_port and not ports.is_free(web_port):
+        raise Conflict(
+            f"Port {web_port} is in use by another program: stop it or choose another --port.",
+            code="stack.port_taken",
+        )
+
+
+def _refuse_other_use(
+    running: Installation | None, web_port: int | None, settings: Mapping[str, str] | None
+) -> None:
+    if running is None:
+        return
+    if settings:
+        raise Occupied(
+            f"Waypost already runs in {running.root}, at {running.url}, and is left alone: stop it "
+            "with `waypost down`, or choose another folder with --state.",
+            code="stack.running",
+        )
+    if web_port and web_port != running.ports.web:
+        raise Conflict(
+            f"It already runs, at {running.url}: `waypost down` first.", code="stack.port_fixed"
+        )
+
+
 def _prepare_folder(root: Path, web_port: int | None) -> Installation:
     try:
         found = installations.load(root)
@@ -142,11 +182,6 @@ def _prepare_folder(root: Path, web_port: int | None) -> Installation:
 def _settle_ports(installation: Installation, web_port: int | None, say: Say) -> Installation:
     """Keep the remembered ports; replace those that a stranger took meanwhile."""
     if web_port:
-        if not ports.is_free(web_port):
-            raise Conflict(
-                f"Port {web_port} is in use by another program: stop it or choose another --port.",
-                code="stack.port_taken",
-            )
         installation = installations.move_ports(installation, {"web": web_port})
     taken = [name for name in _SERVER_PORTS if not ports.is_free(getattr(installation.ports, name))]
     if taken:
@@ -248,7 +283,7 @@ def _alone(root: Path, timeout_seconds: float = 5) -> Iterator[None]:
                 break
             except BlockingIOError:
                 if time.monotonic() > deadline:
-                    raise Conflict(
+                    raise Occupied(
                         f"Another `waypost up` or `down` of {root} is running: wait for it.",
                         code="stack.busy",
                     ) from None

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import psutil
 
@@ -96,16 +97,17 @@ def resident_bytes(installation: Installation) -> int:
     return total
 
 
-def check_disk(installation: Installation, needed_bytes: int = 500_000_000) -> None:
-    """Return if the state folder's disk has room for a start.
+def check_disk(root: Path, needed_bytes: int = 500_000_000) -> None:
+    """Return if the disk of a state folder, made or not, has room for a start.
 
     Raises:
         Unavailable: ``stack.disk_full``.
     """
-    free = shutil.disk_usage(installation.root).free
+    there = next(path for path in (root, *root.parents) if path.exists())
+    free = shutil.disk_usage(there).free
     if free < needed_bytes:
         raise Unavailable(
-            f"{installation.root} has {free // 1_000_000} MB free and a start needs "
+            f"{root} has {free // 1_000_000} MB free and a start needs "
             f"{needed_bytes // 1_000_000} MB: make room or choose another folder with --state.",
             code="stack.disk_full",
         )

@@ -148,6 +148,7 @@ def test_an_asked_port_that_is_taken_is_refused(folder: Path, waypost: Waypost) 
     assert refused.returncode == 5
     assert "stack.port_taken" in refused.stderr
     assert "Traceback" not in refused.stderr
+    assert not folder.exists()
 
 
 def test_a_remembered_port_that_is_taken_is_replaced(folder: Path) -> None:
@@ -171,6 +172,7 @@ def test_up_without_java_says_what_to_install(
 
     assert refused.returncode == 7
     assert "openjdk-17-jre-headless" in refused.stderr
+    assert not folder.exists()
 
 
 def test_up_on_a_full_disk_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,93 @@
+"""A start that is refused leaves nothing half-made, and what runs already is left alone."""
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from controlplane.core.errors import WaypostError
+from controlplane.embedded import installation as installations
+from controlplane.embedded import stack, supervision, supervisor_client
+from controlplane.embedded.installation import Installation
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """A port that a stranger listens on."""
+    with socket.socket() as stranger:
+        stranger.bind(("127.0.0.1", 0))
+        stranger.listen()
+        yield stranger.getsockname()[1]
+
+
+@pytest.fixture
+def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installation:
+    """An installation that says it is up."""
+    monkeypatch.setattr(supervisor_client.SupervisorClient, "is_up", lambda _self: True)
+    return installations.create(tmp_path / "s")
+
+
+def refusal(root: Path, **asked: object) -> str:
+    with pytest.raises(WaypostError) as refused:
+        stack.up(root, **asked)  # type: ignore[arg-type]
+    return refused.value.error_code
+
+
+def test_a_taken_port_leaves_no_folder(tmp_path: Path, taken: int) -> None:
+    root = tmp_path / "s"
+
+    assert refusal(root, web_port=taken) == "stack.port_taken"
+    assert not root.exists()
+
+
+def test_a_missing_java_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "s"
+    monkeypatch.setenv("WAYPOST_JAVA", "/nonexistent/java")
+
+    assert refusal(root).startswith("java.")
+    assert not root.exists()
+
+
+def test_missing_brokers_leave_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "s"
+    monkeypatch.setenv("WAYPOST_CACHE", str(tmp_path / "empty"))
+
+    assert refusal(root).startswith("artifact.")
+    assert not root.exists()
+
+
+def test_a_full_disk_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "deep" / "s"
+    usage = psutil.disk_usage("/")
+    monkeypatch.setattr("shutil.disk_usage", lambda _path: usage._replace(free=10_000_000))
+
+    assert refusal(root) == "stack.disk_full"
+    assert not root.exists()
+
+
+def test_other_settings_for_what_runs_already_are_refused(running: Installation) -> None:
+    code = refusal(running.root, settings={"WAYPOST_SAMPLE_SECONDS": "5"})
+
+    assert code == "stack.running"
+    assert installations.load(running.root) == running
+
+
+def test_another_port_for_what_runs_already_is_refused(running: Installation) -> None:
+    assert refusal(running.root, web_port=running.ports.web + 1) == "stack.port_fixed"
+
+
+def test_a_demonstration_leaves_what_it_did_not_start(
+    running: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from controlplane.demo import story
+
+    stopped: list[Installation] = []
+    monkeypatch.setattr(supervision, "stop", stopped.append)
+
+    with pytest.raises(stack.Occupied):
+        story.run(running.root, stays=False)
+
+    assert stopped == []
+    assert installations.load(running.root) == running
