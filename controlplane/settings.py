@@ -4,6 +4,7 @@
 """
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -29,6 +30,15 @@ def number(name: str, default: int) -> int:
     if not value.isdigit():
         raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}")
     return int(value)
+
+
+def rate(name: str, default: str) -> str:
+    value = text(name, default)
+    if not re.fullmatch(r"\d+/(sec|min|hour|day)", value):
+        raise ImproperlyConfigured(
+            f"{name} must be like 20/min (sec, min, hour, day), not {value!r}"
+        )
+    return value
 
 
 def words(name: str, default: str) -> list[str]:
@@ -74,9 +84,10 @@ CONTROL_CA_DIR = Path(text("WAYPOST_CONTROL_CA_DIR", str(STATE_DIR / "control-ca
 
 SIGNUP_ENABLED = flag("WAYPOST_SIGNUP_ENABLED", True)
 LOCAL_ACCOUNTS_ENABLED = flag("WAYPOST_LOCAL_ACCOUNTS_ENABLED", True)
-# Requests per network address at the two doors open to anyone (DRF's notation).
-SIGNUP_RATE = text("WAYPOST_SIGNUP_RATE", "20/min")
-LOGIN_RATE = text("WAYPOST_LOGIN_RATE", "20/min")
+# Tries at the two doors open to anyone: from one network address, and for one account.
+SIGNUP_RATE = rate("WAYPOST_SIGNUP_RATE", "20/min")
+LOGIN_RATE = rate("WAYPOST_LOGIN_RATE", "20/min")
+ACCOUNT_RATE = rate("WAYPOST_ACCOUNT_RATE", "10/min")
 # How many proxies in front append to X-Forwarded-For; 0: the header is not believed.
 TRUSTED_PROXIES = number("WAYPOST_TRUSTED_PROXIES", 0)
 METRICS_TOKEN = text("WAYPOST_METRICS_TOKEN")  # empty: /metrics is open
@@ -205,7 +216,6 @@ REST_FRAMEWORK = {
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "controlplane.api.negotiation.JsonOnly",
     "DEFAULT_METADATA_CLASS": None,
     "URL_FORMAT_OVERRIDE": None,
-    "NUM_PROXIES": TRUSTED_PROXIES,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
 SPECTACULAR_SETTINGS = {

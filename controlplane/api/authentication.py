@@ -11,14 +11,13 @@ from django.contrib.auth.models import AnonymousUser
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
-from rest_framework.throttling import BaseThrottle
 
 from controlplane.api import person_tokens
+from controlplane.core import network
 from controlplane.core.audit import Actor
 from tenants.actions import api_tokens
 from tenants.models import ApiToken, User
 
-_LONGEST_ADDRESS = 60  # what the audit keeps; whoever evades the proxies may send anything
 _REFUSED = (
     "The token is unknown, has ended or was revoked. Make a new one in the portal under Tokens, "
     "or log in again."
@@ -75,14 +74,9 @@ def caller(request: Request) -> User | TokenPrincipal:
     return cast("User | TokenPrincipal", who)
 
 
-def address(request: Request) -> str:
-    """Return the caller's network address, as the outermost of our trusted proxies saw it."""
-    return (BaseThrottle().get_ident(request) or "")[:_LONGEST_ADDRESS]
-
-
 def actor(request: Request) -> Actor:
     """Return who acts, in the words of the audit log."""
-    source_ip = address(request)
+    source_ip = network.address(request)
     if isinstance(request.user, AnonymousUser):
         return Actor("anonymous", source_ip)
     who = caller(request)

@@ -17,8 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.encoders import JSONEncoder
 
-from controlplane.api import authentication
-from controlplane.core import idempotency
+from controlplane.core import idempotency, network
 from controlplane.core.errors import Invalid
 
 _KEPT_HEADERS = ("Location", "ETag")
@@ -54,7 +53,7 @@ def idempotent(post: Post) -> Post:
 def _key(request: Request, text: str) -> idempotency.Key:
     if not (1 <= len(text) <= 255 and text.isascii() and text.isprintable()):
         raise KeyInvalid("Send an Idempotency-Key of 1 to 255 printable ASCII characters.")
-    caller = getattr(request.user, "pk", None) or f"anonymous-{authentication.address(request)}"
+    caller = getattr(request.user, "pk", None) or f"anonymous-{network.address(request)}"
     scope = hashlib.sha256(str(caller).encode()).hexdigest()
     body = request.path + json.dumps(request.data, sort_keys=True)
     # Keyed, because a body may hold a password that a plain hash would let someone guess.

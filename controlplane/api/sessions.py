@@ -13,11 +13,12 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import authentication, person_tokens, schema, throttling
+from controlplane.api import authentication, person_tokens, schema
 from controlplane.api.authentication import TokenPrincipal
 from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import StrictSerializer
 from controlplane.api.views import ApiView, PublicView
+from controlplane.core import throttling
 from controlplane.core.errors import Conflict, Denied
 from tenants import queries
 from tenants.actions import tenants
@@ -79,8 +80,6 @@ class SessionSerializer(CallerSerializer):
 class SignupView(PublicView):
     """A new person with a new tenant."""
 
-    throttle_classes = [throttling.SignupThrottle]
-
     @schema.describe(
         "Sign up",
         request=SignupSerializer,
@@ -96,6 +95,7 @@ class SignupView(PublicView):
         asked = SignupSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         values = asked.validated_data
+        throttling.require_signup(request, values["email"])
         signed_up = tenants.sign_up(
             email=values["email"],
             password=values["password"],
@@ -109,8 +109,6 @@ class SignupView(PublicView):
 class SessionView(ApiView):
     """Log in and out."""
 
-    throttle_classes = [throttling.LoginThrottle]
-
     @schema.describe(
         "Log in", request=CredentialsSerializer, response=SessionSerializer, status=201, auth=[]
     )
@@ -120,6 +118,7 @@ class SessionView(ApiView):
         asked = CredentialsSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         values = asked.validated_data
+        throttling.require_login(request, values["email"])
         user = authenticate(None, username=values["email"].lower(), password=values["password"])
         if not isinstance(user, User):
             raise AuthenticationFailed("This email and password do not belong together.")
@@ -137,10 +136,6 @@ class SessionView(ApiView):
     def get_permissions(self) -> list[Any]:
         """Anyone may log in."""
         return [] if self.request.method == "POST" else [*super().get_permissions()]
-
-    def get_throttles(self) -> list[Any]:
-        """Only logins are counted."""
-        return super().get_throttles() if self.request.method == "POST" else []
 
 
 class MeView(ApiView):

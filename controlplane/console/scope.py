@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
+from controlplane.core import network
 from controlplane.core.audit import Actor
 from tenants import permissions, queries
 from tenants.models import Membership, Tenant, User
@@ -59,7 +60,7 @@ class Scope:
     @property
     def actor(self) -> Actor:
         """Who the audit says did it."""
-        return Actor(f"user:{self.user.email}", self.request.META.get("REMOTE_ADDR", ""))
+        return Actor(f"user:{self.user.email}", network.address(self.request))
 
     @property
     def nav(self) -> list[NavItem]:

@@ -9,6 +9,7 @@ and into a page message by the console. Nothing here knows HTTP beyond the statu
     ├── Missing           missing         404     - (also for what belongs to somebody else)
     ├── Conflict          conflict        409     -
     ├── QuotaExceeded     quota_exceeded  403     resource, limit, used, asked, raised_by
+    ├── RateLimited       rate_limited    429     retry_after_seconds
     └── Unavailable       unavailable     503     retry_after_seconds
 
 Concrete errors are small subclasses beside the function that raises them. A ``code`` is a stable
@@ -89,6 +90,14 @@ class QuotaExceeded(WaypostError):
         super().__init__(
             message, resource=resource, limit=limit, used=used, asked=asked, raised_by=raised_by
         )
+
+
+class RateLimited(WaypostError):
+    """Too many tries in a while; the same request may succeed after ``retry_after_seconds``."""
+
+    status = 429
+    code = "rate_limited"
+    title = "Too many requests"
 
 
 class Unavailable(WaypostError):

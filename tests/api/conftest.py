@@ -26,7 +26,7 @@ def quick_settings(settings) -> None:
         "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "api"}
     }
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    settings.SIGNUP_RATE = settings.LOGIN_RATE = "1000/min"
+    settings.SIGNUP_RATE = settings.LOGIN_RATE = settings.ACCOUNT_RATE = "1000/min"
 
 
 @dataclass

@@ -141,7 +141,7 @@ def test_last_use_is_shown(cast, owner):
 
 @pytest.mark.parametrize(("proxies", "seen"), [(0, "127.0.0.1"), (1, "203.0.113.9")])
 def test_audit_tells_the_address_behind_trusted_proxies(cast, owner, settings, proxies, seen):
-    settings.REST_FRAMEWORK = {**settings.REST_FRAMEWORK, "NUM_PROXIES": proxies}
+    settings.TRUSTED_PROXIES = proxies
     headers = {"X-Forwarded-For": "198.51.100.1, 203.0.113.9"}
 
     owner.post(cast.path("/tokens"), {"name": "ci", "role": "viewer"}, headers=headers)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.hashers import MD5PasswordHasher
+from django.core.cache import cache
 from django.test import Client
 
 from controlplane.core import nudge
@@ -23,7 +24,11 @@ class QuickHasher(MD5PasswordHasher):
 
 @pytest.fixture(autouse=True)
 def _portal_settings(settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Quick passwords, an existing static folder, no broker to nudge."""
+    """Quick passwords, an existing static folder, a cache without a server, no broker to nudge."""
+    settings.CACHES = {
+        "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "page"}
+    }
+    cache.clear()
     settings.PASSWORD_HASHERS = [f"{__name__}.QuickHasher"]
     settings.STATIC_ROOT = tmp_path
     monkeypatch.setattr(nudge, "_send", lambda task, ids: None)

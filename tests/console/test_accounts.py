@@ -1,8 +1,11 @@
 """Signing up, logging in and out, and where one lands."""
 
+import re
+
 import pytest
 from django.test import Client
 
+from controlplane.core.models import AuditEvent
 from tenants.models import Membership, Tenant, User
 from tests.console import rows
 from tests.console.conftest import As
@@ -130,3 +133,59 @@ def test_forms_want_a_token_against_forgery(world: World):
 
     assert answer.status_code == 403
     assert "The form has expired" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [("/login", {"username": "olga@acme.example", "password": "wrong"}), ("/signup", ASKED)],
+)
+@pytest.mark.parametrize("setting", ["LOGIN_RATE SIGNUP_RATE", "ACCOUNT_RATE"])
+def test_too_many_tries_are_refused_and_told_when_to_come_back(
+    world: World, settings, path: str, asked: dict[str, str], setting: str
+):
+    for name in setting.split():
+        setattr(settings, name, "1/day")
+    Client().post(path, asked)
+
+    answer = Client().post(path, asked)
+
+    assert answer.status_code == 429
+    page = answer.content.decode()
+    assert re.search(r"Too many tries. Try again in \d+ (minutes|seconds?)\.", page)
+    assert "rate_limited" in page
+    assert f'action="{path}"' in page or 'name="password"' in page
+
+
+def test_too_many_tries_keep_the_right_password_out_too(world: World, settings):
+    settings.ACCOUNT_RATE = "1/day"
+    asked = {"username": "olga@acme.example", "password": rows.PASSWORD}
+    Client().post("/login", {**asked, "password": "wrong"})
+
+    answer = Client().post("/login", asked)
+
+    assert answer.status_code == 429
+    assert "_auth_user_id" not in answer.client.session
+
+
+def test_portal_and_api_count_together(world: World, settings):
+    settings.ACCOUNT_RATE = "1/day"
+    Client().post("/login", {"username": "olga@acme.example", "password": "wrong"})
+
+    body = {"email": "olga@acme.example", "password": "wrong"}
+    answer = Client().post("/api/v1/session", body, "application/json")
+
+    assert answer.status_code == 429
+
+
+@pytest.mark.parametrize(("proxies", "seen"), [(0, "127.0.0.1"), (1, "203.0.113.9")])
+def test_audit_tells_the_address_behind_trusted_proxies(
+    world: World, settings, as_: As, proxies: int, seen: str
+):
+    settings.TRUSTED_PROXIES = proxies
+    asked = {"organisation": "Solo", "plan": "team"}
+    headers = {"X-Forwarded-For": "198.51.100.1, 203.0.113.9"}
+
+    as_(rows.person("alone@example.org")).post("/organisations/new", asked, headers=headers)
+
+    event = AuditEvent.objects.filter(actor="user:alone@example.org").latest("id")
+    assert event.source_ip == seen

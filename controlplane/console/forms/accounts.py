@@ -7,6 +7,8 @@ from django.contrib.auth import password_validation
 from django.contrib.auth.forms import AuthenticationForm
 
 from controlplane.console.forms.base import ConsoleForm, ConsoleRenderer
+from controlplane.core import throttling
+from controlplane.core.errors import RateLimited
 from plans.catalog import PlanDefinition
 
 
@@ -23,8 +25,22 @@ class LoginForm(AuthenticationForm):
         "inactive": "Email or password is wrong. Try again, or sign up.",
     }
 
+    refusal_code = ""
+    refusal_status = 200  # as Django answers a wrong password
+
     def clean_username(self) -> str:
         return str(self.cleaned_data["username"]).lower()
+
+    def clean(self) -> dict[str, Any]:
+        """Count the try before the password is looked at."""
+        email = self.cleaned_data.get("username")
+        try:
+            if email and self.request:
+                throttling.require_login(self.request, email)
+        except RateLimited as error:
+            self.refusal_code, self.refusal_status = error.error_code, error.status
+            raise forms.ValidationError(error.message) from None
+        return super().clean()
 
 
 class PlanForm(ConsoleForm):

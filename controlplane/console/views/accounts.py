@@ -3,13 +3,15 @@
 Local accounts are Django's; single sign-on is a link to the routes of ``controlplane.oidc``.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login as start_session
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
@@ -18,8 +20,10 @@ from controlplane.console.access import login_page, public_page
 from controlplane.console.forms.accounts import LoginForm, OrganisationForm, SignUpForm
 from controlplane.console.forms.base import form_status
 from controlplane.console.scope import Scope
+from controlplane.core import throttling
 from tenants import queries
 from tenants.actions import tenants
+from tenants.actions.tenants import SignedUp
 from tenants.models import Tenant
 
 _LOCAL_BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -36,6 +40,11 @@ class LogIn(LoginView):
         if not settings.LOCAL_ACCOUNTS_ENABLED:
             return redirect("console:login")
         return super().post(request, *args, **kwargs)
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        answer = super().form_invalid(form)
+        answer.status_code = getattr(form, "refusal_status", answer.status_code)
+        return answer
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(
@@ -64,14 +73,7 @@ def sign_up(request: HttpRequest) -> HttpResponseBase:
         return render(request, "console/accounts/signup_closed.html", status=403)
     form = SignUpForm(request.POST or None, plans=plan_reads.offered())
     if form.is_valid():
-        signed_up = form.attempt(
-            tenants.sign_up,
-            email=form.cleaned_data["email"].lower(),
-            password=form.cleaned_data["password"],
-            by=None,
-            organisation=form.cleaned_data["organisation"],
-            plan_key=form.cleaned_data["plan"],
-        )
+        signed_up = form.attempt(_sign_up, request=request, asked=form.cleaned_data)
         if signed_up:
             start_session(request, signed_up.user, backend=_LOCAL_BACKEND)
             return _first_space(request, signed_up.tenant)
@@ -95,6 +97,17 @@ def new_organisation(scope: Scope) -> HttpResponseBase:
         if signed_up:
             return _first_space(scope.request, signed_up.tenant)
     return scope.render("accounts/signup.html", {"form": form}, form_status(form))
+
+
+def _sign_up(*, request: HttpRequest, asked: Mapping[str, Any]) -> SignedUp:
+    throttling.require_signup(request, asked["email"])
+    return tenants.sign_up(
+        email=asked["email"].lower(),
+        password=asked["password"],
+        by=None,
+        organisation=asked["organisation"],
+        plan_key=asked["plan"],
+    )
 
 
 def _first_space(request: HttpRequest, tenant: Tenant) -> HttpResponseBase:
