@@ -6,8 +6,8 @@ rows. No clock, database or network here; ``sampling`` and ``landing`` call it.
 
 Inside one life everything only grows: ``boot_id`` is one life of a process, ``epoch`` one life of
 an address in it (a counter that fell, an address that was gone). Gauges become running integrals:
-the value seen last times the time since. What moved in a bucket is landed again at its end and at
-the end of the next, so that a lost file costs nothing once a later one of the same life is there.
+the value seen last times the time since. The end of a bucket or of a life lands a whole snapshot:
+every address once more, idle ones too, so that any other file may be lost and no cell changes.
 Rules: design of the lakehouse, section 2.
 """
 
@@ -17,12 +17,12 @@ from datetime import datetime, timedelta
 
 from workers.messaging.observed import AddressCounters, InstanceSnapshot
 from workers.metering.buckets import Clock
-from workers.metering.lives import SPACE, AddressState, Mark, SampleRow, SourceState
+from workers.metering.lives import SPACE, AddressState, Mark, Retired, SampleRow, SourceState
 
 # Nobody knows what a gauge did in a longer silence: that time is not billed.
 LONGEST_STEP = timedelta(minutes=2)
 _TOPIC = "topic"
-_REPEATS = 2  # ends of buckets at which a counter that moved is landed again
+_REPEATS = 2  # ends of buckets at which what is gone is landed again
 _MARKS_KEPT = 96  # a day of buckets: as far as the pipeline may lag behind live.py
 
 
@@ -75,14 +75,22 @@ def advance(
 def land(state: SourceState, *, is_end: bool = False) -> Advance:
     """Return the state with the next ``seq`` and its rows: a heartbeat, and what moved.
 
-    At the end of a bucket or of a life (``is_end``) what moved lately is repeated. A source that
-    was never sampled has nothing to land.
+    At the end of a bucket or of a life (``is_end``) a whole snapshot: every address that ever
+    counted, and those that are gone since the last ends. A source that was never sampled has
+    nothing to land.
     """
     if state.sampled_at is None or state.bucket_at is None:
         return Advance((state,), ())
-    moved = {n: a for n, a in state.addresses.items() if a.moved or (is_end and a.fresh)}
-    kept = {**state.addresses, **{n: _landed(a, is_end) for n, a in moved.items()}}
-    landed = replace(state, seq=state.seq + 1, unlanded=False, addresses=kept)
+    held = [*state.addresses.items(), *state.retired]
+    due = [(name, address) for name, address in held if _is_due(address, is_end)]
+    landed = replace(
+        state,
+        seq=state.seq + 1,
+        unlanded=False,
+        unclosed=state.unclosed and not is_end,
+        addresses={name: _landed(each, is_end) for name, each in state.addresses.items()},
+        retired=_still_repeated(state.retired, is_end),
+    )
     taken_at = max(state.sampled_at, state.bucket_at)  # a clock that was set back
     beat = SampleRow(
         state.tenant_id,
@@ -96,14 +104,15 @@ def land(state: SourceState, *, is_end: bool = False) -> Advance:
         connection_ms=state.connection_ms,
         peak_connections=state.peak_connections,
     )
-    rows = [_address_row(beat, name, address) for name, address in sorted(moved.items())]
-    return Advance((landed,), (beat, *rows))
+    rows = [_address_row(beat, name, address) for name, address in due]
+    return Advance((landed,), (beat, *sorted(rows, key=lambda row: (row.address, row.epoch))))
 
 
 def end(state: SourceState) -> Advance:
-    """Return the state as the end of its life, with the rows that were not landed yet."""
-    last = land(state, is_end=True) if state.unlanded else Advance((state,), ())
-    return Advance(tuple(replace(s, ended=True, connections=0) for s in last.states), last.rows)
+    """Return the state as the end of its life, with a whole snapshot of what was seen last."""
+    rows: list[SampleRow] = []
+    last = replace(_closed(state, rows), ended=True, connections=0)
+    return Advance((last,), tuple(rows))
 
 
 def _collect(step: Advance, done: list[SourceState], rows: list[SampleRow]) -> None:
@@ -119,27 +128,37 @@ def _step(
     bucket_at = state.bucket_at or clock.regular
     is_boundary = clock.is_boundary(bucket_at)
     if not is_boundary and bucket_at < clock.current:  # too late to belong to the old bucket
-        state, bucket_at = _flush(state, rows, is_end=True), clock.current
+        state, bucket_at = _closed(state, rows), clock.current
     if state.bucket_at != bucket_at:
         state = _open_bucket(state, bucket_at)
     if snapshot is None:
         state = _observe_space(state, reading)
     else:
-        state = _flush(state, rows, is_end=True) if _starts_epoch(state, snapshot) else state
         state = _observe(state, snapshot, reading)
     if is_boundary:
-        state = _open_bucket(_flush(state, rows, is_end=True), clock.current)
+        state = _open_bucket(_closed(state, rows), clock.current)
     return Advance((state,), tuple(rows))
+
+
+def _is_due(address: AddressState, is_end: bool) -> bool:
+    is_repeated = is_end and (address.present or address.fresh > 0)
+    return address.moved or (is_repeated and any(_counters(address)))
 
 
 def _landed(address: AddressState, is_end: bool) -> AddressState:
     return replace(address, moved=False, fresh=max(0, address.fresh - is_end))
 
 
-def _flush(state: SourceState, rows: list[SampleRow], *, is_end: bool = False) -> SourceState:
-    if not state.unlanded:
+def _still_repeated(retired: tuple[Retired, ...], is_end: bool) -> tuple[Retired, ...]:
+    landed = ((name, _landed(address, is_end)) for name, address in retired)
+    return tuple((name, address) for name, address in landed if address.fresh)
+
+
+def _closed(state: SourceState, rows: list[SampleRow]) -> SourceState:
+    """End the bucket (or the life) with a whole snapshot, unless one followed the last sample."""
+    if not state.unclosed:
         return state
-    landed = land(state, is_end=is_end)
+    landed = land(state, is_end=True)
     rows.extend(landed.rows)
     return landed.states[0]
 
@@ -155,19 +174,29 @@ def _observe_space(state: SourceState, reading: Reading) -> SourceState:
         return state
     together = sum(len(snapshot.connections) for snapshot in reading.instances.values())
     peak = max(state.peak_connections, together)
-    return replace(state, sampled_at=reading.taken_at, peak_connections=peak, unlanded=True)
+    return replace(
+        state,
+        sampled_at=reading.taken_at,
+        peak_connections=peak,
+        unlanded=True,
+        unclosed=True,
+    )
 
 
 def _observe(state: SourceState, snapshot: InstanceSnapshot, reading: Reading) -> SourceState:
     elapsed_ms = _elapsed_ms(state.sampled_at, reading.taken_at)
     seen = {c.address: _observe_address(state, c, reading, elapsed_ms) for c in snapshot.addresses}
-    gone = {n: replace(a, present=False) for n, a in state.addresses.items() if n not in seen}
+    olds = state.addresses.items()
+    gone = {name: _gone(old) for name, old in olds if name not in seen}
+    over = tuple((n, _gone(a)) for n, a in olds if n in seen and seen[n].epoch != a.epoch)
     used_in, used_out = _used(state, seen)
     return replace(
         state,
         sampled_at=reading.taken_at,
         unlanded=True,
+        unclosed=True,
         addresses={**gone, **seen},
+        retired=(*state.retired, *over),
         connections=len(snapshot.connections),
         # A lower bound while a login is under way: inside one life its maximum is the truth.
         connections_opened=max(state.connections_opened, snapshot.connections_opened),
@@ -197,7 +226,12 @@ def _observe_address(
     )
     if _counters(seen) == _counters(before):
         return seen
-    return replace(seen, moved=True, fresh=_REPEATS)
+    return replace(seen, moved=True)
+
+
+def _gone(address: AddressState) -> AddressState:
+    """An address, or an epoch of one, that shows no counters any more."""
+    return replace(address, present=False, fresh=_REPEATS) if address.present else address
 
 
 def _out(before: AddressState, counters: AddressCounters) -> int:
@@ -216,12 +250,6 @@ def _is_next_epoch(old: AddressState, counters: AddressCounters) -> bool:
         old.type != _TOPIC and counters.messages_out < old.messages_out
     )
     return fell or not old.present
-
-
-def _starts_epoch(state: SourceState, snapshot: InstanceSnapshot) -> bool:
-    """Whether a life of an address ends here: its last values go out first."""
-    olds = ((state.addresses.get(c.address), c) for c in snapshot.addresses)
-    return any(old is not None and _is_next_epoch(old, c) for old, c in olds)
 
 
 def _used(state: SourceState, seen: Mapping[str, AddressState]) -> tuple[int, int]:

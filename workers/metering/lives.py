@@ -42,7 +42,8 @@ class SampleRow:
 class AddressState:
     """What is remembered of one address on one source.
 
-    ``moved`` since it was last landed; ``fresh`` is how many ends of buckets will repeat it.
+    ``moved`` since it was last landed. While it is ``present`` each end of a bucket repeats it;
+    when it is gone, ``fresh`` more ends do.
     ``queues_out`` is the last value of each subscription queue of a topic: queues come and go, so
     a topic's ``messages_out`` is the running sum of their growth.
     """
@@ -59,6 +60,9 @@ class AddressState:
     queues_out: Mapping[str, int] = field(default_factory=dict)
 
 
+Retired = tuple[str, AddressState]  # an ended epoch of an address, by its name
+
+
 @dataclass(frozen=True)
 class Mark:
     """What a life had used in all when a bucket began: live usage is counted from here."""
@@ -73,6 +77,8 @@ class SourceState:
     """What is remembered of one life of one source. Key: (source, boot_id).
 
     ``used_in`` and ``used_out`` add up usage over all addresses and epochs of the life.
+    ``unlanded``: sampled since anything was landed; ``unclosed``: since a whole snapshot was.
+    ``retired`` are epochs that ended lately and are still repeated.
     """
 
     tenant_id: str
@@ -89,8 +95,10 @@ class SourceState:
     used_in: int = 0
     used_out: int = 0
     unlanded: bool = False
+    unclosed: bool = False
     ended: bool = False
     addresses: Mapping[str, AddressState] = field(default_factory=dict)
+    retired: tuple[Retired, ...] = ()
     marks: tuple[Mark, ...] = ()
 
 

@@ -22,6 +22,7 @@ _SCALARS = (
     "used_in",
     "used_out",
     "unlanded",
+    "unclosed",
 )
 
 
@@ -85,6 +86,9 @@ def state_of(row: MeteredSource) -> SourceState:
         for at, came, went in row.integrals.get("marks", [])
     )
     addresses = {name: AddressState(**fields) for name, fields in row.addresses.items()}
+    retired = tuple(
+        (name, AddressState(**fields)) for name, fields in row.integrals.get("retired", [])
+    )
     return SourceState(
         row.tenant_id,
         row.space_id,
@@ -94,6 +98,7 @@ def state_of(row: MeteredSource) -> SourceState:
         sampled_at=row.sampled_at,
         bucket_at=row.bucket_at,
         addresses=addresses,
+        retired=retired,
         marks=marks,
         **scalars,
     )
@@ -101,6 +106,7 @@ def state_of(row: MeteredSource) -> SourceState:
 
 def _columns(state: SourceState) -> dict[str, Any]:
     integrals = {name: getattr(state, name) for name in _SCALARS}
+    integrals["retired"] = [[name, asdict(address)] for name, address in state.retired]
     integrals["marks"] = [
         [mark.bucket_at.isoformat(), mark.messages_in, mark.messages_out] for mark in state.marks
     ]

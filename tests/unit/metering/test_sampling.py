@@ -138,6 +138,20 @@ def test_answer_of_a_life_that_was_followed_is_ignored(
     assert source("broker-0").boot_id == "boot-2"
 
 
+def test_ended_epoch_that_is_still_repeated_is_remembered(
+    space: AddressSpace, readers: FakeReaders
+) -> None:
+    for orders in ((5, 2), (1, 0)):
+        readers.answers[space.id] = {"broker-0": snapshot(orders=orders)}
+        sampling.round_all(readers)
+
+    state = sources.state_of(source("broker-0"))
+
+    [(name, ended)] = state.retired
+    assert (name, ended.epoch, ended.messages_in, ended.fresh) == ("orders", 0, 5, 2)
+    assert state.addresses["orders"].epoch == 1
+
+
 def test_last_sample_of_addresses_is_recorded(space: AddressSpace, readers: FakeReaders) -> None:
     readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
 
