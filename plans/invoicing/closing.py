@@ -238,7 +238,7 @@ def _hold(invoice: Invoice, reasons: list[gate.Reason], by: Actor) -> None:
 def _draft(invoice: Invoice, found: Facts, evidence: Evidence, by: Actor) -> None:
     rated = rating.rate(found, rating.from_copy(found.tenant_id))
     manifest = document.manifest_of(found, evidence)
-    words = quality.describe(evidence, found.space_names(), settings.SAMPLE_SECONDS)
+    words = quality.describe(evidence, found.space_names())
     made = document.build(found, rated, manifest=manifest, quality=words, as_of=evidence.as_of)
     _write_lines(invoice, made["lines"])
     states.move(

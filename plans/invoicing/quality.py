@@ -1,5 +1,6 @@
 """The quality line: what the samples of a period cannot show, in words. Pure."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,16 +9,14 @@ from plans.invoicing.evidence import CrashGap, Evidence
 COMPLETE = "Complete: every sample of this period arrived and is counted."
 
 
-def describe(
-    evidence: Evidence, space_names: Mapping[str, str], sample_seconds: int
-) -> dict[str, Any]:
+def describe(evidence: Evidence, space_names: Mapping[str, str]) -> dict[str, Any]:
     """Return {flagged, text, crash_gaps, covered_holes} for the document and the page.
 
     Flagged when something could not be seen: a crash hides what an instance carried after its last
-    sample, at most one sampling interval, and that is never billed.
+    sample, and that is never billed. The span of each gap, and of the longest, is said.
     """
     covered = [hole for hole in evidence.holes if not hole.at_end]
-    sentences = [_gap(gap, space_names, sample_seconds) for gap in _ordered(evidence)]
+    sentences = [_gap(gap, space_names) for gap in _ordered(evidence)] + _longest(evidence)
     if covered:
         lost = sum(hole.last_seq - hole.first_seq + 1 for hole in covered)
         sentences.append(
@@ -36,13 +35,35 @@ def _ordered(evidence: Evidence) -> list[CrashGap]:
     return sorted(evidence.crash_gaps, key=lambda gap: (gap.last_sample_at, gap.source))
 
 
-def _gap(gap: CrashGap, space_names: Mapping[str, str], sample_seconds: int) -> str:
+def _gap(gap: CrashGap, space_names: Mapping[str, str]) -> str:
     space_id, _, instance = gap.source.partition("/")
+    seconds = _seconds(gap)
+    until = "from then on (it was not seen again)"
+    if seconds is not None:
+        until = f"from then until its next sample, {seconds:,} {_noun(seconds)} later,"
     return (
         f"{instance} of {space_names.get(space_id, space_id)} stopped without warning after its "
-        f"sample of {gap.last_sample_at:%Y-%m-%d %H:%M:%S} UTC: what it carried from then on, at "
-        f"most {sample_seconds} seconds, was not seen and is not billed."
+        f"sample of {gap.last_sample_at:%Y-%m-%d %H:%M:%S} UTC: what it carried {until} was "
+        "not seen and is not billed."
     )
+
+
+def _longest(evidence: Evidence) -> list[str]:
+    known = [s for s in map(_seconds, evidence.crash_gaps) if s is not None]
+    if len(known) < 2:
+        return []
+    return [f"The longest of these gaps is {max(known):,} {_noun(max(known))}."]
+
+
+def _seconds(gap: CrashGap) -> int | None:
+    """The span of a gap in begun seconds; None while its end is not known."""
+    if gap.next_sample_at is None:
+        return None
+    return math.ceil((gap.next_sample_at - gap.last_sample_at).total_seconds())
+
+
+def _noun(seconds: int) -> str:
+    return "second" if seconds == 1 else "seconds"
 
 
 def _as_document(gap: CrashGap) -> dict[str, str | None]:

@@ -299,7 +299,7 @@ def test_a_crash_gap_and_a_covered_hole_are_flagged_in_words_and_do_not_hold() -
     invoice = rows.drafted(
         owner,
         sampled_spaces=frozenset({space.id}),
-        crash_gaps=(CrashGap(f"{space.id}/broker-0", "b1", seen, None),),
+        crash_gaps=(CrashGap(f"{space.id}/broker-0", "b1", seen, seen + timedelta(seconds=47.2)),),
         holes=(Hole(f"{space.id}/broker-0", "b2", 4, 4, at_end=False),),
     )
 
@@ -309,8 +309,28 @@ def test_a_crash_gap_and_a_covered_hole_are_flagged_in_words_and_do_not_hold() -
     assert (
         "broker-0 of shop stopped without warning after its sample of 2026-04-03 10:02:10" in text
     )
-    assert "at most 10 seconds, was not seen and is not billed" in text
+    assert "until its next sample, 48 seconds later, was not seen and is not billed" in text
+    assert "longest" not in text
     assert "1 sample was lost on the way" in text
+
+
+def test_of_several_crash_gaps_the_longest_is_named() -> None:
+    owner = rows.tenant()
+    space = rows.space(owner, name="shop")
+    spans = ((1, 12), (2, 3_725), (3, 9))
+    gaps = [
+        CrashGap(f"{space.id}/broker-{n}", "b1", STARTS_AT, STARTS_AT + timedelta(seconds=seconds))
+        for n, seconds in spans
+    ]
+    lost = CrashGap(f"{space.id}/router-0", "b1", STARTS_AT, None)
+
+    text = rows.drafted(
+        owner, sampled_spaces=frozenset({space.id}), crash_gaps=(*gaps, lost)
+    ).quality["text"]
+
+    assert "The longest of these gaps is 3,725 seconds." in text
+    assert "router-0 of shop stopped without warning" in text
+    assert "it was not seen again" in text
 
 
 def test_a_complete_period_says_so() -> None:
