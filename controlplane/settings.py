@@ -50,7 +50,7 @@ def database(url: str) -> dict[str, Any]:
     if parts.scheme != "postgresql":
         raise ImproperlyConfigured("WAYPOST_DATABASE_URL must begin with postgresql://")
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "controlplane.core.postgresql",
         "HOST": unquote(parts.hostname or ""),
         "PORT": parts.port or 5432,
         "USER": unquote(parts.username or ""),

@@ -123,6 +123,11 @@ def command(data_dir: Path, socket_dir: Path, port: int, *, durable: bool = True
         "shared_buffers=64MB",
         "-c",
         "max_connections=100",
+        # Its log says what broke, without the rows and the statement that broke it.
+        "-c",
+        "log_error_verbosity=terse",
+        "-c",
+        "log_min_error_statement=panic",
         "-c",
         f"fsync={'on' if durable else 'off'}",
     ]

@@ -4,6 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from controlplane.embedded import postgres
@@ -21,3 +22,18 @@ def test_service_user_may_run_what_is_in_a_closed_folder(tmp_path: Path) -> None
     ended = subprocess.run(asked, cwd="/", check=False)
 
     assert ended.returncode == 0
+
+
+def test_the_log_says_which_constraint_was_broken_but_holds_no_rows(tmp_path: Path) -> None:
+    with (
+        postgres.throwaway(tmp_path) as server,
+        psycopg.connect(server.url("postgres")) as database,
+    ):
+        database.execute("create table people (email text unique)")
+        database.execute("insert into people values ('olga@acme.example')")
+        with pytest.raises(psycopg.errors.UniqueViolation):
+            database.execute("insert into people values ('olga@acme.example')")
+
+    log = (tmp_path / "postgres.log").read_text()
+    assert "violates unique constraint" in log
+    assert "olga@acme.example" not in log

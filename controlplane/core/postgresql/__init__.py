@@ -1,0 +1,1 @@
+"""Django's PostgreSQL backend whose errors hold no rows; see ``base``."""
