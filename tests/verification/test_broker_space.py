@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from django.utils import timezone
-from proton import ConnectionException, ProtonException
+from proton import ConnectionException, ProtonException, Receiver, Terminus, symbol
+from proton.reactor import DurableSubscription, ReceiverOption
 from proton.utils import BlockingConnection, BlockingSender, LinkDetached, SendException
 
 from controlplane.core.audit import SYSTEM
@@ -114,6 +115,60 @@ def test_a_user_may_do_what_was_granted_and_no_more(
             amqp.connected(space, tmp_path, user, password),
         ):
             pass
+
+
+class Shared(ReceiverOption):
+    """Asks for a subscription that several consumers share, by its link name."""
+
+    def __init__(self, durability: int) -> None:
+        self._durability = durability
+
+    def apply(self, receiver: Receiver) -> None:
+        receiver.source.capabilities.put_object(symbol("shared"))
+        receiver.source.durability = self._durability
+
+
+@pytest.mark.parametrize(
+    ("option", "condition"),
+    [
+        # A broker's word for a refused queue of the link's own lifetime; see docs/messaging.md.
+        (None, "amqp:internal-error"),
+        (DurableSubscription(), "amqp:unauthorized-access"),
+        (Shared(Terminus.NONDURABLE), "amqp:unauthorized-access"),
+        (Shared(Terminus.DELIVERIES), "amqp:unauthorized-access"),
+    ],
+    ids=["plain", "durable", "shared", "shared-durable"],
+)
+def test_a_user_without_recv_gets_no_subscription_and_leaves_no_queue(
+    space: AddressSpace,
+    real_doors: Doors,
+    tmp_path: Path,
+    option: ReceiverOption | None,
+    condition: str,
+) -> None:
+    rows.make_user(space, "writer", ("news", "send"))
+    settle(space, real_doors)
+
+    with amqp.connected(space, tmp_path, "writer", rows.PASSWORD) as connection:
+        with pytest.raises(LinkDetached, match="not authorized") as refusal:
+            connection.create_receiver("news", name="mine", options=option)
+        amqp.send(connection, "news", "to nobody")
+        taken = snapshot(space, real_doors)
+
+    assert refusal.value.condition == condition
+    assert counters(taken, "news").messages_in == 1
+    assert counters(taken, "news").queues_out == {}
+
+
+def test_the_broker_warns_of_nothing_while_it_is_managed_and_probed(
+    space: AddressSpace, real_doors: Doors, state_dir: Path
+) -> None:
+    snapshot(space, real_doors)
+
+    (log,) = state_dir.glob("spaces/**/broker-0/log/output.log")
+    lines = log.read_text().splitlines()
+    assert [line for line in lines if "AMQ221007" in line]  # it is live, and its log is read here
+    assert [line for line in lines if "WARN" in line] == []
 
 
 def test_revoking_closes_open_connections_and_refuses_new_ones(

@@ -26,6 +26,10 @@ EVERYTHING = (
 )
 _SEND = ("send",)
 _RECEIVE = ("consume", "browse")
+# Only who may receive may make queues. Without that right a broker calls a refused plain
+# subscription ``amqp:internal-error``; to give it to everybody would make that
+# ``amqp:unauthorized-access``, but a refused link would then leave its queue behind (a shared one
+# beyond the connection's end), and that queue would fill with copies on the tenant's bill.
 _SUBSCRIBE = (
     *_RECEIVE,
     "createDurableQueue",

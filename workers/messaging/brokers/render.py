@@ -41,6 +41,8 @@ certificate {{
        org.apache.activemq.jaas.textfiledn.role="certificate-roles.properties";
 }};
 """
+# AMQ222165 and AMQ222166 warn of each queue without a dead-letter or expiry address. Addresses of
+# tenants have one if they ask for it, and our own replies to management never do.
 _LOG = """\
 rootLogger.level = WARN
 rootLogger.appenderRef.console.ref = console
@@ -48,6 +50,10 @@ logger.audit.name = org.apache.activemq.audit
 logger.audit.level = OFF
 logger.server.name = org.apache.activemq.artemis.core.server
 logger.server.level = INFO
+logger.server.filter.undelivered.type = RegexFilter
+logger.server.filter.undelivered.regex = AMQ22216[56]:.*
+logger.server.filter.undelivered.onMatch = DENY
+logger.server.filter.undelivered.onMismatch = NEUTRAL
 appender.console.type = Console
 appender.console.name = console
 appender.console.place.type = PatternLayout
