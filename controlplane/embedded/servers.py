@@ -23,6 +23,9 @@ from controlplane.embedded.supervisor_client import Program
 
 STORES = ("postgres", "valkey")
 SERVICES = ("web", "worker", "metering", "beat", "auth")
+WORKERS = ("worker", "metering")
+# Where kombu keeps who takes commands; a Celery worker joins after it began to take tasks.
+_TAKERS = "_kombu.binding.celery.pidbox"
 
 
 def postgres_program(installation: Installation) -> Program:
@@ -114,15 +117,12 @@ def wait_valkey(installation: Installation) -> None:
     Raises:
         Unavailable: ``stack.not_ready``.
     """
-    client = redis.Redis(
-        "127.0.0.1", installation.ports.valkey, password=installation.secrets.valkey_password
-    )
-    with client:
+    with _valkey(installation) as client:
         _wait("valkey", installation, lambda: _answers(client.ping, redis.RedisError))
 
 
 def wait_services(installation: Installation) -> None:
-    """Return once the portal is ready and every service runs.
+    """Return once the portal is ready, every service runs and the workers take tasks.
 
     Raises:
         Unavailable: ``stack.not_ready``, with the end of the log of the one that is not.
@@ -131,6 +131,15 @@ def wait_services(installation: Installation) -> None:
     _wait("auth", installation, lambda: ports.is_open("127.0.0.1", installation.ports.auth))
     for name in SERVICES:
         _wait(name, installation, lambda name=name: _runs(installation, name))  # type: ignore[misc]
+    with _valkey(installation) as client:
+        for name in WORKERS:
+            _wait(name, installation, lambda name=name: takes_tasks(client, name))  # type: ignore[misc]
+
+
+def takes_tasks(client: redis.Redis, name: str) -> bool:
+    """Return whether a worker of that name has connected to the queue since Valkey started."""
+    takers: set[bytes] = client.smembers(_TAKERS)  # type: ignore[assignment]
+    return any(f"{name}@".encode() in taker for taker in takers)
 
 
 def is_web_ready(installation: Installation) -> bool:
@@ -160,6 +169,12 @@ def log_tail(installation: Installation, name: str, lines: int = 8) -> str:
     path = Path(_log(installation, name))
     text = path.read_text(errors="replace") if path.exists() else ""
     return "\n".join(text.splitlines()[-lines:])
+
+
+def _valkey(installation: Installation) -> redis.Redis:
+    return redis.Redis(
+        "127.0.0.1", installation.ports.valkey, password=installation.secrets.valkey_password
+    )
 
 
 def _runs(installation: Installation, name: str) -> bool:

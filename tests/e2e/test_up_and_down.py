@@ -42,6 +42,13 @@ def test_up_killed_half_way_is_finished_by_the_next(folder: Path, seconds: float
     assert supervision.list_processes(made) == []
 
 
+def test_up_returns_when_the_workers_take_tasks(folder: Path) -> None:
+    made = stack.up(folder)
+
+    logs = [(made.log_dir / f"{name}.log").read_text() for name in servers.WORKERS]
+    assert ["Connected to redis" in log for log in logs] == [True, True]
+
+
 def test_up_again_changes_nothing(running: Installation) -> None:
     before = {server.name: server.pid for server in stack.status(running.root).servers}
 
