@@ -83,8 +83,11 @@ class AuthInThread:
     def _call(self, job: object) -> int:
         return asyncio.run_coroutine_threadsafe(job, self._loop).result(10)  # type: ignore[arg-type]
 
-    def set_users(self, *users: KnownUser, send_withdrawn: bool = False) -> None:
-        space = SpaceUsers(send_withdrawn, {each.name: each for each in users})
+    def set_users(
+        self, *users: KnownUser, addresses: Sequence[str], send_withdrawn: bool = False
+    ) -> None:
+        by_name = {each.name: each for each in users}
+        space = SpaceUsers(send_withdrawn, by_name, tuple(addresses))
         self.state.replace({SPACE: space})
 
     def stop(self) -> None:

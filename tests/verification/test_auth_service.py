@@ -14,7 +14,8 @@ from django.db import connection as database
 from proton import symbol
 
 from controlplane.core.audit import SYSTEM
-from tenants.actions import address_spaces, messaging_users
+from tenants.actions import address_spaces, addresses, messaging_users
+from tenants.actions.addresses import AddressSettings
 from tenants.models import AddressSpace, MessagingUser
 from tests.reconcile import rows
 from tests.verification import routing_rig as rigs
@@ -110,7 +111,10 @@ class Wire:
 def service(tmp_path: Path) -> Iterator[Service]:
     control = certificates.create_authority("control", datetime.now(UTC))
     auth = AuthInThread(tmp_path, control)
-    auth.set_users(known("anna", "secret of anna", {"orders": ("recv", "send"), "a/#": ("send",)}))
+    auth.set_users(
+        known("anna", "secret of anna", {"orders": ("recv", "send"), "a/#": ("send",)}),
+        addresses=["orders", "a/b", "a/c/d", "ab"],
+    )
     yield Service(tmp_path, control, auth)
     auth.stop()
 
@@ -130,7 +134,19 @@ def test_plain_login_tells_who_it_was_and_what_it_may(service: Service) -> None:
     wire.close()
     granted = {key: list(value.elements) for key, value in told["address-authz"].items()}  # type: ignore[attr-defined]
     assert told["authenticated-identity"] == {"sub": "anna", "preferred_username": "anna"}
-    assert granted == {"orders": ["recv", "send"], "a/#": ["send"]}
+    assert granted == {"orders": ["recv", "send"], "a/b": ["send"], "a/c/d": ["send"]}
+
+
+def test_a_user_whose_grants_fit_no_frame_is_refused(service: Service) -> None:
+    many = [f"orders/{number:0100}" for number in range(500)]
+    service.auth.set_users(known("anna", "secret of anna", {"#": ("recv",)}), addresses=many)
+    wire = service.connect()
+    wire.begin()
+
+    wire.init("PLAIN", PLAIN_ANNA)
+
+    assert outcome(wire) == Outcome.SYSTEM_PERMANENT
+    wire.close()
 
 
 @pytest.mark.parametrize(
@@ -271,10 +287,29 @@ def test_changes_are_known_within_a_second(watched: State) -> None:
     assert seconds_until(lambda: users()["anna"] != known_before) < 1
     address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
     assert seconds_until(is_withdrawn) < 1
+    calls = rows.make_address(space, "calls", "anycast")
+    assert seconds_until(lambda: addresses_of(watched, space) == ("calls",)) < 1
+    addresses.delete(address=calls, by=SYSTEM)
+    assert seconds_until(lambda: addresses_of(watched, space) == ()) < 1
     messaging_users.revoke(user=MessagingUser.objects.get(pk=anna.pk), by=SYSTEM)
     assert seconds_until(lambda: not users()) < 1
     address_spaces.delete(space=space, by=SYSTEM)
     assert seconds_until(lambda: space.id not in (watched.picture or {})) < 1
+
+
+def addresses_of(state: State, space: AddressSpace) -> tuple[str, ...]:
+    return (state.picture or {})[space.id].addresses
+
+
+def test_addresses_are_known_as_clients_name_them(watched: State) -> None:
+    space = rows.make_space(rows.make_tenant(), kind="standard")
+    rows.make_address(space, "news", "topic")
+
+    rows.make_address(space, "desk", "subscription", AddressSettings(topic="news"))
+
+    rigs.wait_for(
+        lambda: addresses_of(watched, space) == ("news::desk", "news"), "the subscription", 5
+    )
 
 
 def test_a_broken_row_keeps_one_user_out_and_not_the_others(watched: State) -> None:

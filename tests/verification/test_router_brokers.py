@@ -35,7 +35,10 @@ def space(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Rig, list[RiggedBroker]]]:
     with rigs.rig(tmp_path_factory.mktemp("space"), request.param) as router:
-        router.auth.set_users(known("anna", "secret", {"#": ("send", "recv")}))
+        router.auth.set_users(
+            known("anna", "secret", {"#": ("send", "recv")}),
+            addresses=[each.address for each in ROUTED],
+        )
         with broker_rig.brokers(router, 2, HELD) as running:
             router.start(ROUTED, [each.at for each in running])
             yield router, running

@@ -13,6 +13,9 @@ from workers.messaging.routers.desired import RoutedAddress, Shape
 pytestmark = [pytest.mark.router, pytest.mark.slow]
 
 BOTH = ("send", "recv")
+# What a tenant may write as a pattern and a router would read as more.
+WILD = ("#", "*", "*/#", "_topo/#", "calls,$management", "calls/*,*")
+ADDRESSES = ("calls", "news/local", "nothing/here")  # the last one on no router
 
 
 @pytest.fixture(scope="module", params=rigs.ENGINES)
@@ -24,6 +27,8 @@ def running(
             known("anna", "secret of anna", {"#": BOTH}),
             known("reader", "secret of reader", {"calls": ("recv",), "news/#": ("recv",)}),
             known("writer", "secret of writer", {"calls": ("send",)}),
+            known("wild", "secret of wild", dict.fromkeys(WILD, BOTH)),
+            addresses=ADDRESSES,
         )
         made.start(
             [RoutedAddress("calls", Shape.ANYCAST), RoutedAddress("news/local", Shape.MULTICAST)]
@@ -79,6 +84,11 @@ def test_login_without_a_name_is_refused(router: Rig) -> None:
         ("anna", True, "$management"),
         ("anna", False, "$management"),
         ("anna", True, "_topo/0/router-0/$management"),
+        ("wild", True, "$management"),
+        ("wild", False, "$management"),
+        ("wild", True, "_topo/0/router-0/$management"),
+        ("wild", True, "amqp:/_topo/0/router-0/$management"),
+        ("wild", True, "calls/x:/$management"),
     ],
 )
 def test_an_attach_without_permission_is_refused(
@@ -102,7 +112,7 @@ def test_send_is_refused_while_it_is_withdrawn(router: Rig) -> None:
     users = [known("late", "secret of late", {"#": BOTH})]
     before = router.auth.state.picture
     assert before is not None
-    router.auth.set_users(*users, send_withdrawn=True)
+    router.auth.set_users(*users, addresses=ADDRESSES, send_withdrawn=True)
     try:
         connection = router.connect("late", "secret of late")
 

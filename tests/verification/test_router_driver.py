@@ -39,6 +39,7 @@ def running(
         made.auth.set_users(
             known("anna", "secret of anna", {"#": ("send", "recv")}),
             known("bert", "secret of bert", {"#": ("send", "recv")}),
+            addresses=["calls", "news"],
         )
         yield made
 

@@ -4,24 +4,68 @@ import stat
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from workers.services.auth.state import KnownUser, SpaceUsers, State, Verifier
 
 VERIFIER = Verifier("c2FsdA==", 4096, "c3RvcmVk", "c2VydmVy")
 ANNA = KnownUser("anna", VERIFIER, {"orders": ("recv", "send"), "audit/#": ("send",)})
-PICTURE = {"spc_1": SpaceUsers(False, {"anna": ANNA}), "spc_2": SpaceUsers(True)}
+ADDRESSES = ("audit", "audit/a/b", "auditor", "orders", "orders/new")
+PICTURE = {
+    "spc_1": SpaceUsers(False, {"anna": ANNA}, ADDRESSES),
+    "spc_2": SpaceUsers(True),
+}
 
 
-def test_permissions_are_what_was_granted() -> None:
-    space = SpaceUsers(False, {"anna": ANNA})
+def granted(*patterns: str, addresses: tuple[str, ...] = ADDRESSES) -> dict[str, list[str]]:
+    user = KnownUser("u", VERIFIER, dict.fromkeys(patterns, ("recv", "send")))
+    return SpaceUsers(False, {}, addresses).grants_of(user)
 
-    assert space.permissions_of(ANNA) == {"orders": ["recv", "send"], "audit/#": ["send"]}
+
+def test_grants_are_the_addresses_that_the_patterns_open() -> None:
+    space = SpaceUsers(False, {"anna": ANNA}, ADDRESSES)
+
+    assert space.grants_of(ANNA) == {
+        "orders": ["recv", "send"],
+        "audit": ["send"],
+        "audit/a/b": ["send"],
+    }
 
 
-def test_permissions_lose_send_while_it_is_withdrawn() -> None:
-    space = SpaceUsers(True, {"anna": ANNA})
+def test_grants_lose_send_while_it_is_withdrawn() -> None:
+    space = SpaceUsers(True, {"anna": ANNA}, ADDRESSES)
 
-    assert space.permissions_of(ANNA) == {"orders": ["recv"]}
+    assert space.grants_of(ANNA) == {"orders": ["recv"]}
+
+
+def test_grants_of_several_patterns_add_up() -> None:
+    user = KnownUser("u", VERIFIER, {"orders": ("recv",), "*": ("send",)})
+
+    assert SpaceUsers(False, {}, ("orders",)).grants_of(user) == {"orders": ["recv", "send"]}
+
+
+def test_who_may_use_a_topic_may_use_its_subscriptions() -> None:
+    assert set(granted("news", addresses=("news", "news::desk", "newspaper::x"))) == {
+        "news",
+        "news::desk",
+    }
+
+
+_pattern = st.lists(
+    st.sampled_from(["*", "#", "orders", "$management", "_topo", "a,*", "x,$management"]),
+    min_size=1,
+    max_size=3,
+).map("/".join)
+
+
+@given(st.lists(_pattern, max_size=4))
+def test_only_addresses_of_the_space_are_ever_granted(patterns: list[str]) -> None:
+    assert set(granted(*patterns)) <= set(ADDRESSES)
+
+
+def test_a_name_that_a_router_would_cut_is_never_granted() -> None:
+    assert granted("#", addresses=("a,$management", "b")) == {"b": ["recv", "send"]}
 
 
 def test_state_is_restored_as_it_was(tmp_path: Path) -> None:

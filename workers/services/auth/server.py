@@ -21,11 +21,21 @@ from workers.services.auth.state import KnownUser, SpaceUsers, State
 logger = structlog.get_logger(__name__)
 
 LOGIN_SECONDS = 10.0
+# The largest first frame that proton takes by default (PROTON-2640): some 600 short addresses.
+MAX_OPEN_BYTES = 32 * 1024
 _CAPABILITY = "ADDRESS-AUTHZ"
 
 
 class Unknown(Exception):
     """No picture of the users could be had: nobody can be let in, and it is not their fault."""
+
+
+class TooManyGrants(Exception):
+    """What the user may do does not fit into the frame that tells it; fewer addresses help."""
+
+    def __init__(self, space_id: str, user: str, addresses: int) -> None:
+        super().__init__(space_id, user, addresses)
+        self.told = {"space": space_id, "user": user, "addresses": addresses}
 
 
 @dataclass
@@ -79,14 +89,18 @@ class AuthServer:
         init = await frames.read_frame(login.reader, Code.INIT)
         try:
             user = await self._check(login, init)
+            introduction = await self._introduction(login.space_id, user)
         except mechanisms.Refused as error:
             logger.info("a login was refused", space=login.space_id, reason=str(error))
             return await _end(login, Outcome.AUTH)
         except Unknown:
             logger.error("a login was refused: the users are not known", space=login.space_id)
             return await _end(login, Outcome.SYSTEM_TEMPORARY)
+        except TooManyGrants as error:
+            logger.error("a login was refused: its grants fit no frame", **error.told)
+            return await _end(login, Outcome.SYSTEM_PERMANENT)
         login.send(Code.OUTCOME, frames.ubyte(Outcome.OK))
-        return await self._introduce(login, user)
+        return await _introduce(login, introduction)
 
     async def _check(self, login: Login, init: Frame) -> KnownUser:
         if not login.space_id or init.field(2) != login.space_id:
@@ -107,12 +121,14 @@ class AuthServer:
             raise Unknown
         return self._state.picture.get(space_id, SpaceUsers())
 
-    async def _introduce(self, login: Login, user: KnownUser) -> None:
-        """Answer the router's open with who logged in and what that user may do."""
-        if await frames.read_header(login.reader) != frames.AMQP_HEADER:
-            raise frames.Malformed("no AMQP header after the login")
-        await frames.read_frame(login.reader, Code.OPEN)
-        granted = self._space(login.space_id).permissions_of(user)
+    async def _introduction(self, space_id: str, user: KnownUser) -> bytes:
+        """Return the open that says who logged in and what that user may do.
+
+        Raises:
+            TooManyGrants: a router would not take a frame of this size.
+        """
+        # In a thread: patterns times addresses may be many.
+        granted = await asyncio.to_thread(self._space(space_id).grants_of, user)
         properties = frames.symbol_map(
             {
                 "authenticated-identity": {"sub": user.name, "preferred_username": user.name},
@@ -120,23 +136,23 @@ class AuthServer:
                 "groups": [],
             }
         )
-        login.writer.write(frames.AMQP_HEADER)
-        login.send(
-            Code.OPEN,
-            "waypost-auth",
-            None,
-            None,
-            None,
-            None,
-            None,
-            None,
-            frames.symbols([_CAPABILITY]),
-            None,
-            properties,
-        )
-        await login.writer.drain()
-        await login.reader.read(frames.MAX_FRAME_BYTES)  # its close, or its end
-        login.send(Code.CLOSE)
+        offered = frames.symbols([_CAPABILITY])
+        nothing = [None] * 6
+        frame = frames.encode(Code.OPEN, ["waypost-auth", *nothing, offered, None, properties])
+        if len(frame) > MAX_OPEN_BYTES:
+            raise TooManyGrants(space_id, user.name, len(granted))
+        return frame
+
+
+async def _introduce(login: Login, introduction: bytes) -> None:
+    """Answer the router's open."""
+    if await frames.read_header(login.reader) != frames.AMQP_HEADER:
+        raise frames.Malformed("no AMQP header after the login")
+    await frames.read_frame(login.reader, Code.OPEN)
+    login.writer.write(frames.AMQP_HEADER + introduction)
+    await login.writer.drain()
+    await login.reader.read(frames.MAX_FRAME_BYTES)  # its close, or its end
+    login.send(Code.CLOSE)
 
 
 async def _scram(

@@ -1,18 +1,18 @@
 """Read the picture from PostgreSQL; called by ``watcher`` in its thread, never by the server."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import structlog
 
-from tenants.models import AddressSpace, MessagingUser
+from tenants.models import Address, AddressSpace, MessagingUser, SpaceType
 from workers.services.auth.state import KnownUser, Picture, SpaceUsers, Verifier
 
 logger = structlog.get_logger(__name__)
 
 
 def read_all() -> dict[str, SpaceUsers]:
-    """Return the users of every space that is not being deleted."""
+    """Return the users and addresses of every space that is not being deleted."""
     return _read(None)
 
 
@@ -33,10 +33,27 @@ def _read(space_ids: Collection[str] | None) -> dict[str, SpaceUsers]:
     by_space: dict[str, dict[str, KnownUser]] = {}
     for space_id, user in _known(users.values_list("space_id", "name", "verifiers", "permissions")):
         by_space.setdefault(space_id, {})[user.name] = user
+    addresses = _addresses(space_ids)
     return {
-        space_id: SpaceUsers(withdrawn, by_space.get(space_id, {}))
+        space_id: SpaceUsers(withdrawn, by_space.get(space_id, {}), addresses.get(space_id, ()))
         for space_id, withdrawn in spaces.values_list("id", "send_withdrawn")
     }
+
+
+def _addresses(space_ids: Collection[str] | None) -> Mapping[str, tuple[str, ...]]:
+    """Return the addresses by space, as clients name them. Only routers ask: standard spaces."""
+    rows = Address.objects.filter(
+        deletion_requested_at__isnull=True,
+        space__deletion_requested_at__isnull=True,
+        space__type=SpaceType.STANDARD,
+    )
+    if space_ids is not None:
+        rows = rows.filter(space_id__in=space_ids)
+    found: dict[str, list[str]] = {}
+    names = rows.order_by("address").values_list("space_id", "topic__address", "address")
+    for space_id, topic, address in names:
+        found.setdefault(space_id, []).append(f"{topic}::{address}" if topic else address)
+    return {space_id: tuple(each) for space_id, each in found.items()}
 
 
 def _known(rows: Iterable[tuple[str, str, Any, Any]]) -> Iterator[tuple[str, KnownUser]]:

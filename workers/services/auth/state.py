@@ -15,6 +15,7 @@ import structlog
 
 from controlplane.core import secrets
 from controlplane.core.errors import Unavailable
+from workers.messaging import patterns
 
 logger = structlog.get_logger(__name__)
 
@@ -40,18 +41,38 @@ class KnownUser:
 
 @dataclass(frozen=True)
 class SpaceUsers:
-    """The users of one space by name; with ``send_withdrawn`` none of them may send."""
+    """The users of one space by name; with ``send_withdrawn`` none of them may send.
+
+    ``addresses`` are the space's as clients name them (a subscription: ``<topic>::<name>``).
+    """
 
     send_withdrawn: bool = False
     users: Mapping[str, KnownUser] = field(default_factory=dict)
+    addresses: tuple[str, ...] = ()
 
-    def permissions_of(self, user: KnownUser) -> dict[str, list[str]]:
-        """Return what the user may do now."""
+    def grants_of(self, user: KnownUser) -> dict[str, list[str]]:
+        """Return what the user may do now: {address: operations}, never a pattern.
+
+        A router compares a key with the name that a client asks for. To it ``*`` opens everything,
+        its own management included, and so does a final ``*``: it drops what stands before ``:/``
+        when it routes, so ``a/x:/$management`` begins with ``a/``. It ends a key at a comma.
+        Source: Qpid Dispatch 1.19, policy.c and remote_sasl.c, and iterator.c for ``:/``.
+        """
         granted = {
-            pattern: [each for each in operations if each != "send" or not self.send_withdrawn]
-            for pattern, operations in user.permissions.items()
+            address: self._operations(user, address.split("::", 1)[0])
+            for address in self.addresses
+            if "," not in address
         }
-        return {pattern: operations for pattern, operations in granted.items() if operations}
+        return {address: operations for address, operations in granted.items() if operations}
+
+    def _operations(self, user: KnownUser, address: str) -> list[str]:
+        found = {
+            operation
+            for pattern, operations in user.permissions.items()
+            if patterns.matches(pattern, address)
+            for operation in operations
+        }
+        return sorted(found - {"send"} if self.send_withdrawn else found)
 
 
 Picture = Mapping[str, SpaceUsers]  # by space id
@@ -98,7 +119,7 @@ def _parse(text: str) -> Picture:
 
 def _space(stored: Mapping[str, Any]) -> SpaceUsers:
     users = {name: _user(each) for name, each in stored["users"].items()}
-    return SpaceUsers(bool(stored["send_withdrawn"]), users)
+    return SpaceUsers(bool(stored["send_withdrawn"]), users, tuple(stored["addresses"]))
 
 
 def _user(stored: Mapping[str, Any]) -> KnownUser:

@@ -38,14 +38,9 @@ class Peer:
         return self.permissions is None
 
     def may(self, operation: str, address: str) -> bool:
-        """Return whether the peer may ``send`` to or ``recv`` from ``address``.
-
-        The router's own addresses (``$…``, ``_…``) are for our own side, whatever was granted.
-        """
+        """Return whether the peer may ``send`` to or ``recv`` from ``address``."""
         if self.permissions is None:
             return True
-        if address.startswith(("$", "_")):
-            return False
         return matching.is_permitted(self.permissions, operation, address)
 
 

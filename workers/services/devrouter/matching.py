@@ -1,7 +1,7 @@
 """Which configured name covers an address, and which permission covers an attach. Pure.
 
 Two notations that must not be mixed: the router's own prefixes and patterns (tokens end at ``.`` or
-``/``, as in Dispatch) and the permissions of a messaging user (levels end at ``/`` only).
+``/``) and what the auth service grants (names). Both as in Dispatch.
 """
 
 import re
@@ -63,24 +63,17 @@ def _covers(pattern: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
 
 
 def is_permitted(permissions: Mapping[str, Iterable[str]], operation: str, address: str) -> bool:
-    """Return whether one of ``permissions`` ({pattern: operations}) grants the attach.
+    """Return whether one of ``permissions`` ({names: operations}) grants the attach.
 
-    ``*`` stands for one level, ``#`` for the rest and nothing: ``a/#`` grants ``a`` and ``a/b``,
-    never ``ab``. Who may receive from a topic may use its subscriptions (``topic::name``). A
-    wildcard in the address asks for all it stands for, so ``a/*`` does not grant ``a/#``.
+    As Dispatch reads them: names end at a comma and are compared as they stand, but a final ``*``
+    opens all that begins so. Levels and ``#`` mean nothing here, and nothing is kept back: what
+    must stay closed must not be granted.
     """
-    levels = tuple(address.split("::", 1)[0].split("/"))
     return any(
-        operation in operations and _grants(tuple(pattern.split("/")), levels)
-        for pattern, operations in permissions.items()
+        operation in operations and any(_grants(name, address) for name in names.split(","))
+        for names, operations in permissions.items()
     )
 
 
-def _grants(pattern: tuple[str, ...], asked: tuple[str, ...]) -> bool:
-    if pattern and pattern[0] == "#":
-        return True
-    if not pattern or not asked:
-        return not pattern and not asked
-    if asked[0] == "#" or (asked[0] in ("*", "+") and pattern[0] != "*"):
-        return False
-    return pattern[0] in ("*", asked[0]) and _grants(pattern[1:], asked[1:])
+def _grants(name: str, asked: str) -> bool:
+    return name == asked or (name.endswith("*") and asked.startswith(name[:-1]))
