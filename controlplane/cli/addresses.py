@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from controlplane.cli import login_store, output, slow
-from controlplane.cli.options import NoWait, Tenant, Yes
+from controlplane.cli.options import Tenant, Yes
 from controlplane.cli.output import Format, Output
 
 app = typer.Typer(no_args_is_help=True, help="Addresses of a space: list, create, show, delete.")
@@ -21,25 +21,21 @@ def list_addresses(space: str, tenant: Tenant = None, form: Output = Format.TABL
 
 
 @app.command()
+@slow.change
 def create(
     space: str,
     address: str,
     plan: Plan,
     type: Annotated[str, typer.Option(help="queue, topic, anycast, multicast, …")] = "queue",
-    tenant: Tenant = None,
-    no_wait: NoWait = False,
-    form: Output = Format.TABLE,
+    *,
+    how: slow.How,
 ) -> None:
     """Create an address and wait until a message goes through it."""
-    api, tenant = login_store.connect(tenant)
     body = {"address": address, "type": type, "plan": plan}
     slow.follow(
-        api,
-        tenant,
         f"creating address {address}",
-        lambda: api.post(f"/tenants/{tenant}/address-spaces/{space}/addresses", body),
-        form,
-        wait=not no_wait,
+        how,
+        lambda api, tenant: api.post(f"{tenant}/address-spaces/{space}/addresses", body),
     )
 
 
@@ -52,24 +48,18 @@ def show(space: str, address: str, tenant: Tenant = None, form: Output = Format.
 
 
 @app.command()
+@slow.change
 def delete(
     space: str,
     address: str,
     yes: Yes = False,
-    tenant: Tenant = None,
-    no_wait: NoWait = False,
-    form: Output = Format.TABLE,
+    *,
+    how: slow.How,
 ) -> None:
     """Delete an address with what is stored in it; what it used is still billed."""
-    api, tenant = login_store.connect(tenant)
     if not yes:
         typer.confirm(f"Delete address {address} and every message in it?", abort=True)
-    path = f"/tenants/{tenant}/address-spaces/{space}/addresses/{address}"
+    path = f"/address-spaces/{space}/addresses/{address}"
     slow.follow(
-        api,
-        tenant,
-        f"deleting address {address}",
-        lambda: api.delete(path),
-        form,
-        wait=not no_wait,
+        f"deleting address {address}", how, lambda api, tenant: api.delete(f"{tenant}{path}")
     )

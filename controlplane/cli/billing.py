@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from controlplane.cli import login_store, output, slow
-from controlplane.cli.options import NoWait, Tenant
+from controlplane.cli.options import Tenant
 from controlplane.cli.output import Format, Output
 
 usage_app = typer.Typer(no_args_is_help=True, help="Metered usage.")
@@ -78,16 +78,11 @@ def download(
 
 
 @invoices_app.command()
-def verify(
-    invoice: str, tenant: Tenant = None, no_wait: NoWait = False, form: Output = Format.TABLE
-) -> None:
+@slow.change
+def verify(invoice: str, *, how: slow.How) -> None:
     """Recompute an invoice from its pinned samples; ends with 1 unless every byte is the same."""
-    api, tenant = login_store.connect(tenant)
     slow.follow(
-        api,
-        tenant,
         f"recomputing {invoice}",
-        lambda: api.post(f"/tenants/{tenant}/invoices/{invoice}/verify"),
-        form,
-        wait=not no_wait,
+        how,
+        lambda api, tenant: api.post(f"{tenant}/invoices/{invoice}/verify"),
     )

@@ -1,25 +1,55 @@
-"""Do a slow change over the API: ask, follow the operation, tell how it ended."""
+"""A slow change over the API: the options that all of them share, and how one is followed."""
 
+import functools
+import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
-from controlplane.cli import output
-from controlplane.cli.output import Format
+from controlplane.cli import login_store, output
+from controlplane.cli.options import NoWait, Tenant
+from controlplane.cli.output import Format, Output
 from controlplane.rest_client import Api, Json
 
 
-def follow(
-    api: Api, tenant: str, title: str, ask: Callable[[], Json], form: Format, *, wait: bool = True
-) -> None:
-    """Send the request, show the operation's progress until it ends, and print it.
+@dataclass(frozen=True)
+class How:
+    """For which tenant a change is asked, whether to wait for it, and how to answer."""
+
+    tenant: Tenant = None
+    no_wait: NoWait = False
+    form: Output = Format.TABLE
+
+
+_SHARED = list(inspect.signature(How).parameters.values())
+
+
+def change(command: Callable[..., None]) -> Callable[..., None]:
+    """Return ``command(…, *, how: How)`` as one that takes the options of ``How`` one by one."""
+
+    @functools.wraps(command)
+    def flat(**given: Any) -> None:
+        how = How(**{each.name: given.pop(each.name) for each in _SHARED})
+        command(**given, how=how)
+
+    own = [each for each in inspect.signature(command).parameters.values() if each.name != "how"]
+    shared = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in _SHARED]
+    flat.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
+    return flat
+
+
+def follow(title: str, how: How, ask: Callable[[Api, str], Json]) -> None:
+    """Send ``ask(api, path of the tenant)``, show its progress until it ends, and print it.
 
     Raises:
         WaypostError: the request was refused, or the operation failed or is slow.
     """
-    operation = ask()
-    if wait:
+    api, tenant = login_store.connect(how.tenant)
+    operation = ask(api, f"/tenants/{tenant}")
+    if not how.no_wait:
         with output.progress(title) as progress:
             operation = api.wait(tenant, operation, progress=progress)
-    if form is Format.JSON:
+    if how.form is Format.JSON:
         output.show_json(operation)
     else:
         state = "done" if operation["state"] == "Succeeded" else "accepted"

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from controlplane.cli import login_store, output, slow
-from controlplane.cli.options import NoWait, Tenant, Yes
+from controlplane.cli.options import Tenant, Yes
 from controlplane.cli.output import Format, Output
 
 app = typer.Typer(no_args_is_help=True, help="Address spaces: list, create, show, delete.")
@@ -20,24 +20,20 @@ def list_spaces(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
 
 
 @app.command()
+@slow.change
 def create(
     name: str,
     type: Annotated[str, typer.Option(help="standard or brokered; it stays.")] = "brokered",
     plan: Annotated[str, typer.Option(help="A space plan; else the type's small one.")] = "",
-    tenant: Tenant = None,
-    no_wait: NoWait = False,
-    form: Output = Format.TABLE,
+    *,
+    how: slow.How,
 ) -> None:
     """Create a space and wait until clients can connect."""
-    api, tenant = login_store.connect(tenant)
     body = {"name": name, "type": type, "plan": plan or f"{type}-small"}
     slow.follow(
-        api,
-        tenant,
         f"creating space {name}",
-        lambda: api.post(f"/tenants/{tenant}/address-spaces", body),
-        form,
-        wait=not no_wait,
+        how,
+        lambda api, tenant: api.post(f"{tenant}/address-spaces", body),
     )
 
 
@@ -63,22 +59,18 @@ def trust(name: str, tenant: Tenant = None) -> None:
 
 
 @app.command()
+@slow.change
 def delete(
     name: str,
     yes: Yes = False,
-    tenant: Tenant = None,
-    no_wait: NoWait = False,
-    form: Output = Format.TABLE,
+    *,
+    how: slow.How,
 ) -> None:
     """Delete a space with all that is stored in it; what it used is still billed."""
-    api, tenant = login_store.connect(tenant)
     if not yes:
         typer.confirm(f"Delete space {name} and every message in it?", abort=True)
     slow.follow(
-        api,
-        tenant,
         f"deleting space {name}",
-        lambda: api.delete(f"/tenants/{tenant}/address-spaces/{name}"),
-        form,
-        wait=not no_wait,
+        how,
+        lambda api, tenant: api.delete(f"{tenant}/address-spaces/{name}"),
     )

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from controlplane.cli import login_store, output, slow
-from controlplane.cli.options import NoWait, Tenant, Yes
+from controlplane.cli.options import Tenant, Yes
 from controlplane.cli.output import Format, Output
 
 app = typer.Typer(no_args_is_help=True, help="Messaging users of a space: list, create, revoke.")
@@ -22,6 +22,7 @@ def list_users(space: str, tenant: Tenant = None, form: Output = Format.TABLE) -
 
 
 @app.command()
+@slow.change
 def create(
     space: str,
     name: str,
@@ -30,43 +31,35 @@ def create(
     password: Annotated[
         str, typer.Option(envvar="WAYPOST_USER_PASSWORD", help="Generated and shown when absent.")
     ] = "",
-    tenant: Tenant = None,
-    no_wait: NoWait = False,
-    form: Output = Format.TABLE,
+    *,
+    how: slow.How,
 ) -> None:
     """Create a messaging user; without --send or --recv it may use every address."""
-    api, tenant = login_store.connect(tenant)
     chosen = password or secrets.token_urlsafe(15)
     body = {"name": name, "password": chosen, "permissions": _permissions(send, recv)}
     slow.follow(
-        api,
-        tenant,
         f"creating user {name}",
-        lambda: api.post(f"/tenants/{tenant}/address-spaces/{space}/users", body),
-        form,
-        wait=not no_wait,
+        how,
+        lambda api, tenant: api.post(f"{tenant}/address-spaces/{space}/users", body),
     )
     if not password:
         output.errors.print(f"password (shown once): {chosen}", markup=False)
 
 
 @app.command()
+@slow.change
 def revoke(
     space: str,
     name: str,
     yes: Yes = False,
-    tenant: Tenant = None,
-    no_wait: NoWait = False,
-    form: Output = Format.TABLE,
+    *,
+    how: slow.How,
 ) -> None:
     """Revoke a user; its open connections are closed."""
-    api, tenant = login_store.connect(tenant)
     if not yes:
         typer.confirm(f"Revoke user {name} and close its connections?", abort=True)
-    path = f"/tenants/{tenant}/address-spaces/{space}/users/{name}"
-    slow.follow(
-        api, tenant, f"revoking user {name}", lambda: api.delete(path), form, wait=not no_wait
-    )
+    path = f"/address-spaces/{space}/users/{name}"
+    slow.follow(f"revoking user {name}", how, lambda api, tenant: api.delete(f"{tenant}{path}"))
 
 
 def _permissions(send: list[str] | None, recv: list[str] | None) -> list[dict[str, list[str]]]:
