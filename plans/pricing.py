@@ -4,6 +4,9 @@ No database, no clock, no catalogue format: ``plans.invoicing`` turns rows into 
 quantities are integers in base units, prices are decimals of up to 12 places in the currency's
 main unit, amounts are integers in minor units. Each line is rounded once, by the legal entity's
 rule; tax is taken per rate on the sum of the lines.
+
+Included amounts, tiers and flat prices run over the calendar month: ``rate`` goes on where the
+month's last invoice ended, so that pieces of a month cost together what it costs in one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,35 +14,18 @@ from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
-from plans import money
+from plans import money, price_rules
 from plans.meters import Model as Model
 from plans.money import EXACT, Rounding
+from plans.month_so_far import Hours, MonthSoFar, Tally
 from plans.periods import Period
+from plans.price_rules import Billed, Charge
+from plans.price_rules import PriceRule as PriceRule
+from plans.price_rules import Tier as Tier
 
 TWELVE_PLACES = Decimal("1E-12")
 SECONDS_PER_HOUR = 3600
-
-
-@dataclass(frozen=True)
-class Tier:
-    """Units above the previous tier and up to ``up_to`` (None: all further) at ``unit_price``."""
-
-    up_to: Decimal | None
-    unit_price: Decimal
-
-
-@dataclass(frozen=True)
-class PriceRule:
-    """The price of one meter. ``included`` base units a month cost nothing."""
-
-    meter: str
-    title: str
-    model: Model
-    unit: str
-    base_per_unit: int
-    tiers: tuple[Tier, ...]
-    included: int = 0
-    is_peak: bool = False  # the busiest space counts alone; otherwise spaces add up
+_FEE = "plan_fee"
 
 
 @dataclass(frozen=True)
@@ -53,7 +39,11 @@ class SpaceUsage:
 
 @dataclass(frozen=True)
 class Segment:
-    """The span of the period in which one plan version was in force, and the use in it."""
+    """The span of the period in which one plan version was in force, and the use in it.
+
+    With ``runs_on`` the plan is still in force when the invoice ends: what it includes for the
+    rest of the month may be used already.
+    """
 
     period: Period
     plan_key: str
@@ -63,11 +53,15 @@ class Segment:
     rules: tuple[PriceRule, ...]
     usage: tuple[SpaceUsage, ...] = ()
     included_hours: Mapping[str, int] = field(default_factory=dict)  # a month, by lifetime meter
+    runs_on: bool = False
 
 
 @dataclass(frozen=True)
 class Lifetime:
-    """One space or address that lived in the period: its span inside it and its hourly price."""
+    """Spaces or addresses (``count``) that lived in the period on one plan version, in one space.
+
+    ``seconds`` is how long they lived inside it, added up.
+    """
 
     meter: str
     plan_key: str
@@ -75,7 +69,8 @@ class Lifetime:
     title: str
     hour_price: Decimal
     space_id: str
-    period: Period
+    seconds: int
+    count: int = 1
 
 
 @dataclass(frozen=True)
@@ -115,10 +110,11 @@ class TaxLine:
 
 @dataclass(frozen=True)
 class Rating:
-    """A priced period."""
+    """A priced period, and the month after it."""
 
     lines: tuple[Line, ...]
     taxes: tuple[TaxLine, ...]
+    so_far: MonthSoFar
 
     @property
     def net_minor(self) -> int:
@@ -130,22 +126,29 @@ class Rating:
 
 
 def rate(
-    segments: Sequence[Segment], lifetimes: Sequence[Lifetime], seller: SellerRule, month: Period
+    segments: Sequence[Segment],
+    lifetimes: Sequence[Lifetime],
+    seller: SellerRule,
+    month: Period,
+    so_far: MonthSoFar | None = None,
 ) -> Rating:
-    """Return the lines and the tax of one period.
+    """Return the lines and the tax of one period, and the state of the month after it.
 
-    ``month`` is the billing month that the segments lie in: the fee and the included amounts of a
-    segment are its share of the month, by seconds. The result does not depend on the order of
-    ``usage`` and ``lifetimes``.
+    ``month`` is the billing month that the segments lie in: fees and included amounts are shares
+    of it, by seconds. ``so_far`` is the month before this period (None: it begins here) and stays
+    as it is. The result does not depend on the order of ``usage`` and ``lifetimes``.
     """
+    after = so_far.copy() if so_far else MonthSoFar()
+    parts = _parts(segments, month, after)
     lines: list[Line] = []
-    for segment in segments:
-        lines += _fee(segment, seller, month)
+    for n, segment in enumerate(segments):
+        lines += _fee(segment, seller, month, after)
         for rule in segment.rules:
-            lines += _usage(segment, rule, seller, month)
-    lines += _lifetimes(lifetimes, seller, _included_seconds(segments, month))
+            end = after.tally(rule.meter).billed
+            lines += _usage(segment, rule, (parts[n, rule.meter], end), seller, after)
+    lines += _lifetimes(lifetimes, seller, _included_seconds(segments, month, after), after)
     net = sum(line.amount_minor for line in lines)
-    return Rating(tuple(lines), (tax_on(net, seller),))
+    return Rating(tuple(lines), (tax_on(net, seller),), after)
 
 
 def tax_on(taxable_minor: int, seller: SellerRule) -> TaxLine:
@@ -154,148 +157,174 @@ def tax_on(taxable_minor: int, seller: SellerRule) -> TaxLine:
     return TaxLine(seller.tax_percent, taxable_minor, money.round_minor(exact, seller.rounding))
 
 
-def included_share(included: int, part: Period, month: Period) -> int:
-    """Return how much of a month's included amount belongs to ``part``, in base units.
-
-    A begun base unit is given whole, so any cutting of a month includes at least the amount.
-    """
-    return -(-included * part.seconds // month.seconds)
-
-
 @dataclass(frozen=True)
-class Charge:
-    """Base units billed at one price: what one line of a priced meter is made of."""
+class _Part:
+    """The use of one meter in one segment; ``billed`` of it is beyond the included units."""
 
-    base: int
-    unit_price: Decimal
-    per: int  # base units that one unit price buys
-
-
-def charges(rule: PriceRule, billed: int) -> list[Charge]:
-    """Return what ``billed`` base units beyond the included ones are charged at."""
-    first = rule.tiers[0].unit_price
-    if rule.model is Model.FLAT:
-        return [Charge(1 if billed else 0, first, 1)]
-    if rule.model is Model.UNIT:
-        return [Charge(billed, first, rule.base_per_unit)]
-    if rule.model is Model.PACKAGE:
-        return [Charge(-(-billed // rule.base_per_unit), first, 1)]
-    if rule.model is Model.VOLUME:
-        return [Charge(billed, _tier_of(rule, billed).unit_price, rule.base_per_unit)]
-    return _graduated(rule, billed)
+    spaces: Sequence[tuple[str, int]]
+    used: int
+    included: int  # what the month had left of it
+    free: int
+    start: int  # what was billed earlier in the month
+    billed: int
 
 
-def exact_minor(charge: Charge, currency: str) -> Decimal:
-    """Return the exact price of a charge in minor units: products first, one division last."""
-    major = EXACT.multiply(Decimal(charge.base), charge.unit_price)
-    minor = major.scaleb(money.minor_digits(currency), EXACT)
-    return EXACT.divide(minor, Decimal(charge.per))
-
-
-def _graduated(rule: PriceRule, billed: int) -> list[Charge]:
-    found: list[Charge] = []
-    below = 0
-    for tier in rule.tiers:
-        top = billed if tier.up_to is None else min(billed, _tier_end(rule, tier))
-        if top > below or not found:
-            found.append(Charge(top - below, tier.unit_price, rule.base_per_unit))
-        below = max(below, top)
+def _parts(
+    segments: Sequence[Segment], month: Period, so_far: MonthSoFar
+) -> dict[tuple[int, str], _Part]:
+    """Give the included units to the use of each segment, in order of time, and tally both."""
+    included = ((s, rule.meter, rule.included) for s in segments for rule in s.rules)
+    left = _pools(included, month, so_far)
+    found = {}
+    for n, segment in enumerate(segments):
+        for rule in segment.rules:
+            part = _part(segment, rule, left[rule.meter], so_far.tally(rule.meter))
+            left[rule.meter] -= part.free
+            found[n, rule.meter] = part
     return found
 
 
-def _tier_of(rule: PriceRule, billed: int) -> Tier:
-    for tier in rule.tiers:
-        if tier.up_to is None or billed <= _tier_end(rule, tier):
-            return tier
-    return rule.tiers[-1]
+def _part(segment: Segment, rule: PriceRule, left: int, tally: Tally) -> _Part:
+    spaces = _per_space(segment.usage, rule)
+    used = sum(quantity for _, quantity in spaces)
+    grown = max(0, used - tally.used) if rule.is_peak else used
+    free = min(grown, left)
+    part = _Part(spaces, used, left, free, tally.billed, grown - free)
+    tally.used += grown
+    tally.included += free
+    tally.billed += part.billed
+    return part
 
 
-def _tier_end(rule: PriceRule, tier: Tier) -> int:
-    return int((tier.up_to or Decimal(0)) * rule.base_per_unit)
+def _pools(
+    included: Iterable[tuple[Segment, str, int]], month: Period, so_far: MonthSoFar
+) -> dict[str, int]:
+    """Return the included units that are left of each meter: shares of the month by seconds.
+
+    A begun unit is given whole, once a month. What a running plan includes may be used ahead.
+    """
+    ahead: dict[str, int] = {}
+    for segment, meter, units in included:
+        so_far.tally(meter).granted += units * segment.period.seconds
+        ahead[meter] = ahead.get(meter, 0) + units * _seconds_ahead(segment, month)
+    found = {}
+    for meter, units_ahead in ahead.items():
+        tally = so_far.tally(meter)
+        granted = -(-(tally.granted + units_ahead) // month.seconds)
+        found[meter] = max(0, granted - tally.included)
+    return found
 
 
-def _fee(segment: Segment, seller: SellerRule, month: Period) -> list[Line]:
+def _seconds_ahead(segment: Segment, month: Period) -> int:
+    if not segment.runs_on or segment.period.ends_at >= month.ends_at:
+        return 0
+    return Period(segment.period.ends_at, month.ends_at).seconds
+
+
+def _fee(segment: Segment, seller: SellerRule, month: Period, so_far: MonthSoFar) -> list[Line]:
     if segment.monthly_fee_minor == 0:
         return []
     fee = money.to_major(segment.monthly_fee_minor, seller.currency)
-    charge = Charge(segment.period.seconds, fee, month.seconds)
-    detail = {**_segment_detail(segment), "seconds": charge.base, "seconds_per_month": charge.per}
-    return [
-        _line(
-            "fee",
-            ("plan_fee", f"Plan {segment.plan_title}"),
-            "month",
-            charge,
-            seller=seller,
-            detail=detail,
-        )
-    ]
+    tally, seconds = so_far.tally(_FEE), segment.period.seconds
+    charge = price_rules.charged(tally, "fee", seconds, fee, month.seconds)
+    detail = {**_segment_detail(segment), "seconds": seconds, "seconds_per_month": month.seconds}
+    named = (_FEE, f"Plan {segment.plan_title}")
+    return [_line("fee", named, "month", charge, seller=seller, detail=detail)]
 
 
-def _usage(segment: Segment, rule: PriceRule, seller: SellerRule, month: Period) -> list[Line]:
-    spaces = _per_space(segment.usage, rule)
-    used = sum(quantity for _, quantity in spaces)
-    included = included_share(rule.included, segment.period, month)
+def _usage(
+    segment: Segment,
+    rule: PriceRule,
+    placed: tuple[_Part, int],
+    seller: SellerRule,
+    so_far: MonthSoFar,
+) -> list[Line]:
+    part, end = placed
     detail = {
         **_segment_detail(segment),
         "model": rule.model.value,
-        "used_base": used,
-        "included_base": included,
+        "used_base": part.used,
+        "included_base": part.included,
+        "billed_before_base": part.start,
         "base_per_unit": rule.base_per_unit,
     }
+    billed = Billed(part.start, part.billed, end)
     lines = [
         _line("usage", (rule.meter, rule.title), rule.unit, charge, seller=seller, detail=detail)
-        for charge in charges(rule, max(0, used - included))
+        for charge in price_rules.charges(rule, billed, so_far.tally(rule.meter))
     ]
-    return [_shared_out(line, spaces) for line in lines]
+    return [_shared_out(line, part.spaces) for line in lines]
 
 
 def _lifetimes(
-    lifetimes: Sequence[Lifetime], seller: SellerRule, included: dict[str, int]
+    lifetimes: Sequence[Lifetime], seller: SellerRule, left: dict[str, int], so_far: MonthSoFar
 ) -> list[Line]:
     """One line per meter and plan version: the hours of all spaces or addresses on it.
 
-    Included hours go to the dearest plan first: that is the best for the buyer.
+    Included hours go to the dearest plan of the month first: that is the best for the buyer.
     """
-    grouped: dict[tuple[str, Decimal, str, int], list[Lifetime]] = {}
+    lived: dict[tuple[str, str, int], list[Lifetime]] = {}
     for each in lifetimes:
-        key = (each.meter, -each.hour_price, each.plan_key, each.plan_version)
-        grouped.setdefault(key, []).append(each)
+        lived.setdefault((each.meter, each.plan_key, each.plan_version), []).append(each)
+    for key, same in lived.items():
+        hours = so_far.hours.setdefault(key, Hours(same[0].title, str(same[0].hour_price)))
+        hours.lived += sum(each.seconds for each in same)
     lines = []
-    for key in sorted(grouped):
-        line, free = _hours(grouped[key], included.get(key[0], 0), seller)
-        included[key[0]] = included.get(key[0], 0) - free
-        lines.append(line)
+    for key, hours in sorted(so_far.hours.items(), key=_dearest_first):
+        free = min(hours.lived, left.get(key[0], 0))
+        left[key[0]] = left.get(key[0], 0) - free
+        more = max(0, hours.lived - free - hours.billed)
+        if key in lived or more:
+            lines.append(_hours(key, lived.get(key, []), more, seller, so_far))
     return lines
 
 
-def _hours(same: Sequence[Lifetime], included: int, seller: SellerRule) -> tuple[Line, int]:
-    """Return the line of lifetimes on one plan version, and the included seconds it used up."""
-    first, spaces = same[0], _summed((x.space_id, x.period.seconds) for x in same)
+def _dearest_first(item: tuple[tuple[str, str, int], Hours]) -> tuple[str, Decimal, str, int]:
+    (meter, plan_key, version), hours = item
+    return meter, -Decimal(hours.hour_price), plan_key, version
+
+
+def _hours(
+    key: tuple[str, str, int],
+    same: Sequence[Lifetime],
+    more: int,
+    seller: SellerRule,
+    so_far: MonthSoFar,
+) -> Line:
+    """Return the line of one plan version: ``more`` seconds of the month beyond included ones."""
+    (meter, plan_key, version), hours = key, so_far.hours[key]
+    spaces = _summed((x.space_id, x.seconds) for x in same)
     lived = sum(seconds for _, seconds in spaces)
-    free = min(lived, included)
     detail = {
-        "plan": first.plan_key,
-        "plan_version": first.plan_version,
-        "lifetimes": len(same),
+        "plan": plan_key,
+        "plan_version": version,
+        "lifetimes": sum(each.count for each in same),
         "used_base": lived,
-        "included_base": free,
+        "included_base": lived - more,
         "base_per_unit": SECONDS_PER_HOUR,
     }
-    charge = Charge(lived - free, first.hour_price, SECONDS_PER_HOUR)
-    named = (first.meter, first.title)
-    line = _line("lifetime", named, "hours", charge, seller=seller, detail=detail)
-    return _shared_out(line, spaces), free
+    hours.billed += more
+    charge = price_rules.charged(
+        so_far.tally(meter),
+        f"{plan_key}/{version}",
+        more,
+        Decimal(hours.hour_price),
+        SECONDS_PER_HOUR,
+    )
+    line = _line("lifetime", (meter, hours.title), "hours", charge, seller=seller, detail=detail)
+    return _shared_out(line, spaces)
 
 
-def _included_seconds(segments: Sequence[Segment], month: Period) -> dict[str, int]:
-    """Return the seconds of life that the plans of a period include, per lifetime meter."""
-    found: dict[str, int] = {}
-    for segment in segments:
-        for meter, hours in segment.included_hours.items():
-            share = included_share(hours * SECONDS_PER_HOUR, segment.period, month)
-            found[meter] = found.get(meter, 0) + share
-    return found
+def _included_seconds(
+    segments: Sequence[Segment], month: Period, so_far: MonthSoFar
+) -> dict[str, int]:
+    """Return the seconds of life that the month's plans include, per lifetime meter."""
+    included = (
+        (segment, meter, hours * SECONDS_PER_HOUR)
+        for segment in segments
+        for meter, hours in segment.included_hours.items()
+    )
+    return _pools(included, month, so_far)
 
 
 def _line(
@@ -307,7 +336,6 @@ def _line(
     seller: SellerRule,
     detail: dict[str, Any],
 ) -> Line:
-    exact = exact_minor(charge, seller.currency)
     quantity = EXACT.divide(Decimal(charge.base), Decimal(charge.per))
     return Line(
         kind,
@@ -316,7 +344,7 @@ def _line(
         quantity.quantize(TWELVE_PLACES, ROUND_HALF_EVEN, EXACT),
         unit,
         charge.unit_price,
-        money.round_minor(exact, seller.rounding),
+        price_rules.amount_minor(charge, seller.currency, seller.rounding),
         {**detail, "billed_base": charge.base},
     )
 

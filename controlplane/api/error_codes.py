@@ -51,6 +51,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("internal", 500, "Something went wrong on our side"),
     ErrorCode("invalid", 400, "The request is not valid"),
     ErrorCode("invoice.crosses_month", 400, "The period crosses a month"),
+    ErrorCode("invoice.earlier_open", 409, "An earlier invoice of the month is not agreed yet"),
     ErrorCode("invoice.no_document", 409, "The invoice has no document yet"),
     ErrorCode("invoice.no_plan", 409, "The tenant had no plan in the period"),
     ErrorCode("invoice.pdf_unavailable", 503, "PDF is not available on this server"),

@@ -15,6 +15,7 @@ from plans.invoicing.closing import (
     request_close,
 )
 from plans.invoicing.document import loaded
+from plans.invoicing.earlier import EarlierInvoiceOpen
 from plans.invoicing.evidence import CrashGap, Evidence, Fall, Hole, TablePin, UsageKey
 from plans.invoicing.facts import NoSubscription
 from plans.invoicing.issuing import (
@@ -36,6 +37,7 @@ from plans.invoicing.verifying import NothingToVerify, Verification, verify
 
 __all__ = [
     "CrashGap",
+    "EarlierInvoiceOpen",
     "Evidence",
     "Fall",
     "Hole",

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 
 from controlplane.core.errors import Unavailable
 from plans import catalog, meters
-from plans.meters import ADDRESS_HOURS, LIFETIMES, SPACE_HOURS, Model
+from plans.meters import LIFETIMES, SPACE_HOURS, Model
 from plans.models import AddressPlan, CatalogueVersion, Plan, SpacePlan
 from plans.money import Rounding
 from plans.periods import Period
@@ -52,7 +51,7 @@ def seller(catalogue_number: int | None = None) -> PinnedSeller:
     return PinnedSeller(found.key, rule, printed, found.payment_days, number)
 
 
-def segment(plan: Plan, span: Period) -> Segment:
+def segment(plan: Plan, span: Period, *, runs_on: bool) -> Segment:
     """Return the span of a plan version with its fee and price rules, still without meters."""
     found = catalog.plan_definition(plan)
     rules = tuple(
@@ -69,19 +68,25 @@ def segment(plan: Plan, span: Period) -> Segment:
         included_hours={
             meter: found.included[meter] for meter in LIFETIMES if meter in found.included
         },
+        runs_on=runs_on,
     )
 
 
-def space_lifetime(plan: SpacePlan, space_id: str, span: Period) -> Lifetime | None:
-    """Return the hours of a space, or None where its plan has no hourly price."""
-    price = catalog.space_plan_definition(plan).hour_price
-    return _lifetime(SPACE_HOURS, f"Space hours, {plan.title}", plan, price, (space_id, span))
-
-
-def address_lifetime(plan: AddressPlan, space_id: str, span: Period) -> Lifetime | None:
-    """Return the hours of an address, or None where its plan has no hourly price."""
-    price = catalog.address_plan_definition(plan).hour_price
-    return _lifetime(ADDRESS_HOURS, f"Address hours, {plan.title}", plan, price, (space_id, span))
+def lifetime(
+    meter: str, key: str, version: int, space_id: str, seconds: int, count: int
+) -> Lifetime | None:
+    """Return what lived on one plan version in one space, None where it has no hourly price."""
+    if meter == SPACE_HOURS:
+        space_plan = SpacePlan.objects.get(key=key, version=version)
+        price = catalog.space_plan_definition(space_plan).hour_price
+        title = f"Space hours, {space_plan.title}"
+    else:
+        address_plan = AddressPlan.objects.get(key=key, version=version)
+        price = catalog.address_plan_definition(address_plan).hour_price
+        title = f"Address hours, {address_plan.title}"
+    if not price:
+        return None
+    return Lifetime(meter, key, version, title, price, space_id, seconds, count)
 
 
 def _newest_catalogue() -> int:
@@ -89,18 +94,6 @@ def _newest_catalogue() -> int:
     if number is None:
         raise Unavailable("No catalogue is published: run `waypost catalog publish`.")
     return number
-
-
-def _lifetime(
-    meter: str,
-    title: str,
-    plan: SpacePlan | AddressPlan,
-    price: Decimal,
-    lived: tuple[str, Period],
-) -> Lifetime | None:
-    if not price:
-        return None
-    return Lifetime(meter, plan.key, plan.version, title, price, *lived)
 
 
 def _rule(meter: str, price: catalog.MeterPrice, included: int) -> PriceRule:

@@ -5,6 +5,7 @@ evidence. Both may be repeated, and a crash between them leaves an invoice in ``
 periodic pass finds with ``closing_invoices``.
 """
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -18,7 +19,7 @@ from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, WaypostError
 from controlplane.core.models import Operation
 from plans import usage
-from plans.invoicing import document, facts, gate, open_periods, quality, rating, states
+from plans.invoicing import document, earlier, facts, gate, open_periods, quality, rating, states
 from plans.invoicing.evidence import Evidence, UsageKey
 from plans.invoicing.facts import Facts
 from plans.models import Invoice, InvoiceLine
@@ -211,10 +212,14 @@ def _judge(invoice: Invoice, evidence: Evidence, by: Actor) -> None:
         _hold(invoice, [gate.Reason(error.error_code, error.message)], by)
         return
     reasons = gate.judge(_question(found, evidence))
-    if reasons:
+    before = earlier.find(found.tenant_id, found.period, found.month)
+    so_far = earlier.so_far(before)
+    if before is not None and so_far is None:
+        reasons.append(gate.earlier_open(before.ends_at))
+    if reasons or so_far is None:
         _hold(invoice, reasons, by)
     else:
-        _draft(invoice, found, evidence, by)
+        _draft(invoice, replace(found, so_far=so_far), evidence, by)
 
 
 def _question(found: Facts, evidence: Evidence) -> gate.Question:

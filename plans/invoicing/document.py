@@ -14,12 +14,13 @@ from plans import money, usage
 from plans.invoicing.evidence import Evidence
 from plans.invoicing.facts import Facts
 from plans.invoicing.rating import RatedPeriod
+from plans.periods import Period
 from plans.pricing import Line, Segment, TaxLine
 from plans.usage import Figure
 
 SCHEMA = "waypost.invoice.v1"
 # Raised whenever equal inputs may give other bytes; a manifest names the engine that made it.
-ENGINE_VERSION = "1"
+ENGINE_VERSION = "2"
 
 Document = dict[str, Any]
 
@@ -52,6 +53,7 @@ def build(
         "tax_minor": rating.tax_minor,
         "total_minor": rating.net_minor + rating.tax_minor,
         "usage": _usage(facts, rated.figures),
+        "month_so_far": rating.so_far.plain(),
         "quality": dict(quality),
         "as_of": as_of.isoformat() if as_of else None,
         "manifest": dict(manifest),
@@ -97,7 +99,16 @@ def manifest_of(facts: Facts, evidence: Evidence) -> dict[str, Any]:
         },
         "sample_hash": evidence.sample_hash,
         "n_samples": evidence.n_samples,
+        "lived": facts.lived.plain(),
+        "month_before": facts.so_far.plain(),
     }
+
+
+def month_of(document: Document) -> Period:
+    """Return the billing month that the document's period lies in."""
+    period = document["period"]
+    starts_at, ends_at = (period[f"month_{name}"] for name in ("starts_at", "ends_at"))
+    return Period(datetime.fromisoformat(starts_at), datetime.fromisoformat(ends_at))
 
 
 def plain(value: Decimal) -> str:

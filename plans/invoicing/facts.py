@@ -1,22 +1,23 @@
 """Gathers what an invoice is made of, apart from usage: who, which plans, what lived how long.
 
-Rows in, plain values out; only rows that never change afterwards are read (plan versions, closed
-spans), so that ``verify`` gathers the same facts again years later.
+Rows in, plain values out. ``verify`` gathers the same facts again years later: from rows that never
+change (plan versions, closed spans of subscriptions) and from what the manifest kept.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from django.db.models import Q
 
 from controlplane.core.errors import Conflict
-from plans.invoicing import catalogue_prices
+from plans.invoicing import catalogue_prices, lived
+from plans.invoicing.lived import Lived, SpaceFact
 from plans.models import PlanSubscription
+from plans.month_so_far import MonthSoFar
 from plans.periods import Period, month_of
 from plans.pricing import Lifetime, Segment, SellerRule
-from tenants.models import Address, AddressSpace, Tenant
+from tenants.models import Tenant
 
 
 class NoSubscription(Conflict):
@@ -26,18 +27,11 @@ class NoSubscription(Conflict):
 
 
 @dataclass(frozen=True)
-class SpaceFact:
-    """One space that existed in the period; ``alive`` is its Active span inside it."""
-
-    id: str
-    name: str
-    type: str
-    alive: Period | None
-
-
-@dataclass(frozen=True)
 class Facts:
-    """All inputs of an invoice but its usage. ``segments`` are without usage."""
+    """All inputs of an invoice but its usage. ``segments`` are without usage.
+
+    ``so_far`` is the state of the billing month before the period.
+    """
 
     tenant_id: str
     period: Period
@@ -51,7 +45,12 @@ class Facts:
     catalogue_number: int
     segments: tuple[Segment, ...]
     lifetimes: tuple[Lifetime, ...]
-    spaces: tuple[SpaceFact, ...]
+    lived: Lived
+    so_far: MonthSoFar = field(default_factory=MonthSoFar)
+
+    @property
+    def spaces(self) -> tuple[SpaceFact, ...]:
+        return self.lived.spaces
 
     def space_names(self) -> dict[str, str]:
         return {space.id: space.name for space in self.spaces}
@@ -64,6 +63,8 @@ class Frozen:
     buyer: Mapping[str, str]
     catalogue_number: int
     time_zone: str
+    lived: Lived
+    so_far: MonthSoFar
 
 
 def gather(
@@ -71,12 +72,14 @@ def gather(
 ) -> Facts:
     """Return the facts of a tenant's period; lifetimes end at ``until`` at the latest (previews).
 
+    Without ``frozen`` the month is as if it began with the period: see ``earlier``.
+
     Raises:
         NoSubscription: no plan was in force in any part of the period.
     """
     time_zone = frozen.time_zone if frozen else tenant.billing_time_zone
     seller = catalogue_prices.seller(frozen.catalogue_number if frozen else None)
-    lived = period.clip(None, until) if until else period
+    found = frozen.lived if frozen else lived.read(tenant, period, until)
     return Facts(
         tenant_id=tenant.id,
         period=period,
@@ -89,8 +92,9 @@ def gather(
         payment_days=seller.payment_days,
         catalogue_number=seller.catalogue_number,
         segments=_segments(tenant, period),
-        lifetimes=_lifetimes(tenant, lived) if lived else (),
-        spaces=_spaces(tenant, period),
+        lifetimes=found.lifetimes(),
+        lived=found,
+        so_far=frozen.so_far if frozen else MonthSoFar(),
     )
 
 
@@ -117,50 +121,11 @@ def _segments(tenant: Tenant, period: Period) -> tuple[Segment, ...]:
     for subscription in subscriptions:
         span = period.clip(subscription.starts_at, subscription.ends_at)
         if span is not None:
-            found.append(catalogue_prices.segment(subscription.plan, span))
+            ends_at = subscription.ends_at
+            runs_on = ends_at is None or ends_at > period.ends_at
+            found.append(catalogue_prices.segment(subscription.plan, span, runs_on=runs_on))
     if not found:
         raise NoSubscription(
             "The tenant had no plan in this period: subscribe it to a plan, then close again."
         )
     return tuple(found)
-
-
-def _lifetimes(tenant: Tenant, period: Period) -> tuple[Lifetime, ...]:
-    spaces = _alive(AddressSpace.objects.filter(tenant=tenant), period).select_related("space_plan")
-    addresses = _alive(Address.objects.filter(space__tenant=tenant), period)
-    found = [
-        catalogue_prices.space_lifetime(space.space_plan, space.id, _span(space, period))
-        for space in spaces
-    ] + [
-        catalogue_prices.address_lifetime(
-            address.address_plan, address.space_id, _span(address, period)
-        )
-        for address in addresses.select_related("address_plan")
-    ]
-    return tuple(lifetime for lifetime in found if lifetime is not None)
-
-
-def _spaces(tenant: Tenant, period: Period) -> tuple[SpaceFact, ...]:
-    rows = AddressSpace.objects.filter(tenant=tenant, created_at__lt=period.ends_at).filter(
-        Q(deleted_at__isnull=True) | Q(deleted_at__gt=period.starts_at)
-    )
-    return tuple(
-        SpaceFact(row.id, row.name, row.type, _clipped(row, period)) for row in rows.order_by("id")
-    )
-
-
-def _alive(rows: Any, period: Period) -> Any:
-    return (
-        rows.filter(active_since__lt=period.ends_at)
-        .filter(Q(deleted_at__isnull=True) | Q(deleted_at__gt=period.starts_at))
-        .order_by("id")
-    )
-
-
-def _clipped(row: AddressSpace | Address, period: Period) -> Period | None:
-    return period.clip(row.active_since, row.deleted_at) if row.active_since else None
-
-
-def _span(row: AddressSpace | Address, period: Period) -> Period:
-    span = _clipped(row, period)
-    return span or period

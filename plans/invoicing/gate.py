@@ -6,7 +6,7 @@ gate (design of billing, section 3).
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from plans.invoicing.evidence import Evidence, UsageKey
 from plans.invoicing.facts import Facts
@@ -51,6 +51,15 @@ def judge(question: Question) -> list[Reason]:
         *_silent_spaces(question),
         *_differences(question),
     ]
+
+
+def earlier_open(ends_at: datetime) -> Reason:
+    """Return the reason to hold an invoice whose month's earlier one is not closed yet."""
+    return Reason(
+        "invoice.earlier_open",
+        f"The invoice of this month that ends at {ends_at.isoformat()} is not closed, and this "
+        "one goes on with its included amounts and tiers: close that one, then close this again.",
+    )
 
 
 def _missing_details(facts: Facts) -> Iterator[Reason]:

@@ -14,7 +14,7 @@ from controlplane.core import audit
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid
 from plans import ledger, money
-from plans.invoicing import catalogue_prices, document, states
+from plans.invoicing import catalogue_prices, document, earlier, states
 from plans.models import Invoice, InvoiceNumberSeries, Payment
 
 State = Invoice.State
@@ -37,10 +37,13 @@ def approve(*, invoice: Invoice, by: Actor, reason: str = "") -> Invoice:
 
     Raises:
         WrongState: the invoice is not a draft.
+        EarlierInvoiceOpen: an earlier invoice of the month is not approved, or has changed.
     """
     with transaction.atomic():
         current = states.locked(invoice)
         if current.state not in {State.APPROVED, *states.NUMBERED}:
+            if current.state == State.DRAFT:
+                earlier.require_agreed(current)
             states.move(current, State.APPROVED, by=by, reason=reason)
     return current
 

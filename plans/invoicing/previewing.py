@@ -1,13 +1,13 @@
 """What the running period costs so far, as a document without a number."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
 
 from plans import usage
-from plans.invoicing import document, facts, open_periods, rating
+from plans.invoicing import document, earlier, facts, open_periods, rating
 from plans.periods import Period
 from tenants.models import Tenant
 
@@ -37,6 +37,8 @@ def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
     instant = now or timezone.now()
     period, as_of = open_periods.running(tenant, instant), usage.as_of()
     found = facts.gather(tenant, period, until=instant)
+    before = earlier.so_far(earlier.find(tenant.id, period, found.month))
+    found = replace(found, so_far=before or found.so_far)
     rated = rating.rate(found, rating.from_copy(tenant.id))
     quality = {"flagged": False, "text": _NOTE, "crash_gaps": [], "covered_holes": 0}
     made = document.build(found, rated, manifest={}, quality=quality, as_of=as_of)

@@ -28,7 +28,7 @@ def rate(facts: Facts, read: Reader) -> RatedPeriod:
         used = list(read(window))
         figures += used
         segments.append(replace(segment, usage=_priced_usage(segment, used)))
-    rating = pricing.rate(segments, facts.lifetimes, facts.seller_rule, facts.month)
+    rating = pricing.rate(segments, facts.lifetimes, facts.seller_rule, facts.month, facts.so_far)
     return RatedPeriod(rating, tuple(figures))
 
 

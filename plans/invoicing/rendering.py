@@ -176,7 +176,9 @@ def _note(kind: str, detail: Mapping[str, Any]) -> str:
 def _used(detail: Mapping[str, Any]) -> str:
     per = detail["base_per_unit"]
     used, included = (_short(Decimal(detail[n]) / per) for n in ("used_base", "included_base"))
-    return f"{used} used, {included} included"
+    before = detail.get("billed_before_base", 0)
+    earlier = f", after {_short(Decimal(before) / per)} billed this month" if before else ""
+    return f"{used} used, {included} included{earlier}"
 
 
 def _space(space: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,10 @@ from datetime import datetime
 from typing import Any
 
 from controlplane.core.errors import Conflict
-from plans.invoicing import document, facts, rating
+from plans.invoicing import document, earlier, facts, rating
+from plans.invoicing.lived import Lived
 from plans.models import Invoice
+from plans.month_so_far import MonthSoFar
 from plans.periods import Period
 from plans.usage import UsageCell
 
@@ -48,11 +50,21 @@ def verify(
     if not invoice.document:
         raise NothingToVerify("Only an invoice with a document can be verified: close it first.")
     stored = document.loaded(invoice.document)
+    engine = stored["manifest"]["engine_version"]
+    if engine != document.ENGINE_VERSION:
+        words = (
+            f"made by engine {engine}, this is {document.ENGINE_VERSION}: use the Waypost of then"
+        )
+        return Verification(
+            False, document.digest(invoice.document), "", (f"manifest.engine_version: {words}",)
+        )
     again = _rebuilt(invoice, stored, cells)
     text = document.canonical(again)
     differences = list(_differences("", stored, again))
     if sample_hash is not None and sample_hash != stored["manifest"]["sample_hash"]:
         differences.append("manifest.sample_hash: the samples of the period are not the same")
+    if _has_moved(invoice, stored):
+        differences.append("manifest.month_before: the earlier invoice of the month ends elsewhere")
     if text != invoice.document and not differences:
         differences.append("the stored text is not the canonical form of its content")
     return Verification(
@@ -63,11 +75,24 @@ def verify(
     )
 
 
+def _has_moved(invoice: Invoice, stored: dict[str, Any]) -> bool:
+    """Whether the month before this invoice is not what the earlier one says it left."""
+    period = Period(invoice.starts_at, invoice.ends_at)
+    before = earlier.find(invoice.tenant_id, period, document.month_of(stored))
+    left = earlier.so_far(before)
+    return left is not None and left.plain() != stored["manifest"]["month_before"]
+
+
 def _rebuilt(
     invoice: Invoice, stored: dict[str, Any], cells: Iterable[UsageCell]
 ) -> dict[str, Any]:
+    manifest = stored["manifest"]
     frozen = facts.Frozen(
-        stored["buyer"], stored["manifest"]["catalogue_number"], stored["period"]["time_zone"]
+        stored["buyer"],
+        manifest["catalogue_number"],
+        stored["period"]["time_zone"],
+        Lived.from_plain(manifest["lived"]),
+        MonthSoFar.from_plain(manifest["month_before"]),
     )
     period = Period(invoice.starts_at, invoice.ends_at)
     found = facts.gather(invoice.tenant, period, frozen=frozen)
@@ -79,7 +104,6 @@ def _rebuilt(
         quality=invoice.quality,
         as_of=datetime.fromisoformat(stored["as_of"]),
     )
-    made["manifest"]["engine_version"] = document.ENGINE_VERSION
     if invoice.number and invoice.issued_at and invoice.due_at:
         return document.numbered(made, invoice.number, invoice.issued_at, invoice.due_at)
     return made

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from plans.invoicing import document, rating
 from plans.invoicing.facts import Facts
+from plans.invoicing.lived import Lived
 from plans.money import Rounding
 from plans.periods import Period, month_of
 from plans.pricing import Model, PriceRule, Segment, SellerRule, Tier
@@ -205,5 +206,5 @@ def _facts(past: History) -> Facts:
             Segment(span, f"plan-{n}", 1, f"Plan {n}", 4900, RULES) for n, span in enumerate(spans)
         ),
         lifetimes=(),
-        spaces=(),
+        lived=Lived((), {}),
     )
