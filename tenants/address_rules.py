@@ -13,8 +13,8 @@ from tenants.models import AddressType, SpaceType
 
 # ``$``: management and internal addresses of routers and brokers; ``wp-``: our own entities;
 # ``activemq.``: the broker's; ``_``: _local, _topo and _edge of routers; ``!!``: kept free for us;
-# a leading ``/``: routers read ``/a`` as ``a``.
-RESERVED_PREFIXES = ("$", "wp-", "wp.", "activemq.", "_", "!!", "/")
+# a leading ``/`` or ``.``: routers read ``/a`` as ``a``.
+RESERVED_PREFIXES = ("$", "wp-", "wp.", "activemq.", "_", "!!", "/", ".")
 # Routers read what looks like a URL as one and drop its scheme.
 _URL = ":/"
 _LEGAL = re.compile(r"[^\s#*+$:][^\s#*+]{0,254}")
@@ -73,19 +73,29 @@ class AddressSettings:
         return {name: value for name, value in asdict(self).items() if name != "topic"}
 
 
-def check_name(address: str) -> None:
-    """Return if the address's name is legal.
+def check_name(space_type: str, address: str) -> None:
+    """Return if the address's name is legal in such a space.
 
     Raises:
         Invalid: it is not; says why.
     """
     reason = _wrong_with(address)
+    if not reason and space_type == SpaceType.STANDARD and "," in address:
+        reason = "It must not contain ',', where routers end a name that somebody may use."
     if reason:
         raise Invalid(
             f"{address[:80]!r} is not a legal address. {reason}",
             code="address.invalid",
             address=[reason],
         )
+
+
+def name_at_routers(address: str) -> str:
+    """Return the address as routers compare it: they end a level at ``.`` and at ``/`` alike.
+
+    Source: Qpid Dispatch 1.19, parse_tree.c (``token separators``).
+    """
+    return address.replace(".", "/")
 
 
 def check_type(

@@ -5,7 +5,8 @@ stays true until it commits.
 """
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, Value
+from django.db.models.functions import Replace
 from django.utils import timezone
 
 from controlplane.core import audit, operations
@@ -20,7 +21,7 @@ from tenants import address_rules, admission, placement
 from tenants.actions import address_spaces
 from tenants.actions.address_spaces import GenerationChanged
 from tenants.address_rules import AddressSettings
-from tenants.models import Address, AddressSpace, AddressType, Broker, Placement
+from tenants.models import Address, AddressSpace, AddressType, Broker, Placement, SpaceType
 
 __all__ = [
     "AddressExists",
@@ -70,11 +71,11 @@ def create(
 
     Raises:
         Invalid: name, type, plan or settings do not fit. Missing: no such plan. Denied: the
-        tenant's plan does not include it. AddressExists: the name is taken. QuotaExceeded: names
-        the limit. SpaceTerminating: the space is being deleted.
+        tenant's plan does not include it. AddressExists: the name, or one that routers take for it,
+        is taken. QuotaExceeded: names the limit. SpaceTerminating: the space is being deleted.
     """
     wanted = settings or AddressSettings()
-    address_rules.check_name(address)
+    address_rules.check_name(space.type, address)
     address_rules.check_type(space.type, type)
     address_rules.check_settings(space.type, type, wanted)
     plan = catalog.address_plan(address_plan)
@@ -184,11 +185,30 @@ def _check_included(key: str, allowed: tuple[str, ...]) -> None:
 
 def _check_free(space: AddressSpace, address: str) -> None:
     """Refuse a name that is taken; the space's lock keeps it free until we commit."""
-    taken = space.addresses.filter(address=address, deleted_at__isnull=True).first()
-    if taken is not None:
-        leaving = taken.deletion_requested_at is not None
-        hint = "It is being deleted: try again when it is gone." if leaving else "Choose another."
+    taken = _alike(space, address)
+    if taken is None:
+        return
+    leaving = taken.deletion_requested_at is not None
+    hint = "It is being deleted: try again when it is gone." if leaving else "Choose another."
+    if taken.address == address:
         raise AddressExists(f"There is an address {address!r} in this space already. {hint}")
+    raise AddressExists(
+        f"This space has {taken.address!r} already, and to routers {address!r} is the same address "
+        f"because '.' and '/' are the same to them. {hint}"
+    )
+
+
+def _alike(space: AddressSpace, address: str) -> Address | None:
+    """Return the space's address of this name, or one that its routers cannot tell from it."""
+    rows = space.addresses.filter(deleted_at__isnull=True)
+    if space.type == SpaceType.BROKERED:
+        return rows.filter(address=address).first()
+    at_routers = Replace("address", Value("."), Value("/"))
+    return (
+        rows.alias(at_routers=at_routers)
+        .filter(at_routers=address_rules.name_at_routers(address))
+        .first()
+    )
 
 
 def _check_dead_letter(space: AddressSpace, target: str, address: str) -> None:

@@ -25,7 +25,7 @@ def wrong_settings(space_type: str, address_type: str, **settings: object) -> se
     "name", ["orders", "a", "orders/new", "a:b", "été/€", "0", "x" * 255, "a$b", "wp", "a_b", "x.y"]
 )
 def test_check_name_accepts(name: str) -> None:
-    address_rules.check_name(name)
+    address_rules.check_name("standard", name)
 
 
 @pytest.mark.parametrize(
@@ -52,20 +52,26 @@ def test_check_name_accepts(name: str) -> None:
         ("_topo/0/a", "reserved"),
         ("!!orders", "reserved"),
         ("/orders", "reserved"),
+        (".orders", "reserved"),
+        ("orders,$management", "','"),
     ],
 )
 def test_check_name_refuses_and_says_why(name: str, reason: str) -> None:
     with pytest.raises(Invalid, match="is not a legal address") as refusal:
-        address_rules.check_name(name)
+        address_rules.check_name("standard", name)
 
     assert refusal.value.error_code == "address.invalid"
     assert reason in refusal.value.fields["address"][0]
 
 
+def test_brokers_take_a_comma_in_a_name() -> None:
+    address_rules.check_name("brokered", "orders,new")
+
+
 @given(st.text(max_size=300))
 def test_check_name_lets_nothing_through_that_the_database_refuses(name: str) -> None:
     try:
-        address_rules.check_name(name)
+        address_rules.check_name("standard", name)
     except Invalid:
         return
 

@@ -145,6 +145,27 @@ def test_a_name_is_free_again_when_its_bearer_is_gone(space: AddressSpace) -> No
     assert create(space).pk != first.pk
 
 
+@pytest.mark.parametrize(("first", "second"), [("a.b", "a/b"), ("a/b", "a.b"), ("a.b/c", "a/b.c")])
+def test_a_name_that_routers_take_for_another_is_refused(
+    space: AddressSpace, first: str, second: str
+) -> None:
+    held = domain.address(space, first)
+
+    with pytest.raises(Conflict, match="are the same") as refusal:
+        domain.address(space, second)
+
+    assert refusal.value.error_code == "address.exists"
+    assert repr(first) in str(refusal.value)
+    domain.gone(held)
+    assert domain.address(space, second).address == second
+
+
+def test_brokers_tell_a_dot_from_a_slash(brokered: AddressSpace) -> None:
+    domain.address(brokered, "a.b")
+
+    assert domain.address(brokered, "a/b").address == "a/b"
+
+
 def test_another_space_may_have_the_same_address(cast: Cast, space: AddressSpace) -> None:
     create(space)
 

@@ -122,10 +122,13 @@ def test_a_broker_is_never_filled_twice_and_made_once(
     assert [broker.used_credit for broker in admission.credit_use(space).brokers] == [600, 600]
 
 
-def test_one_name_is_taken_once(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("one", "other"), [("a", "a"), ("a.b", "a/b")])
+def test_one_name_is_taken_once(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch, one: str, other: str
+) -> None:
     space = domain.space(cast.tenant)
 
-    results = race(monkeypatch, new_address(space, "a"), new_address(space, "a"))
+    results = race(monkeypatch, new_address(space, one), new_address(space, other))
 
     (refusal,) = refusals(results)
     assert isinstance(refusal, Conflict)
