@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from controlplane.core.errors import Unavailable
 from controlplane.demo import bills, comparisons, exchanges, prices
 from controlplane.demo.cast import Cast
-from controlplane.demo.customers import EVERYTHING, Customer
+from controlplane.demo.customers import CLIENT, EVERYTHING, Customer
 from controlplane.embedded.installation import OPERATOR_EMAIL
 from controlplane.rest_client import Json, Refused
 from workers.messaging import traffic
@@ -30,14 +30,13 @@ CUSTOMERS: tuple[tuple[str, str, Wishes], ...] = (
     ),
     (
         "Silver Bakery",
-        "free",
+        prices.STARTER,
         {
             "shop": ("brokered", {"orders": "queue"}),
         },
     ),
 )
-CLIENT, READER = "client", "reader"
-UNAUTHORIZED = "amqp:unauthorized-access"
+READER = "reader"
 
 
 def publish_prices(cast: Cast) -> None:
@@ -120,7 +119,7 @@ def refuse_strangers(cast: Cast) -> None:
     for who, login in tries.items():
         tried = traffic.attempt(login, address, sends=True)
         count.others += tried.tally
-        cast.comparisons.add(f"{who} sends", UNAUTHORIZED, tried.condition)
+        cast.comparisons.add(f"{who} sends", exchanges.UNAUTHORIZED, tried.condition)
         cast.narrator.tell(f"{who}: {tried.refusal or 'LET IN'}")
     answer = _rest_answer(second, f"/tenants/{first.slug}/address-spaces")
     cast.comparisons.add("another tenant's objects over REST", "missing", answer)

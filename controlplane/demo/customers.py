@@ -7,6 +7,7 @@ from pathlib import Path
 from controlplane.rest_client import Api, Json, OperationFailed
 from workers.messaging.traffic import Login
 
+CLIENT = "client"  # the messaging user of every space
 EVERYTHING = [{"addresses": ["#"], "operations": ["send", "recv"]}]
 
 
@@ -128,6 +129,11 @@ class Operator:
         session = visitor.post("/session", {"email": email, "password": password})
         visitor.close()
         self.api = Api(url, session["token"])
+
+    def lift(self, customer: Customer, resource: str, amount: int, reason: str) -> None:
+        """Set a limit of the tenant in place of its plan's, for good."""
+        path = f"/staff/tenants/{customer.slug}/quotas/{resource}"
+        self.api.put(path, {"amount": amount, "reason": reason})
 
     def close_now(self, customer: Customer) -> Json:
         """Ask to close the tenant's running period; the operation (its subject: the invoice)."""

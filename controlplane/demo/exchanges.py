@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from workers.messaging.traffic import Login, Party, Plan, Tally
 
+UNAUTHORIZED = "amqp:unauthorized-access"  # AMQP 1.0, part 2.8.15
+LET_IN = "let in"  # what an attempt says of a client that was not refused
 # Each receiver of these gets every message; the others share them.
 COPYING = frozenset({"topic", "multicast"})
 
@@ -30,6 +32,13 @@ class SpaceCount:
     def connection_seconds(self) -> float:
         """Return the connections' time, summed."""
         return self._whole().connection_seconds
+
+    def include(self, later: "SpaceCount") -> None:
+        """Add what was counted later, when none of these clients was connected any more."""
+        for address, tally in later.by_address.items():
+            self.by_address[address] = self.by_address.get(address, Tally()) + tally
+        self.others += later.others
+        self.peak = max(self.peak, later.peak)
 
     def _whole(self) -> Tally:
         return sum(self.by_address.values(), self.others)

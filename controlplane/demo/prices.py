@@ -1,6 +1,8 @@
-"""The plan of the demonstration: every message costs something, so that invoices are no zeros.
+"""The plans of the demonstration.
 
-The charge for messages is computed here a second time, from nothing but what clients counted.
+On ``PLAN`` every message costs something, so that invoices are no zeros; the charge for messages
+is computed here a second time, from nothing but what clients counted. On ``STARTER`` a month's
+messages are so few that they are used up while one watches.
 """
 
 import copy
@@ -10,13 +12,14 @@ from collections.abc import Iterable
 from controlplane.rest_client import Api, Json
 from workers.messaging.traffic import Tally
 
-PLAN = "metered"
+PLAN, STARTER = "metered", "starter"
+MONTHLY_MESSAGES = 500  # of STARTER, in and out
 # (up to this many messages, minor units each); the last tier has no end.
 TIERS: tuple[tuple[int | None, int], ...] = ((500, 2), (None, 1))
 
 
 def publish(api: Api) -> Json:
-    """Publish the present catalogue with the plan added, as the operator; what it changes."""
+    """Publish the present catalogue with the plans added, as the operator; what it changes."""
     document = copy.deepcopy(api.get("/staff/catalogue")["document"])
     for plan in document["plans"].values():
         plan.pop("currency")  # the seller's; the canonical form repeats it
@@ -36,7 +39,10 @@ def publish(api: Api) -> Json:
             "tiers": [[None, "2.00"]],
         },
     }
-    document["plans"][PLAN] = plan
+    starter = {**copy.deepcopy(document["plans"]["free"]), "title": "Starter"}
+    starter["quotas"]["messages_per_month"] = MONTHLY_MESSAGES
+    starter["at_quota"] = "withdraw_send"
+    document["plans"].update({PLAN: plan, STARTER: starter})
     return api.post("/staff/catalogue", {"yaml": json.dumps(document)})
 
 

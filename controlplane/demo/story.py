@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from controlplane.core.errors import WaypostError
-from controlplane.demo import chapters
+from controlplane.demo import allowance, chapters
 from controlplane.demo.cast import Cast
 from controlplane.demo.narrator import Narrator
 from controlplane.embedded import identity_provider, stack
@@ -27,6 +27,7 @@ STORY: tuple[Callable[[Cast], None], ...] = (
     chapters.exchange_messages,
     chapters.refuse_strangers,
     chapters.revoke_a_user,
+    allowance.use_up_the_month,
     chapters.show_usage,
     chapters.reach_a_quota,
     chapters.delete_things,
@@ -73,7 +74,9 @@ def run(root: Path, *, stays: bool, oidc: bool = False) -> int:
 def _start(cast: Cast, oidc: bool) -> None:
     cast.narrator.chapter("Starting real servers on this machine")
     began = time.monotonic()
-    cast.installation = stack.up(cast.root, settings=SETTINGS, say=cast.narrator.tell)
+    cast.installation = stack.up(
+        cast.root, settings=SETTINGS, must_start=True, say=cast.narrator.tell
+    )
     if oidc:
         cast.person = identity_provider.start(cast.installation, say=cast.narrator.tell)
     cast.narrator.tell(f"Up after {time.monotonic() - began:.1f} s at {cast.installation.url}")

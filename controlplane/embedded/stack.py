@@ -55,23 +55,24 @@ def up(
     *,
     web_port: int | None = None,
     settings: Mapping[str, str] | None = None,
+    must_start: bool = False,
     say: Say = lambda _: None,
 ) -> Installation:
     """Start everything and return the installation once the portal is ready. Idempotent.
 
-    ``settings`` are ``WAYPOST_*`` variables to keep for this installation; with them it must be
-    down, because whoever started it did so with others.
+    ``settings`` are ``WAYPOST_*`` variables to keep for this installation. ``must_start``: what
+    runs already is somebody else's, so leave it alone.
 
     Raises:
         Unavailable: with a code ``stack.*``, ``java.*`` or ``artifact.*`` that says what to mend.
         Occupied: ``stack.busy``: another ``up`` or ``down`` of this folder runs, or
-            ``stack.running``: it runs already and ``settings`` are given.
+            ``stack.running``: it runs already although it ``must_start``.
         Conflict: ``stack.port_taken``: the asked port is in use, or ``stack.port_fixed``: it runs
             at another.
     """
     with _alone(root):
         is_up = _is_up(root)
-        _refuse_early(root, is_up=is_up, web_port=web_port, settings=settings)
+        _refuse_early(root, is_up=is_up, web_port=web_port, must_start=must_start)
         installation = _prepare_folder(root, web_port)
         if settings:
             installation = installations.with_settings(installation, settings)
@@ -133,15 +134,13 @@ def _is_up(root: Path) -> bool:
     return found is not None and found.supervisor().is_up()
 
 
-def _refuse_early(
-    root: Path, *, is_up: bool, web_port: int | None, settings: Mapping[str, str] | None
-) -> None:
+def _refuse_early(root: Path, *, is_up: bool, web_port: int | None, must_start: bool) -> None:
     """Refuse before anything is written, so that a refusal leaves nothing half-made."""
     artifacts.artemis_home()
     java.find()
     supervision.check_disk(root)
     if is_up:
-        _refuse_other_use(installations.load(root), web_port, settings)
+        _refuse_other_use(installations.load(root), web_port, must_start=must_start)
     elif web_port and not ports.is_free(web_port):
         raise Conflict(
             f"Port {web_port} is in use by another program: stop it or choose another --port.",
@@ -150,11 +149,11 @@ def _refuse_early(
 
 
 def _refuse_other_use(
-    running: Installation | None, web_port: int | None, settings: Mapping[str, str] | None
+    running: Installation | None, web_port: int | None, *, must_start: bool
 ) -> None:
     if running is None:
         return
-    if settings:
+    if must_start:
         raise Occupied(
             f"Waypost already runs in {running.root}, at {running.url}, and is left alone: stop it "
             "with `waypost down`, or choose another folder with --state.",

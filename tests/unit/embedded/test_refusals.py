@@ -67,8 +67,8 @@ def test_a_full_disk_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.Monkey
     assert not root.exists()
 
 
-def test_other_settings_for_what_runs_already_are_refused(running: Installation) -> None:
-    code = refusal(running.root, settings={"WAYPOST_SAMPLE_SECONDS": "5"})
+def test_what_runs_already_is_left_to_whoever_started_it(running: Installation) -> None:
+    code = refusal(running.root, settings={"WAYPOST_SAMPLE_SECONDS": "5"}, must_start=True)
 
     assert code == "stack.running"
     assert installations.load(running.root) == running
