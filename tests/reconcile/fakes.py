@@ -14,8 +14,9 @@ from workers.infra.base import (
     Layout,
     Namespace,
     PublicEndpoint,
+    Room,
 )
-from workers.infra.local.engines import PORTS
+from workers.infra.engines import PORTS
 from workers.messaging.brokers import desired, permissions
 from workers.messaging.brokers.desired import DesiredBroker
 from workers.messaging.brokers.driver import Converged
@@ -41,7 +42,7 @@ class FakeInfra:
     ports: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
     writes: int = 0
 
-    def ensure_namespace(self, namespace: Namespace) -> None:
+    def ensure_namespace(self, namespace: Namespace, room: Room) -> None:
         self.writes += namespace.name not in self.namespaces
         self.namespaces.add(namespace.name)
 
@@ -120,6 +121,7 @@ class FakeBroker:
     queues: set[str] = field(default_factory=set)
     stored: dict[str, int] = field(default_factory=dict)
     links: set[tuple[str, str, str]] = field(default_factory=set)  # (user, operation, address)
+    unread: set[str] = field(default_factory=set)  # queues without a consumer
 
 
 @dataclass
@@ -185,6 +187,9 @@ class FakeBrokers:
         return sorted(
             name for name in held.addresses if name not in known and not held.stored.get(name)
         )
+
+    def list_unread(self, target: ManagementTarget) -> Collection[str]:
+        return self._at(target).unread
 
     def probe(self, target: ManagementTarget, address: str) -> float:
         self._at(target)

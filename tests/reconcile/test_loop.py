@@ -48,7 +48,7 @@ def test_a_claimed_space_is_left_alone_until_the_lease_ends(
 def test_a_worker_that_lost_its_lease_records_nothing(
     world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def ensure_namespace(_namespace: object) -> None:
+    def ensure_namespace(_namespace: object, _room: object) -> None:
         AddressSpace.objects.filter(pk=space.pk).update(claimed_by="another")
 
     monkeypatch.setattr(world.infra, "ensure_namespace", ensure_namespace)
@@ -63,7 +63,7 @@ def test_a_worker_that_lost_its_lease_records_nothing(
 def test_an_unexpected_error_backs_off_and_recovers(
     world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def explode(_namespace: object) -> None:
+    def explode(_namespace: object, _room: object) -> None:
         raise RuntimeError("unexpected")
 
     with monkeypatch.context() as patched:

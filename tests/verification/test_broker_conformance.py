@@ -13,7 +13,7 @@ import pytest
 from django.utils import timezone
 
 from tests.reconcile.fakes import FakeBrokers, FakeInfra
-from workers.infra.base import Infra, InstanceSpec, Kind, Namespace
+from workers.infra.base import Infra, InstanceSpec, Kind, Namespace, Room
 from workers.infra.local.adapter import LocalInfra
 from workers.messaging import certificates, identities
 from workers.messaging.brokers import desired, driver, render
@@ -33,6 +33,7 @@ from workers.reconcile.doors import Brokers
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 NAMESPACE = Namespace("wp-conformance-1", "ten_1", "spc_1")
+ROOM = Room(brokers=1, broker_memory_mb=128, routers=0)
 ADDRESSES = (
     DesiredAddress("orders/new", Holds.QUEUE, Limits(max_bytes=1_000_000)),
     DesiredAddress("news", Holds.TOPIC, subscriptions=("news-reader",)),
@@ -93,7 +94,7 @@ class Bench:
 
     def run(self) -> str:
         """Start the broker (or give it its files) and return its life once it answers."""
-        self.infra.ensure_namespace(NAMESPACE)
+        self.infra.ensure_namespace(NAMESPACE, ROOM)
         self.infra.ensure_instance(self.spec())
         deadline = time.monotonic() + 30
         while True:
@@ -131,7 +132,7 @@ def test_place_answers_the_same_every_time(bench: Bench) -> None:
 
 
 def test_an_absent_broker_is_unreachable_not_empty(bench: Bench) -> None:
-    bench.infra.ensure_namespace(NAMESPACE)
+    bench.infra.ensure_namespace(NAMESPACE, ROOM)
 
     with pytest.raises(Unreachable):
         bench.brokers.find_life(bench.target)

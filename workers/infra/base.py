@@ -37,6 +37,16 @@ class Namespace:
 
 
 @dataclass(frozen=True)
+class Room:
+    """The most that one space may ever run, by its plan; memory in MiB for each instance."""
+
+    brokers: int
+    broker_memory_mb: int
+    routers: int
+    router_memory_mb: int = 128
+
+
+@dataclass(frozen=True)
 class Layout:
     """What one instance will see: absolute paths inside its own view, and where it listens.
 
@@ -92,7 +102,9 @@ class PublicEndpoint:
 class Infra(Protocol):
     """Run instances in namespaces. All methods are idempotent and raise only ``InfraError``."""
 
-    def ensure_namespace(self, namespace: Namespace) -> None: ...
+    def ensure_namespace(self, namespace: Namespace, room: Room) -> None:
+        """Make the namespace and its isolation; the first call of each pass."""
+        ...
 
     def place(self, namespace: Namespace, kind: Kind, name: str) -> Layout:
         """Return where ``name`` will run; the same answer every time until it is deleted."""

@@ -26,7 +26,9 @@ from workers.infra.base import (
     Layout,
     Namespace,
     PublicEndpoint,
+    Room,
 )
+from workers.infra.engines import PORTS
 from workers.infra.local import engines, files
 from workers.infra.local.files import InstanceFiles
 
@@ -40,7 +42,8 @@ class LocalInfra:
         self._spaces = state_dir / "spaces"
         self._supervisor = supervisor
 
-    def ensure_namespace(self, namespace: Namespace) -> None:
+    def ensure_namespace(self, namespace: Namespace, room: Room) -> None:
+        """Make the folder. One machine's memory is its owner's business: ``room`` is not held."""
         folder = self._spaces / namespace.name
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         owner = folder / "namespace.json"
@@ -50,7 +53,7 @@ class LocalInfra:
 
     def place(self, namespace: Namespace, kind: Kind, name: str) -> Layout:
         folder = self._files(namespace, name)
-        ports = files.remembered_ports(self._spaces, folder.folder, engines.PORTS[kind])
+        ports = files.remembered_ports(self._spaces, folder.folder, PORTS[kind])
         return Layout(str(folder.config), str(folder.data), _HOST, _HOST, ports)
 
     def ensure_instance(self, spec: InstanceSpec) -> InstanceStatus:

@@ -3,42 +3,24 @@
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
 
+from workers.infra import engines
 from workers.infra.base import InfraError, InstanceSpec
+from workers.infra.engines import BrokerPlaces, Launch
 from workers.infra.local.files import InstanceFiles
 
-PORTS: Mapping[str, Sequence[str]] = {
-    "broker": ("amqps", "management"),
-    "router": ("amqps", "management", "mesh"),
-}
-# Each start gets its own identity, so that a reader of counters knows one life from the next.
-_BOOT_SCRIPT = 'exec "$0" "-Dwaypost.boot=$$-$(date +%s%N)" "$@"'
 # A broker that stays small on a shared machine (design: local mode, section 2).
 JAVA_FLAGS = (
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
     "-Xss256k",
     "-Xms16m",
-    "-XX:-UsePerfData",
-    "-XX:+ExitOnOutOfMemoryError",
-    "-Dlog4j2.disableJmx=true",
-    "-Duser.timezone=UTC",
-    "--add-opens",
-    "java.base/jdk.internal.misc=ALL-UNNAMED",
 )
-
-
-@dataclass(frozen=True)
-class Launch:
-    """How to start an engine in the foreground."""
-
-    command: Sequence[str]
-    environment: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -66,23 +48,14 @@ def launch(spec: InstanceSpec, files: InstanceFiles) -> Launch:
 
 def artemis_command(java: str, etc: Path, memory_mb: int, class_path: Sequence[str]) -> list[str]:
     """Return the command that runs a broker whose folder is the parent of ``etc``."""
-    home, folder = Path(settings.ARTEMIS_HOME), etc.parent
-    return [
-        java,
-        *JAVA_FLAGS,
-        f"-Xmx{memory_mb}m",
-        *class_path,
-        f"-Djava.security.auth.login.config={etc / 'login.config'}",
-        f"-Dlog4j2.configurationFile={etc / 'log4j2.properties'}",
-        f"-Dartemis.home={home}",
-        f"-Dartemis.instance={folder}",
-        f"-Dartemis.instance.etc={etc}",
-        f"-Ddata.dir={folder / 'data'}",
-        f"-Djava.io.tmpdir={folder / 'log' / 'tmp'}",
-        f"-Djava.library.path={home / 'bin' / 'lib' / 'linux-x86_64'}",
-        "org.apache.activemq.artemis.cli.Artemis",
-        "run",
-    ]
+    folder = etc.parent
+    places = BrokerPlaces(
+        home=str(settings.ARTEMIS_HOME),
+        config=str(etc),
+        data=str(folder / "data"),
+        scratch=str(folder / "log" / "tmp"),
+    )
+    return engines.broker_command(java, places, memory_mb, class_path, JAVA_FLAGS)
 
 
 def _artemis(spec: InstanceSpec, files: InstanceFiles) -> Launch:
@@ -96,8 +69,7 @@ def _artemis(spec: InstanceSpec, files: InstanceFiles) -> Launch:
         )
     (files.log / "tmp").mkdir(exist_ok=True, mode=0o700)
     run = artemis_command(java, files.config, spec.memory_mb, _class_path(home))
-    command = ["/bin/sh", "-c", _BOOT_SCRIPT, *run]
-    return Launch(command, {"MALLOC_ARENA_MAX": "2"})
+    return engines.as_new_life(run)
 
 
 def class_data(home: Path) -> ClassData:

@@ -1,0 +1,77 @@
+"""A real API server for the run, with a made-up node, and the adapter under the worker's rights."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubernetes import config
+from kubernetes.client import ApiClient
+
+from tests.kubernetes import node
+from tests.kubernetes.node import Node
+from tests.kubernetes.server import build, cluster
+from workers.infra.base import Namespace, Room
+from workers.infra.kubernetes.adapter import KubernetesInfra
+from workers.infra.kubernetes.api import Api
+from workers.infra.kubernetes.cluster import Cluster, Images, Pods
+
+ROOM = Room(brokers=2, broker_memory_mb=128, routers=2)
+
+
+@pytest.fixture(scope="session")
+def kubeconfig() -> Iterator[Path]:
+    """An administrator's kubeconfig: of the cluster that is named, else of a throw-away one."""
+    named = os.environ.get("WAYPOST_TEST_KUBECONFIG")
+    if named:
+        yield Path(named)
+        return
+    with tempfile.TemporaryDirectory(prefix="wpk-") as folder:
+        with cluster.running(Path(folder), build.ensure()) as running:
+            yield running.kubeconfig
+
+
+@pytest.fixture(scope="session")
+def admin(kubeconfig: Path) -> ApiClient:
+    """The administrator's client."""
+    new_client: Any = config.new_client_from_config
+    found: ApiClient = new_client(str(kubeconfig))
+    return found
+
+
+@pytest.fixture(scope="session")
+def fake_node(admin: ApiClient) -> Iterator[Node]:
+    with node.running(Node(admin)) as running:
+        yield running
+
+
+@pytest.fixture
+def wanted_cluster() -> Cluster:
+    return Cluster(
+        images=Images(broker="localhost/broker:1", router="localhost/router:1"),
+        control_namespace="waypost",
+        worker_account="waypost-worker",
+        space_role="waypost-space",
+        worker=Pods("waypost", {"app.kubernetes.io/component": "worker"}),
+        auth_service=Pods("waypost", {"app.kubernetes.io/component": "auth"}),
+        auth_port=5671,
+    )
+
+
+@pytest.fixture
+def api(admin: ApiClient) -> Api:
+    return Api(admin)
+
+
+@pytest.fixture
+def infra(api: Api, wanted_cluster: Cluster) -> KubernetesInfra:
+    return KubernetesInfra(api, wanted_cluster)
+
+
+@pytest.fixture
+def namespace(request: pytest.FixtureRequest) -> Namespace:
+    """A namespace of the test's own."""
+    slug = request.node.name.replace("_", "-")[:40].strip("-").split("[")[0]
+    return Namespace(f"wp-{slug}", "ten_1", f"spc_{slug[-20:].strip('-')}")

@@ -1,0 +1,136 @@
+"""A made-up node: stands in for scheduler and kubelet on the test API server.
+
+Binds every pending pod to itself, reports it running and ready, and completes deletions. Pods whose
+name it is told to ``withhold`` stay unready, so that a rollout can fail in a test.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from kubernetes import client, watch
+from kubernetes.client import ApiClient, ApiException
+
+NAME = "node-0"
+_ROOM = {"cpu": "64", "memory": "256Gi", "pods": "5000"}
+_GONE_OR_CHANGED = (404, 409)
+
+
+class Node:
+    """The node's loop over every pod of the cluster. Base of nodes that run processes."""
+
+    def __init__(self, api: ApiClient) -> None:
+        self._core: Any = client.CoreV1Api(api)
+        self._stopping = threading.Event()
+        self._next_ip = 0
+        self.withheld: set[str] = set()
+
+    def register(self) -> None:
+        self._core.create_node({"metadata": {"name": NAME}, "status": {"capacity": _ROOM}})
+        ready = {"type": "Ready", "status": "True", "reason": "Test"}
+        self._core.patch_node_status(
+            NAME, {"status": {"conditions": [ready], "capacity": _ROOM, "allocatable": _ROOM}}
+        )
+
+    def run(self) -> None:
+        """Look at every pod that changes until told to stop; never ends by an error of a pod."""
+        while not self._stopping.is_set():
+            watching: Any = watch.Watch()  # type: ignore[no-untyped-call]
+            stream = watching.stream(self._core.list_pod_for_all_namespaces, timeout_seconds=1)
+            for event in stream:
+                if event["type"] == "DELETED":
+                    self.ended(event["object"])
+                else:
+                    self._look_at(event["object"])
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def _look_at(self, pod: Any) -> None:
+        try:
+            if pod.metadata.deletion_timestamp:
+                self.end(pod)
+                self._core.delete_namespaced_pod(
+                    pod.metadata.name, pod.metadata.namespace, grace_period_seconds=0
+                )
+            elif not pod.spec.node_name:
+                self._bind(pod)
+            elif pod.metadata.name not in self.withheld and not _is_ready(pod):
+                self.start(pod)
+                self.report(pod, ready=True)
+        except ApiException as error:
+            if error.status not in _GONE_OR_CHANGED:
+                raise
+
+    def start(self, pod: Any) -> None:
+        """Run the pod's containers: nothing to do where nothing runs."""
+
+    def end(self, pod: Any) -> None:
+        """Stop the pod's containers."""
+
+    def ended(self, pod: Any) -> None:
+        """Forget a pod that is gone."""
+
+    def _bind(self, pod: Any) -> None:
+        body = {
+            "metadata": {"name": pod.metadata.name},
+            "target": {"kind": "Node", "name": NAME},
+        }
+        self._core.create_namespaced_pod_binding(
+            pod.metadata.name, pod.metadata.namespace, body, _preload_content=False
+        )
+
+    def report(self, pod: Any, *, ready: bool) -> None:
+        """Write the pod's status as a kubelet would."""
+        now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        self._next_ip += 1
+        conditions = [
+            {"type": each, "status": str(ready), "lastTransitionTime": now}
+            for each in ("Ready", "ContainersReady")
+        ] + [
+            {"type": each, "status": "True", "lastTransitionTime": now}
+            for each in ("Initialized", "PodScheduled")
+        ]
+        containers = [
+            {
+                "name": each.name,
+                "image": each.image,
+                "imageID": "",
+                "ready": ready,
+                "started": True,
+                "restartCount": 0,
+                "state": {"running": {"startedAt": now}},
+            }
+            for each in pod.spec.containers
+        ]
+        status = {
+            "phase": "Running",
+            "podIP": f"10.244.{self._next_ip >> 8 & 255}.{self._next_ip & 255}",
+            "startTime": now,
+            "conditions": conditions,
+            "containerStatuses": containers,
+        }
+        self._core.patch_namespaced_pod_status(
+            pod.metadata.name, pod.metadata.namespace, {"status": status}
+        )
+
+
+def _is_ready(pod: Any) -> bool:
+    return any(
+        each.type == "Ready" and each.status == "True" for each in pod.status.conditions or []
+    )
+
+
+@contextmanager
+def running(node: Node) -> Iterator[Node]:
+    """Run the node's loop in a thread until the block ends."""
+    node.register()
+    thread = threading.Thread(target=node.run, name="node", daemon=True)
+    thread.start()
+    try:
+        yield node
+    finally:
+        node.stop()
+        thread.join(10)

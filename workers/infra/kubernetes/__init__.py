@@ -1,0 +1,1 @@
+"""Address spaces as namespaces of a Kubernetes cluster (design: docs/kubernetes.md)."""

@@ -1,0 +1,165 @@
+"""The ``infra`` contract on a Kubernetes cluster: a namespace for each space.
+
+Desired state is in PostgreSQL, so nothing is watched and no object of ours is read as a wish: each
+pass reads what is there, applies what differs, and leaves readiness to be observed.
+"""
+
+from collections.abc import Sequence
+
+from workers.infra import engines
+from workers.infra.base import (
+    InfraError,
+    InstanceSpec,
+    InstanceStatus,
+    Kind,
+    Layout,
+    Namespace,
+    PublicEndpoint,
+    Room,
+)
+from workers.infra.kubernetes import (
+    difference,
+    endpoints,
+    instances,
+    isolation,
+    labels,
+    observed,
+    resources,
+    sizes,
+)
+from workers.infra.kubernetes.api import Api
+from workers.infra.kubernetes.cluster import Cluster
+from workers.infra.kubernetes.resources import Manifest, name_of
+from workers.infra.kubernetes.snapshot import Snapshot
+
+# Set on a pod when its files changed: the kubelet then refreshes them at once, not in a minute.
+_FILES = "waypost.io/files"
+_PUBLIC_SPACE = {**labels.OURS, labels.COMPONENT: labels.SPACE_COMPONENT}
+
+
+class KubernetesInfra:
+    """Instances as stateful sets. One pass over a space uses one object of this class."""
+
+    def __init__(self, api: Api, cluster: Cluster) -> None:
+        self._api = api
+        self._cluster = cluster
+        self._snapshots: dict[str, Snapshot] = {}
+
+    def ensure_namespace(self, namespace: Namespace, room: Room) -> None:
+        """Begin a pass: what is known of the namespace is read anew."""
+        self._ensure_owned(namespace)
+        snapshot = self._snapshots[namespace.name] = Snapshot(self._api, namespace.name)
+        wanted = list(isolation.build(self._cluster, namespace, room))[1:]
+        wanted += [instances.disruption_budget(namespace, kind) for kind in Kind]
+        for manifest in wanted:
+            snapshot.ensure(manifest)
+        for resource in dict.fromkeys(resources.of(each) for each in wanted):
+            keep = [name_of(each) for each in wanted if each["kind"] == resource.kind]
+            snapshot.prune(resource, keep, labels.OURS)
+
+    def place(self, namespace: Namespace, kind: Kind, name: str) -> Layout:
+        return Layout(
+            config_dir=instances.CONFIG_DIR,
+            data_dir=instances.DATA_DIR,
+            bind_host="0.0.0.0",
+            host=f"{name}.{namespace.name}.svc",
+            ports={each: sizes.PORTS[each] for each in engines.PORTS[kind]},
+        )
+
+    def ensure_instance(self, spec: InstanceSpec) -> InstanceStatus:
+        if spec.kind is Kind.ROUTER and not self._cluster.images.router:
+            raise InfraError(
+                "This installation has no router image, so it runs brokered spaces only: set "
+                "`router.image` in the chart's values.",
+                reason="RouterImageMissing",
+                retry=False,
+            )
+        snapshot = self._snapshot(spec.namespace)
+        for manifest in instances.build(self._cluster, spec):
+            snapshot.ensure(manifest)
+        self._refresh_files(spec, snapshot)
+        applied = snapshot.of(resources.STATEFUL_SET)[spec.name]
+        return observed.status(applied, list(snapshot.of(resources.POD).values()))
+
+    def restart_instance(self, namespace: Namespace, name: str) -> None:
+        """Replace the pod: its stateful set makes another one with the same volume."""
+        self._api.delete(resources.POD, namespace.name, f"{name}-0")
+
+    def list_instances(self, namespace: Namespace) -> Sequence[InstanceStatus]:
+        pods = self._api.list(resources.POD, namespace.name, labels.OURS)
+        found = self._api.list(resources.STATEFUL_SET, namespace.name, labels.OURS)
+        return [observed.status(each, pods) for each in found]
+
+    def delete_instance(self, namespace: Namespace, name: str) -> None:
+        selector = labels.select_instance(name)
+        for resource in (
+            resources.STATEFUL_SET,
+            resources.SERVICE,
+            resources.CONFIG_MAP,
+            resources.SECRET,
+            resources.VOLUME_CLAIM,
+        ):
+            for each in self._api.list(resource, namespace.name, selector):
+                self._api.delete(resource, namespace.name, name_of(each))
+        self._snapshots.pop(namespace.name, None)
+
+    def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint:
+        kind = Kind.BROKER if instance.startswith(Kind.BROKER) else Kind.ROUTER
+        snapshot = self._snapshot(namespace)
+        wanted = endpoints.build(self._cluster, namespace, kind)
+        live = [snapshot.ensure(each) for each in wanted]
+        for resource in (resources.INGRESS, resources.TLS_ROUTE, resources.ROUTE):
+            keep = [name_of(each) for each in wanted if each["kind"] == resource.kind]
+            snapshot.prune(resource, keep, _PUBLIC_SPACE)
+        found = endpoints.find(self._cluster, namespace, live[0])
+        if found is None:
+            snapshot.forget(resources.SERVICE)
+            raise InfraError(
+                "The cluster has not given the space an address yet.",
+                reason="EndpointPending",
+                retry=True,
+            )
+        return PublicEndpoint(*found, extra_names=(endpoints.inner_host(namespace),))
+
+    def delete_namespace(self, namespace: Namespace) -> bool:
+        self._snapshots.pop(namespace.name, None)
+        live = self._api.find(resources.NAMESPACE, None, namespace.name)
+        if live is None:
+            return True
+        _check_owner(live, namespace)
+        return self._api.delete(resources.NAMESPACE, None, namespace.name)
+
+    def list_namespaces(self) -> Sequence[str]:
+        found = self._api.list(resources.NAMESPACE, None, labels.OURS)
+        return sorted(name_of(each) for each in found)
+
+    def _ensure_owned(self, namespace: Namespace) -> None:
+        """Make the namespace; one of that name that belongs to somebody else is left alone."""
+        live = self._api.find(resources.NAMESPACE, None, namespace.name)
+        if live is not None:
+            _check_owner(live, namespace)
+        wanted = difference.stamped(isolation.namespace_object(namespace))
+        if not difference.is_settled(resources.NAMESPACE, wanted, live):
+            self._api.apply(wanted)
+
+    def _snapshot(self, namespace: Namespace) -> Snapshot:
+        return self._snapshots.setdefault(namespace.name, Snapshot(self._api, namespace.name))
+
+    def _refresh_files(self, spec: InstanceSpec, snapshot: Snapshot) -> None:
+        """Let a running pod see its changed files soon."""
+        pod = snapshot.of(resources.POD).get(f"{spec.name}-0")
+        wanted = difference.digest(dict(spec.files))
+        if pod is None or pod["metadata"].get("annotations", {}).get(_FILES) == wanted:
+            return
+        self._api.annotate(resources.POD, spec.namespace.name, name_of(pod), {_FILES: wanted})
+
+
+def _check_owner(live: Manifest, namespace: Namespace) -> None:
+    held = live["metadata"].get("labels", {})
+    if not labels.of_space(namespace).items() <= held.items():
+        raise InfraError(
+            f"There is a namespace {namespace.name} that Waypost did not make for this space: "
+            "rename or remove it.",
+            reason="NamespaceTaken",
+            retry=False,
+        )

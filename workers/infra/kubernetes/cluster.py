@@ -1,0 +1,88 @@
+"""What an installation says about its cluster: images, storage, endpoints, security.
+
+Read from settings by ``workers.infra.adapters``; the chart writes those settings.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class EndpointKind(StrEnum):
+    """How clients from outside reach a space."""
+
+    SERVICE = "service"  # inside the cluster only
+    LOAD_BALANCER = "loadbalancer"
+    NODE_PORT = "nodeport"
+    INGRESS = "ingress"  # TLS passed through by SNI
+    GATEWAY = "gateway"  # Gateway API TLSRoute
+    ROUTE = "route"  # OpenShift
+
+
+@dataclass(frozen=True)
+class EndpointChoice:
+    """``domain``: each space gets ``<namespace>.<domain>`` (for node ports, the nodes' name).
+
+    ``class_name`` is the ingress class, ``gateway`` the ``namespace/name`` of the Gateway.
+    """
+
+    kind: EndpointKind = EndpointKind.SERVICE
+    domain: str = ""
+    class_name: str = ""
+    gateway: str = ""
+    annotations: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Images:
+    """Image references, digests allowed. Without ``router`` only brokered spaces are offered."""
+
+    broker: str
+    router: str = ""
+    pull_policy: str = "IfNotPresent"
+    pull_secrets: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Identity:
+    """User and group of the containers; both None where the platform assigns them (OpenShift)."""
+
+    user: int | None = 1001
+    group: int | None = 1001
+
+
+@dataclass(frozen=True)
+class Storage:
+    """The volume of each broker. An empty class means the cluster's default one."""
+
+    size_gb: int = 5
+    class_name: str = ""
+
+
+@dataclass(frozen=True)
+class Pods:
+    """Pods of the cluster that a policy names: those with ``labels`` in ``namespace``."""
+
+    namespace: str
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Everything that builders need to know of the place. Paths are those inside the images."""
+
+    images: Images
+    control_namespace: str
+    worker_account: str
+    space_role: str
+    worker: Pods
+    auth_service: Pods
+    auth_port: int
+    dns: Pods = Pods("kube-system", {"k8s-app": "kube-dns"})
+    dns_ports: Sequence[int] = (53,)
+    endpoint: EndpointChoice = EndpointChoice()
+    identity: Identity = Identity()
+    storage: Storage = Storage()
+    java: str = "java"
+    artemis_home: str = "/opt/activemq-artemis"
+    router_command: str = "qdrouterd"

@@ -1,0 +1,275 @@
+"""One broker or router as objects: files, stateful set, names, disruption budget. Pure builders.
+
+Each instance is a stateful set of one pod with files of its own (docs/adr/0006). A change of a file
+that its engine reloads changes no pod; a change of any other changes the pod template, and the
+cluster replaces the pod.
+"""
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from workers.infra import engines
+from workers.infra.base import InfraError, InstanceSpec, Kind, Namespace
+from workers.infra.kubernetes import labels, sizes
+from workers.infra.kubernetes.cluster import Cluster
+from workers.infra.kubernetes.difference import digest
+from workers.infra.kubernetes.resources import Manifest
+
+CONFIG_DIR = "/etc/waypost"
+DATA_DIR = "/var/lib/waypost"
+SCRATCH_DIR = "/tmp"
+# Changes of this annotation of the template are what restarts an instance.
+RESTART = "waypost.io/restart"
+# The API refuses objects above 1 MiB (etcd's request limit is 1.5 MiB).
+_LARGEST_BYTES = 1_000_000
+_GRACE_SECONDS: Mapping[Kind, int] = {Kind.BROKER: 60, Kind.ROUTER: 30}
+
+
+def build(cluster: Cluster, spec: InstanceSpec) -> Sequence[Manifest]:
+    """Return every object of one instance, in order.
+
+    Raises:
+        InfraError: the files do not fit into an object.
+    """
+    return [
+        _secret(spec),
+        _config_map(spec),
+        _service(spec),
+        stateful_set(cluster, spec),
+    ]
+
+
+def disruption_budget(namespace: Namespace, kind: Kind) -> Manifest:
+    """Return "one of a kind at a time" for evictions, as when a node is drained."""
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {
+            "name": kind.value,
+            "namespace": namespace.name,
+            "labels": labels.of_space(namespace),
+        },
+        "spec": {
+            "maxUnavailable": 1,
+            "selector": {"matchLabels": labels.select_component(kind)},
+        },
+    }
+
+
+def stateful_set(cluster: Cluster, spec: InstanceSpec) -> Manifest:
+    """Return the stateful set of one instance."""
+    return {
+        **_head("apps/v1", "StatefulSet", spec, spec.name),
+        "spec": {
+            "replicas": 1,
+            "serviceName": spec.name,
+            # Parallel, or a pod that never got ready would block the change that repairs it.
+            "podManagementPolicy": "Parallel",
+            "updateStrategy": {"type": "RollingUpdate"},
+            "persistentVolumeClaimRetentionPolicy": {
+                "whenDeleted": "Retain",
+                "whenScaled": "Retain",
+            },
+            "revisionHistoryLimit": 3,
+            "selector": {"matchLabels": labels.select_instance(spec.name)},
+            "template": _template(cluster, spec),
+            **_claims(cluster, spec),
+        },
+    }
+
+
+def files_digest(spec: InstanceSpec) -> str:
+    """Return the digest of the files whose change needs a restart."""
+    return digest({name: text for name, text in spec.files.items() if name not in spec.live_files})
+
+
+def _template(cluster: Cluster, spec: InstanceSpec) -> Manifest:
+    return {
+        "metadata": {
+            "labels": labels.of_instance(spec.namespace, spec.kind, spec.name),
+            "annotations": {RESTART: files_digest(spec)},
+        },
+        "spec": {
+            "serviceAccountName": spec.kind.value,
+            "automountServiceAccountToken": False,
+            "enableServiceLinks": False,
+            "terminationGracePeriodSeconds": _GRACE_SECONDS[spec.kind],
+            "securityContext": _pod_security(cluster),
+            **_spreading(spec),
+            "containers": [_container(cluster, spec)],
+            "volumes": _volumes(spec),
+        },
+    }
+
+
+def _container(cluster: Cluster, spec: InstanceSpec) -> Manifest:
+    memory = f"{sizes.container_mb(spec.kind, spec.memory_mb)}Mi"
+    images = cluster.images
+    command = _command(cluster, spec)
+    return {
+        "name": spec.kind.value,
+        "image": images.broker if spec.kind is Kind.BROKER else images.router,
+        "imagePullPolicy": images.pull_policy,
+        "command": list(command.command),
+        "env": [{"name": name, "value": value} for name, value in command.environment.items()],
+        "ports": [
+            {"name": name, "containerPort": sizes.PORTS[name], "protocol": "TCP"}
+            for name in engines.PORTS[spec.kind]
+        ],
+        "resources": {
+            "requests": {"cpu": "100m", "memory": memory},
+            "limits": {"memory": memory},
+        },
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+        **_probes(spec.kind),
+        "volumeMounts": _mounts(spec),
+    }
+
+
+def _command(cluster: Cluster, spec: InstanceSpec) -> engines.Launch:
+    if spec.kind is Kind.ROUTER:
+        return engines.Launch([cluster.router_command, "--conf", f"{CONFIG_DIR}/router.json"], {})
+    places = engines.BrokerPlaces(cluster.artemis_home, CONFIG_DIR, DATA_DIR, SCRATCH_DIR)
+    class_path = ["-cp", f"{cluster.artemis_home}/lib/*"]
+    return engines.as_new_life(
+        engines.broker_command(cluster.java, places, spec.memory_mb, class_path, ())
+    )
+
+
+def _probes(kind: Kind) -> Manifest:
+    """Ready: it listens where it does only once its journal is open, or its configuration read.
+
+    A broker may read its journal for long: the startup probe gives it an hour. Whether messages get
+    through is asked by the worker, so that a lost neighbour takes no instance out of service.
+    """
+    port = {"port": "management"}
+    return {
+        "startupProbe": {"tcpSocket": port, "periodSeconds": 2, "failureThreshold": 1800},
+        "readinessProbe": {"tcpSocket": port, "periodSeconds": 5, "failureThreshold": 3},
+        "livenessProbe": {"tcpSocket": port, "periodSeconds": 30, "failureThreshold": 6},
+    }
+
+
+def _volumes(spec: InstanceSpec) -> list[Manifest]:
+    files = {
+        "name": "files",
+        "projected": {
+            "defaultMode": 0o440,
+            "sources": [{"secret": {"name": spec.name}}, {"configMap": {"name": spec.name}}],
+        },
+    }
+    return [files, {"name": "scratch", "emptyDir": {"sizeLimit": "256Mi"}}]
+
+
+def _mounts(spec: InstanceSpec) -> list[Manifest]:
+    mounts: list[Manifest] = [
+        {"name": "files", "mountPath": CONFIG_DIR, "readOnly": True},
+        {"name": "scratch", "mountPath": SCRATCH_DIR},
+    ]
+    if spec.kind is Kind.BROKER:
+        mounts.append({"name": "data", "mountPath": DATA_DIR})
+    return mounts
+
+
+def _claims(cluster: Cluster, spec: InstanceSpec) -> Manifest:
+    if spec.kind is not Kind.BROKER:
+        return {}
+    claim: dict[str, Any] = {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": f"{cluster.storage.size_gb}Gi"}},
+    }
+    if cluster.storage.class_name:
+        claim["storageClassName"] = cluster.storage.class_name
+    metadata = {
+        "name": "data",
+        "labels": labels.of_instance(spec.namespace, spec.kind, spec.name),
+    }
+    return {"volumeClaimTemplates": [{"metadata": metadata, "spec": claim}]}
+
+
+def _spreading(spec: InstanceSpec) -> Manifest:
+    """Keep instances of one kind apart, over zones and over nodes, where that is possible."""
+    selector = {"matchLabels": labels.select_component(spec.kind)}
+    return {
+        "topologySpreadConstraints": [
+            {
+                "maxSkew": 1,
+                "topologyKey": key,
+                "whenUnsatisfiable": "ScheduleAnyway",
+                "labelSelector": selector,
+            }
+            for key in ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
+        ]
+    }
+
+
+def _pod_security(cluster: Cluster) -> Manifest:
+    security: Manifest = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+    if cluster.identity.user is not None:
+        security["runAsUser"] = cluster.identity.user
+    if cluster.identity.group is not None:
+        security |= {"runAsGroup": cluster.identity.group, "fsGroup": cluster.identity.group}
+        # The default looks at every file of the journal at every start.
+        security["fsGroupChangePolicy"] = "OnRootMismatch"
+    return security
+
+
+def _secret(spec: InstanceSpec) -> Manifest:
+    held = {name: text for name, text in spec.files.items() if name in spec.secret_files}
+    data = {name: b64encode(text.encode()).decode() for name, text in held.items()}
+    return _fitting({**_head("v1", "Secret", spec, spec.name), "type": "Opaque", "data": data})
+
+
+def _config_map(spec: InstanceSpec) -> Manifest:
+    held = {name: text for name, text in spec.files.items() if name not in spec.secret_files}
+    return _fitting({**_head("v1", "ConfigMap", spec, spec.name), "data": held})
+
+
+def _service(spec: InstanceSpec) -> Manifest:
+    """Return the instance's own name; routers and workers must find it before it is ready."""
+    return {
+        **_head("v1", "Service", spec, spec.name),
+        "spec": {
+            "clusterIP": "None",
+            "publishNotReadyAddresses": True,
+            "selector": labels.select_instance(spec.name),
+            "ports": [
+                {
+                    "name": name,
+                    "port": sizes.PORTS[name],
+                    "targetPort": sizes.PORTS[name],
+                    "protocol": "TCP",
+                }
+                for name in engines.PORTS[spec.kind]
+            ],
+        },
+    }
+
+
+def _fitting(manifest: Manifest) -> Manifest:
+    size = sum(len(key) + len(text.encode()) for key, text in manifest["data"].items())
+    if size > _LARGEST_BYTES:
+        raise InfraError(
+            f"The files of {manifest['metadata']['name']} take {size} bytes, and the cluster keeps "
+            f"{_LARGEST_BYTES} in one object: spread the addresses over more brokers or spaces.",
+            reason="ConfigurationTooLarge",
+            retry=False,
+        )
+    return manifest
+
+
+def _head(api_version: str, kind: str, spec: InstanceSpec, name: str) -> Manifest:
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {
+            "name": name,
+            "namespace": spec.namespace.name,
+            "labels": labels.of_instance(spec.namespace, spec.kind, spec.name),
+        },
+    }

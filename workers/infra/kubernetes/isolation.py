@@ -1,0 +1,196 @@
+"""The namespace of a space, and what keeps every other space out of it. Pure builders.
+
+One deny-all policy, and one small policy for each way that traffic may take; a policy names pods of
+its own namespace, or of Waypost's own, never of another space.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from workers.infra.base import Kind, Namespace, Room
+from workers.infra.kubernetes import labels, sizes
+from workers.infra.kubernetes.cluster import Cluster, Pods
+from workers.infra.kubernetes.resources import Manifest
+
+_POD_SECURITY = "pod-security.kubernetes.io"
+
+_Rule = dict[str, Any]
+
+
+def build(cluster: Cluster, namespace: Namespace, room: Room) -> Sequence[Manifest]:
+    """Return every object of the space that is there whatever runs in it, in order."""
+    return [
+        namespace_object(namespace),
+        role_binding(cluster, namespace),
+        *network_policies(cluster, namespace),
+        resource_quota(cluster, namespace, room),
+        limit_range(namespace),
+        *(service_account(cluster, namespace, kind) for kind in Kind),
+    ]
+
+
+def namespace_object(namespace: Namespace) -> Manifest:
+    """Return the namespace, with pod security ``restricted`` enforced."""
+    security = {f"{_POD_SECURITY}/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
+    return {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {
+            "name": namespace.name,
+            "labels": {**labels.of_space(namespace), **security},
+        },
+    }
+
+
+def role_binding(cluster: Cluster, namespace: Namespace) -> Manifest:
+    """Return what lets the worker, and nobody else, work in this namespace."""
+    return {
+        **_head("rbac.authorization.k8s.io/v1", "RoleBinding", namespace, "waypost-worker"),
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": "ClusterRole",
+            "name": cluster.space_role,
+        },
+        "subjects": [
+            {
+                "kind": "ServiceAccount",
+                "name": cluster.worker_account,
+                "namespace": cluster.control_namespace,
+            }
+        ],
+    }
+
+
+def resource_quota(cluster: Cluster, namespace: Namespace, room: Room) -> Manifest:
+    """Return the most that the space may take of the cluster; a roll needs no second pod."""
+    memory = room.brokers * sizes.container_mb(Kind.BROKER, room.broker_memory_mb)
+    memory += room.routers * sizes.container_mb(Kind.ROUTER, room.router_memory_mb)
+    return {
+        **_head("v1", "ResourceQuota", namespace, "waypost"),
+        "spec": {
+            "hard": {
+                "requests.memory": f"{memory}Mi",
+                "limits.memory": f"{memory}Mi",
+                "pods": str(room.brokers + room.routers),
+                "persistentvolumeclaims": str(room.brokers),
+                "requests.storage": f"{room.brokers * cluster.storage.size_gb}Gi",
+                "services.nodeports": "1",
+                "services.loadbalancers": "1",
+            }
+        },
+    }
+
+
+def limit_range(namespace: Namespace) -> Manifest:
+    """Return what a container gets that asks for nothing: little."""
+    return {
+        **_head("v1", "LimitRange", namespace, "waypost"),
+        "spec": {
+            "limits": [
+                {
+                    "type": "Container",
+                    "default": {"memory": "64Mi"},
+                    "defaultRequest": {"cpu": "10m", "memory": "64Mi"},
+                }
+            ]
+        },
+    }
+
+
+def service_account(cluster: Cluster, namespace: Namespace, kind: Kind) -> Manifest:
+    """Return the account of the brokers or of the routers: no rights, and no token."""
+    account = {
+        **_head("v1", "ServiceAccount", namespace, kind.value),
+        "automountServiceAccountToken": False,
+    }
+    if cluster.images.pull_secrets:
+        account["imagePullSecrets"] = [{"name": name} for name in cluster.images.pull_secrets]
+    return account
+
+
+def network_policies(cluster: Cluster, namespace: Namespace) -> Sequence[Manifest]:
+    """Return the deny-all policy and one policy for each way that traffic may take."""
+    router, broker = _ours(Kind.ROUTER), _ours(Kind.BROKER)
+    between = sizes.PORTS["management"]
+
+    def policy(name: str, pods: Mapping[str, Any], **rules: Sequence[_Rule]) -> Manifest:
+        return _policy(namespace, name, pods, rules)
+
+    return [
+        policy("deny-all", {}, ingress=[], egress=[]),
+        policy("clients", {}, ingress=[{"ports": _ports(sizes.PORTS["amqps"])}]),
+        policy("management", {}, ingress=[_from(_pods(cluster.worker), between)]),
+        policy("brokers-from-routers", broker, ingress=[_from(_same(Kind.ROUTER), between)]),
+        policy("routers-to-brokers", router, egress=[_to(_same(Kind.BROKER), between)]),
+        policy(
+            "mesh",
+            router,
+            ingress=[_from(_same(Kind.ROUTER), sizes.PORTS["mesh"])],
+            egress=[_to(_same(Kind.ROUTER), sizes.PORTS["mesh"])],
+        ),
+        policy("logins", router, egress=[_to(_pods(cluster.auth_service), cluster.auth_port)]),
+        policy(
+            "names",
+            router,
+            egress=[
+                {
+                    "to": [_pods(cluster.dns)],
+                    "ports": [
+                        {"protocol": protocol, "port": port}
+                        for port in cluster.dns_ports
+                        for protocol in ("UDP", "TCP")
+                    ],
+                }
+            ],
+        ),
+    ]
+
+
+def _policy(
+    namespace: Namespace, name: str, pods: Mapping[str, Any], rules: Mapping[str, Sequence[_Rule]]
+) -> Manifest:
+    spec: _Rule = {"podSelector": dict(pods), "policyTypes": [each.title() for each in rules]}
+    # An empty list and an absent one mean the same, nothing; the API keeps the absent one.
+    spec |= {way: list(allowed) for way, allowed in rules.items() if allowed}
+    return {**_head("networking.k8s.io/v1", "NetworkPolicy", namespace, name), "spec": spec}
+
+
+def _head(api_version: str, kind: str, namespace: Namespace, name: str) -> Manifest:
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {
+            "name": name,
+            "namespace": namespace.name,
+            "labels": labels.of_space(namespace),
+        },
+    }
+
+
+def _ours(kind: Kind) -> _Rule:
+    return {"matchLabels": labels.select_component(kind)}
+
+
+def _same(kind: Kind) -> _Rule:
+    """Return the peer "those pods of this namespace"."""
+    return {"podSelector": _ours(kind)}
+
+
+def _pods(pods: Pods) -> _Rule:
+    """Return the peer "those pods of that namespace"."""
+    return {
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": pods.namespace}},
+        "podSelector": {"matchLabels": dict(pods.labels)},
+    }
+
+
+def _from(peer: _Rule, port: int) -> _Rule:
+    return {"from": [peer], "ports": _ports(port)}
+
+
+def _to(peer: _Rule, port: int) -> _Rule:
+    return {"to": [peer], "ports": _ports(port)}
+
+
+def _ports(port: int) -> list[_Rule]:
+    return [{"protocol": "TCP", "port": port}]

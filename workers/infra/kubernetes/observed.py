@@ -1,0 +1,86 @@
+"""From what the cluster reports of an instance to its status. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from workers.infra.base import InstanceStatus, Kind
+from workers.infra.kubernetes import labels
+from workers.infra.kubernetes.instances import RESTART
+from workers.infra.kubernetes.resources import Manifest, name_of
+
+_Object = Mapping[str, Any]
+
+
+def status(stateful_set: Manifest, pods: Sequence[Manifest]) -> InstanceStatus:
+    """Return how one instance is; ``pods`` are those of its namespace."""
+    name = name_of(stateful_set)
+    pod = next((each for each in pods if _labels(each).get(labels.INSTANCE) == name), None)
+    kind = Kind(_labels(stateful_set)[labels.COMPONENT])
+    if pod is None:
+        return InstanceStatus(name, kind, running=False, message=_absence(stateful_set))
+    return InstanceStatus(
+        name,
+        kind,
+        running=_is_ready(pod) and _is_current(stateful_set, pod),
+        message=_message(stateful_set, pod),
+        boot=_boot(pod),
+    )
+
+
+def _is_current(stateful_set: Manifest, pod: Manifest) -> bool:
+    """Return whether the pod was made from the template as it is now."""
+    template = stateful_set["spec"]["template"]["metadata"].get("annotations", {})
+    made_from = pod["metadata"].get("annotations", {})
+    ending = bool(pod["metadata"].get("deletionTimestamp"))
+    return bool(template.get(RESTART) == made_from.get(RESTART)) and not ending
+
+
+def _is_ready(pod: _Object) -> bool:
+    return any(
+        each["type"] == "Ready" and each["status"] == "True"
+        for each in pod.get("status", {}).get("conditions", [])
+    )
+
+
+def _message(stateful_set: Manifest, pod: Manifest) -> str:
+    if not _is_current(stateful_set, pod):
+        return "being replaced"
+    if _is_ready(pod):
+        return "ready"
+    return _container_trouble(pod) or _scheduling_trouble(pod) or "starting"
+
+
+def _container_trouble(pod: _Object) -> str:
+    for container in pod.get("status", {}).get("containerStatuses", []):
+        state = container.get("state", {})
+        waiting = state.get("waiting") or state.get("terminated") or {}
+        reason = waiting.get("reason", "")
+        if reason and reason not in {"ContainerCreating", "PodInitializing"}:
+            return f"{reason}: {waiting.get('message', '')}".rstrip(": ")
+    return ""
+
+
+def _scheduling_trouble(pod: _Object) -> str:
+    for each in pod.get("status", {}).get("conditions", []):
+        if each["type"] == "PodScheduled" and each["status"] == "False":
+            return f"{each.get('reason', 'Unschedulable')}: {each.get('message', '')}"
+    return ""
+
+
+def _absence(stateful_set: Manifest) -> str:
+    for each in stateful_set.get("status", {}).get("conditions", []):
+        if each.get("message"):
+            return str(each["message"])
+    return "no pod yet"
+
+
+def _boot(pod: _Object) -> str:
+    """Return what differs from one life of the process to the next."""
+    containers = pod.get("status", {}).get("containerStatuses", [])
+    restarts = sum(int(each.get("restartCount", 0)) for each in containers)
+    return f"{pod['metadata']['uid']}-{restarts}"
+
+
+def _labels(manifest: _Object) -> Mapping[str, str]:
+    found: Mapping[str, str] = manifest["metadata"].get("labels", {})
+    return found

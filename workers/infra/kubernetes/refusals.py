@@ -1,0 +1,77 @@
+"""What the cluster's API refuses, in words that say what to do. Pure.
+
+Source: Kubernetes API conventions, "Response Status Kind" (code, reason, message, details.causes).
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from workers.infra.base import InfraError
+
+_MANAGER = re.compile(r'conflict with "([^"]+)"')
+_LONGEST = 400
+
+
+def conflicting_managers(refusal: Mapping[str, Any]) -> frozenset[str]:
+    """Return the field managers in the way of an apply that answered 409; empty for other 409s."""
+    causes = (refusal.get("details") or {}).get("causes") or []
+    found = (
+        _MANAGER.search(each.get("message", ""))
+        for each in causes
+        if each.get("reason") == "FieldManagerConflict"
+    )
+    return frozenset(match[1] for match in found if match)
+
+
+def explain(status: int, refusal: Mapping[str, Any], what: str) -> InfraError:
+    """Return the error of an answer that is no success; ``what`` names the object."""
+    said = str(refusal.get("message", ""))[:_LONGEST]
+    managers = conflicting_managers(refusal)
+    if managers:
+        return InfraError(
+            f"{what}: {_fields(refusal)} also belong(s) to {', '.join(sorted(managers))}, which "
+            "applies them too. Take them out of what that applies, or out of its managed fields.",
+            reason="FieldConflict",
+            retry=False,
+        )
+    reason, advice, retry = _judge(status, said)
+    return InfraError(f"{what}: {advice} The cluster said: {said}", reason=reason, retry=retry)
+
+
+def _judge(status: int, said: str) -> tuple[str, str, bool]:
+    """Return the reason, what to do about it, and whether waiting can help."""
+    if "is being terminated" in said:
+        return "NamespaceEnding", "its namespace is still ending.", True
+    if "exceeded quota" in said:
+        return "ClusterQuota", "a quota of the cluster is used up: raise it, or make room.", False
+    if "admission webhook" in said or "ValidatingAdmissionPolicy" in said:
+        return "AdmissionRefused", "a policy of the cluster refuses it: allow it there.", False
+    if "violates PodSecurity" in said:
+        return "PodSecurity", "the cluster's pod security refuses it: see docs/operate.", False
+    return _STATUS.get(status, _OTHER if status < 500 else _BUSY)
+
+
+_BUSY = ("ClusterBusy", "the cluster's API is busy; Waypost tries again.", True)
+_OTHER = ("ClusterRefused", "the cluster refuses it.", False)
+_STATUS = {
+    401: (
+        "ClusterCredentials",
+        "the worker's credentials are not accepted: renew its service account's token.",
+        False,
+    ),
+    403: (
+        "ClusterForbidden",
+        "the worker lacks a right: compare its roles with docs/operate/rights.md.",
+        False,
+    ),
+    404: ("NamespaceMissing", "its namespace is not there; Waypost makes it again.", True),
+    409: ("ClusterConflict", "it changed meanwhile; Waypost looks again.", True),
+    422: ("ObjectRefused", "the cluster cannot accept a field of it.", False),
+    429: _BUSY,
+}
+
+
+def _fields(refusal: Mapping[str, Any]) -> str:
+    causes = (refusal.get("details") or {}).get("causes") or []
+    return ", ".join(sorted({str(each.get("field")) for each in causes}))

@@ -1,0 +1,81 @@
+"""The kinds of objects that Waypost makes in a cluster, and where the API serves them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Manifest = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Resource:
+    """One kind of object. ``exact`` are top-level fields in which nobody may add anything."""
+
+    kind: str
+    api_version: str
+    plural: str
+    namespaced: bool = True
+    exact: frozenset[str] = frozenset()
+
+    def path(self, namespace: str | None, name: str | None = None) -> str:
+        """Return the API's path of one object, or of the collection."""
+        root = "/api/v1" if self.api_version == "v1" else f"/apis/{self.api_version}"
+        parts = [root]
+        if self.namespaced and namespace is not None:
+            parts += ["namespaces", namespace]
+        parts.append(self.plural)
+        return "/".join([*parts, name] if name else parts)
+
+
+NAMESPACE = Resource("Namespace", "v1", "namespaces", namespaced=False)
+ROLE_BINDING = Resource(
+    "RoleBinding",
+    "rbac.authorization.k8s.io/v1",
+    "rolebindings",
+    exact=frozenset({"roleRef", "subjects"}),
+)
+NETWORK_POLICY = Resource(
+    "NetworkPolicy", "networking.k8s.io/v1", "networkpolicies", exact=frozenset({"spec"})
+)
+RESOURCE_QUOTA = Resource("ResourceQuota", "v1", "resourcequotas", exact=frozenset({"spec"}))
+LIMIT_RANGE = Resource("LimitRange", "v1", "limitranges")
+SERVICE_ACCOUNT = Resource("ServiceAccount", "v1", "serviceaccounts")
+SECRET = Resource("Secret", "v1", "secrets", exact=frozenset({"data"}))
+CONFIG_MAP = Resource("ConfigMap", "v1", "configmaps", exact=frozenset({"data"}))
+SERVICE = Resource("Service", "v1", "services")
+DISRUPTION_BUDGET = Resource("PodDisruptionBudget", "policy/v1", "poddisruptionbudgets")
+STATEFUL_SET = Resource("StatefulSet", "apps/v1", "statefulsets")
+INGRESS = Resource("Ingress", "networking.k8s.io/v1", "ingresses")
+TLS_ROUTE = Resource("TLSRoute", "gateway.networking.k8s.io/v1alpha2", "tlsroutes")
+ROUTE = Resource("Route", "route.openshift.io/v1", "routes")
+POD = Resource("Pod", "v1", "pods")
+VOLUME_CLAIM = Resource("PersistentVolumeClaim", "v1", "persistentvolumeclaims")
+
+# Those that are applied, in an order in which nothing refers to what is not there yet.
+APPLIED: Sequence[Resource] = (
+    NAMESPACE,
+    ROLE_BINDING,
+    NETWORK_POLICY,
+    RESOURCE_QUOTA,
+    LIMIT_RANGE,
+    SERVICE_ACCOUNT,
+    SECRET,
+    CONFIG_MAP,
+    SERVICE,
+    DISRUPTION_BUDGET,
+    STATEFUL_SET,
+    INGRESS,
+    TLS_ROUTE,
+    ROUTE,
+)
+_BY_KIND: Mapping[str, Resource] = {each.kind: each for each in APPLIED}
+
+
+def of(manifest: Mapping[str, Any]) -> Resource:
+    """Return the resource that a manifest of ours is of."""
+    return _BY_KIND[manifest["kind"]]
+
+
+def name_of(manifest: Mapping[str, Any]) -> str:
+    """Return the object's name."""
+    return str(manifest["metadata"]["name"])
