@@ -6,7 +6,7 @@ Each function locks the invoice row first, then (issuing) the number series: tha
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Sum
 from django.utils import timezone
 
@@ -111,6 +111,7 @@ def record_payment(
     )
     with transaction.atomic():
         current = states.locked(invoice)
+        _alone_with(source, reference)
         known = Payment.objects.filter(source=source, reference=reference).first()
         if known is not None:
             return _same(known, payment)
@@ -195,6 +196,16 @@ def _booking(invoice: Invoice, made: dict[str, Any]) -> ledger.Booking:
         f"Invoice {invoice.number}",
         postings,
     )
+
+
+def _alone_with(source: str, reference: str) -> None:
+    """Hold off other payments of this name until the transaction ends.
+
+    The lock of the invoice does not: the other one may be meant for another invoice.
+    """
+    with connection.cursor() as cursor:
+        name = f"plans.payment:{source}:{reference}"
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
 
 
 def _same(known: Payment, payment: Payment) -> Payment:

@@ -1,5 +1,6 @@
 """From a draft to money: approval, gapless numbers, ledger, payments."""
 
+import contextlib
 import threading
 from collections.abc import Callable
 from datetime import date, timedelta
@@ -179,6 +180,28 @@ def test_a_reference_names_one_payment() -> None:
     for invoice, amount in ((first, 999), (second, 1000)):
         with pytest.raises(invoicing.PaymentReferenceReused):
             pay(invoice, amount)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_reference_for_two_invoices_at_once_is_refused_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Real connections: both look for the reference before either has written it."""
+    invoices = [rows.issued(rows.tenant()) for _ in range(2)]
+    together, real = threading.Barrier(2), issuing.outstanding_minor
+
+    def meet(invoice: Invoice) -> int:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            together.wait(1.0)  # a lock may keep the other one away
+        return real(invoice)
+
+    monkeypatch.setattr(issuing, "outstanding_minor", meet)
+    failures = _in_threads([lambda i=invoice: pay(i, 1000) for invoice in invoices])
+
+    [refused] = failures
+    assert isinstance(refused, invoicing.PaymentReferenceReused)
+    assert (refused.error_code, refused.status) == ("payment.reference_reused", 409)
+    assert Payment.objects.count() == 1
 
 
 @pytest.mark.django_db
