@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+import structlog
+from django.db import InterfaceError, OperationalError, transaction
 
 from controlplane.core import audit
 from controlplane.core.audit import SYSTEM
+from controlplane.core.errors import WaypostError
 from plans import catalog, quotas, usage
 from plans.models import PlanSubscription, QuotaAlert, QuotaOverride
 from plans.periods import Period, month_of
@@ -21,11 +23,20 @@ from plans.resources import WORDS, Resource
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace, Tenant
 
+logger = structlog.get_logger(__name__)
+
 LEVELS = (80, 90, 100)
 NOTIFY = "notify"
 WITHDRAW_SEND = "withdraw_send"
 # Which meter a period quota counts.
 METERED = {Resource.MESSAGES_PER_MONTH: "messages"}
+
+
+class PassIncomplete(WaypostError):
+    """Some tenants' quotas could not be evaluated; those of all others were."""
+
+    code = "quota.pass_incomplete"
+    title = "Quotas were not evaluated"
 
 
 @dataclass(frozen=True)
@@ -83,15 +94,35 @@ def evaluate(*, tenant_id: str, not_yet_copied: Mapping[str, int], now: datetime
         Tenant.objects.select_for_update().get(pk=tenant_id)
         for each in found:
             _lift(tenant, each, now)
-            _raise(tenant, each)
+            _raise(tenant, each, now)
     _enforce(tenant, found)
     return found
 
 
 def evaluate_all(*, not_yet_copied: Mapping[str, Mapping[str, int]], now: datetime) -> None:
-    """Evaluate every tenant; ``not_yet_copied`` maps tenant ids to their uncopied counts."""
+    """Evaluate every tenant; ``not_yet_copied`` maps tenant ids to their uncopied counts.
+
+    A tenant that cannot be evaluated is logged and the others go on.
+
+    Raises:
+        PassIncomplete: at the end, when there was such a tenant; names them.
+        DatabaseError: the database is away, at once; the next pass does it all.
+    """
+    failed = []
     for tenant_id in Tenant.objects.order_by("id").values_list("id", flat=True):
-        evaluate(tenant_id=tenant_id, not_yet_copied=not_yet_copied.get(tenant_id, {}), now=now)
+        counts = not_yet_copied.get(tenant_id, {})
+        try:
+            evaluate(tenant_id=tenant_id, not_yet_copied=counts, now=now)
+        except (OperationalError, InterfaceError):
+            raise
+        except Exception as error:
+            logger.error("quotas were not evaluated", tenant=tenant_id, exc_info=error)
+            failed.append(tenant_id)
+    if failed:
+        raise PassIncomplete(
+            f"The quotas of {', '.join(failed)} were not evaluated; the log has the reasons. All "
+            "other tenants were, and the next pass tries again."
+        )
 
 
 def _lift(tenant: Tenant, now_at: Standing, now: datetime) -> None:
@@ -107,7 +138,7 @@ def _lift(tenant: Tenant, now_at: Standing, now: datetime) -> None:
         _audit(tenant, "quota.lift", alert)
 
 
-def _raise(tenant: Tenant, now_at: Standing) -> None:
+def _raise(tenant: Tenant, now_at: Standing, now: datetime) -> None:
     for level in LEVELS:
         if not now_at.has_reached(level):
             continue
@@ -126,6 +157,7 @@ def _raise(tenant: Tenant, now_at: Standing) -> None:
                 "used": now_at.used,
                 "limit": now_at.limit or 0,
                 "action": now_at.at_quota if level == 100 else NOTIFY,
+                "raised_at": now,
                 "lifted_at": None,
             },
         )

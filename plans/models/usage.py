@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 
 class UsageCopy(models.Model):
@@ -49,8 +50,8 @@ class UsageRecord(models.Model):
 class QuotaAlert(models.Model):
     """A period quota reached a level. Key: (tenant, resource, period start, level).
 
-    ``action`` is what the plan said to do at 100 %: notify | withdraw_send; ``lifted_at`` when it
-    ended (a raise or the next period).
+    ``action`` is what the plan said to do at 100 %: notify | withdraw_send; ``raised_at`` when it
+    was raised last; ``lifted_at`` when it ended (a raise or the next period).
     """
 
     tenant = models.ForeignKey(
@@ -62,7 +63,7 @@ class QuotaAlert(models.Model):
     used = models.BigIntegerField()
     limit = models.BigIntegerField()
     action = models.CharField(max_length=20)
-    raised_at = models.DateTimeField(auto_now_add=True)
+    raised_at = models.DateTimeField(default=timezone.now)
     lifted_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -1,8 +1,11 @@
 """Period quotas: alerts, what happens at 100 %, and lifting by itself."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
+from django.db import OperationalError
+from structlog.testing import capture_logs
 
 from controlplane.core.models import AuditEvent
 from plans import enforcement
@@ -123,6 +126,21 @@ def test_a_raise_lifts_by_itself_and_expires_by_itself() -> None:
     assert [is_lifted for _, _, is_lifted in alerts()] == [False, False, False]
 
 
+def test_an_alert_that_is_raised_again_says_when() -> None:
+    owner = tenant()
+    pass_over(owner, 800)
+    first = QuotaAlert.objects.get().raised_at
+    pass_over(owner, 850, now=NOW + timedelta(hours=1))
+    still = QuotaAlert.objects.get().raised_at
+    pass_over(owner, 700, now=NOW + timedelta(hours=2))
+
+    pass_over(owner, 801, now=NOW + timedelta(hours=3))
+
+    again = QuotaAlert.objects.get()
+    assert (first, still) == (NOW, NOW)
+    assert (again.raised_at, again.lifted_at) == (NOW + timedelta(hours=3), None)
+
+
 def test_the_next_month_lifts_everything() -> None:
     owner = tenant()
     pass_over(owner, 1000)
@@ -192,3 +210,42 @@ def test_evaluate_all_takes_each_tenants_own_counts() -> None:
 
     assert list(QuotaAlert.objects.values_list("tenant", flat=True)) == [busy.id]
     assert not QuotaAlert.objects.filter(tenant=quiet).exists()
+
+
+def test_one_tenants_failure_stops_nobody_and_is_said_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broken, fine = tenant(), rows.tenant(to=rows.plan("free"))
+    real = enforcement.standing
+
+    def standing(owner: Tenant, *args: Any, **given: Any) -> enforcement.Standing:
+        if owner.id == broken.id:
+            raise KeyError("definition")
+        return real(owner, *args, **given)
+
+    monkeypatch.setattr(enforcement, "standing", standing)
+    counts = {each.id: {"messages_in": 850} for each in (broken, fine)}
+
+    with capture_logs() as logs, pytest.raises(enforcement.PassIncomplete) as refused:
+        enforcement.evaluate_all(not_yet_copied=counts, now=NOW)
+
+    assert list(QuotaAlert.objects.values_list("tenant", flat=True)) == [fine.id]
+    assert [(log["log_level"], log["tenant"]) for log in logs] == [("error", broken.id)]
+    assert refused.value.error_code == "quota.pass_incomplete"
+    assert broken.id in refused.value.message
+
+
+def test_a_database_that_is_away_ends_the_pass_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    tenant(), rows.tenant(to=rows.plan("free"))
+    asked: list[str] = []
+
+    def evaluate(*, tenant_id: str, **_: object) -> None:
+        asked.append(tenant_id)
+        raise OperationalError("server closed the connection")
+
+    monkeypatch.setattr(enforcement, "evaluate", evaluate)
+
+    with pytest.raises(OperationalError):
+        enforcement.evaluate_all(not_yet_copied={}, now=NOW)
+
+    assert len(asked) == 1
