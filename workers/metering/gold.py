@@ -5,7 +5,6 @@ newest. Safe to repeat; ``copy_in`` refuses to go back.
 """
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -70,7 +69,7 @@ def cells(
         f"tenant_id = {delta.text(tenant_id)} AND {_dates(starts_at, ends_at)} "
         f"AND bucket_at >= {delta.instant(starts_at)} AND bucket_at < {delta.instant(ends_at)}"
     )
-    return list(_read(table, where))
+    return _read(table, where)
 
 
 def changed_days(root: Path, table: DeltaTable, since: int | None) -> set[date]:
@@ -101,15 +100,17 @@ def _note(table: DeltaTable) -> dict[str, Any]:
     return {}
 
 
-def _cells_of(table: DeltaTable, days: set[date]) -> Iterator[UsageCell]:
-    if days:
-        literals = ", ".join(f"date '{day}'" for day in sorted(days))
-        yield from _read(table, f"date IN ({literals})")
+def _cells_of(table: DeltaTable, days: set[date]) -> list[UsageCell]:
+    """Read all at once: the copy's transaction must not wait for the lakehouse."""
+    if not days:
+        return []
+    literals = ", ".join(f"date '{day}'" for day in sorted(days))
+    return _read(table, f"date IN ({literals})")
 
 
-def _read(table: DeltaTable, where: str) -> Iterator[UsageCell]:
-    for row in delta.ask(f"SELECT {_COLUMNS} FROM usage WHERE {where}", {"usage": table}):
-        yield UsageCell(**row)
+def _read(table: DeltaTable, where: str) -> list[UsageCell]:
+    rows = delta.ask(f"SELECT {_COLUMNS} FROM usage WHERE {where}", {"usage": table})
+    return [UsageCell(**row) for row in rows]
 
 
 def _dates(starts_at: datetime, ends_at: datetime) -> str:

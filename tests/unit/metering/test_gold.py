@@ -42,6 +42,23 @@ def test_copy_brings_every_cell_and_says_as_of(root: Path) -> None:
     assert metering.as_of() == at(11)
 
 
+def test_the_lakehouse_is_read_before_the_copy_opens_its_transaction(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_gold(root, [cell(10, 5)], at(11))
+    order: list[str] = []
+    ask, copy_in = delta.ask, metering.copy_in
+    monkeypatch.setattr(delta, "ask", lambda *args: order.append("read") or ask(*args))
+    monkeypatch.setattr(
+        metering, "copy_in", lambda **given: order.append("copy") or copy_in(**given)
+    )
+
+    gold.copy_newest(root)
+
+    assert order == ["read", "copy"]
+    assert copied() == [("21 10", 5)]
+
+
 def test_copy_again_does_nothing(root: Path) -> None:
     write_gold(root, [cell(10, 5)], at(11))
     gold.copy_newest(root)
