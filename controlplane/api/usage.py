@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from controlplane.api import schema, windows
 from controlplane.api.serializers import StrictSerializer
 from controlplane.api.views import TenantView
+from controlplane.core import spreadsheets
 from plans import metering, meters
 from plans.periods import Period
 from tenants import queries
@@ -105,7 +106,7 @@ class UsageCsvView(TenantView):
         text = io.StringIO()
         writer = csv.DictWriter(text, columns)
         writer.writeheader()
-        writer.writerows(_figures(self.tenant, window))
+        writer.writerows(_as_text(figure) for figure in _figures(self.tenant, window))
         return attachment(text.getvalue(), "text/csv", f"usage-{self.tenant.slug}.csv")
 
 
@@ -163,6 +164,11 @@ def attachment(content: str | bytes, media_type: str, filename: str) -> HttpResp
             "Cache-Control": "no-store",
         },
     )
+
+
+def _as_text(figure: dict[str, Any]) -> dict[str, Any]:
+    names = ("space", "address")
+    return {**figure, **{name: spreadsheets.harmless(figure[name]) for name in names}}
 
 
 def _figures(tenant: Tenant, window: Period) -> list[dict[str, Any]]:

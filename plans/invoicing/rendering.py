@@ -16,6 +16,7 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from controlplane.core.errors import Unavailable
+from controlplane.core.spreadsheets import harmless
 from plans import money
 from plans.invoicing import document as documents
 from plans.periods import zone
@@ -33,6 +34,7 @@ CSV_COLUMNS = (
     "amount_minor",
     "amount",
 )
+_TEXTS = ("kind", "meter", "description", "unit")
 _MS_PER_HOUR = 3_600_000
 _BYTE_MS_PER_GIB_HOUR = 1024**3 * _MS_PER_HOUR
 # meter -> (title, unit, base units per unit)
@@ -84,6 +86,7 @@ def csv(document: Mapping[str, Any]) -> str:
         writer.writerow(
             {
                 **line,
+                **{name: harmless(line[name]) for name in _TEXTS},
                 "invoice": document["number"] or "",
                 "currency": document["currency"],
                 "amount": money.to_major(line["amount_minor"], document["currency"]),

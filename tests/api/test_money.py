@@ -5,13 +5,16 @@ import io
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db.models import F, Value
+from django.db.models.functions import Concat
 from django.utils import timezone
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import AuditEvent, Operation
 from plans import catalog, invoicing, metering
 from plans.invoicing import Evidence, TablePin, UsageKey
-from plans.models import Invoice, PlanSubscription
+from plans.models import Invoice, PlanSubscription, UsageRecord
+from tenants.models import AddressSpace
 from tests.api.conftest import problem
 
 DETAILS = {
@@ -138,6 +141,18 @@ def test_usage_csv_says_the_same(cast, owner, used):
     assert [(row["space"], row["quantity"]) for row in rows] == [("main", "5"), ("main", "7")]
     assert "attachment" in answer["Content-Disposition"]
     assert answer["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_usage_csv_holds_no_formula(cast, owner, used, start):
+    AddressSpace.objects.update(name=f"{start}name()")
+    UsageRecord.objects.update(address=Concat(Value(f"{start}cmd()"), F("address")))
+
+    answer = owner.get(cast.path("/usage.csv"))
+
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode(), newline="")))
+    assert {row["address"][: len(start) + 6] for row in rows} == {f"'{start}cmd()"}
+    assert {row["space"] for row in rows} == {f"'{start}name()"}
 
 
 def test_usage_window_is_half_open(cast, owner, used):

@@ -106,13 +106,16 @@ def test_csv_of_one_space(world, spaces, as_: As):
     assert {line["space"] for line in lines} == {"more"}
 
 
-def test_csv_keeps_a_spreadsheet_from_running_an_address_as_a_formula(world, as_: As):
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_csv_keeps_a_spreadsheet_from_running_text_as_a_formula(world, as_: As, start: str):
     space = rows.active_space(world.tenant)
-    rows.used(rows.cell(space, "messages_in", 1, rows.this_month(), "=cmd()"))
+    type(space).objects.filter(pk=space.pk).update(name=f"{start}name()")
+    rows.used(rows.cell(space, "messages_in", 1, rows.this_month(), f"{start}cmd()"))
 
     answer = as_(world.member).get(PAGE + "cells.csv")
 
-    assert "'=cmd()" in b"".join(answer).decode()
+    [line] = csv.DictReader(io.StringIO(b"".join(answer).decode(), newline=""))
+    assert (line["address"], line["space"]) == (f"'{start}cmd()", f"'{start}name()")
 
 
 def test_nothing_used_says_what_to_do(world, as_: As):

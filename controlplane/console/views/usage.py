@@ -11,6 +11,7 @@ from controlplane.console import usage_tables, windows
 from controlplane.console.access import tenant_page
 from controlplane.console.scope import TenantScope
 from controlplane.console.windows import Window
+from controlplane.core.spreadsheets import harmless
 from plans import usage
 from tenants import queries
 from tenants.models import AddressSpace
@@ -104,17 +105,12 @@ def _lines(cells: list[usage.UsageCell], names: dict[str, str]) -> Iterator[str]
             [
                 cell.bucket_at.isoformat(),
                 cell.space_id,
-                names.get(cell.space_id, ""),
-                _harmless(cell.address),
+                harmless(names.get(cell.space_id, "")),
+                harmless(cell.address),
                 cell.meter,
                 cell.quantity,
             ]
         )
-
-
-def _harmless(address: str) -> str:
-    """Return an address that no spreadsheet runs as a formula (OWASP, "CSV Injection")."""
-    return f"'{address}" if address.startswith(("=", "-", "@")) else address
 
 
 class _Echo:

@@ -209,6 +209,18 @@ def test_csv_has_a_row_per_line_that_sums_to_the_net(
     assert (found[0]["amount"], found[0]["currency"]) == ("49.00", "EUR")
 
 
+def test_csv_holds_no_formula_and_keeps_its_numbers(
+    billed: tuple[Invoice, list[UsageCell]],
+) -> None:
+    made = document.loaded(billed[0].document)
+    made["lines"] = [{**line, "description": "=1+1", "amount_minor": -5} for line in made["lines"]]
+
+    found = list(csv.DictReader(io.StringIO(rendering.csv(made))))
+
+    assert {row["description"] for row in found} == {"'=1+1"}
+    assert {(row["amount_minor"], row["amount"]) for row in found} == {("-5", "-0.05")}
+
+
 def test_json_is_the_stored_text(billed: tuple[Invoice, list[UsageCell]]) -> None:
     text = billed[0].document
 
