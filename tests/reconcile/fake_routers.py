@@ -1,6 +1,6 @@
 """A fake at the routers' door; ``tests/verification`` holds the driver to the real thing."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -41,6 +41,7 @@ class FakeRouter:
 
     held: dict[tuple[str, str], Entity] = field(default_factory=dict)
     connections: set[Connected] = field(default_factory=set)
+    reattached: list[str] = field(default_factory=list)
     cuts: list[frozenset[str]] = field(default_factory=list)  # who was still there after each cut
 
     def names(self, kind: str) -> set[str]:
@@ -92,6 +93,24 @@ class FakeRouters:
         present = {each.address for each in held.values()}
         pending = {key: text for key, text in self.broken_links.items() if key in present}
         return Converged(pending, len(new), len(strays))
+
+    def reattach(
+        self,
+        target: ManagementTarget,
+        router: DesiredRouter,
+        *,
+        unread: Mapping[str, Collection[str]],
+    ) -> Sequence[str]:
+        at = self._at(target)
+        stuck = [
+            each.address
+            for each in at.held.values()
+            if any(each.reads(broker, queue) for broker, names in unread.items() for queue in names)
+            and each.address not in self.broken_links
+        ]
+        at.reattached += stuck
+        self.writes += len(stuck)
+        return stuck
 
     def cut_off(
         self, target: ManagementTarget, router: DesiredRouter, *, leaving: Collection[str] = ()

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces, addresses, messaging_users
+from tenants.actions.addresses import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser
 from tests.reconcile import rows
 from tests.reconcile.conftest import World
@@ -110,6 +111,18 @@ def test_drift_is_repaired_by_the_full_pass(world: World, space: AddressSpace) -
     world.pass_full(space)
 
     assert held == before
+
+
+def test_a_link_whose_consumer_is_gone_is_recreated_by_the_full_pass(
+    world: World, space: AddressSpace
+) -> None:
+    rows.make_address(space, "desk", "subscription", AddressSettings(topic="news"))
+    world.settle(space)
+    world.broker(space).unread = {"orders", "desk", "of nobody"}
+
+    world.pass_full(space)
+
+    assert set(world.router(space).reattached) == {"orders", "news::desk"}
 
 
 def test_a_router_that_starts_is_waited_for(world: World, space: AddressSpace) -> None:
@@ -216,7 +229,8 @@ def test_names_that_routers_confuse_are_refused_to_the_newer(
     world: World, space: AddressSpace
 ) -> None:
     rows.make_address(space, "a.b", "anycast")
-    rows.make_address(space, "a/b", "anycast")
+    newer = rows.make_address(space, "later", "anycast")
+    Address.objects.filter(pk=newer.pk).update(address="a/b")  # admission refuses it today
 
     world.settle(space)
 

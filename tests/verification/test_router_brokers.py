@@ -1,5 +1,6 @@
 """Stored addresses of a `standard` space: a router in front of real Artemis brokers."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -11,7 +12,10 @@ from tests.verification import broker_rig
 from tests.verification import routing_rig as rigs
 from tests.verification.broker_rig import RiggedBroker
 from tests.verification.routing_rig import Rig, known
+from workers.messaging import management
+from workers.messaging.brokers import driver as broker_driver
 from workers.messaging.brokers.desired import DesiredAddress, Holds
+from workers.messaging.routers import driver
 from workers.messaging.routers.desired import OnBroker, RoutedAddress, Shape
 
 pytestmark = [pytest.mark.router, pytest.mark.broker, pytest.mark.slow]
@@ -147,6 +151,46 @@ def test_subscription_is_consumed_by_its_own_name(router: Rig) -> None:
     anna(router).create_sender("news").send(Message(body="for the desk", durable=True))
 
     assert rigs.take(anna(router).create_receiver("news::desk", credit=10), 1) == ["for the desk"]
+
+
+def test_a_link_that_reads_nothing_is_made_anew(router: Rig, brokers: list[RiggedBroker]) -> None:
+    receiver = anna(router).create_receiver("orders", credit=10)
+    at, before = brokers[0].at.name, consumers(brokers[0], "orders")
+
+    made_anew = driver.reattach(router.target, router.desired, unread={at: {"orders", "unknown"}})
+
+    assert made_anew == ["orders"]
+    rigs.wait_for(lambda: consumers(brokers[0], "orders") - before, "a new consumer")
+    anna(router).create_sender("orders").send(Message(body="stored", durable=True))
+    assert rigs.take(receiver, 1) == ["stored"]
+
+
+def test_a_link_that_is_down_is_left_to_come_up_by_itself(
+    router: Rig, brokers: list[RiggedBroker]
+) -> None:
+    brokers[1].kill()
+    rigs.wait_for(lambda: driver.converge(router.target, router.desired).pending, "it is noticed")
+
+    made_anew = driver.reattach(
+        router.target, router.desired, unread={brokers[1].at.name: {"parts"}}
+    )
+
+    brokers[1].start()
+    rigs.wait_for(lambda: not driver.converge(router.target, router.desired).pending, "all up", 30)
+    assert made_anew == []
+
+
+def test_a_queue_that_nobody_reads_is_told(router: Rig, brokers: list[RiggedBroker]) -> None:
+    unread = broker_driver.list_unread(brokers[1].target)
+
+    assert "orders" in unread  # routed to the other broker only
+    assert "parts" not in unread
+
+
+def consumers(broker: RiggedBroker, queue: str) -> set[str]:
+    with management.connected(broker.target, purpose="test") as client:
+        rows = json.loads(client.call("broker", "listConsumers", "", 1, 1000))["data"]
+    return {f"{row['session']} {row['id']}" for row in rows if row["queue"] == queue}
 
 
 def test_killed_broker_keeps_what_was_accepted_and_comes_back(

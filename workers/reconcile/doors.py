@@ -4,7 +4,7 @@ Built by ``workers.wiring`` for the product and from fakes by the tests; the con
 tests/verification hold both to the same behaviour.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -38,6 +38,8 @@ class Brokers(Protocol):
 
     def list_strays(self, target: ManagementTarget, broker: DesiredBroker) -> Sequence[str]: ...
 
+    def list_unread(self, target: ManagementTarget) -> Collection[str]: ...
+
     def probe(self, target: ManagementTarget, address: str) -> float: ...
 
 
@@ -54,6 +56,14 @@ class Routers(Protocol):
         leaving: Sequence[RoutedAddress] = (),
         only: Collection[str] | None = None,
     ) -> routers.Converged: ...
+
+    def reattach(
+        self,
+        target: ManagementTarget,
+        router: DesiredRouter,
+        *,
+        unread: Mapping[str, Collection[str]],
+    ) -> Sequence[str]: ...
 
     def cut_off(
         self, target: ManagementTarget, router: DesiredRouter, *, leaving: Collection[str] = ()

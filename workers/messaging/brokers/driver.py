@@ -114,6 +114,17 @@ def list_strays(target: ManagementTarget, broker: DesiredBroker) -> Sequence[str
     )
 
 
+def list_unread(target: ManagementTarget) -> Collection[str]:
+    """Return the names of queues that have no consumer now.
+
+    Raises:
+        Unreachable: the broker went away meanwhile.
+    """
+    with management.connected(target, purpose="unread") as client:
+        answer = json.loads(client.call("broker", "listQueues", "", 1, _MANY))
+    return {row["name"] for row in answer["data"] if row["consumerCount"] == "0"}
+
+
 def probe(target: ManagementTarget, address: str) -> float:
     """Send a message through an internal address and read it back; see ``messaging.probe``."""
     return probing.through_broker(target, address)

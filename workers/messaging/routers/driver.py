@@ -100,6 +100,35 @@ def converge(
     return Converged({**pending, **refusals}, len(steps.create), len(steps.delete))
 
 
+def reattach(
+    target: ManagementTarget,
+    router: DesiredRouter,
+    *,
+    unread: Mapping[str, Collection[str]],
+    dialect: Dialect = DISPATCH,
+) -> Sequence[str]:
+    """Recreate the links that read one of the queues ``unread`` (by broker); return the addresses.
+
+    Only links that the router calls active: a broker that fails in the middle of a large message
+    drops its consumer and says nothing (reference on Dispatch with Artemis, section 1.4), and then
+    nobody gets what is stored. A link that is coming up by itself is left alone.
+
+    Raises:
+        Unreachable: no answer in time; what was done is found at the next call.
+    """
+    suspects = [
+        each
+        for each in entities.build(router)
+        if any(each.reads(broker, queue) for broker, queues in unread.items() for queue in queues)
+    ]
+    with client.connected(target, dialect, purpose="reattach") as asking:
+        held = _read_some(asking, suspects)
+        stuck = [each for each in suspects if not difference.find_problem(each, held)]
+        names = [(each.kind, each.name) for each in stuck]
+        _apply(asking, difference.Difference(delete=names, create=stuck))
+    return [each.address for each in stuck]
+
+
 def cut_off(
     target: ManagementTarget,
     router: DesiredRouter,

@@ -44,6 +44,12 @@ class Entity:
         """Whether this only keeps an address's counters alive; it never attaches."""
         return self.attributes.get("connection") == HOLD
 
+    def reads(self, broker: str, queue: str) -> bool:
+        """Return whether this is the link that reads ``queue`` of ``broker``."""
+        reading = self.kind == AUTO_LINK and self.attributes["direction"] == "in"
+        at_broker = self.attributes.get("connection") == connector_name(broker)
+        return reading and at_broker and self.address.rpartition("::")[2] == queue
+
 
 def build(router: DesiredRouter) -> Sequence[Entity]:
     """Return every entity of ours that ``router`` should hold, in the order to make them."""

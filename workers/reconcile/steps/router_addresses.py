@@ -7,10 +7,14 @@ takes the last sample; ``forget_departed`` deletes the rest.
 
 from collections.abc import Mapping
 
+import structlog
+
 from workers.reconcile import desired_routers, reaching
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done, Outcome, Wait
 from workers.reconcile.work import Problem, Work
+
+logger = structlog.get_logger(__name__)
 
 
 def ensure(work: Work, doors: Doors) -> Outcome:
@@ -22,6 +26,8 @@ def ensure(work: Work, doors: Doors) -> Outcome:
     if pending:
         address, reason = min(pending.items())
         return Wait(0.3, f"LinksPending: {address or 'the router'}: {reason}")
+    if work.full:
+        _repair_stuck(work, doors)
     return waiting or Done()
 
 
@@ -49,6 +55,22 @@ def _converge(work: Work, doors: Doors, name: str) -> Mapping[str, str]:
         only=None if work.full else changed,
     )
     return converged.pending
+
+
+def _repair_stuck(work: Work, doors: Doors) -> None:
+    """Recreate links that a router calls active while their broker knows no consumer."""
+    unread = {
+        broker.name: doors.brokers.list_unread(reaching.broker(work, doors, broker.name))
+        for broker in work.brokers
+    }
+    for name in desired_routers.list_names(work):
+        target, router = (
+            reaching.router(work, doors, name),
+            desired_routers.build(work, doors, name),
+        )
+        repaired = doors.routers.reattach(target, router, unread=unread)
+        if repaired:
+            logger.warning("stuck_links_recreated", space_id=work.space.id, addresses=repaired)
 
 
 def _refuse_clashes(work: Work) -> None:
