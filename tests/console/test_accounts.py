@@ -1,11 +1,15 @@
 """Signing up, logging in and out, and where one lands."""
 
 import re
+from dataclasses import replace
 
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 
+from controlplane.console.forms.accounts import SignUpForm
 from controlplane.core.models import AuditEvent
+from plans import catalog
 from tenants.models import Membership, Tenant, User
 from tests.console import rows
 from tests.console.conftest import As
@@ -189,3 +193,20 @@ def test_audit_tells_the_address_behind_trusted_proxies(
 
     event = AuditEvent.objects.filter(actor="user:alone@example.org").latest("id")
     assert event.source_ip == seen
+
+
+@pytest.mark.parametrize(
+    ("key", "fee", "words"),
+    [
+        ("free", 0, "Free of charge"),
+        ("team", 0, "No monthly fee"),
+        ("team", 4900, "49.00 EUR a month"),
+    ],
+)
+def test_a_plan_is_called_free_only_if_nothing_in_it_costs(key: str, fee: int, words: str):
+    plans = {plan.key: plan for plan in catalog.parse(catalog.default_yaml()).plans}
+    form = SignUpForm(plans=[replace(plans[key], monthly_fee_minor=fee)])
+
+    page = render_to_string("console/accounts/plan_choice.html", {"form": form})
+
+    assert f'<span class="price">{words}</span>' in page
