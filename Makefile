@@ -21,6 +21,7 @@ demo: setup  ## Show Waypost doing its job; EXIT=1 stops at the end, OIDC=1 adds
 
 test: setup  ## Run every test, with branch coverage (ARGS="-m 'not stack'" chooses)
 	@.venv/bin/python -m controlplane.embedded.artifacts keycloak
+	@.venv/bin/python -m tests.kubernetes.server.build
 	@$(IN_ENV) coverage run -m pytest $(ARGS)
 	@$(if $(ARGS),,$(MAKE) -s cover)
 

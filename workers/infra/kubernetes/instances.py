@@ -21,8 +21,10 @@ DATA_DIR = "/var/lib/waypost"
 SCRATCH_DIR = "/tmp"
 # Changes of this annotation of the template are what restarts an instance.
 RESTART = "waypost.io/restart"
-# The API refuses objects above 1 MiB (etcd's request limit is 1.5 MiB).
-_LARGEST_BYTES = 1_000_000
+# What a config map or a secret may hold (Kubernetes API, "MaxSecretSize").
+_LARGEST_BYTES = 1_048_576
+# Grow with the number of addresses, so each has an object of its own.
+_GROWING = ("broker.xml", "router.json")
 _GRACE_SECONDS: Mapping[Kind, int] = {Kind.BROKER: 60, Kind.ROUTER: 30}
 
 
@@ -34,7 +36,7 @@ def build(cluster: Cluster, spec: InstanceSpec) -> Sequence[Manifest]:
     """
     return [
         _secret(spec),
-        _config_map(spec),
+        *_config_maps(spec),
         _service(spec),
         stateful_set(cluster, spec),
     ]
@@ -160,7 +162,11 @@ def _volumes(spec: InstanceSpec) -> list[Manifest]:
         "name": "files",
         "projected": {
             "defaultMode": 0o440,
-            "sources": [{"secret": {"name": spec.name}}, {"configMap": {"name": spec.name}}],
+            "sources": [
+                {"secret": {"name": spec.name}},
+                {"configMap": {"name": spec.name}},
+                {"configMap": {"name": f"{spec.name}-main"}},
+            ],
         },
     }
     return [files, {"name": "scratch", "emptyDir": {"sizeLimit": "256Mi"}}]
@@ -225,9 +231,14 @@ def _secret(spec: InstanceSpec) -> Manifest:
     return _fitting({**_head("v1", "Secret", spec, spec.name), "type": "Opaque", "data": data})
 
 
-def _config_map(spec: InstanceSpec) -> Manifest:
+def _config_maps(spec: InstanceSpec) -> Sequence[Manifest]:
+    """Return the files that hold no secret, the one that grows in an object of its own."""
     held = {name: text for name, text in spec.files.items() if name not in spec.secret_files}
-    return _fitting({**_head("v1", "ConfigMap", spec, spec.name), "data": held})
+    growing = {name: held.pop(name) for name in _GROWING if name in held}
+    return [
+        _fitting({**_head("v1", "ConfigMap", spec, name), "data": data})
+        for name, data in ((spec.name, held), (f"{spec.name}-main", growing))
+    ]
 
 
 def _service(spec: InstanceSpec) -> Manifest:
