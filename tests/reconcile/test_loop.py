@@ -2,7 +2,10 @@
 
 from datetime import timedelta
 
+import psycopg
 import pytest
+from django.db import OperationalError
+from structlog.testing import capture_logs
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
@@ -162,3 +165,20 @@ def test_a_pass_costs_the_same_queries_for_any_number_of_addresses(
 
     with django_assert_max_num_queries(40):  # type: ignore[operator]
         loop.reconcile(space.id, world.doors)
+
+
+def test_a_database_that_goes_away_in_a_pass_is_not_told_as_a_bug(
+    world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = OperationalError("server closed the connection unexpectedly")
+    away.__cause__ = psycopg.OperationalError()
+
+    def ensure_namespace(_namespace: object, _room: object) -> None:
+        raise away
+
+    monkeypatch.setattr(world.infra, "ensure_namespace", ensure_namespace)
+
+    with capture_logs() as events, pytest.raises(OperationalError):
+        loop.reconcile(space.id, world.doors)
+
+    assert events == []

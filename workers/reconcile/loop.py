@@ -15,6 +15,7 @@ from datetime import timedelta
 import structlog
 from django.db.models import F, Q
 
+from controlplane.core import outages
 from tenants.models import Address, AddressSpace, MessagingUser
 from workers.reconcile import address_space, status, work
 from workers.reconcile.doors import Doors
@@ -38,7 +39,7 @@ def reconcile(space_id: str, doors: Doors, *, budget_seconds: float = 20) -> Out
     """Bring one space as far as it gets within the budget; None when another worker has it.
 
     Short waits are slept through here, so that a change is usable soon; longer ones are left to
-    ``list_due``. Never raises for what happens in a pass.
+    ``list_due``. Of what happens in a pass only a database that is away is raised.
     """
     holder = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
     deadline = time.monotonic() + budget_seconds
@@ -103,7 +104,9 @@ def _pass(space_id: str, holder: str, doors: Doors) -> Outcome | None:
     except LeaseLost:
         log.warning("lease lost to another worker")
         return None
-    except Exception:
+    except Exception as error:
+        if outages.is_database_away(error):
+            raise  # nothing can be recorded now; the task tells of it in one line
         log.exception("reconcile pass failed")
         _back_off(space_id, holder, doors)
         return None
