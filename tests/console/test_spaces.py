@@ -354,3 +354,15 @@ def test_many_running_operations_are_counted_not_listed(world: World, as_: As):
 
     assert page.count("Create address a") == 5
     assert "And 3 more." in page
+
+
+def test_a_space_that_is_ready_leads_to_how_clients_connect(world: World, as_: As):
+    space, client = rows.space(world.tenant), as_(world.owner)
+    url, link = HOME + "spaces/orders/", ">How clients connect</a>"
+
+    unready = client.get(url).content.decode()
+    rows.real(space)
+    ready = client.get(url).content.decode()
+
+    assert f'<a href="{url}connect"{link}' in ready
+    assert link not in unready
