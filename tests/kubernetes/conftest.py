@@ -2,18 +2,20 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from kubernetes import config
-from kubernetes.client import ApiClient
+from kubernetes.client import ApiClient, Configuration
 
+from controlplane.embedded import ports
 from tests.kubernetes import node
 from tests.kubernetes.node import Node
 from tests.kubernetes.server import build, cluster
-from workers.infra.base import Namespace, Room
+from workers.infra.base import InstanceSpec, Kind, Namespace, Room
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster, Images, Pods
@@ -60,14 +62,59 @@ def wanted_cluster() -> Cluster:
     )
 
 
+class CountingApi(Api):
+    """Remembers every call as (verb, path)."""
+
+    def __init__(self, client: ApiClient) -> None:
+        super().__init__(client)
+        self.calls: list[tuple[str, str]] = []
+
+    def _request(self, method: str, path: str, *args: Any, **options: Any) -> tuple[int, Any]:
+        self.calls.append((method, path))
+        return super()._request(method, path, *args, **options)
+
+
 @pytest.fixture
 def api(admin: ApiClient) -> Api:
+    """The API for looking from outside."""
     return Api(admin)
 
 
 @pytest.fixture
-def infra(api: Api, wanted_cluster: Cluster) -> KubernetesInfra:
-    return KubernetesInfra(api, wanted_cluster)
+def counting(admin: ApiClient) -> CountingApi:
+    """The API that the adapter under test uses."""
+    return CountingApi(admin)
+
+
+@pytest.fixture
+def infra(counting: CountingApi, wanted_cluster: Cluster) -> KubernetesInfra:
+    return KubernetesInfra(counting, wanted_cluster)
+
+
+@pytest.fixture
+def unreachable() -> ApiClient:
+    """A client of a cluster that is away."""
+    return ApiClient(Configuration(host=f"https://127.0.0.1:{ports.free_port()}"))
+
+
+def broker(namespace: Namespace, **files: str) -> InstanceSpec:
+    """Return a broker with small files; ``files`` replaces some."""
+    return InstanceSpec(
+        namespace,
+        Kind.BROKER,
+        "broker-0",
+        {"broker.xml": "<x/>", "login.config": "x", "server.key": "secret", **files},
+        live_files=frozenset({"broker.xml"}),
+        secret_files=frozenset({"server.key"}),
+    )
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 30) -> None:
+    """Wait until ``holds``; fail when it does not."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 @pytest.fixture

@@ -1,44 +1,340 @@
 """The adapter on a real API server: what it makes, what it leaves alone, what it takes back."""
 
-import time
-from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
-from tests.kubernetes.conftest import ROOM
+import pytest
+from kubernetes.client import ApiClient, CoreV1Api
+
+from tests.kubernetes.conftest import ROOM, CountingApi, broker, eventually
 from tests.kubernetes.node import Node
-from workers.infra.base import InstanceSpec, Kind, Namespace
+from workers.infra.base import InfraError, Kind, Namespace
+from workers.infra.kubernetes import difference, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
+from workers.infra.kubernetes.api import Api
+from workers.infra.kubernetes.cluster import Cluster, EndpointChoice, EndpointKind
+
+EVERYTHING = {
+    "RoleBinding": {"waypost-worker"},
+    "NetworkPolicy": {
+        "deny-all",
+        "clients",
+        "management",
+        "brokers-from-routers",
+        "routers-to-brokers",
+        "mesh",
+        "logins",
+        "names",
+    },
+    "ResourceQuota": {"waypost"},
+    "LimitRange": {"waypost"},
+    "ServiceAccount": {"broker", "router"},
+    "PodDisruptionBudget": {"broker", "router"},
+    "Secret": {"broker-0"},
+    "ConfigMap": {"broker-0", "broker-0-main"},
+    "Service": {"broker-0", "messaging"},
+    "StatefulSet": {"broker-0"},
+}
 
 
-def broker(namespace: Namespace, **files: str) -> InstanceSpec:
-    return InstanceSpec(
-        namespace,
-        Kind.BROKER,
-        "broker-0",
-        {"broker.xml": "<x/>", "server.key": "secret", **files},
-        live_files=frozenset({"broker.xml"}),
-        secret_files=frozenset({"server.key"}),
-        memory_mb=128,
-    )
+def run(infra: KubernetesInfra, namespace: Namespace) -> None:
+    """One pass over a space of one broker."""
+    infra.ensure_namespace(namespace, ROOM)
+    infra.ensure_instance(broker(namespace))
+    infra.ensure_endpoint(namespace, "broker-0")
 
 
-def eventually(holds: Callable[[], bool], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+def names(api: Api, namespace: Namespace) -> dict[str, set[str]]:
+    """Return the names of everything of ours in the namespace, by kind."""
+    found = {
+        each.kind: {resources.name_of(one) for one in api.list(each, namespace.name, {})}
+        for each in resources.APPLIED
+        if each.namespaced
+    }
+    # What the cluster puts into every namespace by itself.
+    found["ServiceAccount"].discard("default")
+    found["ConfigMap"].discard("kube-root-ca.crt")
+    return {kind: held for kind, held in found.items() if held}
+
+
+def test_a_space_is_exactly_these_objects(
+    infra: KubernetesInfra, api: Api, namespace: Namespace
+) -> None:
+    run(infra, namespace)
+
+    assert names(api, namespace) == EVERYTHING
+
+
+def test_again_writes_nothing_and_lists_each_kind_once(
+    infra: KubernetesInfra, counting: CountingApi, namespace: Namespace, fake_node: Node
+) -> None:
+    run(infra, namespace)
+    eventually(lambda: all(each.running for each in infra.list_instances(namespace)))
+    run(infra, namespace)  # the pod is told of its files
+    counting.calls.clear()
+
+    run(infra, namespace)
+
+    assert [each for each in counting.calls if each[0] != "GET"] == []
+    assert len(counting.calls) == len(set(counting.calls))
 
 
 def test_an_instance_becomes_ready_and_goes(
-    infra: KubernetesInfra, namespace: Namespace, fake_node: Node
+    infra: KubernetesInfra, api: Api, namespace: Namespace, fake_node: Node
 ) -> None:
-    infra.ensure_namespace(namespace, ROOM)
-    infra.ensure_instance(broker(namespace))
+    run(infra, namespace)
     eventually(lambda: [each.running for each in infra.list_instances(namespace)] == [True])
+    claims = api.list(resources.VOLUME_CLAIM, namespace.name, {})
 
     infra.delete_instance(namespace, "broker-0")
     infra.delete_instance(namespace, "broker-0")
 
     eventually(lambda: list(infra.list_instances(namespace)) == [])
-    assert namespace.name in infra.list_namespaces()
+    assert len(claims) == 1
+    eventually(lambda: not api.list(resources.VOLUME_CLAIM, namespace.name, {}))
     eventually(lambda: infra.delete_namespace(namespace))
     assert namespace.name not in infra.list_namespaces()
+
+
+def test_a_live_file_changes_no_pod_and_a_cold_one_replaces_it(
+    infra: KubernetesInfra, api: Api, namespace: Namespace, fake_node: Node
+) -> None:
+    def pod() -> Any:
+        return api.find(resources.POD, namespace.name, "broker-0-0")
+
+    def boot() -> str:
+        return infra.list_instances(namespace)[0].boot
+
+    def is_up() -> bool:
+        return infra.list_instances(namespace)[0].running
+
+    run(infra, namespace)
+    eventually(is_up)
+    first = boot()
+
+    infra.ensure_namespace(namespace, ROOM)
+    infra.ensure_instance(broker(namespace, **{"broker.xml": "<changed/>"}))
+    assert boot() == first
+    told = pod()["metadata"]["annotations"]["waypost.io/files"]
+
+    infra.ensure_namespace(namespace, ROOM)
+    infra.ensure_instance(broker(namespace, **{"login.config": "changed"}))
+    eventually(lambda: boot() != first and is_up())
+    infra.ensure_namespace(namespace, ROOM)
+    infra.ensure_instance(broker(namespace, **{"login.config": "changed"}))
+    assert pod()["metadata"]["annotations"]["waypost.io/files"] != told
+
+
+def test_a_restart_is_another_life_on_the_same_volume(
+    infra: KubernetesInfra, api: Api, namespace: Namespace, fake_node: Node
+) -> None:
+    run(infra, namespace)
+    eventually(lambda: infra.list_instances(namespace)[0].running)
+    first = infra.list_instances(namespace)[0].boot
+    volume = api.list(resources.VOLUME_CLAIM, namespace.name, {})[0]["metadata"]["uid"]
+
+    infra.restart_instance(namespace, "broker-0")
+
+    eventually(
+        lambda: (
+            infra.list_instances(namespace)[0].boot not in ("", first)
+            and infra.list_instances(namespace)[0].running
+        )
+    )
+    assert api.list(resources.VOLUME_CLAIM, namespace.name, {})[0]["metadata"]["uid"] == volume
+
+
+def test_what_is_edited_by_hand_is_taken_back(
+    infra: KubernetesInfra, admin: ApiClient, api: Api, namespace: Namespace
+) -> None:
+    run(infra, namespace)
+    path = resources.NETWORK_POLICY.path(namespace.name, "clients")
+    opened = {"spec": {"ingress": [{}], "egress": [{}], "policyTypes": ["Ingress", "Egress"]}}
+    api.annotate(resources.CONFIG_MAP, namespace.name, "broker-0-main", {"note": "mine"})
+    CoreV1Api(admin).patch_namespaced_config_map(
+        "broker-0-main", namespace.name, {"data": {"broker.xml": "<edited/>", "more": "x"}}
+    )
+    _merge(api, path, opened)
+    CoreV1Api(admin).delete_namespaced_secret("broker-0", namespace.name)
+
+    run(infra, namespace)
+
+    policy = api.find(resources.NETWORK_POLICY, namespace.name, "clients")
+    files = api.find(resources.CONFIG_MAP, namespace.name, "broker-0-main")
+    assert policy is not None
+    assert policy["spec"]["ingress"] == [{"ports": [{"port": 5671, "protocol": "TCP"}]}]
+    assert files is not None
+    assert files["data"] == {"broker.xml": "<x/>"}
+    assert files["metadata"]["annotations"]["note"] == "mine"
+    assert names(api, namespace) == EVERYTHING
+
+
+def test_another_applier_is_named_and_not_fought(
+    infra: KubernetesInfra, admin: ApiClient, namespace: Namespace
+) -> None:
+    run(infra, namespace)
+    theirs = {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": "broker-0", "namespace": namespace.name},
+        "spec": {"replicas": 3},
+    }
+    _apply_as(admin, "gitops", theirs)
+
+    with pytest.raises(InfraError) as refused:
+        run(infra, namespace)
+
+    assert (refused.value.reason, refused.value.retry) == ("FieldConflict", False)
+    assert "gitops" in str(refused.value)
+    assert ".spec.replicas" in str(refused.value)
+
+
+def test_a_stray_policy_under_our_labels_is_removed(
+    infra: KubernetesInfra, api: Api, admin: ApiClient, namespace: Namespace
+) -> None:
+    run(infra, namespace)
+    stray = api.find(resources.NETWORK_POLICY, namespace.name, "clients")
+    assert stray is not None
+    metadata = {"name": "stray", "namespace": namespace.name, "labels": stray["metadata"]["labels"]}
+    _apply_as(admin, "waypost", {**stray, "metadata": metadata})
+
+    run(infra, namespace)
+
+    assert names(api, namespace) == EVERYTHING
+
+
+@pytest.mark.parametrize(
+    ("kind", "host", "port", "outside"),
+    [
+        (EndpointKind.SERVICE, "messaging.{ns}.svc", 5671, None),
+        (EndpointKind.INGRESS, "{ns}.mq.example.org", 443, "Ingress"),
+        (EndpointKind.NODE_PORT, "mq.example.org", None, None),
+        (EndpointKind.LOAD_BALANCER, "{ns}.mq.example.org", 5671, None),
+    ],
+)
+def test_an_endpoint_of_each_kind(
+    api: Api,
+    wanted_cluster: Cluster,
+    namespace: Namespace,
+    kind: EndpointKind,
+    host: str,
+    port: int | None,
+    outside: str | None,
+) -> None:
+    choice = EndpointChoice(kind, domain="mq.example.org", class_name="haproxy")
+    namespace = replace(namespace, name=f"wp-endpoint-{kind.value}")
+    infra = KubernetesInfra(api, replace(wanted_cluster, endpoint=choice))
+    infra.ensure_namespace(namespace, ROOM)
+
+    found = infra.ensure_endpoint(namespace, "broker-0")
+
+    assert found.host == host.format(ns=namespace.name)
+    assert found.port == port or (port is None and found.port >= 30000)
+    assert f"messaging.{namespace.name}.svc" in found.extra_names
+    assert ("Ingress" in names(api, namespace)) == (outside == "Ingress")
+    # another kind later leaves nothing of the former behind
+    inside = KubernetesInfra(api, wanted_cluster)
+    inside.ensure_namespace(namespace, ROOM)
+    assert inside.ensure_endpoint(namespace, "broker-0").port == 5671
+    assert "Ingress" not in names(api, namespace)
+
+
+def test_a_balancer_without_an_address_yet_is_waited_for(
+    api: Api, wanted_cluster: Cluster, namespace: Namespace
+) -> None:
+    choice = EndpointChoice(EndpointKind.LOAD_BALANCER)
+    infra = KubernetesInfra(api, replace(wanted_cluster, endpoint=choice))
+    infra.ensure_namespace(namespace, ROOM)
+
+    with pytest.raises(InfraError) as pending:
+        infra.ensure_endpoint(namespace, "broker-0")
+    assert (pending.value.reason, pending.value.retry) == ("EndpointPending", True)
+
+    _merge(
+        api,
+        resources.SERVICE.path(namespace.name, "messaging") + "/status",
+        {"status": {"loadBalancer": {"ingress": [{"ip": "192.0.2.7"}]}}},
+    )
+    assert infra.ensure_endpoint(namespace, "broker-0").host == "192.0.2.7"
+
+
+def test_a_namespace_of_somebody_else_is_left_alone(
+    infra: KubernetesInfra, admin: ApiClient, namespace: Namespace
+) -> None:
+    core: Any = CoreV1Api(admin)
+    core.create_namespace({"metadata": {"name": namespace.name, "labels": {"team": "x"}}})
+
+    with pytest.raises(InfraError) as refused:
+        infra.ensure_namespace(namespace, ROOM)
+    with pytest.raises(InfraError, match="did not make"):
+        infra.delete_namespace(namespace)
+
+    assert refused.value.reason == "NamespaceTaken"
+    assert core.read_namespace(namespace.name).metadata.labels["team"] == "x"
+    assert core.read_namespace(namespace.name).metadata.deletion_timestamp is None
+
+
+def test_without_a_router_image_brokered_spaces_only(
+    api: Api, wanted_cluster: Cluster, namespace: Namespace
+) -> None:
+    bare = replace(wanted_cluster, images=replace(wanted_cluster.images, router=""))
+    infra = KubernetesInfra(api, bare)
+    infra.ensure_namespace(namespace, ROOM)
+
+    with pytest.raises(InfraError) as refused:
+        infra.ensure_instance(replace(broker(namespace), kind=Kind.ROUTER, name="router-0"))
+
+    assert refused.value.reason == "RouterImageMissing"
+    assert "router.image" in str(refused.value)
+
+
+def test_files_that_fit_no_object_are_refused_before_anything_changes(
+    infra: KubernetesInfra, api: Api, namespace: Namespace
+) -> None:
+    run(infra, namespace)
+    infra.ensure_namespace(namespace, ROOM)
+
+    with pytest.raises(InfraError) as refused:
+        infra.ensure_instance(broker(namespace, **{"broker.xml": "x" * 1_100_000}))
+
+    assert refused.value.reason == "ConfigurationTooLarge"
+    files = api.find(resources.CONFIG_MAP, namespace.name, "broker-0-main")
+    assert files is not None
+    assert files["data"]["broker.xml"] == "<x/>"
+
+
+def test_a_cluster_that_does_not_answer_is_waited_for(
+    kubeconfig: object, wanted_cluster: Cluster, namespace: Namespace, unreachable: ApiClient
+) -> None:
+    infra = KubernetesInfra(Api(unreachable), wanted_cluster)
+
+    with pytest.raises(InfraError) as away:
+        infra.ensure_namespace(namespace, ROOM)
+
+    assert (away.value.reason, away.value.retry) == ("ClusterUnreachable", True)
+
+
+def _merge(api: Api, path: str, body: dict[str, Any]) -> None:
+    status, answer = api._request(
+        "PATCH", path, body=body, content_type="application/merge-patch+json"
+    )
+    assert status == 200, answer
+
+
+def _apply_as(admin: ApiClient, manager: str, manifest: dict[str, Any]) -> None:
+    """Apply by force as another field manager."""
+    metadata = manifest["metadata"]
+    path = resources.of(manifest).path(metadata["namespace"], metadata["name"])
+    query = {"fieldManager": manager, "force": "true"}
+    manifest["metadata"].pop("managedFields", None)
+    status, answer = Api(admin)._request(
+        "PATCH", path, query, body=manifest, content_type="application/apply-patch+yaml"
+    )
+    assert status in (200, 201), answer
+
+
+def test_the_digest_of_an_object_is_of_what_we_want_only() -> None:
+    one = difference.stamped({"kind": "Secret", "metadata": {"name": "x"}, "data": {"a": "1"}})
+    two = difference.stamped({"kind": "Secret", "metadata": {"name": "x"}, "data": {"a": "2"}})
+
+    assert one["metadata"]["annotations"] != two["metadata"]["annotations"]

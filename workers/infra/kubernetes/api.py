@@ -20,6 +20,7 @@ from workers.infra.kubernetes.resources import Manifest, Resource
 logger = structlog.get_logger(__name__)
 
 FIELD_MANAGER = "waypost"
+_REPAIRER = "waypost-repair"  # not the applier's name: what is written so, an apply may take back
 _TIMEOUT_SECONDS = (3, 15)  # connect, read
 _APPLY = "application/apply-patch+yaml"
 _MERGE = "application/merge-patch+json"
@@ -61,7 +62,8 @@ class Api:
         if status == _CONFLICT and self._is_edited_by_hand(manifest, body):
             logger.warning("taking back what was edited by hand", object=_title(manifest))
             status, body = self._apply(manifest, force=True)
-        return self._checked(status, body, _title(manifest))
+        applied = self._checked(status, body, _title(manifest))
+        return self._without_additions(manifest, applied)
 
     def annotate(
         self, resource: Resource, namespace: str, name: str, annotations: Mapping[str, str]
@@ -88,6 +90,22 @@ class Api:
         query = {"fieldManager": FIELD_MANAGER, "force": "true" if force else "false"}
         return self._request("PATCH", path, query, body=manifest, content_type=_APPLY)
 
+    def _without_additions(self, manifest: Manifest, applied: Manifest) -> Manifest:
+        """Take away what others added where nobody may: an apply leaves their fields alone."""
+        resource = resources.of(manifest)
+        wanted = [each for each in resource.exact if applied.get(each) != manifest.get(each)]
+        if not wanted:
+            return applied
+        metadata = manifest["metadata"]
+        status, body = self._request(
+            "PATCH",
+            resource.path(metadata.get("namespace"), metadata["name"]),
+            {"fieldManager": _REPAIRER},
+            body=[{"op": "add", "path": f"/{each}", "value": manifest[each]} for each in wanted],
+            content_type="application/json-patch+json",
+        )
+        return self._checked(status, body, _title(manifest))
+
     def _is_edited_by_hand(self, manifest: Manifest, refusal: Mapping[str, Any]) -> bool:
         """Return whether none of those in our way applies (server-side) what it wants."""
         managers = refusals.conflicting_managers(refusal)
@@ -108,7 +126,7 @@ class Api:
         path: str,
         query: Mapping[str, str] | None = None,
         *,
-        body: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         content_type: str = "application/json",
     ) -> tuple[int, Manifest]:
         headers = {"Accept": "application/json", "Content-Type": content_type}
