@@ -46,7 +46,8 @@ def is_settled(resource: Resource, wanted: Manifest, live: Mapping[str, Any] | N
         return False
     if any(live.get(field) != wanted.get(field) for field in resource.exact):
         return False
-    return _holds(live, wanted)
+    merged = {key: value for key, value in wanted.items() if key not in resource.exact}
+    return _holds(live, merged)
 
 
 def _holds(live: object, wanted: object, field: str = "") -> bool:
