@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from controlplane.core.errors import Unavailable
 from controlplane.demo import bills, comparisons, exchanges, prices
 from controlplane.demo.cast import Cast
-from controlplane.demo.customers import CLIENT, EVERYTHING, Customer
+from controlplane.demo.customers import CLIENT, EVERYTHING, Customer, Space
 from controlplane.embedded.installation import OPERATOR_EMAIL
 from controlplane.rest_client import Json, Refused
 from workers.messaging import traffic
@@ -16,6 +16,7 @@ from workers.messaging import traffic
 MESSAGES = 200
 # (tenant, plan, spaces: name -> (type, addresses: address -> type))
 Wishes = Mapping[str, tuple[str, Mapping[str, str]]]
+Asked = tuple[str, Customer, Json]  # what to say once the operation has ended
 CUSTOMERS: tuple[tuple[str, str, Wishes], ...] = (
     (
         "Nordwind Freight",
@@ -63,15 +64,45 @@ def sign_up(cast: Cast) -> None:
 def create_spaces(cast: Cast) -> None:
     """Each creates its spaces, addresses and a client identity."""
     cast.narrator.chapter("They create messaging spaces, addresses and users")
-    for customer, (organisation, _plan, spaces) in zip(cast.customers, CUSTOMERS, strict=True):
-        for space, (kind, addresses) in spaces.items():
-            with cast.narrator.timed(f"{organisation}: {kind} space {space} is ready"):
-                customer.create_space(space, kind, f"{kind}-small")
-            for address, type_ in addresses.items():
-                with cast.narrator.timed(f"  {type_} {address} carries messages"):
-                    customer.create_address(space, address, type_, f"{kind}-small-{type_}")
-            with cast.narrator.timed(f"  user {CLIENT} may log in"):
-                customer.create_user(space, CLIENT, EVERYTHING)
+    wishes = [
+        (customer, space, kind, addresses)
+        for customer, (_organisation, _plan, spaces) in zip(cast.customers, CUSTOMERS, strict=True)
+        for space, (kind, addresses) in spaces.items()
+    ]
+    _follow(cast, [_ask_space(customer, space, kind) for customer, space, kind, _ in wishes])
+    _follow(
+        cast,
+        [
+            asked
+            for customer, space, _kind, addresses in wishes
+            for asked in _fill(customer, customer.spaces[space], addresses)
+        ],
+    )
+
+
+def _ask_space(customer: Customer, space: str, kind: str) -> Asked:
+    operation = customer.request_space(space, kind, f"{kind}-small")
+    return f"{customer.organisation}: {kind} space {space} is ready", customer, operation
+
+
+def _fill(customer: Customer, space: Space, addresses: Mapping[str, str]) -> list[Asked]:
+    """Ask for all addresses and the user of a space."""
+    asked = []
+    for address, type_ in addresses.items():
+        plan = f"{space.type}-small-{type_}"
+        operation = customer.request_address(space.name, address, type_, plan)
+        space.addresses[address] = type_
+        asked.append((f"{space.name}: {type_} {address} carries messages", customer, operation))
+    operation = customer.request_user(space.name, CLIENT, EVERYTHING)
+    return [*asked, (f"{space.name}: user {CLIENT} may log in", customer, operation)]
+
+
+def _follow(cast: Cast, everything: list[Asked]) -> None:
+    """Tell of each wish when it has come true; all were asked for before."""
+    began = time.monotonic()
+    for text, customer, operation in everything:
+        customer.finish(operation)
+        cast.narrator.tell(f"{text} ({time.monotonic() - began:.1f} s)")
 
 
 def exchange_messages(cast: Cast) -> None:

@@ -64,15 +64,19 @@ class Customer:
 
     def create_space(self, name: str, type: str, plan: str) -> Json:
         """Create a space and wait until it is real; the operation."""
+        return self.finish(self.request_space(name, type, plan))
+
+    def request_space(self, name: str, type: str, plan: str) -> Json:
+        """Ask for a space; the operation."""
         body = {"name": name, "type": type, "plan": plan}
-        ended = self._finish(self.api.post(self.path("/address-spaces"), body))
+        operation = self.api.post(self.path("/address-spaces"), body)
         row = self.api.get(self.path(f"/address-spaces/{name}"))
         self.spaces[name] = Space(name, type, row["id"])
-        return ended
+        return operation
 
     def create_address(self, space: str, address: str, type: str, plan: str) -> Json:
         """Create an address and wait until a message went through it."""
-        ended = self._finish(self.request_address(space, address, type, plan))
+        ended = self.finish(self.request_address(space, address, type, plan))
         self.spaces[space].addresses[address] = type
         return ended
 
@@ -82,24 +86,29 @@ class Customer:
         return self.api.post(self.path(f"/address-spaces/{space}/addresses"), body)
 
     def create_user(self, space: str, name: str, permissions: list[Json]) -> None:
-        """Create a messaging user with a password of its own."""
+        """Create a messaging user with a password of its own and wait until it may log in."""
+        self.finish(self.request_user(space, name, permissions))
+
+    def request_user(self, space: str, name: str, permissions: list[Json]) -> Json:
+        """Ask for a messaging user; the operation."""
         password = secrets.token_urlsafe(12)
         body = {"name": name, "password": password, "permissions": permissions}
-        self._finish(self.api.post(self.path(f"/address-spaces/{space}/users"), body))
+        operation = self.api.post(self.path(f"/address-spaces/{space}/users"), body)
         self._user_passwords[space, name] = password
+        return operation
 
     def revoke_user(self, space: str, name: str) -> None:
         """Revoke a messaging user."""
-        self._finish(self.api.delete(self.path(f"/address-spaces/{space}/users/{name}")))
+        self.finish(self.api.delete(self.path(f"/address-spaces/{space}/users/{name}")))
 
     def delete_address(self, space: str, address: str) -> None:
         """Delete an address; what it used stays billed."""
         path = self.path(f"/address-spaces/{space}/addresses/{address}")
-        self._finish(self.api.delete(path))
+        self.finish(self.api.delete(path))
 
     def delete_space(self, space: str) -> None:
         """Delete a space; what it used stays billed."""
-        self._finish(self.api.delete(self.path(f"/address-spaces/{space}")))
+        self.finish(self.api.delete(self.path(f"/address-spaces/{space}")))
 
     def login(self, space: str, user: str) -> Login:
         """Return how a messaging user reaches the space; writes what to trust into a file."""
@@ -117,7 +126,8 @@ class Customer:
         except OperationFailed:
             return self.api.get(self.path(f"/operations/{operation['id']}"))
 
-    def _finish(self, operation: Json) -> Json:
+    def finish(self, operation: Json) -> Json:
+        """Wait until the operation has ended well and return it."""
         return self.api.wait(self.slug, operation)
 
 

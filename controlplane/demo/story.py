@@ -44,7 +44,10 @@ def run(root: Path, *, stays: bool, oidc: bool = False) -> int:
 
     Raises:
         stack.Occupied: somebody else runs the installation; it is left as it is.
+        Unavailable: ``keycloak.missing``: ``oidc`` is asked for and the provider not fetched.
     """
+    if oidc:
+        identity_provider.require()
     signal.signal(signal.SIGTERM, _interrupt)
     narrator = Narrator()
     cast = Cast(narrator, root, interval_seconds=int(SETTINGS["WAYPOST_SAMPLE_SECONDS"]))

@@ -32,6 +32,15 @@ class _Kept:
     password: str
 
 
+def require() -> None:
+    """Return if Keycloak is here to be started.
+
+    Raises:
+        Unavailable: ``keycloak.missing``: it was not fetched.
+    """
+    keycloak.home(artifacts.cache_dir())
+
+
 def start(installation: Installation, *, say: Callable[[str], None]) -> Person:
     """Run Keycloak under the installation's supervisor and let Waypost log in through it.
 

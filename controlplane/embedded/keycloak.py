@@ -140,7 +140,9 @@ def home(cache: Path) -> Path:
     """
     folder = cache / "keycloak" / f"keycloak-{VERSION}"
     if not (folder / "lib" / "quarkus-run.jar").exists():
-        raise Unavailable("Keycloak is not installed: run `make setup`.", code="keycloak.missing")
+        raise Unavailable(
+            "Keycloak is not fetched yet: run `make setup OIDC=1`.", code="keycloak.missing"
+        )
     return folder
 
 

@@ -91,3 +91,18 @@ def test_a_demonstration_leaves_what_it_did_not_start(
 
     assert stopped == []
     assert installations.load(running.root) == running
+
+
+def test_a_demonstration_without_its_provider_says_how_to_fetch_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from controlplane.demo import story
+
+    root = tmp_path / "s"
+    monkeypatch.setenv("WAYPOST_CACHE", str(tmp_path / "empty"))
+
+    with pytest.raises(WaypostError, match="make setup OIDC=1") as refused:
+        story.run(root, stays=False, oidc=True)
+
+    assert refused.value.error_code == "keycloak.missing"
+    assert not root.exists()
