@@ -7,6 +7,7 @@ write what it loaded (java -XX:ArchiveClassesAtExit). Idempotent; ``--force`` ma
 import argparse
 import json
 import os
+import subprocess
 import sys
 import tempfile
 from datetime import UTC, datetime
@@ -26,22 +27,56 @@ _WAIT_SECONDS = 120
 def make(path: Path) -> None:
     """Write the archive to ``path`` by a small pipeline run; replaces what is there.
 
+    A run that fails leaves nothing; what a killed one left is removed by the next.
+
     Raises:
         LakehouseError: Java or Delta is missing, or the archive was not written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    remove_strays(path)
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    spark = session.start("waypost-archive", java_options=f"-XX:ArchiveClassesAtExit={temporary}")
-    with tempfile.TemporaryDirectory(prefix="waypost-archive-") as folder:
-        lake = Lake(spark, folder)
-        tables.ensure(lake, schemas.BRONZE)
-        for seq in (1, 2):
-            tables.append(lake, schemas.BRONZE, _sample(spark, seq), tables.Commit("archive", seq))
-            pipeline.run(lake)
-    _stop(spark)
-    if not temporary.exists():
-        raise LakehouseError("Java wrote no class-data archive; Spark works without, only slower.")
-    temporary.replace(path)
+    try:
+        _play(f"-XX:ArchiveClassesAtExit={temporary}")
+        if not temporary.exists():
+            raise LakehouseError(
+                "Java wrote no class-data archive; Spark works without, only slower."
+            )
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def remove_strays(path: Path) -> None:
+    """Delete what runs that were killed left beside ``path``: files named by a pid that is gone."""
+    for stray in path.parent.glob(f"{path.name}.*"):
+        pid = stray.suffix[1:]
+        if pid.isdigit() and not _is_alive(int(pid)):
+            stray.unlink(missing_ok=True)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _play(java_options: str) -> None:
+    """Run the pipeline twice over one sample each, and end the Java machine in any case."""
+    spark = session.start("waypost-archive", java_options=java_options)
+    try:
+        with tempfile.TemporaryDirectory(prefix="waypost-archive-") as folder:
+            lake = Lake(spark, folder)
+            tables.ensure(lake, schemas.BRONZE)
+            for seq in (1, 2):
+                commit = tables.Commit("archive", seq)
+                tables.append(lake, schemas.BRONZE, _sample(spark, seq), commit)
+                pipeline.run(lake)
+    finally:
+        _stop(spark)
 
 
 def _sample(spark: SparkSession, seq: int) -> Any:
@@ -60,12 +95,16 @@ def _sample(spark: SparkSession, seq: int) -> Any:
 
 
 def _stop(spark: SparkSession) -> None:
-    """End the Java machine and wait for it: it writes the archive as it exits."""
+    """End the Java machine and wait for it: it writes the archive as it exits, or is killed."""
     gateway: Any = spark.sparkContext._gateway
     spark.stop()
     gateway.shutdown()
     gateway.proc.stdin.close()
-    gateway.proc.wait(_WAIT_SECONDS)
+    try:
+        gateway.proc.wait(_WAIT_SECONDS)
+    except subprocess.TimeoutExpired:
+        gateway.proc.kill()
+        gateway.proc.wait()
 
 
 def main(arguments: list[str] | None = None) -> int:
