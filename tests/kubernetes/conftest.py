@@ -20,7 +20,8 @@ from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster, Images, Pods
 
-ROOM = Room(brokers=2, broker_memory_mb=128, routers=2)
+ROOM = Room(brokers=2, broker_memory_mb=128, routers=0)
+WITH_ROUTERS = Room(brokers=2, broker_memory_mb=128, routers=2)
 
 
 @pytest.fixture(scope="session")

@@ -16,16 +16,7 @@ from workers.infra.kubernetes.cluster import Cluster, EndpointChoice, EndpointKi
 
 EVERYTHING = {
     "RoleBinding": {"waypost-worker"},
-    "NetworkPolicy": {
-        "deny-all",
-        "clients",
-        "management",
-        "brokers-from-routers",
-        "routers-to-brokers",
-        "mesh",
-        "logins",
-        "names",
-    },
+    "NetworkPolicy": {"deny-all", "clients", "management"},
     "ResourceQuota": {"waypost"},
     "LimitRange": {"waypost"},
     "ServiceAccount": {"broker", "router"},

@@ -7,8 +7,9 @@ PORTS: Mapping[str, Sequence[str]] = {
     "broker": ("amqps", "management"),
     "router": ("amqps", "management", "mesh"),
 }
-# Each start gets its own identity, so that a reader of counters knows one life from the next.
-_BOOT_SCRIPT = 'exec "$0" "-Dwaypost.boot=$$-$(date +%s%N)" "$@"'
+# Each start gets its own identity, so that a reader of counters knows one life from the next. In
+# a pod two dollars would become one, and a variable's name in $(…) its value: neither is here.
+_BOOT_SCRIPT = 'exec "$0" "-Dwaypost.boot=$(date +%s%N)" "$@"'
 _FLAGS = (
     "-XX:-UsePerfData",
     "-XX:+ExitOnOutOfMemoryError",

@@ -15,6 +15,7 @@ from workers.infra.kubernetes.resources import Manifest
 _POD_SECURITY = "pod-security.kubernetes.io"
 
 _Rule = dict[str, Any]
+_Rules = Mapping[str, Sequence[_Rule]]
 
 
 def build(cluster: Cluster, namespace: Namespace, room: Room) -> Sequence[Manifest]:
@@ -22,7 +23,7 @@ def build(cluster: Cluster, namespace: Namespace, room: Room) -> Sequence[Manife
     return [
         namespace_object(namespace),
         role_binding(cluster, namespace),
-        *network_policies(cluster, namespace),
+        *network_policies(cluster, namespace, room),
         resource_quota(cluster, namespace, room),
         limit_range(namespace),
         *(service_account(cluster, namespace, kind) for kind in Kind),
@@ -108,47 +109,47 @@ def service_account(cluster: Cluster, namespace: Namespace, kind: Kind) -> Manif
     return account
 
 
-def network_policies(cluster: Cluster, namespace: Namespace) -> Sequence[Manifest]:
+def network_policies(cluster: Cluster, namespace: Namespace, room: Room) -> Sequence[Manifest]:
     """Return the deny-all policy and one policy for each way that traffic may take."""
+    public = Kind.ROUTER if room.routers else Kind.BROKER
+    ways: dict[str, tuple[_Rule, _Rules]] = {
+        "deny-all": ({}, {"ingress": [], "egress": []}),
+        "clients": (_ours(public), {"ingress": [{"ports": _ports(sizes.PORTS["amqps"])}]}),
+        "management": ({}, {"ingress": [_from(_pods(cluster.worker), "management")]}),
+    }
+    if room.routers:
+        ways |= _ways_of_routers(cluster)
+    return [_policy(namespace, name, pods, rules) for name, (pods, rules) in ways.items()]
+
+
+def _ways_of_routers(cluster: Cluster) -> dict[str, tuple[_Rule, _Rules]]:
     router, broker = _ours(Kind.ROUTER), _ours(Kind.BROKER)
-    between = sizes.PORTS["management"]
-
-    def policy(name: str, pods: Mapping[str, Any], **rules: Sequence[_Rule]) -> Manifest:
-        return _policy(namespace, name, pods, rules)
-
-    return [
-        policy("deny-all", {}, ingress=[], egress=[]),
-        policy("clients", {}, ingress=[{"ports": _ports(sizes.PORTS["amqps"])}]),
-        policy("management", {}, ingress=[_from(_pods(cluster.worker), between)]),
-        policy("brokers-from-routers", broker, ingress=[_from(_same(Kind.ROUTER), between)]),
-        policy("routers-to-brokers", router, egress=[_to(_same(Kind.BROKER), between)]),
-        policy(
-            "mesh",
-            router,
-            ingress=[_from(_same(Kind.ROUTER), sizes.PORTS["mesh"])],
-            egress=[_to(_same(Kind.ROUTER), sizes.PORTS["mesh"])],
-        ),
-        policy("logins", router, egress=[_to(_pods(cluster.auth_service), cluster.auth_port)]),
-        policy(
-            "names",
-            router,
-            egress=[
-                {
-                    "to": [_pods(cluster.dns)],
-                    "ports": [
-                        {"protocol": protocol, "port": port}
-                        for port in cluster.dns_ports
-                        for protocol in ("UDP", "TCP")
-                    ],
-                }
-            ],
-        ),
+    mesh = {
+        "ingress": [_from({"podSelector": router}, "mesh")],
+        "egress": [_to({"podSelector": router}, _ports(sizes.PORTS["mesh"]))],
+    }
+    to_brokers = _to({"podSelector": broker}, _ports(sizes.PORTS["management"]))
+    names = [
+        {"protocol": protocol, "port": port}
+        for port in cluster.dns_ports
+        for protocol in ("UDP", "TCP")
     ]
+    return {
+        "brokers-from-routers": (
+            broker,
+            {"ingress": [_from({"podSelector": router}, "management")]},
+        ),
+        "routers-to-brokers": (router, {"egress": [to_brokers]}),
+        "mesh": (router, mesh),
+        "logins": (
+            router,
+            {"egress": [_to(_pods(cluster.auth_service), _ports(cluster.auth_port))]},
+        ),
+        "names": (router, {"egress": [_to(_pods(cluster.dns), names)]}),
+    }
 
 
-def _policy(
-    namespace: Namespace, name: str, pods: Mapping[str, Any], rules: Mapping[str, Sequence[_Rule]]
-) -> Manifest:
+def _policy(namespace: Namespace, name: str, pods: _Rule, rules: _Rules) -> Manifest:
     spec: _Rule = {"podSelector": dict(pods), "policyTypes": [each.title() for each in rules]}
     # An empty list and an absent one mean the same, nothing; the API keeps the absent one.
     spec |= {way: list(allowed) for way, allowed in rules.items() if allowed}
@@ -171,11 +172,6 @@ def _ours(kind: Kind) -> _Rule:
     return {"matchLabels": labels.select_component(kind)}
 
 
-def _same(kind: Kind) -> _Rule:
-    """Return the peer "those pods of this namespace"."""
-    return {"podSelector": _ours(kind)}
-
-
 def _pods(pods: Pods) -> _Rule:
     """Return the peer "those pods of that namespace"."""
     return {
@@ -184,12 +180,12 @@ def _pods(pods: Pods) -> _Rule:
     }
 
 
-def _from(peer: _Rule, port: int) -> _Rule:
-    return {"from": [peer], "ports": _ports(port)}
+def _from(peer: _Rule, port: str) -> _Rule:
+    return {"from": [peer], "ports": _ports(sizes.PORTS[port])}
 
 
-def _to(peer: _Rule, port: int) -> _Rule:
-    return {"to": [peer], "ports": _ports(port)}
+def _to(peer: _Rule, ports: Sequence[_Rule]) -> _Rule:
+    return {"to": [peer], "ports": list(ports)}
 
 
 def _ports(port: int) -> list[_Rule]:

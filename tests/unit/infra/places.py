@@ -1,0 +1,48 @@
+"""A cluster, a space and its instances to build manifests of."""
+
+from workers.infra.base import InstanceSpec, Kind, Namespace, Room
+from workers.infra.kubernetes.cluster import Cluster, EndpointChoice, EndpointKind, Images, Pods
+
+SPACE = Namespace("wp-orders-0123456789ab", "ten_a", "spc_a")
+ROOM = Room(brokers=3, broker_memory_mb=256, routers=2)
+
+
+def cluster(kind: EndpointKind = EndpointKind.SERVICE, **other: object) -> Cluster:
+    """Return a cluster with endpoints of a kind."""
+    return Cluster(
+        images=Images(broker="example/broker:2", router="example/router:1", pull_secrets=["pull"]),
+        control_namespace="waypost",
+        worker_account="waypost-worker",
+        space_role="waypost-space",
+        worker=Pods("waypost", {"app.kubernetes.io/component": "worker"}),
+        auth_service=Pods("waypost", {"app.kubernetes.io/component": "auth"}),
+        auth_port=5671,
+        endpoint=EndpointChoice(
+            kind, domain="mq.example.org", class_name="haproxy", gateway="edge/public"
+        ),
+        **other,  # type: ignore[arg-type]
+    )
+
+
+def broker(namespace: Namespace = SPACE) -> InstanceSpec:
+    return InstanceSpec(
+        namespace,
+        Kind.BROKER,
+        "broker-0",
+        {"broker.xml": "<configuration/>", "login.config": "login", "server.key": "key"},
+        live_files=frozenset({"broker.xml"}),
+        secret_files=frozenset({"server.key"}),
+        memory_mb=256,
+    )
+
+
+def router(namespace: Namespace = SPACE) -> InstanceSpec:
+    return InstanceSpec(
+        namespace,
+        Kind.ROUTER,
+        "router-0",
+        {"router.json": "[]", "base.json": "[]", "server.key": "key"},
+        live_files=frozenset({"router.json"}),
+        secret_files=frozenset({"server.key"}),
+        engine="qdrouterd",
+    )

@@ -1,0 +1,77 @@
+"""Every builder's objects, literally, and as the client's own models read them.
+
+``expected/*.yaml`` are read by people: change one only with the builder, and look at it.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from kubernetes.client import ApiClient
+
+from tests.unit.infra.places import ROOM, SPACE, broker, cluster, router
+from workers.infra.base import Kind
+from workers.infra.kubernetes import endpoints, instances, isolation
+from workers.infra.kubernetes.cluster import EndpointKind, Identity, Storage
+from workers.infra.kubernetes.resources import Manifest
+
+EXPECTED = Path(__file__).parent / "expected"
+CASES: dict[str, Sequence[Manifest]] = {
+    "isolation_standard": isolation.build(cluster(), SPACE, ROOM),
+    "isolation_brokered": isolation.build(cluster(), SPACE, replace(ROOM, brokers=1, routers=0)),
+    "broker": instances.build(cluster(storage=Storage(20, "fast")), broker()),
+    "router": instances.build(cluster(), router()),
+    "disruption_budgets": [instances.disruption_budget(SPACE, kind) for kind in Kind],
+    **{
+        f"endpoint_{kind.value}": endpoints.build(cluster(kind), SPACE, Kind.BROKER)
+        for kind in EndpointKind
+    },
+}
+OPENSHIFT = cluster(identity=Identity(None, None))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_objects_are_literally(name: str) -> None:
+    expected = list(yaml.safe_load_all((EXPECTED / f"{name}.yaml").read_text()))
+
+    assert list(CASES[name]) == expected
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_clients_models_keep_every_field(name: str) -> None:
+    client: Any = ApiClient()
+    for manifest in CASES[name]:
+        model = _model(manifest)
+        if model is not None:
+            read = client.deserialize(json.dumps(manifest), model, "application/json")
+            assert client.sanitize_for_serialization(read) == manifest
+
+
+def test_on_openshift_no_user_or_group_is_fixed() -> None:
+    for spec in (broker(), router()):
+        text = yaml.safe_dump(instances.stateful_set(OPENSHIFT, spec))
+        for field in ("runAsUser", "runAsGroup", "fsGroup"):
+            assert field not in text
+        assert "runAsNonRoot: true" in text
+
+
+def test_only_cold_files_are_in_the_template() -> None:
+    def template(**files: str) -> object:
+        spec = broker()
+        changed = {**spec.files, **files}
+        return instances.stateful_set(cluster(), replace(spec, files=changed))
+
+    assert template() == template(**{"broker.xml": "<other/>"})
+    assert template() != template(**{"login.config": "other"})
+
+
+def _model(manifest: Manifest) -> str | None:
+    """Return the name of the client's model, None for kinds that the client does not know."""
+    group, _, version = manifest["apiVersion"].rpartition("/")
+    if ("." in group and not group.endswith(".k8s.io")) or group.startswith("gateway"):
+        return None
+    return f"{version.capitalize()}{manifest['kind']}"
