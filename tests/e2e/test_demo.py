@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -36,11 +35,14 @@ def test_demo_compares_everything_and_stops(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_demo_interrupted_stops_everything(folder: Path, number: int) -> None:
+@pytest.mark.parametrize("line", ["preparing the database", "starting portal", "TWO TENANTS"])
+def test_demo_interrupted_stops_everything(folder: Path, number: int, line: str) -> None:
     demo = subprocess.Popen(
         [str(COMMAND), "demo", "--state", str(folder)], stdout=subprocess.PIPE, text=True
     )
-    time.sleep(14)
+    assert demo.stdout is not None
+    while line not in (told := demo.stdout.readline()):
+        assert told, "the story ended before it was interrupted"
 
     os.kill(demo.pid, number)
     told, _ = demo.communicate(timeout=90)

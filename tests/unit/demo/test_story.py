@@ -1,0 +1,77 @@
+"""How the demonstration ends: what its exit code says, and that it always stops what it started."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from controlplane.core.errors import Unavailable
+from controlplane.demo import chapters, story
+from controlplane.demo.cast import Cast
+
+Chapter = Callable[[Cast], None]
+
+
+def agree(cast: Cast) -> None:
+    cast.comparisons.add("in", 1, 1)
+
+
+def differ(cast: Cast) -> None:
+    cast.comparisons.add("in", 1, 2)
+
+
+def fail(_cast: Cast) -> None:
+    raise Unavailable("the broker is away")
+
+
+def terminate(_cast: Cast | None = None) -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def interrupt(_cast: Cast | None = None) -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.fixture
+def stopped(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Cast]]:
+    """A demonstration without servers; who was stopped."""
+    stopped: list[Cast] = []
+    handler = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(story, "_start", lambda _cast, _oidc: None)
+    monkeypatch.setattr(story, "_stop", stopped.append)
+    monkeypatch.setattr(chapters, "show_ways_in", lambda _cast: None)
+    yield stopped
+    signal.signal(signal.SIGTERM, handler)
+
+
+@pytest.mark.parametrize(
+    ("told", "code"),
+    [
+        ([agree], 0),
+        ([agree, differ], 1),
+        ([], 1),  # nothing was compared
+        ([agree, fail], 1),
+        ([agree, interrupt], 1),
+        ([agree, terminate], 1),
+    ],
+)
+def test_the_exit_code_is_0_only_if_all_was_told_and_held(
+    stopped: list[Cast], monkeypatch: pytest.MonkeyPatch, told: list[Chapter], code: int
+) -> None:
+    monkeypatch.setattr(story, "STORY", tuple(told))
+
+    assert story.run(Path("s"), stays=False) == code
+    assert len(stopped) == 1
+
+
+@pytest.mark.parametrize("end", [interrupt, terminate])
+def test_whoever_ends_it_after_the_story_is_no_failure(
+    stopped: list[Cast], monkeypatch: pytest.MonkeyPatch, end: Callable[[], None]
+) -> None:
+    monkeypatch.setattr(story, "STORY", (agree,))
+    monkeypatch.setattr(signal, "pause", end)
+
+    assert story.run(Path("s"), stays=True) == 0
+    assert len(stopped) == 1
