@@ -96,9 +96,11 @@ def _stop(cast: Cast) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     cast.close_traffic()
-    if installations.load(cast.root) is not None:
+    installation = installations.load(cast.root)
+    if installation is not None:
         cast.narrator.tell("Stopping everything")
         stack.down(cast.root)
+        installations.without_settings(installation, SETTINGS)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 

@@ -9,7 +9,7 @@ import base64
 import json
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -168,6 +168,15 @@ def move_ports(installation: Installation, moves: Mapping[str, int]) -> Installa
 def with_settings(installation: Installation, settings: Mapping[str, str]) -> Installation:
     """Put ``settings`` over the kept ones, remember and return the installation."""
     changed = replace(installation, settings={**installation.settings, **settings})
+    _store(changed)
+    return changed
+
+
+def without_settings(installation: Installation, names: Iterable[str]) -> Installation:
+    """Forget the named settings, so that their defaults are in force; return the installation."""
+    gone = set(names)
+    kept = {name: value for name, value in installation.settings.items() if name not in gone}
+    changed = replace(installation, settings=kept)
     _store(changed)
     return changed
 

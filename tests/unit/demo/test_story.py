@@ -10,6 +10,9 @@ import pytest
 from controlplane.core.errors import Unavailable
 from controlplane.demo import chapters, story
 from controlplane.demo.cast import Cast
+from controlplane.demo.narrator import Narrator
+from controlplane.embedded import installation as installations
+from controlplane.embedded import stack
 
 Chapter = Callable[[Cast], None]
 
@@ -75,3 +78,18 @@ def test_whoever_ends_it_after_the_story_is_no_failure(
 
     assert story.run(Path("s"), stays=True) == 0
     assert len(stopped) == 1
+
+
+def test_the_demonstrations_haste_does_not_outlive_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = installations.create(tmp_path / "s")
+    kept = {"WAYPOST_SIGNUP_ENABLED": "false"}
+    installations.with_settings(made, {**kept, **story.SETTINGS})
+    monkeypatch.setattr(stack, "down", lambda _root: None)
+
+    story._stop(Cast(Narrator(), made.root, interval_seconds=5))
+
+    left = installations.load(made.root)
+    assert left is not None
+    assert left.settings == kept
