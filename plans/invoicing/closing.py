@@ -19,7 +19,17 @@ from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, WaypostError
 from controlplane.core.models import Operation
 from plans import usage
-from plans.invoicing import document, earlier, facts, gate, open_periods, quality, rating, states
+from plans.invoicing import (
+    document,
+    earlier,
+    facts,
+    gate,
+    late,
+    open_periods,
+    quality,
+    rating,
+    states,
+)
 from plans.invoicing.evidence import Evidence, UsageKey
 from plans.invoicing.facts import Facts
 from plans.models import Invoice, InvoiceLine
@@ -243,7 +253,8 @@ def _hold(invoice: Invoice, reasons: list[gate.Reason], by: Actor) -> None:
 def _draft(invoice: Invoice, found: Facts, evidence: Evidence, by: Actor) -> None:
     rated = rating.rate(found, rating.from_copy(found.tenant_id))
     manifest = document.manifest_of(found, evidence)
-    words = quality.describe(evidence, found.space_names())
+    changed = late.find(found.tenant_id, found.period.starts_at)
+    words = quality.describe(evidence, found.space_names(), changed)
     made = document.build(found, rated, manifest=manifest, quality=words, as_of=evidence.as_of)
     _write_lines(invoice, made["lines"])
     states.move(

@@ -40,6 +40,6 @@ def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
     before = earlier.so_far(earlier.find(tenant.id, period, found.month))
     found = replace(found, so_far=before or found.so_far)
     rated = rating.rate(found, rating.from_copy(tenant.id))
-    quality = {"flagged": False, "text": _NOTE, "crash_gaps": [], "covered_holes": 0}
+    quality = {"flagged": False, "text": _NOTE, "crash_gaps": [], "covered_holes": 0, "late": []}
     made = document.build(found, rated, manifest={}, quality=quality, as_of=as_of)
     return Preview(period, as_of, made)

@@ -1,19 +1,24 @@
 """The quality line: what the samples of a period cannot show, in words. Pure."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from plans.invoicing.evidence import CrashGap, Evidence
+from plans.invoicing.late import Late
 
 COMPLETE = "Complete: every sample of this period arrived and is counted."
 
 
-def describe(evidence: Evidence, space_names: Mapping[str, str]) -> dict[str, Any]:
-    """Return {flagged, text, crash_gaps, covered_holes} for the document and the page.
+def describe(
+    evidence: Evidence, space_names: Mapping[str, str], late: Sequence[Late] = ()
+) -> dict[str, Any]:
+    """Return {flagged, text, crash_gaps, covered_holes, late} for the document and the page.
 
     Flagged when something could not be seen: a crash hides what an instance carried after its last
-    sample, and that is never billed. The span of each gap, and of the longest, is said.
+    sample, and that is never billed. The span of each gap, and of the longest, is said. Flagged
+    too when usage of an issued invoice changed since (``late``).
     """
     covered = [hole for hole in evidence.holes if not hole.at_end]
     sentences = [_gap(gap, space_names) for gap in _ordered(evidence)] + _longest(evidence)
@@ -24,11 +29,19 @@ def describe(evidence: Evidence, space_names: Mapping[str, str]) -> dict[str, An
             "carry the same counters, so no usage is missing."
         )
     return {
-        "flagged": bool(evidence.crash_gaps),
-        "text": " ".join(sentences) or COMPLETE,
+        "flagged": bool(evidence.crash_gaps or late),
+        "text": " ".join([*(sentences or [COMPLETE]), *map(_late, late)]),
         "crash_gaps": [_as_document(gap) for gap in _ordered(evidence)],
         "covered_holes": len(covered),
+        "late": [asdict(each) for each in late],
     }
+
+
+def _late(late: Late) -> str:
+    return (
+        f"Usage of {late.number} changed after it was issued: {late.meter} of {late.space} are now "
+        f"{late.now:,}, billed were {late.billed:,}. The difference is on no invoice."
+    )
 
 
 def _ordered(evidence: Evidence) -> list[CrashGap]:
