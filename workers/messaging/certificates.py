@@ -97,12 +97,15 @@ def is_good(pair: KeyPair, authority: KeyPair, hosts: Sequence[str], now: dateti
 def control_authority(folder: Path, now: datetime) -> KeyPair:
     """Return the installation's control authority, making it in ``folder`` the first time.
 
-    Safe for processes that start at once: the first one makes it, under a file lock.
+    Safe for processes that start at once: the first one makes it, under a file lock. A folder that
+    holds one already may be read-only, as a mounted secret is.
     """
+    both = folder / "authority.pem"
+    if both.exists():
+        return _split(both.read_text())
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        both = folder / "authority.pem"
         if not both.exists():
             made = create_authority("waypost control", now)
             _write_private(both, made.key_pem + made.certificate_pem)

@@ -79,3 +79,15 @@ def test_python_accepts_the_pair(authority: certificates.KeyPair, tmp_path: Path
     path.write_text(made.key_pem + made.certificate_pem)
 
     ssl.create_default_context(cadata=authority.certificate_pem).load_cert_chain(path)
+
+
+def test_a_control_authority_that_is_there_is_only_read(tmp_path: Path) -> None:
+    folder = tmp_path / "mounted"
+    folder.mkdir()
+    given = certificates.create_authority("given", NOW)
+    (folder / "authority.pem").write_text(given.key_pem + given.certificate_pem)
+
+    found = certificates.control_authority(folder, NOW)
+
+    assert found == given
+    assert [each.name for each in folder.iterdir()] == ["authority.pem"]

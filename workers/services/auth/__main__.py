@@ -1,6 +1,8 @@
 """``python -m workers.services.auth``: serve logins until SIGTERM.
 
-Everything has a default from the settings; two replicas differ in ``--port`` and ``--snapshot``.
+Everything has a default from the settings; two replicas on one machine differ in ``--port`` and
+``--snapshot``. In a cluster routers reach ``--host``, a service, and each replica listens at
+``--bind``.
 """
 
 import argparse
@@ -44,6 +46,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m workers.services.auth")
     parser.add_argument("--host", default=settings.AUTH_SERVICE_HOST)
+    parser.add_argument("--bind", default="", help="where to listen, if not at --host itself")
     parser.add_argument("--port", type=int, default=settings.AUTH_SERVICE_PORT)
     parser.add_argument(
         "--snapshot", type=Path, default=settings.STATE_DIR / "auth" / "users.sealed"
@@ -59,7 +62,7 @@ async def _serve(options: argparse.Namespace, state: State) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     expires_at = _load_certificate(context, options.host)
     server = AuthServer(state, context)
-    port = await server.start(options.host, options.port)
+    port = await server.start(options.bind or options.host, options.port)
     logger.info("the auth service listens", host=options.host, port=port)
     while not await _is_set_within(stopped, _RENEWAL_CHECK_SECONDS):
         if datetime.now(UTC) > expires_at - certificates.LIFETIME / 3:
