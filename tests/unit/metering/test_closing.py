@@ -27,13 +27,14 @@ from workers.metering import (
     committer,
     delta,
     ingest,
+    landing,
     pipeline,
     rounds,
     sampling,
     verifying,
 )
 from workers.metering.pipeline import PipelineBusy, PipelineFailed, Report, Table
-from workers.models import MeteredSource
+from workers.models import LandingBatch, MeteredSource
 
 pytestmark = pytest.mark.django_db
 State = Invoice.State
@@ -107,6 +108,26 @@ def test_close_takes_the_last_samples_and_drafts(
     found = billed(invoice)
     assert (found["messages_in"], found["messages_out"]) == (9, 4)
     assert (found["connections_opened"], found["peak_connections"]) == (2, 2)
+
+
+def test_batch_of_an_address_that_is_idle_since_may_be_lost(
+    owner: Tenant, readers: FakeReaders, shows: Callable[..., None]
+) -> None:
+    shows(orders=(5, 2), opened=1, open_now=1)
+    sampling.round_all(readers)
+    landing.reserve_moved()
+    LandingBatch.objects.all().delete()
+    sampling.round_all(readers)
+    ingest.ingest()
+    invoice = close_now(owner)
+
+    closing.close(invoice.id, readers)
+
+    invoice.refresh_from_db()
+    found = billed(invoice)
+    assert (found["messages_in"], found["messages_out"]) == (5, 2)
+    assert (found["connections_opened"], found["peak_connections"]) == (1, 1)
+    assert "2 samples were lost on the way" in invoice.quality["text"]
 
 
 def test_usage_after_the_close_belongs_to_the_next_period(
