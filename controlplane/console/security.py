@@ -4,12 +4,14 @@ Scripts, styles, pictures and frames come from this site only; nothing is cached
 """
 
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; form-action 'self'; frame-src 'self'; frame-ancestors 'none'; "
+    "connect-src 'self'; form-action {forms}; frame-src 'self'; frame-ancestors 'none'; "
     "base-uri 'none'"
 )
 # An invoice is a document of its own with its style inside; it runs nothing and may be framed here.
@@ -27,6 +29,13 @@ class PageHeadersMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         if response.headers.get("Content-Type", "").startswith("text/html"):
-            response.headers.setdefault("Content-Security-Policy", _POLICY)
+            response.headers.setdefault("Content-Security-Policy", _policy())
             response.headers.setdefault("Cache-Control", "no-store")
         return response
+
+
+def _policy() -> str:
+    # "Log out" is a form whose answer redirects to the provider, and browsers check that too.
+    provider = urlsplit(settings.OIDC_OP_LOGOUT_ENDPOINT if settings.OIDC_ISSUER else "")
+    forms = "'self'" + (f" {provider.scheme}://{provider.netloc}" if provider.netloc else "")
+    return _POLICY.format(forms=forms)

@@ -1,0 +1,55 @@
+"""What the portal's pages do where people log in through a provider."""
+
+import importlib
+from collections.abc import Iterator
+
+import pytest
+from django.urls import clear_url_caches
+
+from controlplane import urls
+from tests.console.conftest import As
+from tests.console.rows import World
+
+pytestmark = pytest.mark.django_db
+HOME = "/t/acme-shipping/"
+
+
+@pytest.fixture
+def _provider(settings) -> Iterator[None]:
+    """Login through a provider is on, with the routes it adds."""
+    settings.OIDC_ISSUER = "https://login.example/realms/waypost"
+    settings.OIDC_OP_LOGOUT_ENDPOINT = "https://login.example/realms/waypost/logout"
+    importlib.reload(urls)
+    clear_url_caches()
+    yield
+    settings.OIDC_ISSUER = ""
+    importlib.reload(urls)
+    clear_url_caches()
+
+
+@pytest.mark.usefixtures("_provider")
+def test_who_came_through_the_provider_logs_out_there_too(world: World, as_: As):
+    client = as_(world.owner)
+    with_password = client.get(HOME).content.decode()
+    session = client.session
+    session["oidc_id_token"] = "signed"
+    session.save()
+
+    answer = client.get(HOME)
+
+    assert 'action="/logout"' in with_password
+    assert 'action="/oidc/logout/"' in answer.content.decode()
+    # A browser holds a form to this policy also where its answer redirects to.
+    assert "form-action 'self' https://login.example;" in answer["Content-Security-Policy"]
+
+
+def test_without_a_provider_forms_stay_here(world: World, as_: As):
+    client = as_(world.owner)
+    session = client.session
+    session["oidc_id_token"] = "from before the provider was switched off"
+    session.save()
+
+    answer = client.get(HOME)
+
+    assert 'action="/logout"' in answer.content.decode()
+    assert "form-action 'self';" in answer["Content-Security-Policy"]
