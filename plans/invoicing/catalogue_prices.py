@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 from controlplane.core.errors import Unavailable
 from plans import catalog, meters
@@ -9,7 +10,7 @@ from plans.meters import LIFETIMES, SPACE_HOURS, Model
 from plans.models import AddressPlan, CatalogueVersion, Plan, SpacePlan
 from plans.money import Rounding
 from plans.periods import Period
-from plans.pricing import Lifetime, PriceRule, Segment, SellerRule, Tier
+from plans.pricing import PriceRule, Segment, SellerRule, Tier
 
 TITLES = {
     "messages": "Messages, in and out",
@@ -72,21 +73,15 @@ def segment(plan: Plan, span: Period, *, runs_on: bool) -> Segment:
     )
 
 
-def lifetime(
-    meter: str, key: str, version: int, space_id: str, seconds: int, count: int
-) -> Lifetime | None:
-    """Return what lived on one plan version in one space, None where it has no hourly price."""
+def hours(meter: str, key: str, version: int) -> tuple[str, Decimal]:
+    """Return the title and the price (zero: none) of an hour on one plan version."""
     if meter == SPACE_HOURS:
         space_plan = SpacePlan.objects.get(key=key, version=version)
         price = catalog.space_plan_definition(space_plan).hour_price
-        title = f"Space hours, {space_plan.title}"
-    else:
-        address_plan = AddressPlan.objects.get(key=key, version=version)
-        price = catalog.address_plan_definition(address_plan).hour_price
-        title = f"Address hours, {address_plan.title}"
-    if not price:
-        return None
-    return Lifetime(meter, key, version, title, price, space_id, seconds, count)
+        return f"Space hours, {space_plan.title}", price
+    address_plan = AddressPlan.objects.get(key=key, version=version)
+    price = catalog.address_plan_definition(address_plan).hour_price
+    return f"Address hours, {address_plan.title}", price
 
 
 def _newest_catalogue() -> int:

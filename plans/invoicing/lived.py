@@ -55,11 +55,13 @@ class Lived:
 
     def lifetimes(self) -> tuple[Lifetime, ...]:
         """Return what has an hourly price, with it."""
-        priced = (
-            catalogue_prices.lifetime(*plan, seconds, count)
+        plans = {plan[:3] for plan in self.seconds}
+        prices = {plan: catalogue_prices.hours(*plan) for plan in plans}
+        return tuple(
+            Lifetime(*plan[:3], *prices[plan[:3]], plan.space_id, seconds, count)
             for plan, (seconds, count) in sorted(self.seconds.items())
+            if prices[plan[:3]][1]
         )
-        return tuple(lifetime for lifetime in priced if lifetime is not None)
 
     def plain(self) -> dict[str, Any]:
         """Return JSON values for the manifest; ``from_plain`` reads them."""

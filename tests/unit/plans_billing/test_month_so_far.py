@@ -246,6 +246,19 @@ def test_spaces_and_addresses_are_read_in_one_statement(owner: Tenant, shop: Add
     }
 
 
+def test_prices_of_hours_are_read_once_a_plan_however_many_spaces(
+    owner: Tenant, shop: AddressSpace
+) -> None:
+    for name in ("b", "c", "d"):
+        rows.address(rows.space(owner, name))
+    found = lived.read(owner, MONTH)
+
+    with CaptureQueriesContext(connection) as queries:
+        lifetimes = found.lifetimes()
+
+    assert (len(queries), len(lifetimes)) == (2, 8)
+
+
 def test_invoice_of_another_engine_is_not_called_wrong(owner: Tenant, shop: AddressSpace) -> None:
     invoice = _closed(owner, STARTS_AT, ENDS_AT)
     made = document.loaded(invoice.document)
