@@ -1,5 +1,8 @@
 """The router driver against a running router."""
 
+import os
+import signal
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,6 +13,7 @@ from proton.utils import LinkDetached
 
 from tests.verification import routing_rig as rigs
 from tests.verification.routing_rig import Rig, known
+from workers.messaging import management
 from workers.messaging.brokers.snapshot import MeteredAddress
 from workers.messaging.management import Refused, Unreachable
 from workers.messaging.observed import AddressCounters
@@ -314,3 +318,16 @@ def test_an_unknown_type_is_refused_and_an_unknown_column_left_out(router: Rig) 
         rows = asking.query("router.node", "id", "colour")
 
     assert [(row["id"], row["colour"]) for row in rows] == [("router-0", None)]
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "hanging"])
+def test_closing_does_not_wait_for_a_router_that_is_gone(router: Rig, ending: int) -> None:
+    connection = management.open_connection(router.target, purpose="test", timeout_seconds=600)
+    assert router.process is not None
+    os.kill(router.process.pid, ending)
+
+    closing = threading.Thread(target=management.close_quietly, args=[connection], daemon=True)
+    closing.start()
+    closing.join(20)
+
+    assert not closing.is_alive()

@@ -6,11 +6,19 @@ Artemis user manual, "Management", section "Management via AMQP". Used by the br
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from proton import ConnectionException, LinkException, Message, ProtonException, SSLDomain, Timeout
+from proton import (
+    ConnectionException,
+    Endpoint,
+    LinkException,
+    Message,
+    ProtonException,
+    SSLDomain,
+    Timeout,
+)
 from proton.reactor import Copy
 from proton.utils import BlockingConnection
 
@@ -18,6 +26,7 @@ from workers.messaging.observed import ManagementTarget
 
 ADDRESS = "activemq.management"
 CONTAINER_PREFIX = "waypost-"
+_GOODBYE_SECONDS = 1.0  # how long a peer may take to answer a close
 
 
 class Unreachable(Exception):
@@ -162,11 +171,21 @@ def open_connection(
 
 
 def close_quietly(connection: BlockingConnection) -> None:
-    """Close; a connection that is already broken is closed too."""
-    try:
+    """Close; a connection that is broken, or whose peer hangs, is given up soon.
+
+    The library's own close does not see that the socket ended meanwhile, so it waits its whole
+    timeout for an answer, and when that has passed without one it waits for ever.
+    """
+    ending: Any = connection.conn
+    with suppress(ProtonException, OSError):
+        ending.close()
+        connection.wait(lambda: not ending.state & Endpoint.REMOTE_ACTIVE, timeout=_GOODBYE_SECONDS)
+    with suppress(ProtonException, OSError):
+        connection.disconnected = True  # it has nothing to wait for now
+        if ending.transport is not None:
+            ending.transport.close_tail()
+            ending.transport.close_head()
         connection.close()
-    except (ProtonException, OSError):
-        return
 
 
 def _decoded(answer: Message) -> Any:
