@@ -57,15 +57,30 @@ class Node:
                 )
             elif not pod.spec.node_name:
                 self._bind(pod)
-            elif pod.metadata.name not in self.withheld and not _is_ready(pod):
-                self.start(pod)
-                self.report(pod, ready=True)
+            elif pod.metadata.name not in self.withheld:
+                self._keep(pod)
         except ApiException as error:
             if error.status not in _GONE_OR_CHANGED:
                 raise
 
-    def start(self, pod: Any) -> None:
-        """Run the pod's containers: nothing to do where nothing runs."""
+    def _keep(self, pod: Any) -> None:
+        if not _is_ready(pod):
+            if self.start(pod):
+                self.report(pod, ready=True)
+        elif not self.refresh(pod):
+            self.report(pod, ready=False)
+
+    def start(self, pod: Any) -> bool:
+        """Run the pod's containers; True once they are ready. Nothing runs here, so it is."""
+        return True
+
+    def refresh(self, pod: Any) -> bool:
+        """Give a running pod what changed; False when it is no longer ready."""
+        return True
+
+    def restarts(self, pod: Any) -> int:
+        """Return how often the pod's container was started again."""
+        return 0
 
     def end(self, pod: Any) -> None:
         """Stop the pod's containers."""
@@ -100,7 +115,7 @@ class Node:
                 "imageID": "",
                 "ready": ready,
                 "started": True,
-                "restartCount": 0,
+                "restartCount": self.restarts(pod),
                 "state": {"running": {"startedAt": now}},
             }
             for each in pod.spec.containers

@@ -1,0 +1,97 @@
+"""A space on the test API server, its pods run as real processes, used by real clients."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from kubernetes.client import ApiClient
+
+from controlplane.core.audit import SYSTEM
+from controlplane.embedded import artifacts, ports
+from tenants.actions import address_spaces
+from tenants.models import AddressSpace
+from tests.kubernetes import node
+from tests.kubernetes.conftest import eventually
+from tests.kubernetes.process_node import InfraHere, ProcessNode
+from tests.reconcile import rows
+from tests.verification import amqp
+from tests.verification.conftest import RecordingMetering
+from workers.infra.kubernetes import resources
+from workers.infra.kubernetes.api import Api
+from workers.infra.kubernetes.cluster import Cluster
+from workers.messaging import certificates
+from workers.messaging.brokers import driver
+from workers.messaging.routers import driver as routers
+from workers.reconcile import loop
+from workers.reconcile.doors import Doors, Routing
+from workers.reconcile.outcome import Done
+
+pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db]
+
+
+@pytest.fixture
+def process_node(admin: ApiClient, tmp_path: Path, settings: Any) -> Iterator[ProcessNode]:
+    settings.ARTEMIS_HOME = str(artifacts.artemis_home())
+    with node.running(ProcessNode(admin, tmp_path / "pods")) as running:
+        assert isinstance(running, ProcessNode)
+        yield running
+
+
+@pytest.fixture
+def doors(api: Api, wanted_cluster: Cluster, process_node: ProcessNode, tmp_path: Path) -> Doors:
+    authority = certificates.create_authority("control", timezone.now())
+    return Doors(
+        infra=InfraHere(api, wanted_cluster, tmp_path / "pods"),
+        brokers=driver,
+        routers=routers,
+        routing=Routing("qdrouterd", "127.0.0.1", ports.free_port(), lambda _now: authority),
+        metering=RecordingMetering(),
+        clock=timezone.now,
+        identities_dir=tmp_path / "identities",
+    )
+
+
+def settle(space: AddressSpace, doors: Doors) -> None:
+    outcome = loop.reconcile(space.id, doors, budget_seconds=90)
+    assert isinstance(outcome, Done), outcome
+    space.refresh_from_db()
+
+
+def test_a_brokered_space_serves_and_needs_nobody_to_go_on(
+    doors: Doors, api: Api, process_node: ProcessNode, tmp_path: Path
+) -> None:
+    space = rows.make_space(rows.make_tenant())
+    rows.make_address(space, "orders")
+    rows.make_user(space, "alice", ("#", "send recv"))
+    settle(space, doors)
+    assert space.phase == "Active"
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        amqp.send(connection, "orders", "one", "two")
+
+    # an address more reaches the running broker by its mounted files, without another life
+    (name,) = doors.infra.list_namespaces()
+    first = process_node.process_of(name, "broker-0").pid
+    rows.make_address(space, "more")
+    settle(space, doors)
+    assert process_node.process_of(name, "broker-0").pid == first
+
+    # killed, with nothing of ours looking: the node starts it from what is mounted
+    process_node.process_of(name, "broker-0").kill()
+    eventually(lambda: process_node.process_of(name, "broker-0").pid != first)
+    eventually(lambda: _is_ready(api, name))
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        assert amqp.receive(connection, "orders", 2) == ["one", "two"]
+        amqp.send(connection, "more", "three")
+
+    address_spaces.delete(space=space, by=SYSTEM)
+    settle(space, doors)
+    assert space.deleted_at is not None
+    assert list(doors.infra.list_namespaces()) == []
+
+
+def _is_ready(api: Api, namespace: str) -> bool:
+    pod = api.find(resources.POD, namespace, "broker-0-0") or {}
+    conditions = pod.get("status", {}).get("conditions", [])
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
