@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from django.utils import timezone
-from proton import ConnectionException, ProtonException, Receiver, Terminus, symbol
+from proton import ConnectionException, Delivery, ProtonException, Receiver, Terminus, symbol
 from proton.reactor import DurableSubscription, ReceiverOption
 from proton.utils import BlockingConnection, BlockingSender, LinkDetached, SendException
 
@@ -74,13 +74,13 @@ def counters(taken: InstanceSnapshot, address: str) -> AddressCounters:
     return next(each for each in taken.addresses if each.address == address)
 
 
-def fill(sender: BlockingSender) -> int:
-    """Send until refused; return how many messages were accepted."""
+def fill(sender: BlockingSender) -> tuple[int, str]:
+    """Send until refused; return how many messages were accepted, and the refusal's condition."""
     for accepted in range(500):
-        try:
-            sender.send(amqp.message("x" * 1000))
-        except SendException:
-            return accepted
+        delivery = sender.link.send(amqp.message("x" * 1000))
+        sender.connection.wait(lambda each=delivery: each.settled)
+        if delivery.remote_state != Delivery.ACCEPTED:
+            return accepted, delivery.remote.condition.name
     pytest.fail("never full")
 
 
@@ -169,6 +169,14 @@ def test_the_broker_warns_of_nothing_while_it_is_managed_and_probed(
     lines = log.read_text().splitlines()
     assert [line for line in lines if "AMQ221007" in line]  # it is live, and its log is read here
     assert [line for line in lines if "WARN" in line] == []
+
+
+def test_an_address_that_nobody_made_is_not_found(space: AddressSpace, tmp_path: Path) -> None:
+    with amqp.connected(space, tmp_path, "bob", rows.PASSWORD) as connection:
+        for attach in (connection.create_sender, connection.create_receiver):
+            with pytest.raises(LinkDetached) as refusal:
+                attach("nowhere")
+            assert refusal.value.condition == "amqp:not-found"
 
 
 def test_revoking_closes_open_connections_and_refuses_new_ones(
@@ -272,9 +280,10 @@ def test_a_full_address_refuses_with_the_protocol_s_error(
 
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         sender = connection.create_sender("orders/small")
-        accepted = fill(sender)
+        accepted, condition = fill(sender)
 
     taken = counters(snapshot(space, real_doors), "orders/small")
+    assert condition == "amqp:resource-limit-exceeded"
     assert 10 < accepted < 200
     assert taken.messages_in == accepted
 

@@ -81,6 +81,8 @@ def test_login_without_a_name_is_refused(router: Rig) -> None:
         ("reader", True, "calls"),
         ("writer", False, "calls"),
         ("reader", False, "newsletter"),
+        ("anna", True, "nobody/made/this"),
+        ("anna", False, "nobody/made/this"),
         ("anna", True, "$management"),
         ("anna", False, "$management"),
         ("anna", True, "_topo/0/router-0/$management"),
