@@ -44,10 +44,12 @@ def archive_path() -> Path:
 def start(
     app: str, *, threads: int = 2, memory: str = "1g", bulk: bool = False, java_options: str = ""
 ) -> SparkSession:
-    """Return a local session for ``app``; the class-data archive is used when it is there.
+    """Return a session for ``app``; the class-data archive is used when it is there.
 
-    ``bulk`` trades start-up time for the speed of jobs over millions of rows. ``java_options``
-    replaces the archive's use (``lakehouse.jobs.archive`` makes it).
+    It is local unless ``$WAYPOST_SPARK_MASTER`` names a cluster; how to use that one is in Spark's
+    own ``spark-defaults.conf``, and ``$SPARK_LOCAL_IP`` is where its executors find us. ``bulk``
+    trades start-up time for the speed of jobs over millions of rows. ``java_options`` replaces the
+    archive's use (``lakehouse.jobs.archive`` makes it).
 
     Raises:
         JarsMissing: Delta's JARs are missing.
@@ -56,11 +58,14 @@ def start(
     _require_java()
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     options = java_options or _archive_option()
+    cluster = os.environ.get("WAYPOST_SPARK_MASTER", "")
+    bulk = bulk or bool(cluster)
     collector = _BULK_JOB if bulk else _SMALL_JOB
-    builder = SparkSession.builder.master(f"local[{threads}]").appName(app)
+    builder = SparkSession.builder.master(cluster or f"local[{threads}]").appName(app)
     settings = {
         **_settings(threads, memory, f"{collector} {_QUIET} {options}"),
         **_planning(threads, bulk),
+        **(_executors() if cluster else {}),
     }
     for name, value in settings.items():
         builder = builder.config(name, value)
@@ -104,6 +109,15 @@ def _planning(threads: int, bulk: bool) -> Mapping[str, str]:
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    }
+
+
+def _executors() -> Mapping[str, str]:
+    """Say where executors find us, and which pod they belong to, so that none outlives it."""
+    return {
+        "spark.driver.host": os.environ["SPARK_LOCAL_IP"],
+        "spark.driver.bindAddress": os.environ["SPARK_LOCAL_IP"],
+        "spark.kubernetes.driver.pod.name": os.environ["HOSTNAME"],
     }
 
 

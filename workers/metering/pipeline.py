@@ -24,8 +24,8 @@ logger = structlog.get_logger(__name__)
 
 LEASE = "lakehouse-pipeline"
 TIMEOUT_SECONDS = 500
-# The job gets no secret: of our own settings only where its JARs and archives are.
-_PASSED_ON = ("WAYPOST_JARS_DIR", "WAYPOST_CACHE")
+# The job gets no secret: of our own settings only where it runs, and its JARs and archives are.
+_PASSED_ON = ("WAYPOST_JARS_DIR", "WAYPOST_CACHE", "WAYPOST_SPARK_MASTER")
 
 
 class PipelineFailed(Unavailable):

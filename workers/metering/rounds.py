@@ -32,16 +32,23 @@ def land() -> None:
         logger.error("samples wait for landing", code=error.error_code, message=error.message)
 
 
-def run_pipeline() -> None:
-    """Compute usage if there are new samples, and copy it.
+def compute_usage() -> None:
+    """Compute usage if there are new samples, and copy it to where Django reads it. Idempotent.
 
-    When another process computes, it does so for us.
+    Raises:
+        PipelineBusy: another process computes, and does so for us.
+        WaypostError: usage is late; the message says why.
     """
     root = ingest.lakehouse_root()
+    if not gold.is_current(root):
+        pipeline.run(root)
+    gold.copy_newest(root)
+
+
+def run_pipeline() -> None:
+    """Compute usage, with errors put into words for the log."""
     try:
-        if not gold.is_current(root):
-            pipeline.run(root)
-        gold.copy_newest(root)
+        compute_usage()
     except pipeline.PipelineBusy:
         logger.info("another process computes usage")
     except WaypostError as error:
