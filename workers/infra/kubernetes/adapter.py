@@ -4,7 +4,8 @@ Desired state is in PostgreSQL, so nothing is watched and no object of ours is r
 pass reads what is there, applies what differs, and leaves readiness to be observed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from workers.infra import engines
 from workers.infra.base import (
@@ -51,8 +52,9 @@ class KubernetesInfra:
         snapshot = self._snapshots[namespace.name] = Snapshot(self._api, namespace.name)
         wanted = list(isolation.build(self._cluster, namespace, room))[1:]
         wanted += [instances.disruption_budget(namespace, kind) for kind in Kind]
-        for manifest in wanted:
-            snapshot.ensure(manifest)
+        with _patience_with_new_rights(is_new=not snapshot.of(resources.ROLE_BINDING)):
+            for manifest in wanted:
+                snapshot.ensure(manifest)
         for resource in dict.fromkeys(resources.of(each) for each in wanted):
             keep = [name_of(each) for each in wanted if each["kind"] == resource.kind]
             snapshot.prune(resource, keep, labels.OURS)
@@ -152,6 +154,24 @@ class KubernetesInfra:
         if pod is None or pod["metadata"].get("annotations", {}).get(_FILES) == wanted:
             return
         self._api.annotate(resources.POD, spec.namespace.name, name_of(pod), {_FILES: wanted})
+
+
+@contextmanager
+def _patience_with_new_rights(*, is_new: bool) -> Iterator[None]:
+    """Take a refusal for "not yet" where our rights were given a moment ago.
+
+    The API server's authorizer reads role bindings from a cache that follows its writes.
+    """
+    try:
+        yield
+    except InfraError as error:
+        if is_new and error.reason == "ClusterForbidden":
+            raise InfraError(
+                "The worker's rights in the new namespace are on their way.",
+                reason="RightsPending",
+                retry=True,
+            ) from error
+        raise
 
 
 def _check_owner(live: Manifest, namespace: Namespace) -> None:

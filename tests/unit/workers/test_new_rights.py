@@ -1,0 +1,62 @@
+"""The moments after the worker gave itself its rights in a new namespace."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import pytest
+
+from workers.infra.base import InfraError, Namespace, Room
+from workers.infra.kubernetes import resources
+from workers.infra.kubernetes.adapter import KubernetesInfra
+from workers.infra.kubernetes.api import Api
+from workers.infra.kubernetes.cluster import Cluster, Images, Pods
+from workers.infra.kubernetes.resources import Manifest, Resource
+
+SPACE = Namespace("wp-new-1", "ten_1", "spc_1")
+CLUSTER = Cluster(
+    images=Images("broker:1"),
+    control_namespace="waypost",
+    worker_account="worker",
+    space_role="space",
+    worker=Pods("waypost", {}),
+    auth_service=Pods("waypost", {}),
+    auth_port=5671,
+)
+
+
+class SlowAuthorizer:
+    """An API server that knows the role binding, and still refuses what it allows."""
+
+    def __init__(self, bound: Sequence[Manifest]) -> None:
+        self.bound = bound
+
+    def find(self, resource: Resource, namespace: str | None, name: str) -> None:
+        return None
+
+    def apply(self, manifest: Manifest) -> Manifest:
+        return manifest
+
+    def list(
+        self, resource: Resource, namespace: str, selector: Mapping[str, str]
+    ) -> Sequence[Manifest]:
+        if resource is resources.ROLE_BINDING:
+            return self.bound
+        raise InfraError("forbidden", reason="ClusterForbidden", retry=False)
+
+
+@pytest.mark.parametrize(
+    ("bound", "reason", "retry"),
+    [
+        ([], "RightsPending", True),
+        ([{"metadata": {"name": "waypost-worker"}}], "ClusterForbidden", False),
+    ],
+)
+def test_a_refusal_is_waited_for_only_where_rights_are_new(
+    bound: Sequence[Manifest], reason: str, retry: bool
+) -> None:
+    infra = KubernetesInfra(cast(Api, cast(Any, SlowAuthorizer(bound))), CLUSTER)
+
+    with pytest.raises(InfraError) as refused:
+        infra.ensure_namespace(SPACE, Room(1, 128, 0))
+
+    assert (refused.value.reason, refused.value.retry) == (reason, retry)
