@@ -47,6 +47,21 @@ def ensure() -> Path:
     return program
 
 
+def install(module: str, folder: Path) -> Path:
+    """Return another Go program, built in ``folder`` from ``path@version``.
+
+    Raises:
+        RuntimeError: no Go can be had, or the build failed; the message holds its last lines.
+    """
+    environment = {**_environment(folder), "GOBIN": str(folder)}
+    go = _find_go(folder)
+    try:
+        _run([go, "install", "-gcflags=all=-N -l", module], folder, environment)
+    finally:
+        _run([go, "clean", "-cache", "-modcache"], folder, environment)
+    return folder / module.split("@", maxsplit=1)[0].rsplit("/", 1)[1]
+
+
 def _build_into(program: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="build-", dir=program.parent) as name:
         folder = Path(name)

@@ -21,7 +21,7 @@ def test_a_busy_pipeline_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_failure_is_the_job_s_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rounds, "compute_usage", _raising(pipeline.PipelineFailed("no Java")))
 
-    with pytest.raises(CommandError, match="metering.pipeline_failed: no Java"):
+    with pytest.raises(CommandError, match=r"metering\.pipeline_failed: no Java"):
         call_command("compute_usage")
 
 

@@ -1,0 +1,42 @@
+{{/*
+The environment of our processes: settings from one config map, secrets by reference.
+*/}}
+{{- define "waypost.environment.settings" -}}
+- configMapRef: {name: {{ include "waypost.names.settings" . }}}
+{{- end }}
+
+{{- define "waypost.environment.queue" -}}
+- name: WAYPOST_REDIS_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ .Values.queue.existingSecret | default (include "waypost.names.own-connections" .) }}
+      key: {{ ternary "url" "queue-url" (ne .Values.queue.existingSecret "") }}
+{{- end }}
+
+{{/* Of every process that reads the database. */}}
+{{- define "waypost.environment.secrets" -}}
+- name: WAYPOST_DATABASE_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ .Values.database.existingSecret | default (include "waypost.names.own-connections" .) }}
+      key: {{ ternary "url" "database-url" (ne .Values.database.existingSecret "") }}
+{{ include "waypost.environment.queue" . }}
+- name: WAYPOST_SECRET_KEY
+  valueFrom: {secretKeyRef: {name: {{ include "waypost.names.secrets" . }}, key: secret-key}}
+- name: WAYPOST_SECRET_KEYS
+  valueFrom: {secretKeyRef: {name: {{ include "waypost.names.secrets" . }}, key: sealing-keys}}
+- name: WAYPOST_METRICS_TOKEN
+  valueFrom: {secretKeyRef: {name: {{ include "waypost.names.secrets" . }}, key: metrics-token}}
+{{- with .Values.oidc.existingSecret }}
+- name: WAYPOST_OIDC_CLIENT_SECRET
+  valueFrom: {secretKeyRef: {name: {{ . }}, key: client-secret}}
+{{- end }}
+{{- end }}
+
+{{- define "waypost.environment.web" -}}
+{{ include "waypost.environment.secrets" . }}
+- name: POD_IP
+  valueFrom: {fieldRef: {fieldPath: status.podIP}}
+- name: WAYPOST_ALLOWED_HOSTS
+  value: {{ include "waypost.address.allowed" . | quote }}
+{{- end }}

@@ -1,0 +1,30 @@
+{{/*
+Labels. Called with (list <root> <component>): (list . "web").
+`selector` never changes for a release, because selectors of running objects cannot.
+*/}}
+{{- define "waypost.labels.selector" -}}
+{{- $root := index . 0 -}}
+app.kubernetes.io/name: waypost
+app.kubernetes.io/instance: {{ $root.Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end }}
+
+{{- define "waypost.labels" -}}
+{{- $root := index . 0 -}}
+{{ include "waypost.labels.selector" . }}
+app.kubernetes.io/part-of: waypost
+app.kubernetes.io/managed-by: {{ $root.Release.Service }}
+app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
+helm.sh/chart: {{ $root.Chart.Name }}-{{ $root.Chart.Version | replace "+" "_" }}
+{{- end }}
+
+{{/* On the pods that manage spaces: policies of the spaces let these, and no others, in. */}}
+{{- define "waypost.labels.manages-spaces" -}}
+waypost.io/manages-spaces: "true"
+{{- end }}
+
+{{/* What the adapter puts on every namespace of a space. */}}
+{{- define "waypost.labels.space" -}}
+app.kubernetes.io/part-of: waypost
+app.kubernetes.io/managed-by: waypost
+{{- end }}

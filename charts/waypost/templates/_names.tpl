@@ -1,0 +1,46 @@
+{{/*
+Every name that this chart gives, one template each; nothing else writes a name.
+Use: {{ include "waypost.names.web" . }} with the root context.
+*/}}
+{{- define "waypost.names.base" -}}
+{{ .Release.Name | trunc 40 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "waypost.names.web" }}{{ include "waypost.names.base" . }}-web{{ end }}
+{{- define "waypost.names.worker" }}{{ include "waypost.names.base" . }}-worker{{ end }}
+{{- define "waypost.names.metering" }}{{ include "waypost.names.base" . }}-metering{{ end }}
+{{- define "waypost.names.beat" }}{{ include "waypost.names.base" . }}-beat{{ end }}
+{{- define "waypost.names.auth" }}{{ include "waypost.names.base" . }}-auth{{ end }}
+{{- define "waypost.names.auth-peers" }}{{ include "waypost.names.base" . }}-auth-peers{{ end }}
+{{- define "waypost.names.pipeline" }}{{ include "waypost.names.base" . }}-pipeline{{ end }}
+{{- define "waypost.names.spark" }}{{ include "waypost.names.base" . }}-spark{{ end }}
+{{- define "waypost.names.database" }}{{ include "waypost.names.base" . }}-database{{ end }}
+{{- define "waypost.names.queue" }}{{ include "waypost.names.base" . }}-queue{{ end }}
+{{- define "waypost.names.pods" }}{{ include "waypost.names.base" . }}-pods{{ end }}
+{{- define "waypost.names.lakehouse" }}{{ include "waypost.names.base" . }}-lakehouse{{ end }}
+{{- define "waypost.names.settings" }}{{ include "waypost.names.base" . }}-settings{{ end }}
+{{- define "waypost.names.cluster" }}{{ include "waypost.names.base" . }}-cluster{{ end }}
+{{- define "waypost.names.dashboard" }}{{ include "waypost.names.base" . }}-dashboard{{ end }}
+
+{{/* The role of the worker in each space's namespace: cluster-wide, so bound by name. */}}
+{{- define "waypost.names.space" }}{{ include "waypost.names.base" . }}-space{{ end }}
+{{- define "waypost.names.admission" }}{{ include "waypost.names.base" . }}-worker{{ end }}
+
+{{/* A new name whenever what it does changes: a job cannot be changed in place. */}}
+{{- define "waypost.names.migrate" -}}
+{{ include "waypost.names.base" . }}-migrate-{{ list (include "waypost.image" (list . .Values.image)) .Chart.Version .Values.database .Values.secrets | toJson | sha256sum | trunc 8 }}
+{{- end }}
+
+{{/* What we generate, and what is used in its place when supplied. */}}
+{{- define "waypost.names.own-secrets" }}{{ include "waypost.names.base" . }}-secrets{{ end }}
+{{- define "waypost.names.secrets" -}}
+{{ .Values.secrets.existingSecret | default (include "waypost.names.own-secrets" .) }}
+{{- end }}
+{{- define "waypost.names.own-connections" }}{{ include "waypost.names.base" . }}-connections{{ end }}
+{{- define "waypost.names.own-control-authority" }}{{ include "waypost.names.base" . }}-control-authority{{ end }}
+{{- define "waypost.names.control-authority" -}}
+{{ .Values.controlAuthority.existingSecret | default (include "waypost.names.own-control-authority" .) }}
+{{- end }}
+{{- define "waypost.names.lakehouse-claim" -}}
+{{ .Values.lakehouse.existingClaim | default (include "waypost.names.lakehouse" .) }}
+{{- end }}

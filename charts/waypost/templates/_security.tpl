@@ -1,0 +1,45 @@
+{{/* Pod Security "restricted" holds for every pod of the chart. */}}
+{{- define "waypost.security.pod" -}}
+runAsNonRoot: true
+seccompProfile: {type: RuntimeDefault}
+{{- if ne .Values.platform "openshift" }}
+runAsUser: {{ .Values.identity.user | int64 }}
+runAsGroup: {{ .Values.identity.group | int64 }}
+fsGroup: {{ .Values.identity.group | int64 }}
+fsGroupChangePolicy: OnRootMismatch
+{{- end }}
+{{- end }}
+
+{{- define "waypost.security.container" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: {drop: [ALL]}
+{{- end }}
+
+{{/* Where and beside what pods run. Called with (list <root> <component>). */}}
+{{- define "waypost.placing" -}}
+{{- $root := index . 0 -}}
+{{- with $root.Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with $root.Values.nodeSelector }}
+nodeSelector: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- with $root.Values.tolerations }}
+tolerations: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- with $root.Values.imagePullSecrets }}
+imagePullSecrets:
+{{- range . }}
+  - name: {{ . }}
+{{- end }}
+{{- end }}
+affinity:
+  podAntiAffinity:
+    preferredDuringSchedulingIgnoredDuringExecution:
+      - weight: 100
+        podAffinityTerm:
+          topologyKey: kubernetes.io/hostname
+          labelSelector:
+            matchLabels: {{ include "waypost.labels.selector" . | nindent 14 }}
+{{- end }}

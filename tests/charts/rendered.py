@@ -1,0 +1,58 @@
+"""The chart as objects: rendered by helm with the values of a variant. Used by the tests here."""
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.charts import tools
+
+CHART = Path(__file__).parents[2] / "charts" / "waypost"
+RELEASE, NAMESPACE = "wp", "waypost"
+VARIANTS = sorted((CHART / "ci").glob("*-values.yaml"))
+TRIAL = CHART / "ci" / "trial-values.yaml"
+
+Object = dict[str, Any]
+
+
+def template(values: Path = TRIAL, *options: str) -> str:
+    """Return what ``helm template`` prints; fails with what helm says."""
+    ran = run("template", RELEASE, str(CHART), "-n", NAMESPACE, "-f", str(values), *options)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def objects(values: Path = TRIAL, *options: str) -> list[Object]:
+    """Return the rendered objects."""
+    return [each for each in yaml.safe_load_all(template(values, *options)) if each]
+
+
+def find(among: Sequence[Object], kind: str, name: str) -> Object:
+    """Return the one object of that kind and name."""
+    (found,) = [e for e in among if e["kind"] == kind and e["metadata"]["name"] == name]
+    return found
+
+
+def pod_specs(among: Sequence[Object]) -> dict[str, Object]:
+    """Return every pod template's spec by kind and name."""
+    found = {}
+    for each in among:
+        spec = each.get("spec", {})
+        spec = spec.get("jobTemplate", {}).get("spec", spec)
+        if "template" in spec:
+            found[f"{each['kind']}/{each['metadata']['name']}"] = spec["template"]["spec"]
+    return found
+
+
+def containers(spec: Object) -> list[Object]:
+    """Return all containers of a pod's spec."""
+    return [*spec.get("initContainers", []), *spec["containers"]]
+
+
+def run(*arguments: str, environment: dict[str, str] | None = None) -> Any:
+    """Run helm; the caller looks at its exit code."""
+    return subprocess.run(
+        [tools.helm(), *arguments], capture_output=True, text=True, check=False, env=environment
+    )

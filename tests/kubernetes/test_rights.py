@@ -1,0 +1,206 @@
+"""The rights that the chart gives the worker: enough for the adapter, and not a write more."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubernetes import client
+from kubernetes.client import ApiClient, ApiException
+
+from tests.kubernetes import chart
+from tests.kubernetes.conftest import ROOM
+from tests.kubernetes.node import Node
+from tests.kubernetes.test_adapter import broker, eventually
+from workers.infra.base import InfraError, Namespace
+from workers.infra.kubernetes.adapter import KubernetesInfra
+from workers.infra.kubernetes.api import Api
+from workers.infra.kubernetes.cluster import Cluster
+
+CONTROL = "waypost-rights"
+RELEASE = "rights"
+OURS = {"app.kubernetes.io/part-of": "waypost", "app.kubernetes.io/managed-by": "waypost"}
+RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}
+
+
+@pytest.fixture(scope="module")
+def described(
+    kubeconfig: Path, admin: ApiClient, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cluster]:
+    """The cluster as an installed chart describes it."""
+    chart.make_namespace(admin, CONTROL)
+    chart.install(kubeconfig, RELEASE, CONTROL, "--set", "router.image.repository=router")
+    objects = chart.manifests(chart.helm(kubeconfig, "get", "manifest", RELEASE, "-n", CONTROL))
+    yield chart.described_cluster(objects, tmp_path_factory.mktemp("cluster"))
+    chart.helm(kubeconfig, "uninstall", RELEASE, "-n", CONTROL)
+
+
+@pytest.fixture(scope="module")
+def worker(described: Cluster, admin: ApiClient) -> ApiClient:
+    """The worker, known to the admission policy already."""
+    found = chart.as_account(admin, CONTROL, described.worker_account)
+    core: Any = client.CoreV1Api(found)
+    probe = {"metadata": {"name": "not-ours"}}
+    eventually(lambda: is_denied(lambda: core.create_namespace(probe, dry_run="All")))
+    return found
+
+
+@pytest.fixture
+def infra(worker: ApiClient, described: Cluster) -> KubernetesInfra:
+    return KubernetesInfra(Api(worker), described)
+
+
+@pytest.fixture
+def space(infra: KubernetesInfra, namespace: Namespace) -> Iterator[Namespace]:
+    eventually(lambda: is_through(lambda: infra.ensure_namespace(namespace, ROOM)))
+    yield namespace
+    infra.delete_namespace(namespace)
+
+
+def is_denied(call: Callable[[], object]) -> bool:
+    try:
+        call()
+    except ApiException as error:
+        return error.status in (403, 422) and "ValidatingAdmissionPolicy" in error.body
+    return False
+
+
+def refusal(call: Callable[[], object]) -> str:
+    """Return what the API server says against the call."""
+    with pytest.raises(ApiException) as caught:
+        call()
+    assert caught.value.status in (403, 422)
+    return str(caught.value.body)
+
+
+def is_through(call: Callable[[], object]) -> bool:
+    """Return whether the call was made; False while its rights are on their way."""
+    try:
+        call()
+    except InfraError as error:
+        if error.reason in ("RightsPending", "ClusterForbidden"):
+            return False
+        raise
+    return True
+
+
+def test_the_adapter_can_do_all_its_work(
+    infra: KubernetesInfra, space: Namespace, fake_node: Node
+) -> None:
+    infra.ensure_instance(broker(space))
+    eventually(lambda: [each.running for each in infra.list_instances(space)] == [True])
+    infra.ensure_namespace(space, ROOM)
+    infra.ensure_instance(broker(space, **{"server.key": "another"}))
+    infra.ensure_endpoint(space, "broker-0")
+    infra.restart_instance(space, "broker-0")
+    infra.delete_instance(space, "broker-0")
+    eventually(lambda: list(infra.list_instances(space)) == [])
+    assert space.name in infra.list_namespaces()
+    eventually(lambda: infra.delete_namespace(space))
+
+
+def test_a_namespace_of_another_name_is_refused(worker: ApiClient) -> None:
+    core: Any = client.CoreV1Api(worker)
+    labelled = {**OURS, **RESTRICTED}
+
+    said = refusal(
+        lambda: core.create_namespace({"metadata": {"name": "kube-extra", "labels": labelled}})
+    )
+
+    assert "begins with wp-" in said
+
+
+def test_a_namespace_without_our_labels_is_neither_made_nor_removed(
+    worker: ApiClient, admin: ApiClient
+) -> None:
+    core: Any = client.CoreV1Api(worker)
+    chart.make_namespace(admin, "wp-of-somebody-else")
+
+    made = refusal(lambda: core.create_namespace({"metadata": {"name": "wp-bare"}}))
+    removed = refusal(lambda: core.delete_namespace("wp-of-somebody-else"))
+    taken = refusal(
+        lambda: core.patch_namespace("wp-of-somebody-else", {"metadata": {"labels": OURS}})
+    )
+
+    assert all("labels of Waypost" in said for said in (made, removed, taken))
+
+
+def test_a_namespace_without_pod_security_is_refused(worker: ApiClient) -> None:
+    core: Any = client.CoreV1Api(worker)
+
+    said = refusal(
+        lambda: core.create_namespace({"metadata": {"name": "wp-loose", "labels": OURS}})
+    )
+
+    assert "restricted pod security" in said
+
+
+@pytest.mark.parametrize("place", ["default", "kube-system", CONTROL])
+def test_it_cannot_bind_itself_elsewhere(worker: ApiClient, described: Cluster, place: str) -> None:
+    said = refusal(lambda: bind(worker, place, described.space_role, described.worker_account))
+
+    assert "only into namespaces of spaces" in said
+
+
+def test_it_binds_no_other_role_and_nobody_else(
+    worker: ApiClient, described: Cluster, space: Namespace
+) -> None:
+    role = refusal(lambda: bind(worker, space.name, "cluster-admin", described.worker_account))
+    subject = refusal(lambda: bind(worker, space.name, described.space_role, "default"))
+
+    assert "not currently held" in role
+    assert "binds only itself" in subject
+
+
+def test_it_reads_no_secret_outside_spaces(worker: ApiClient, space: Namespace) -> None:
+    core: Any = client.CoreV1Api(worker)
+
+    assert "forbidden" in refusal(lambda: core.list_namespaced_secret(CONTROL))
+    assert "forbidden" in refusal(lambda: core.list_secret_for_all_namespaces())
+    assert core.list_namespaced_secret(space.name).items == []
+
+
+def test_objects_of_others_in_a_space_are_left_alone(
+    worker: ApiClient, admin: ApiClient, space: Namespace
+) -> None:
+    core: Any = client.CoreV1Api(worker)
+    theirs: Any = client.CoreV1Api(admin)
+    theirs.create_namespaced_config_map(space.name, {"metadata": {"name": "theirs"}})
+
+    said = refusal(lambda: core.delete_namespaced_config_map("theirs", space.name))
+
+    assert "labels of Waypost" in said
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda core, name: core.connect_get_namespaced_pod_exec("broker-0", name, command=["sh"]),
+        lambda core, name: core.read_namespaced_pod_log("broker-0", name),
+        lambda core, name: core.create_namespaced_pod(name, {"metadata": {"name": "own"}}),
+        lambda core, name: core.list_node(),
+        lambda core, name: core.list_persistent_volume(),
+        lambda core, name: core.create_namespaced_service_account_token("broker", name, {}),
+    ],
+    ids=["exec", "logs", "pods", "nodes", "volumes", "tokens"],
+)
+def test_what_it_never_needs_it_may_not(
+    worker: ApiClient, space: Namespace, call: Callable[[Any, str], object]
+) -> None:
+    assert "forbidden" in refusal(lambda: call(client.CoreV1Api(worker), space.name))
+
+
+def bind(api: ApiClient, namespace: str, role: str, account: str) -> None:
+    rights: Any = client.RbacAuthorizationV1Api(api)
+    rights.create_namespaced_role_binding(
+        namespace,
+        {
+            "metadata": {"name": "extra", "labels": OURS},
+            "roleRef": {
+                "apiGroup": "rbac.authorization.k8s.io",
+                "kind": "ClusterRole",
+                "name": role,
+            },
+            "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": CONTROL}],
+        },
+    )
