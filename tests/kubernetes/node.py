@@ -34,6 +34,15 @@ class Node:
             NAME, {"status": {"conditions": [ready], "capacity": _ROOM, "allocatable": _ROOM}}
         )
 
+    def leave(self) -> None:
+        """Take the node away with what ran on it, so that another one may come."""
+        for pod in self._core.list_pod_for_all_namespaces().items:
+            self._core.delete_namespace(pod.metadata.namespace)
+            self._core.delete_namespaced_pod(
+                pod.metadata.name, pod.metadata.namespace, grace_period_seconds=0
+            )
+        self._core.delete_node(NAME)
+
     def run(self) -> None:
         """Look at every pod that changes until told to stop; never ends by an error of a pod."""
         while not self._stopping.is_set():
@@ -149,3 +158,4 @@ def running(node: Node) -> Iterator[Node]:
     finally:
         node.stop()
         thread.join(10)
+        node.leave()

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 from kubernetes.client import ApiClient
+from proton import ProtonException
 
 from controlplane.core.audit import SYSTEM
 from controlplane.embedded import artifacts, ports
@@ -17,6 +18,7 @@ from tests.kubernetes.conftest import eventually
 from tests.kubernetes.process_node import InfraHere, ProcessNode
 from tests.reconcile import rows
 from tests.verification import amqp
+from tests.verification.auth_process import AuthProcess
 from tests.verification.conftest import RecordingMetering
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.api import Api
@@ -28,7 +30,8 @@ from workers.reconcile import loop
 from workers.reconcile.doors import Doors, Routing
 from workers.reconcile.outcome import Done
 
-pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db]
+# Real transactions: the auth service is another process and must see the rows.
+pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
@@ -40,13 +43,24 @@ def process_node(admin: ApiClient, tmp_path: Path, settings: Any) -> Iterator[Pr
 
 
 @pytest.fixture
-def doors(api: Api, wanted_cluster: Cluster, process_node: ProcessNode, tmp_path: Path) -> Doors:
-    authority = certificates.create_authority("control", timezone.now())
+def auth_port() -> int:
+    return ports.free_port()
+
+
+@pytest.fixture
+def doors(
+    api: Api, wanted_cluster: Cluster, process_node: ProcessNode, tmp_path: Path, auth_port: int
+) -> Doors:
     return Doors(
         infra=InfraHere(api, wanted_cluster, tmp_path / "pods"),
         brokers=driver,
         routers=routers,
-        routing=Routing("qdrouterd", "127.0.0.1", ports.free_port(), lambda _now: authority),
+        routing=Routing(
+            "qdrouterd",
+            "127.0.0.1",
+            auth_port,
+            lambda now: certificates.control_authority(tmp_path / "control-ca", now),
+        ),
         metering=RecordingMetering(),
         clock=timezone.now,
         identities_dir=tmp_path / "identities",
@@ -89,6 +103,36 @@ def test_a_brokered_space_serves_and_needs_nobody_to_go_on(
     settle(space, doors)
     assert space.deleted_at is not None
     assert list(doors.infra.list_namespaces()) == []
+
+
+def test_a_standard_space_becomes_active_and_carries_messages(
+    doors: Doors, auth_port: int, process_node: ProcessNode, tmp_path: Path
+) -> None:
+    auth = AuthProcess(auth_port, tmp_path, tmp_path / "control-ca")
+    auth.start()
+    space = rows.make_space(rows.make_tenant(), kind="standard")
+    rows.make_address(space, "orders")
+    rows.make_address(space, "calls", "anycast")
+    rows.make_user(space, "alice", ("#", "send recv"))
+    settle(space, doors)
+    (name,) = doors.infra.list_namespaces()
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        amqp.send(connection, "orders", "one")
+
+    # both killed, with nothing of ours looking but the auth service
+    for instance in ("router-0", "broker-0"):
+        process_node.process_of(name, instance).kill()
+    eventually(lambda: _serves(space, tmp_path))
+
+    auth.stop()
+
+
+def _serves(space: AddressSpace, folder: Path) -> bool:
+    try:
+        with amqp.connected(space, folder, "alice", rows.PASSWORD) as connection:
+            return amqp.receive(connection, "orders", 1) == ["one"]
+    except (ProtonException, OSError):
+        return False
 
 
 def _is_ready(api: Api, namespace: str) -> bool:

@@ -5,10 +5,11 @@ from pathlib import Path
 
 from tests.repo import source_tree
 
-# Hosts that documentation and standards themselves use.
+# Hosts that documentation and standards themselves use, and names inside a cluster.
 _URL = re.compile(r"https?://([A-Za-z0-9.-]+)")
 _ALLOWED_HOST = re.compile(
-    r"(127\.0\.0\.1|localhost|testserver|([a-z0-9-]+\.)*(example|example\.(com|org|net)|invalid|test))$"
+    r"(127\.0\.0\.1|localhost|testserver|kubernetes\.default\.svc"
+    r"|([a-z0-9-]+\.)*(example|example\.(com|org|net)|invalid|test))$"
 )
 # Names of XML and SVG vocabularies are URIs, never fetched.
 _VOCABULARIES = {
@@ -60,7 +61,7 @@ def test_locks_carry_hashes_and_no_addresses() -> None:
         assert "://" not in text
         assert "--index" not in text
         assert "--find-links" not in text
-    assert len(locks) == 3
+    assert len(locks) == 4
 
 
 def test_no_file_names_a_path_of_one_machine() -> None:

@@ -1,0 +1,43 @@
+"""The auth service as a process of its own, on the tests' database."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from django.db import connection as database
+
+from controlplane.embedded import ports
+from tests.verification import routing_rig
+
+
+class AuthProcess:
+    """The auth service as it is run in an installation."""
+
+    def __init__(self, port: int, folder: Path, control_ca_dir: Path) -> None:
+        self._port, self._folder = port, folder
+        settings = database.settings_dict
+        self._environment = {
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "controlplane.settings",
+            "WAYPOST_DATABASE_URL": f"postgresql://{settings['USER']}:{settings['PASSWORD']}"
+            f"@{settings['HOST']}:{settings['PORT']}/{settings['NAME']}",
+            "WAYPOST_CONTROL_CA_DIR": str(control_ca_dir),
+            "WAYPOST_STATE_DIR": str(folder),
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self, **environment: str) -> None:
+        command = [sys.executable, "-m", "workers.services.auth", "--port", str(self._port)]
+        with (self._folder / "auth.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                command, env={**self._environment, **environment}, stdout=log, stderr=log
+            )
+        routing_rig.wait_for(lambda: ports.is_open("127.0.0.1", self._port), "auth listens", 30)
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.send_signal(signal.SIGTERM)
+            assert self._process.wait(10) == 0, (self._folder / "auth.log").read_text()
+            self._process = None
