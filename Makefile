@@ -2,7 +2,8 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test cover lint format types arch bench run clean lock openapi
+.PHONY: help setup demo test test-kubernetes cover lint format types arch bench bench-kubernetes \
+	run clean lock openapi
 
 IN_ENV := . .ci/env &&
 LOCK := .venv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
@@ -11,7 +12,7 @@ LOCK := .venv/bin/uv pip compile -q --universal --python-version 3.11 --generate
 COVERED := plans tenants workers/reconcile
 
 help:  ## List the tasks
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup:  ## Install what is missing: packages, .venv, servers (idempotent)
 	@.ci/setup
@@ -43,6 +44,13 @@ arch:  ## Check who imports whom, and that no migration is missing
 
 bench:  ## Measure speed and memory into docs/performance.md
 	@$(IN_ENV) python -m controlplane.demo.bench
+
+bench-kubernetes:  ## Measure the Kubernetes adapter on the test API server (about 10 min)
+	@$(IN_ENV) python -m tests.kubernetes.bench
+
+test-kubernetes: setup  ## Run the tests of the Kubernetes adapter and the chart on a real API server
+	@.venv/bin/python -m tests.kubernetes.server.build
+	@$(IN_ENV) pytest tests/kubernetes tests/charts tests/unit/infra $(ARGS)
 
 run: setup  ## Start the embedded Waypost and leave it running (stop: .venv/bin/waypost down)
 	@$(IN_ENV) waypost up

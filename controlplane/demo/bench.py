@@ -4,8 +4,6 @@ Run by ``make bench``. Every figure is taken on real servers in a folder of its 
 removed at the end; the demonstration is timed as people run it.
 """
 
-import os
-import platform
 import shutil
 import statistics
 import subprocess
@@ -14,11 +12,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
+from controlplane.demo import figures as figures_page
 from controlplane.demo.customers import EVERYTHING, Customer
+from controlplane.demo.figures import Figure
 from controlplane.demo.narrator import Narrator
 from controlplane.embedded import stack, supervision
 from controlplane.embedded.installation import Installation
@@ -35,25 +33,6 @@ _SPARK = (
 )
 
 
-@dataclass(frozen=True)
-class Figure:
-    """One measured value against its limit, and the command that measures it."""
-
-    what: str
-    value: float
-    unit: str
-    limit: float
-    command: str
-
-    def row(self) -> str:
-        """Return the figure as a line of a Markdown table."""
-        mark = "" if self.value <= self.limit else " **over**"
-        return (
-            f"| {self.what} | {self.value:.1f} {self.unit}{mark} | {self.limit:g} {self.unit} "
-            f"| `{self.command}` |"
-        )
-
-
 def main() -> int:
     """Measure everything and write the page; 1 when a limit is broken."""
     narrator = Narrator()
@@ -62,8 +41,8 @@ def main() -> int:
         for figure in measure():
             narrator.tell(f"{figure.what}: {figure.value:.1f} {figure.unit}")
             figures.append(figure)
-    PAGE.write_text(_page(figures))
-    return int(any(figure.value > figure.limit for figure in figures))
+    figures_page.write(PAGE, "On one machine", figures)
+    return int(any(figure.is_over for figure in figures))
 
 
 def _setup() -> Iterator[Figure]:
@@ -155,18 +134,6 @@ def _folder() -> Iterator[Path]:
         if (parent / "s" / "installation.json").exists():
             stack.down(parent / "s", purge=True)
         shutil.rmtree(parent)
-
-
-def _page(figures: list[Figure]) -> str:
-    rows = "\n".join(figure.row() for figure in figures)
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return (
-        "# Performance\n\n"
-        f"Measured on {datetime.now(UTC):%Y-%m-%d} on {os.cpu_count()} cores and "
-        f"{memory:.0f} GiB with Python {platform.python_version()}. Written by `make bench`.\n\n"
-        "| What | Measured | Limit | Command |\n| --- | --- | --- | --- |\n"
-        f"{rows}\n"
-    )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,55 @@
+"""Measured figures with their limits, and the page that shows them."""
+
+import os
+import platform
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+_TITLE = "# Performance\n"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured value against its limit, and the command that measures it."""
+
+    what: str
+    value: float
+    unit: str
+    limit: float
+    command: str
+
+    @property
+    def is_over(self) -> bool:
+        return self.value > self.limit
+
+    def row(self) -> str:
+        """Return the figure as a line of a Markdown table."""
+        mark = " **over**" if self.is_over else ""
+        return (
+            f"| {self.what} | {self.value:.1f} {self.unit}{mark} | {self.limit:g} {self.unit} "
+            f"| `{self.command}` |"
+        )
+
+
+def write(page: Path, section: str, figures: Sequence[Figure]) -> None:
+    """Write the figures as a section of the page; the other sections stay."""
+    text = page.read_text() if page.exists() else _TITLE
+    before, *sections = re.split(r"^## ", text, flags=re.M)
+    kept = {each.partition("\n")[0]: each for each in sections}
+    kept[section] = f"{section}\n\n{_table(figures)}"
+    body = "\n".join(f"## {each.rstrip()}\n" for each in kept.values())
+    page.write_text(f"{before if sections else _TITLE}\n{body}".replace("\n\n\n", "\n\n"))
+
+
+def _table(figures: Sequence[Figure]) -> str:
+    rows = "\n".join(figure.row() for figure in figures)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (
+        f"Measured on {datetime.now(UTC):%Y-%m-%d} on {os.cpu_count()} cores and "
+        f"{memory:.0f} GiB with Python {platform.python_version()}.\n\n"
+        "| What | Measured | Limit | Command |\n| --- | --- | --- | --- |\n"
+        f"{rows}\n"
+    )
