@@ -1,0 +1,63 @@
+"""The description of the cluster: read whole, or refused with every mistake named."""
+
+from pathlib import Path
+
+import pytest
+
+from controlplane.core.errors import Invalid
+from workers.infra.kubernetes import cluster_file
+from workers.infra.kubernetes.cluster import EndpointKind, Identity, Pods
+
+GOOD = """
+images: {broker: example/broker:1, pull_secrets: [one]}
+control_namespace: waypost
+worker_account: waypost-worker
+space_role: waypost-space
+worker: {namespace: waypost, labels: {a: b}}
+auth_service: {namespace: waypost, labels: {a: c}}
+auth_port: 5671
+endpoint: {kind: ingress, domain: mq.example.org}
+identity: {user: null, group: null}
+"""
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "cluster.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_a_good_file_is_the_cluster(tmp_path: Path) -> None:
+    found = cluster_file.load(write(tmp_path, GOOD))
+
+    assert found.worker == Pods("waypost", {"a": "b"})
+    assert found.endpoint.kind is EndpointKind.INGRESS
+    assert found.identity == Identity(None, None)
+    assert list(found.images.pull_secrets) == ["one"]
+    assert found.storage.size_gb == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (GOOD.replace("broker:", "brooker:"), "images.brooker: Unexpected keyword argument"),
+        (GOOD.replace("auth_port: 5671", ""), "auth_port: Field required"),
+        (GOOD.replace("kind: ingress", "kind: ingres"), "endpoint.kind: Input should be"),
+        (GOOD.replace("auth_port: 5671", "auth_port: many"), "auth_port: Input should be a valid"),
+        ("images: [", "cannot be read"),
+        ("", "the file: "),
+        ("- x", "the file: "),
+    ],
+)
+def test_a_mistake_is_told_with_its_place(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        cluster_file.load(write(tmp_path, text))
+
+    assert refused.value.error_code == "cluster_file.invalid"
+    assert told in refused.value.message
+    assert "cluster.yaml" in refused.value.message
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match="cannot be read"):
+        cluster_file.load(tmp_path / "none.yaml")
