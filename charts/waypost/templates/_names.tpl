@@ -44,3 +44,15 @@ Use: {{ include "waypost.names.web" . }} with the root context.
 {{- define "waypost.names.lakehouse-claim" -}}
 {{ .Values.lakehouse.existingClaim | default (include "waypost.names.lakehouse" .) }}
 {{- end }}
+
+{{/* One network policy for each component. */}}
+{{- define "waypost.names.policy-everyone" }}{{ include "waypost.names.base" . }}-everyone{{ end }}
+{{- define "waypost.names.policy-web" }}{{ include "waypost.names.base" . }}-web{{ end }}
+{{- define "waypost.names.policy-workers" }}{{ include "waypost.names.base" . }}-workers{{ end }}
+{{- define "waypost.names.policy-beat" }}{{ include "waypost.names.base" . }}-beat{{ end }}
+{{- define "waypost.names.policy-auth" }}{{ include "waypost.names.base" . }}-auth{{ end }}
+{{- define "waypost.names.policy-migrate" }}{{ include "waypost.names.base" . }}-migrate{{ end }}
+{{- define "waypost.names.policy-pipeline" }}{{ include "waypost.names.base" . }}-pipeline{{ end }}
+{{- define "waypost.names.policy-executors" }}{{ include "waypost.names.base" . }}-executors{{ end }}
+{{- define "waypost.names.policy-database" }}{{ include "waypost.names.base" . }}-database{{ end }}
+{{- define "waypost.names.policy-queue" }}{{ include "waypost.names.base" . }}-queue{{ end }}

@@ -1,0 +1,35 @@
+{{/* Pieces of network policies. */}}
+{{- define "waypost.network.components" -}}
+{{- $root := index . 0 -}}
+matchLabels:
+  app.kubernetes.io/name: waypost
+  app.kubernetes.io/instance: {{ $root.Release.Name }}
+matchExpressions:
+  - {key: app.kubernetes.io/component, operator: In, values: {{ rest . | toJson }}}
+{{- end }}
+
+{{- define "waypost.network.port" -}}
+[{protocol: TCP, port: {{ . }}}]
+{{- end }}
+
+{{/* Where the database is ours, its pods; else its port anywhere. */}}
+{{- define "waypost.network.to-store" -}}
+{{- $root := index . 0 -}}
+{{- $name := index . 1 -}}
+{{- $store := index $root.Values $name -}}
+- ports: {{ include "waypost.network.port" $store.port }}
+  {{- if $store.bundled }}
+  to:
+    - podSelector: {{ include "waypost.network.components" (list $root $name) | nindent 8 }}
+  {{- end }}
+{{- end }}
+
+{{- define "waypost.network.to-api" -}}
+- ports:
+  {{- range .Values.networkPolicy.apiPorts }}
+    - {protocol: TCP, port: {{ . }}}
+  {{- end }}
+  {{- with .Values.networkPolicy.apiTo }}
+  to: {{ toYaml . | nindent 4 }}
+  {{- end }}
+{{- end }}

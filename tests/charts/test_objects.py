@@ -1,0 +1,198 @@
+"""The rendered objects: restricted pods, no fixed ids on OpenShift, policies, alerts, a linter."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.charts import rendered, tools
+from tests.charts.rendered import CHART, VARIANTS, Object
+from tests.kubernetes import policies
+from tests.kubernetes.policies import Pod
+
+SOURCES = Path(__file__).parents[2]
+EACH = pytest.mark.parametrize("values", VARIANTS, ids=lambda path: path.stem)
+SPARK = ("--set", "pipeline.spark=kubernetes,pipeline.runs=cronjob")
+# What kube-score says and why it stays. A finding that is not here fails, and so does an
+# explanation that explains nothing.
+EXPLAINED = {
+    "container-resources": "No limits of CPU: they throttle whoever has work while nodes idle.",
+    "container-image-pull-policy": "Images are named by version or digest; see imagePullPolicy.",
+    "pod-probes-identical": "The auth service is ready when it listens; its thresholds differ.",
+    "pod-networkpolicy": "Only in the variant that switches policies off.",
+    "container-security-context-user-group-id": "Only on OpenShift, which assigns ids.",
+    "deployment-replicas": "Only where a trial runs one of each.",
+    "deployment-strategy": "Queue and beat must never run twice at once.",
+    "networkpolicy-targets-pod": "Spark's executors are made by its driver, not by the chart.",
+}
+
+
+@EACH
+def test_helm_lint_is_content(values: Path) -> None:
+    ran = rendered.run("lint", "--strict", str(CHART), "-f", str(values))
+
+    assert ran.returncode == 0, ran.stdout
+
+
+@EACH
+def test_every_pod_is_restricted(values: Path) -> None:
+    specs = rendered.pod_specs(rendered.objects(values))
+
+    assert len(specs) >= 6
+    for name, spec in specs.items():
+        assert spec["securityContext"]["runAsNonRoot"] is True, name
+        assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert spec["automountServiceAccountToken"] in (True, False)
+        for container in rendered.containers(spec):
+            assert container["securityContext"] == {
+                "allowPrivilegeEscalation": False,
+                "readOnlyRootFilesystem": True,
+                "capabilities": {"drop": ["ALL"]},
+            }
+            assert container["resources"]["limits"]["memory"]
+
+
+def test_openshift_gets_no_fixed_id_anywhere() -> None:
+    text = rendered.template(
+        CHART / "ci" / "openshift-values.yaml",
+        "--set",
+        "database.bundled=true,database.existingSecret=,queue.bundled=true,queue.existingSecret=",
+        *SPARK,
+    )
+
+    assert re.findall(r"runAsUser|runAsGroup|fsGroup", text) == []
+    assert "kind: Route" in text
+
+
+def test_other_platforms_get_them() -> None:
+    assert "runAsUser: 10001" in rendered.template()
+
+
+@EACH
+def test_names_are_given_in_one_place(values: Path) -> None:
+    names = [f"{e['kind']}/{e['metadata']['name']}" for e in rendered.objects(values)]
+
+    assert len(set(names)) == len(names)
+    assert all(name.split("/")[1].startswith("wp") for name in names)
+
+
+def test_a_long_release_name_still_fits() -> None:
+    release = "a-release-name-as-long-as-helm-allows-it-to-be-53-chars"[:53]
+    ran = rendered.run("template", release, str(CHART), "-f", str(rendered.TRIAL))
+
+    assert ran.returncode == 0
+    found = re.findall(r"^  name: (\S+)$", ran.stdout, re.M)
+    assert found
+    assert max(len(name) for name in found) <= 63
+
+
+@EACH
+def test_a_linter_finds_nothing_unexplained(values: Path) -> None:
+    assert findings(values) <= set(EXPLAINED)
+
+
+def test_every_explanation_explains_something() -> None:
+    assert set().union(*(findings(values) for values in VARIANTS)) == set(EXPLAINED)
+
+
+def findings(values: Path) -> set[str]:
+    """Return the checks of kube-score that are not content."""
+    ran = subprocess.run(
+        [tools.kube_score(), "score", "--kubernetes-version", "v1.30", "-o", "json", "-"],
+        input=rendered.template(values),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found: list[dict[str, Any]] = json.loads(ran.stdout)
+    assert len(found) > 10
+    passing = 10
+    return {
+        check["check"]["id"]
+        for each in found
+        for check in each["checks"] or []
+        if not check["skipped"] and check["grade"] < passing
+    }
+
+
+def component(name: str) -> Pod:
+    labels = {
+        "app.kubernetes.io/name": "waypost",
+        "app.kubernetes.io/instance": "wp",
+        "app.kubernetes.io/component": name,
+    }
+    return Pod(name, "waypost", labels, {"kubernetes.io/metadata.name": "waypost"})
+
+
+STRANGER = Pod("stranger", "default", {}, {"kubernetes.io/metadata.name": "default"})
+_SPACE = {"app.kubernetes.io/part-of": "waypost", "app.kubernetes.io/managed-by": "waypost"}
+ROUTER = Pod("router", "wp-1", {**_SPACE, "app.kubernetes.io/component": "router"}, _SPACE)
+BROKER = Pod("broker", "wp-1", {**_SPACE, "app.kubernetes.io/component": "broker"}, _SPACE)
+OWN = ("web", "worker", "metering", "beat", "auth", "migrate", "pipeline", "executor")
+# Who may reach what, by port; every other pair is refused.
+WAYS = {
+    ("stranger", "web", 8000),
+    ("router", "auth", 5671),
+    *((each, "database", 5432) for each in ("web", "worker", "metering", "auth", "migrate")),
+    ("pipeline", "database", 5432),
+    *((each, "queue", 6379) for each in ("web", "worker", "metering", "beat")),
+    *((each, place, 5673) for each in ("worker", "metering") for place in ("router", "broker")),
+    ("executor", "pipeline", 7078),
+    ("executor", "pipeline", 7079),
+    ("pipeline", "executor", 7080),
+    ("executor", "executor", 7080),
+}
+
+
+def test_policies_open_these_ways_and_no_others() -> None:
+    rules = [
+        _placed(e) for e in rendered.objects(rendered.TRIAL, *SPARK) if e["kind"] == "NetworkPolicy"
+    ]
+    pods = [*map(component, (*OWN, "database", "queue")), STRANGER, ROUTER, BROKER]
+    ports = sorted({port for _, _, port in WAYS})
+
+    open_ways = {
+        (source.name, target.name, port)
+        for source in pods
+        for target in pods
+        for port in ports
+        if (source.namespace == "waypost" or target.namespace == "waypost")
+        and policies.allows(rules, source, target, port, "TCP")
+    }
+
+    from_outside = {("router", "web", 8000), ("broker", "web", 8000)}
+    assert open_ways == WAYS | from_outside
+
+
+def _placed(policy: Object) -> Object:
+    return {**policy, "metadata": {**policy["metadata"], "namespace": "waypost"}}
+
+
+def test_alerts_and_dashboard_ask_for_gauges_that_exist() -> None:
+    there = set(re.findall(r'"(waypost_\w+)"', (SOURCES / "controlplane/gauges.py").read_text()))
+    objects = rendered.objects(CHART / "ci" / "external-values.yaml")
+    asked = set()
+    for kind, name in (("PrometheusRule", "wp"), ("ConfigMap", "wp-dashboard")):
+        asked |= set(re.findall(r"\bwaypost_\w+", json.dumps(rendered.find(objects, kind, name))))
+
+    assert there
+    assert asked == there
+    json.loads(rendered.find(objects, "ConfigMap", "wp-dashboard")["data"]["waypost.json"])
+
+
+def test_a_release_without_monitoring_has_none_of_its_kinds() -> None:
+    assert "monitoring.coreos.com" not in rendered.template()
+
+
+def test_templates_are_short() -> None:
+    sizes = {
+        path.name: path.read_text().count("\n")
+        for path in CHART.rglob("templates/**/*")
+        if path.is_file()
+    }
+
+    assert sizes
+    assert {name: size for name, size in sizes.items() if size > 100} == {}

@@ -1,0 +1,241 @@
+"""Values: what the schema refuses, what the chart refuses, and what they turn into."""
+
+import dataclasses
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from controlplane import celery as celery_app
+from tests.charts import rendered
+from tests.charts.rendered import CHART, RELEASE, VARIANTS
+from workers import schedule
+from workers.infra.kubernetes import cluster_file, labels, sizes
+from workers.infra.kubernetes.cluster import (
+    Cluster,
+    EndpointChoice,
+    EndpointKind,
+    Identity,
+    Images,
+    Pods,
+)
+
+SCHEMA: dict[str, Any] = json.loads((CHART / "values.schema.json").read_text())
+VALUES: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text())
+SOURCES = Path(__file__).parents[2]
+STORES = ("--set", "database.url=postgresql://u:p@h/d,queue.url=redis://h/0")
+
+
+def schema_objects(schema: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(schema, dict):
+        if schema.get("type") == "object":
+            yield schema
+        for each in schema.values():
+            yield from schema_objects(each)
+
+
+def paths(schema: dict[str, Any], at: str = "") -> Iterator[str]:
+    """Yield every value that the schema knows, as a dotted path."""
+    schema = SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[1]] if "$ref" in schema else schema
+    for name, each in schema.get("properties", {}).items():
+        yield f"{at}{name}"
+        yield from paths(each, f"{at}{name}.")
+
+
+def given(values: dict[str, Any], at: str = "") -> Iterator[str]:
+    for name, each in values.items():
+        yield f"{at}{name}"
+        if isinstance(each, dict):
+            yield from given(each, f"{at}{name}.")
+
+
+def refused(*options: str) -> str:
+    ran = rendered.run("template", RELEASE, str(CHART), *options)
+    assert ran.returncode != 0
+    said: str = ran.stderr
+    return said
+
+
+def described(values: Path, tmp_path: Path, *options: str) -> Cluster:
+    held = rendered.find(rendered.objects(values, *options), "ConfigMap", f"{RELEASE}-cluster")
+    (tmp_path / "cluster.yaml").write_text(held["data"]["cluster.yaml"])
+    return cluster_file.load(tmp_path / "cluster.yaml")
+
+
+def plain(cluster: Cluster) -> Any:
+    """Return its fields; a list and a tuple are the same."""
+    return json.loads(json.dumps(dataclasses.asdict(cluster)))
+
+
+def settings(values: Path, *options: str) -> dict[str, str]:
+    objects = rendered.objects(values, *options)
+    held: dict[str, str] = rendered.find(objects, "ConfigMap", f"{RELEASE}-settings")["data"]
+    return held
+
+
+def test_the_schema_refuses_what_it_does_not_know() -> None:
+    loose = [
+        each
+        for each in schema_objects(SCHEMA)
+        if each.get("additionalProperties", True) is True and "description" not in each
+    ]
+
+    assert loose == [
+        {"type": "object"},
+        {"type": "object"},
+    ]  # peers and tolerations: Kubernetes' own
+    assert "additional properties 'replica' not allowed" in refused(
+        *STORES, "--set", "web.replica=2"
+    )
+
+
+def test_schema_and_values_know_the_same() -> None:
+    known, there = set(paths(SCHEMA)), set(given(VALUES))
+    amounts = {each for each in known | there if ".resources." in each}
+
+    assert known - amounts - {"global"} == there - amounts
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "set exactly one of database.url"),
+        (("--set", "database.bundled=true,queue.bundled=true,queue.url=redis://h"), "exactly one"),
+        ((*STORES, "--set", "expose.kind=ingress"), "needs expose.host"),
+        ((*STORES, "--set", "expose.kind=gateway,expose.host=a.example"), "expose.gateway"),
+        ((*STORES, "--set", "spaces.endpoint.kind=route"), "spaces.endpoint.domain"),
+        ((*STORES, "--set", "pipeline.spark=kubernetes"), "needs pipeline.runs cronjob"),
+        ((*STORES, "--set", "database.sslMode=verify-full"), "database.sslAuthority"),
+        ((*STORES, "--set", "oidc.issuer=https://a.example"), "oidc.existingSecret"),
+        ((*STORES, "--set", "image.digest=sha256:short"), "does not match pattern"),
+        ((*STORES, "--set", "settings.PATH=/tmp"), "propertyName"),
+        ((*STORES, "--set", "web.replicas=0"), "minimum"),
+    ],
+)
+def test_values_that_contradict_each_other_are_refused(
+    options: tuple[str, ...], words: str
+) -> None:
+    assert words in refused(*options)
+
+
+def test_the_cluster_is_described_as_the_worker_reads_it(tmp_path: Path) -> None:
+    found = described(rendered.TRIAL, tmp_path)
+
+    ours = {"app.kubernetes.io/instance": "wp"}
+    assert plain(found) == plain(
+        Cluster(
+            images=Images(broker="docker.io/apache/activemq-artemis:2.56.0"),
+            control_namespace="waypost",
+            worker_account="wp-worker",
+            space_role="wp-space",
+            worker=Pods("waypost", {**ours, "waypost.io/manages-spaces": "true"}),
+            auth_service=Pods(
+                "waypost",
+                {
+                    **ours,
+                    "app.kubernetes.io/name": "waypost",
+                    "app.kubernetes.io/component": "auth",
+                },
+            ),
+            auth_port=5671,
+        )
+    )
+
+
+def test_openshift_assigns_users_and_has_its_own_names(tmp_path: Path) -> None:
+    found = described(CHART / "ci" / "openshift-values.yaml", tmp_path)
+
+    assert found.identity == Identity(None, None)
+    assert found.dns.namespace == "openshift-dns"
+    assert tuple(found.dns_ports) == (5353,)
+    assert found.endpoint == EndpointChoice(EndpointKind.ROUTE, "apps.example.com")
+
+
+@pytest.mark.parametrize("kind", list(EndpointKind))
+def test_every_kind_of_endpoint_can_be_chosen(kind: EndpointKind, tmp_path: Path) -> None:
+    chosen = (
+        f"spaces.endpoint.kind={kind},spaces.endpoint.domain=s.example,spaces.endpoint.gateway=a/b"
+    )
+
+    found = described(rendered.TRIAL, tmp_path, "--set", chosen)
+
+    assert found.endpoint == EndpointChoice(kind, "s.example", gateway="a/b")
+
+
+def test_one_value_moves_every_image(tmp_path: Path) -> None:
+    moved = ("--set", "imageRegistry=registry.example/mirror,router.image.repository=r")
+    objects = rendered.objects(rendered.TRIAL, *moved, *_SPARK)
+
+    named = {
+        c["image"] for s in rendered.pod_specs(objects).values() for c in rendered.containers(s)
+    }
+    cluster = described(rendered.TRIAL, tmp_path, *moved)
+    spark = rendered.find(objects, "ConfigMap", f"{RELEASE}-spark")["data"]["spark-defaults.conf"]
+    named |= {cluster.images.broker, cluster.images.router}
+    named |= set(re.findall(r"container\.image (\S+)", spark))
+
+    assert len(named) == 6
+    assert all(each.startswith("registry.example/mirror/") for each in named)
+
+
+_SPARK = ("--set", "pipeline.spark=kubernetes,pipeline.runs=cronjob")
+
+
+def test_a_digest_goes_before_the_tag() -> None:
+    digest = "sha256:" + "a" * 64
+    specs = rendered.pod_specs(rendered.objects(rendered.TRIAL, "--set", f"image.digest={digest}"))
+
+    (container,) = specs["Deployment/wp-web"]["containers"]
+    assert container["image"] == f"waypost/control-plane@{digest}"
+
+
+@pytest.mark.parametrize("values", VARIANTS, ids=lambda path: path.stem)
+def test_every_setting_is_one_that_is_read(values: Path) -> None:
+    read = set()
+    for package in ("controlplane", "workers", "lakehouse"):
+        for module in (SOURCES / package).rglob("*.py"):
+            read |= set(re.findall(r"\bWAYPOST_[A-Z_]+\b", module.read_text()))
+    objects = rendered.objects(values)
+    named = {name for name in settings(values) if name.startswith("WAYPOST_")}
+    for spec in rendered.pod_specs(objects).values():
+        for container in rendered.containers(spec):
+            names = [each["name"] for each in container.get("env", [])]
+            named |= {name for name in names if name.startswith("WAYPOST_")}
+
+    assert len(named) > 15
+    assert named <= read
+
+
+def test_the_portal_s_address_follows_from_how_it_is_exposed() -> None:
+    exposed = settings(CHART / "ci" / "external-values.yaml")
+    inside = settings(rendered.TRIAL)
+
+    assert exposed["WAYPOST_PUBLIC_URL"] == "https://waypost.example.com"
+    assert exposed["WAYPOST_TRUSTED_PROXIES"] == "1"
+    assert inside["WAYPOST_PUBLIC_URL"] == "http://localhost:8000"
+    assert inside["WAYPOST_TRUSTED_PROXIES"] == "0"
+
+
+def test_there_is_a_worker_for_every_queue() -> None:
+    used = {each["queue"] for each in schedule.ROUTES.values()}
+    used.add(celery_app.app.conf.task_default_queue)
+    commands = [
+        word
+        for spec in rendered.pod_specs(rendered.objects()).values()
+        for container in rendered.containers(spec)
+        for word in container.get("command", [])
+    ]
+
+    assert used == {word.split("=")[1] for word in commands if word.startswith("--queues=")}
+
+
+def test_ports_and_labels_are_those_of_the_adapter() -> None:
+    policy = rendered.find(rendered.objects(), "NetworkPolicy", "wp-workers")
+    to_spaces = policy["spec"]["egress"][-1]
+
+    assert to_spaces["ports"] == [{"protocol": "TCP", "port": sizes.PORTS["management"]}]
+    assert to_spaces["to"] == [{"namespaceSelector": {"matchLabels": dict(labels.OURS)}}]
