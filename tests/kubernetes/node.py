@@ -1,7 +1,8 @@
 """A made-up node: stands in for scheduler and kubelet on the test API server.
 
 Binds every pending pod to itself, reports it running and ready, and completes deletions. Pods whose
-name it is told to ``withhold`` stay unready, so that a rollout can fail in a test.
+name it is told to ``withhold`` stay unready, and those of ``missing`` images cannot be started, so
+that a rollout can fail in a test.
 """
 
 import threading
@@ -16,6 +17,7 @@ from kubernetes.client import ApiClient, ApiException
 NAME = "node-0"
 _ROOM = {"cpu": "64", "memory": "256Gi", "pods": "5000"}
 _GONE_OR_CHANGED = (404, 409)
+_TOO_OLD = 410  # a watch that fell behind begins anew
 
 
 class Node:
@@ -26,6 +28,7 @@ class Node:
         self._stopping = threading.Event()
         self._next_ip = 0
         self.withheld: set[str] = set()
+        self.missing: set[str] = set()
 
     def register(self) -> None:
         self._core.create_node({"metadata": {"name": NAME}, "status": {"capacity": _ROOM}})
@@ -46,13 +49,20 @@ class Node:
     def run(self) -> None:
         """Look at every pod that changes until told to stop; never ends by an error of a pod."""
         while not self._stopping.is_set():
-            watching: Any = watch.Watch()  # type: ignore[no-untyped-call]
-            stream = watching.stream(self._core.list_pod_for_all_namespaces, timeout_seconds=1)
-            for event in stream:
-                if event["type"] == "DELETED":
-                    self.ended(event["object"])
-                else:
-                    self._look_at(event["object"])
+            try:
+                self._watch()
+            except ApiException as error:
+                if error.status != _TOO_OLD:
+                    raise
+
+    def _watch(self) -> None:
+        watching: Any = watch.Watch()  # type: ignore[no-untyped-call]
+        stream = watching.stream(self._core.list_pod_for_all_namespaces, timeout_seconds=1)
+        for event in stream:
+            if event["type"] == "DELETED":
+                self.ended(event["object"])
+            else:
+                self._look_at(event["object"])
 
     def stop(self) -> None:
         self._stopping.set()
@@ -66,11 +76,31 @@ class Node:
                 )
             elif not pod.spec.node_name:
                 self._bind(pod)
+            elif pod.spec.containers[0].image in self.missing:
+                self._refuse(pod)
             elif pod.metadata.name not in self.withheld:
                 self._keep(pod)
         except ApiException as error:
             if error.status not in _GONE_OR_CHANGED:
                 raise
+
+    def _refuse(self, pod: Any) -> None:
+        """Say of a pod, once, that its image cannot be had."""
+        if pod.status.container_statuses:
+            return
+        (container,) = pod.spec.containers
+        why = {"reason": "ImagePullBackOff", "message": f"no image {container.image}"}
+        told = {
+            "name": container.name,
+            "image": container.image,
+            "imageID": "",
+            "ready": False,
+            "restartCount": 0,
+            "state": {"waiting": why},
+        }
+        self._core.patch_namespaced_pod_status(
+            pod.metadata.name, pod.metadata.namespace, {"status": {"containerStatuses": [told]}}
+        )
 
     def _keep(self, pod: Any) -> None:
         if not _is_ready(pod):
