@@ -22,7 +22,14 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not allowed, 4 missing, "
     "5 conflict, 6 over a quota, 7 not available.",
 )
-for command in (installation.up, installation.down, installation.status, installation.demo):
+for command in (
+    installation.up,
+    installation.down,
+    installation.status,
+    installation.backup,
+    installation.restore,
+    installation.demo,
+):
     app.command()(command)
 app.command()(people.login)
 app.command()(people.logout)

@@ -1,6 +1,7 @@
-"""`waypost up`, `down`, `status`, `demo`: the embedded installation of this machine."""
+"""`waypost up`, `down`, `status`, `backup`, `restore`, `demo`: the installation of this machine."""
 
 import time
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,7 +9,9 @@ import typer
 from controlplane.cli import output
 from controlplane.cli.options import State
 from controlplane.cli.output import Format, Output
+from controlplane.embedded import backup as backups
 from controlplane.embedded import installation as installations
+from controlplane.embedded import restore as restoring
 from controlplane.embedded import stack
 
 
@@ -60,6 +63,29 @@ def status(state: State = None, form: Output = Format.TABLE) -> None:
         output.show_text("embedded: for trying, testing and showing; never for production")
     if not found.is_up:
         raise typer.Exit(7)
+
+
+def backup(
+    folder: Annotated[Path, typer.Argument(help="A new folder for the backup.")],
+    state: State = None,
+) -> None:
+    """Back up everything, stored messages and keys too; what runs is stopped meanwhile."""
+    with output.errors.status("backing up"):
+        made = backups.make(installations.root_from(state), folder.absolute(), say=output.say)
+    output.show_text(f"backup: {made}")
+    output.show_text(f"{made / backups.KEYS} opens the secrets in it: keep it in another place")
+
+
+def restore(
+    folder: Annotated[Path, typer.Argument(help="The backup's folder.")],
+    state: State = None,
+    keys: Annotated[Path | None, typer.Option("--keys", help="Where keys.json was kept.")] = None,
+) -> None:
+    """Make the installation of a backup again in an empty folder; `waypost up` starts it."""
+    root = installations.root_from(state)
+    with output.errors.status("restoring"):
+        restoring.restore(folder.absolute(), root, keys=keys, say=output.say)
+    output.show_text(f"restored into {root}; start it: waypost up --state {root}")
 
 
 def demo(

@@ -158,6 +158,22 @@ def create(root: Path, *, web_port: int | None = None) -> Installation:
     return made
 
 
+def renew(root: Path, stored: str) -> Installation:
+    """Put the text of another folder's ``installation.json`` into ``root``, with a new id.
+
+    Processes are known by the id, so two folders never share one.
+
+    Raises:
+        Unavailable: ``stack.unreadable``.
+    """
+    supervisor_client.write_atomically(root / "installation.json", stored, mode=0o600)
+    found = load(root)
+    assert found is not None, "it was just put there"
+    renewed = replace(found, id=secrets.token_hex(8))
+    _store(renewed)
+    return renewed
+
+
 def move_ports(installation: Installation, moves: Mapping[str, int]) -> Installation:
     """Give the named servers these ports, remember it and return the moved installation."""
     moved = replace(installation, ports=replace(installation.ports, **moves))

@@ -11,6 +11,7 @@ import os
 import pwd
 import secrets
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -105,20 +106,19 @@ def initialise(data_dir: Path, password: str) -> None:
     made.rename(data_dir)
 
 
-def command(data_dir: Path, socket_dir: Path, port: int, *, durable: bool = True) -> Sequence[str]:
+def command(data_dir: Path, port: int, *, durable: bool = True) -> Sequence[str]:
     """Return the foreground command that serves ``data_dir`` on loopback."""
-    socket_dir.mkdir(parents=True, exist_ok=True)
-    _give(socket_dir)
     return [
         str(binary("postgres")),
         "-D",
         str(data_dir),
         "-p",
         str(port),
-        "-k",
-        str(socket_dir),
         "-c",
         "listen_addresses=127.0.0.1",
+        # Nobody uses a unix socket, and a long folder's would not fit the kernel's limit.
+        "-c",
+        "unix_socket_directories=",
         "-c",
         "shared_buffers=64MB",
         "-c",
@@ -137,20 +137,60 @@ def command(data_dir: Path, socket_dir: Path, port: int, *, durable: bool = True
 def throwaway(folder: Path) -> Iterator[Server]:
     """Serve a fresh, non-durable cluster under ``folder`` until the block ends (tests)."""
     folder.chmod(0o755)
-    server = Server("127.0.0.1", ports.free_port(), USER, secrets.token_urlsafe(12))
-    initialise(folder / "data", server.password)
-    log = (folder / "postgres.log").open("wb")
-    serve = command(folder / "data", folder / "socket", server.port, durable=False)
-    process = subprocess.Popen(
-        as_service_user(serve, folder / "data"), stdout=log, stderr=log, cwd="/"
-    )
-    try:
-        wait_ready(server)
+    password = secrets.token_urlsafe(12)
+    initialise(folder / "data", password)
+    with serving(folder / "data", password, folder / "postgres.log", durable=False) as server:
         yield server
-    finally:
-        process.send_signal(2)  # SIGINT: fast shutdown
-        process.wait(20)
-        log.close()
+
+
+@contextmanager
+def serving(
+    data_dir: Path, password: str, log_file: Path, *, durable: bool = True
+) -> Iterator[Server]:
+    """Serve a cluster that nobody else serves, on a free port, until the block ends.
+
+    It ends with this process too, however that ends.
+
+    Raises:
+        Unavailable: it does not start; its log is ``log_file``.
+    """
+    server = Server("127.0.0.1", ports.free_port(), USER, password)
+    serve = as_service_user(
+        command(data_dir, server.port, durable=durable), data_dir, "--pdeathsig=INT"
+    )
+    with log_file.open("ab") as log:
+        process = subprocess.Popen(serve, stdout=log, stderr=log, cwd="/")
+        try:
+            wait_ready(server)
+            yield server
+        finally:
+            process.send_signal(signal.SIGINT)  # fast shutdown
+            process.wait(20)
+
+
+def run_client(server: Server, database: str, program: str, *options: str) -> None:
+    """Run one of PostgreSQL's own client programs (``pg_dump``, ``pg_restore``) to its end.
+
+    Raises:
+        Unavailable: ``postgres.client``: it failed; the message carries its last lines.
+    """
+    where = {
+        "PGHOST": server.host,
+        "PGPORT": str(server.port),
+        "PGUSER": server.user,
+        "PGPASSWORD": server.password,  # a command line could be read by anybody here
+    }
+    result = subprocess.run(
+        [str(binary(program)), f"--dbname={database}", *options],
+        env={**os.environ, **where},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if result.returncode:
+        raise Unavailable(
+            f"{program} failed: {result.stderr.strip()[-300:]}", code="postgres.client"
+        )
 
 
 def wait_ready(server: Server, timeout_seconds: float = 30) -> None:

@@ -32,7 +32,7 @@ def postgres_program(installation: Installation) -> Program:
     """Return PostgreSQL; makes its cluster when there is none."""
     folder = installation.root / "postgres"
     postgres.initialise(folder / "data", installation.secrets.postgres_password)
-    serve = postgres.command(folder / "data", folder / "socket", installation.ports.postgres)
+    serve = postgres.command(folder / "data", installation.ports.postgres)
     return Program(
         # The guard is set inside: changing the user would clear an outer one. INT = fast stop.
         name="postgres",

@@ -70,7 +70,7 @@ def up(
         Conflict: ``stack.port_taken``: the asked port is in use, or ``stack.port_fixed``: it runs
             at another.
     """
-    with _alone(root):
+    with alone(root):
         is_up = _is_up(root)
         _refuse_early(root, is_up=is_up, web_port=web_port, must_start=must_start)
         installation = _prepare_folder(root, web_port)
@@ -92,7 +92,7 @@ def down(root: Path, *, purge: bool = False, say: Say = lambda _: None) -> None:
     Raises:
         Invalid: ``stack.nothing_here``: the folder holds no installation.
     """
-    with _alone(root):
+    with alone(root):
         try:
             installation = installations.load(root)
         except Unavailable:
@@ -127,6 +127,35 @@ def status(root: Path) -> StackStatus:
         is_up=servers.is_web_ready(installation),
         servers=_list_servers(installation),
     )
+
+
+@contextmanager
+def alone(root: Path, timeout_seconds: float = 5) -> Iterator[None]:
+    """Hold the folder's lock, which the kernel frees when the holder dies.
+
+    The lock file is beside the folder, so that a purge does not remove it under a waiting caller.
+    """
+    try:
+        root.parent.mkdir(parents=True, exist_ok=True)
+        lock = (root.parent / f".{root.name.lstrip('.')}.lock").open("w")
+    except OSError as error:
+        raise Unavailable(
+            f"{root.parent} cannot be written: {error.strerror}.", code="stack.folder"
+        ) from error
+    with lock:
+        deadline = time.monotonic() + timeout_seconds
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise Occupied(
+                        f"Another `waypost up` or `down` of {root} is running: wait for it.",
+                        code="stack.busy",
+                    ) from None
+                time.sleep(0.1)
+        yield
 
 
 def _is_up(root: Path) -> bool:
@@ -259,35 +288,6 @@ def _memory(pid: int) -> int:
         return sum(int(member.memory_full_info().pss) for member in family)
     except psutil.Error:
         return 0
-
-
-@contextmanager
-def _alone(root: Path, timeout_seconds: float = 5) -> Iterator[None]:
-    """Hold the folder's lock, which the kernel frees when the holder dies.
-
-    The lock file is beside the folder, so that a purge does not remove it under a waiting caller.
-    """
-    try:
-        root.parent.mkdir(parents=True, exist_ok=True)
-        lock = (root.parent / f".{root.name.lstrip('.')}.lock").open("w")
-    except OSError as error:
-        raise Unavailable(
-            f"{root.parent} cannot be written: {error.strerror}.", code="stack.folder"
-        ) from error
-    with lock:
-        deadline = time.monotonic() + timeout_seconds
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    raise Occupied(
-                        f"Another `waypost up` or `down` of {root} is running: wait for it.",
-                        code="stack.busy",
-                    ) from None
-                time.sleep(0.1)
-        yield
 
 
 def _holds_installation(root: Path) -> bool:

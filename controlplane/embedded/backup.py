@@ -1,0 +1,160 @@
+"""A backup of one installation: a folder of files, written while nothing else writes.
+
+::
+
+    manifest.json  what this is, when it was made, and the SHA-256 of every other file
+    database.dump  PostgreSQL by pg_dump, custom format; secrets are sealed in it
+    lakehouse.tar  the Delta tables with every version that an invoice may pin
+    spaces.tar     stored messages (journals) and ports of brokers and routers
+    keys.json      what opens the sealed secrets; to be kept apart from the rest
+
+Everything is stopped for it: a database, tables and journals of different instants would lose or
+repeat usage. What is left out is made again at the next start: rendered configuration (it holds
+keys in clear), logs, pages' files, the auth service's snapshot. Called by ``waypost backup``; read
+by ``controlplane.embedded.restore``.
+"""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from controlplane.core.errors import Conflict, Invalid
+from controlplane.embedded import installation as installations
+from controlplane.embedded import postgres, stack, supervision
+from controlplane.embedded.installation import DATABASE, Installation
+
+FORMAT = 1
+MANIFEST, KEYS = "manifest.json", "keys.json"
+DATABASE_DUMP, LAKEHOUSE, SPACES = "database.dump", "lakehouse.tar", "spaces.tar"
+CONTROL_AUTHORITY = "control-ca"
+# Of <namespace>/<instance>/…; the rest of an instance is rendered from the database.
+_KEPT = ("data", "ports.json")
+
+Say = Callable[[str], None]
+
+
+def make(root: Path, target: Path, *, say: Say = lambda _: None) -> Path:
+    """Write a backup of the installation in ``root`` into the new folder ``target``; return it.
+
+    One that runs is stopped for it and started again, whatever happens. ``target`` appears whole
+    or not at all.
+
+    Raises:
+        Invalid: ``stack.nothing_here``: there is no installation.
+        Conflict: ``backup.exists``: ``target`` is there already.
+        Unavailable: ``postgres.client``: pg_dump failed; the message carries its last lines.
+        OSError: ``target`` cannot be written.
+    """
+    installation = _find(root)
+    if target.exists():
+        raise Conflict(f"{target} is there already: name a new folder.", code="backup.exists")
+    was_up = installation.supervisor().is_up()
+    try:
+        with stack.alone(root):
+            if was_up:
+                _take_last_samples(installation, say)
+                say("stopping, so that all of it is of one instant")
+            supervision.stop(installation)
+            _write(installation, target, say)
+    finally:
+        if was_up:
+            stack.up(root, say=say)
+    return target
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _find(root: Path) -> Installation:
+    found = installations.load(root)
+    if found is None:
+        raise Invalid(f"There is no installation in {root}.", code="stack.nothing_here")
+    return found
+
+
+def _take_last_samples(installation: Installation, say: Say) -> None:
+    """Count what clients did until now: brokers forget their counters when they stop."""
+    say("taking last samples")
+    result = subprocess.run(
+        [sys.executable, "-m", "controlplane.cli.sample"],
+        env=installation.environment(),
+        cwd=installation.run_dir,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    (installation.log_dir / "sample.log").write_text(result.stdout + result.stderr)
+    if result.returncode:
+        say("not every counter could be read; what that hides is told on the invoice")
+
+
+def _write(installation: Installation, target: Path, say: Say) -> None:
+    """Write beside the target, then rename: a killed backup is never taken for a whole one."""
+    made = target.with_name(f".{target.name}.partial")
+    shutil.rmtree(made, ignore_errors=True)
+    made.mkdir(parents=True, mode=0o700)
+    try:
+        _write_parts(installation, made, say)
+        made.rename(target)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _write_parts(installation: Installation, made: Path, say: Say) -> None:
+    say("dumping the database")
+    _dump_database(installation, made / DATABASE_DUMP)
+    say("copying the lakehouse")
+    _pack(installation.root / "lakehouse", made / LAKEHOUSE, lambda entry: entry)
+    say("copying stored messages")
+    _pack(installation.root / "spaces", made / SPACES, _stored)
+    (made / KEYS).touch(mode=0o600)
+    (made / KEYS).write_text(json.dumps(_keys(installation), indent=1))
+    parts = sorted(made.iterdir())
+    manifest = {
+        "format": FORMAT,
+        "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "installation": installation.id,
+        "sha256": {part.name: digest(part) for part in parts},
+    }
+    (made / MANIFEST).write_text(json.dumps(manifest, indent=1))
+    for part in (*parts, made / MANIFEST):
+        part.chmod(0o600)
+
+
+def _dump_database(installation: Installation, dump: Path) -> None:
+    data_dir = installation.root / "postgres" / "data"
+    password = installation.secrets.postgres_password
+    with postgres.serving(data_dir, password, installation.log_dir / "postgres.log") as server:
+        options = ["--format=custom", "--no-owner", "--no-privileges", f"--file={dump}"]
+        postgres.run_client(server, DATABASE, "pg_dump", *options)
+
+
+def _pack(
+    folder: Path, archive: Path, choose: Callable[[tarfile.TarInfo], tarfile.TarInfo | None]
+) -> None:
+    with tarfile.open(archive, "w") as tar:
+        if folder.exists():
+            tar.add(folder, arcname=".", filter=choose)
+
+
+def _stored(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Keep who owns a namespace, and journals and ports of its instances."""
+    parts = Path(entry.name).parts  # <namespace>/<instance>/<part>/…
+    return entry if len(parts) <= 2 or parts[2] in _KEPT else None
+
+
+def _keys(installation: Installation) -> dict[str, object]:
+    authority = installation.root / CONTROL_AUTHORITY
+    return {
+        "installation": json.loads((installation.root / "installation.json").read_text()),
+        CONTROL_AUTHORITY: {path.name: path.read_text() for path in authority.glob("*.pem")},
+    }
