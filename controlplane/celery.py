@@ -6,11 +6,14 @@ Tasks carry ids only and are acknowledged late; outcomes live in our rows, so re
 import os
 
 from celery import Celery
+from celery.signals import beat_init, worker_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
+from controlplane import checks
 from workers import schedule
 
 app = Celery("waypost")
@@ -38,3 +41,12 @@ app.conf.update(
 )
 app.set_default()  # for every thread, not only the importing one: see core.nudge
 app.autodiscover_tasks(["workers"])
+
+
+@worker_init.connect  # type: ignore[untyped-decorator]
+@beat_init.connect  # type: ignore[untyped-decorator]
+def _refuse_source_keys(**_signal: object) -> None:
+    try:
+        checks.refuse_source_keys()
+    except ImproperlyConfigured as error:
+        raise SystemExit(str(error)) from error  # any other exception is only logged here

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.core.exceptions import ImproperlyConfigured
 
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 _TEST_KEYS = "dGVzdC1rZXktb25seS1mb3ItdW5pdC10ZXN0cy0wMDA="
@@ -57,23 +58,26 @@ def check_oidc(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[C
     return found
 
 
+def refuse_source_keys() -> None:
+    """Stop a server whose keys anybody can read in the source, wherever it is reached from.
+
+    Raises:
+        ImproperlyConfigured: it has such keys; the message names the settings.
+    """
+    wrong = [each.msg for each in _source_keys()]
+    if wrong and not settings.DEBUG:
+        raise ImproperlyConfigured(
+            f"{' '.join(wrong)} Set keys of your own (`waypost up` and the chart make them), or "
+            "WAYPOST_DEBUG=true on a machine for trying."
+        )
+
+
 @register(Tags.security)
 def check_secrets(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """Report keys from the source code on a server that others can reach."""
     if settings.DEBUG or urlsplit(settings.PUBLIC_URL).hostname in _LOOPBACK:
         return []
-    found: list[CheckMessage] = []
-    if settings.SECRET_KEY == "only-for-building-and-tests":
-        found.append(Error("WAYPOST_SECRET_KEY is the one from the source.", id="waypost.E004"))
-    if _TEST_KEYS in settings.SECRET_KEYS:
-        found.append(
-            Error(
-                "WAYPOST_SECRET_KEYS holds the key from the source.",
-                hint="Make one with `python -c 'from cryptography.fernet import Fernet; "
-                "print(Fernet.generate_key().decode())'`.",
-                id="waypost.E005",
-            )
-        )
+    found = _source_keys()
     if not settings.METRICS_TOKEN:
         found.append(
             Warning(
@@ -96,3 +100,19 @@ def _no_way_in() -> Error:
 def _is_private_or_https(url: str) -> bool:
     parts = urlsplit(url)
     return parts.scheme == "https" or parts.hostname in _LOOPBACK
+
+
+def _source_keys() -> list[CheckMessage]:
+    found: list[CheckMessage] = []
+    if settings.SECRET_KEY == "only-for-building-and-tests":
+        found.append(Error("WAYPOST_SECRET_KEY is the one from the source.", id="waypost.E004"))
+    if _TEST_KEYS in settings.SECRET_KEYS:
+        found.append(
+            Error(
+                "WAYPOST_SECRET_KEYS holds the key from the source.",
+                hint="Make one with `python -c 'from cryptography.fernet import Fernet; "
+                "print(Fernet.generate_key().decode())'`.",
+                id="waypost.E005",
+            )
+        )
+    return found

@@ -19,6 +19,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from controlplane.core.errors import (
     Conflict,
@@ -60,7 +61,7 @@ def show_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], output:
         return
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in columns:
-        table.add_column(column.replace("_", " "), overflow="fold")
+        table.add_column(Text(column.replace("_", " ")), overflow="fold")
     for row in rows:
         table.add_row(*[_text(row.get(column)) for column in columns])
     _stdout().print(table)
@@ -73,7 +74,7 @@ def show_one(row: Mapping[str, Any], output: Format) -> None:
         return
     table = Table(box=None, show_header=False, pad_edge=False)
     for name, value in row.items():
-        table.add_row(name.replace("_", " "), _text(value))
+        table.add_row(Text(name.replace("_", " ")), _text(value))
     _stdout().print(table)
 
 
@@ -89,18 +90,18 @@ def show_text(text: str) -> None:
 
 def say(message: str) -> None:
     """Tell a person how far it is, on stderr, so that stdout stays clean."""
-    errors.print(message, style="dim")
+    errors.print(message, style="dim", markup=False)
 
 
 @contextmanager
 def progress(title: str) -> Iterator[Callable[[Json], None]]:
     """Show a running operation's present step while the block runs (nothing when piped)."""
-    with errors.status(title) as status:
+    with errors.status(Text(title)) as status:
 
         def update(operation: Json) -> None:
             running = [step for step in operation["steps"] if step["state"] != "done"]
             step = f": {running[0]['name']} {running[0]['message']}" if running else ""
-            status.update(f"{title}{step}")
+            status.update(Text(f"{title}{step}"))
 
         yield update
 
@@ -137,9 +138,10 @@ def _stdout() -> Console:
     return Console(highlight=False)
 
 
-def _text(value: Any) -> str:
+def _text(value: Any) -> Text:
+    """Return a cell; square brackets in it are what somebody wrote, and no markup."""
     if value is None:
-        return "-"
+        return Text("-")
     if isinstance(value, list | dict):
-        return json.dumps(value, default=str)
-    return str(value)
+        return Text(json.dumps(value, default=str))
+    return Text(str(value))

@@ -9,6 +9,7 @@ from pathlib import Path
 import django
 
 from controlplane.cli import output
+from controlplane.core.errors import Invalid
 
 
 def main() -> None:
@@ -19,7 +20,7 @@ def main() -> None:
     from plans import catalog
 
     with output.refusals():
-        catalogue = catalog.parse(Path(sys.argv[1]).read_text())
+        catalogue = catalog.parse(_read(Path(sys.argv[1])))
         rows = [
             {
                 "what": change.section,
@@ -32,6 +33,16 @@ def main() -> None:
         output.show_rows(rows, ["what", "key", "change", "tenants"], output.Format.TABLE)
         if "--dry-run" not in sys.argv:
             catalog.publish(catalogue, by=Actor("operator:command-line"))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise Invalid(
+            f"{path} is not UTF-8 text (byte {error.start}): save it as UTF-8.",
+            code="catalogue.not_text",
+        ) from error
 
 
 if __name__ == "__main__":

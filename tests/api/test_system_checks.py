@@ -1,5 +1,9 @@
 """System checks: each contradiction is named, and a sound configuration is silent."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from controlplane import checks
@@ -71,3 +75,33 @@ def test_settings_and_checks_know_the_same_test_keys():
 
     assert checks._TEST_KEYS in source.SECRET_KEYS
     assert source.SECRET_KEY == "only-for-building-and-tests"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["-c", "import controlplane.wsgi"],
+        ["-m", "celery", "-A", "controlplane.celery", "worker", "--pool", "solo"],
+        ["-m", "celery", "-A", "controlplane.celery", "beat"],
+        ["-m", "workers.services.auth", "--port", "0"],
+    ],
+    ids=["web", "worker", "beat", "auth service"],
+)
+def test_no_server_starts_with_keys_from_the_source(command, tmp_path):
+    environment = {
+        "PATH": os.environ["PATH"],
+        "DJANGO_SETTINGS_MODULE": "controlplane.settings",
+        "WAYPOST_STATE_DIR": str(tmp_path),
+    }
+
+    done = subprocess.run(
+        [sys.executable, *command],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert done.returncode != 0
+    assert "WAYPOST_SECRET_KEY is the one from the source." in done.stderr

@@ -21,6 +21,7 @@ class AuthProcess:
         self._environment = {
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "controlplane.settings",
+            "WAYPOST_DEBUG": "true",  # the tests' keys are those of the source
             "WAYPOST_DATABASE_URL": f"postgresql://{settings['USER']}:{settings['PASSWORD']}"
             f"@{settings['HOST']}:{settings['PORT']}/{settings['NAME']}",
             "WAYPOST_CONTROL_CA_DIR": str(control_ca_dir),

@@ -78,3 +78,16 @@ def test_show_rows_as_table_shows_the_named_columns(capfd: pytest.CaptureFixture
     assert "name" in shown
     assert "a" in shown
     assert "z" not in shown
+
+
+@pytest.mark.parametrize("name", ["orders[/late]", "orders[bold]late", "[red]"])
+def test_brackets_are_text_everywhere(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    output.show_rows([{"name": name}], ["name"], output.Format.TABLE)
+    output.show_one({"name": name}, output.Format.TABLE)
+    output.say(name)
+    with output.progress(name) as update:
+        update({"steps": [{"name": name, "state": "running", "message": name}]})
+
+    shown = capfd.readouterr()
+    assert shown.out.count(name) == 2
+    assert name in shown.err

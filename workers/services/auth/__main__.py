@@ -20,6 +20,7 @@ django.setup()
 import structlog  # noqa: E402  (models need the set-up above)
 from django.conf import settings  # noqa: E402
 
+from controlplane import checks  # noqa: E402
 from workers.messaging import certificates  # noqa: E402
 from workers.services.auth.server import AuthServer  # noqa: E402
 from workers.services.auth.state import State  # noqa: E402
@@ -32,6 +33,7 @@ _RENEWAL_CHECK_SECONDS = 3600.0
 
 def main() -> None:
     """Run the service in the foreground."""
+    checks.refuse_source_keys()
     options = _options()
     state = State(options.snapshot)
     state.restore()
