@@ -94,6 +94,11 @@ class SupervisorClient:
                 return True
             return False
 
+    def has_other(self, program: Program) -> bool:
+        """Return whether a program of this name is defined in another way: ensure replaces it."""
+        path = self._path(program.name)
+        return path.exists() and path.read_text() != render(program)
+
     def remove(self, name: str) -> bool:
         """Stop and forget the program; False when there was none. Waits until it has ended."""
         with self._changing():

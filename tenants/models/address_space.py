@@ -21,6 +21,7 @@ class AddressSpace(Reconciled):
     Name unique in its tenant while not deleted. ``claimed_by``/``claimed_until`` are the lease of
     the one worker that may reconcile it; ``next_attempt_at`` is when to look again and
     ``attempts`` counts unexpected failures in a row (expected waiting is not one).
+    ``rolled_at`` is when one of its instances was last restarted to take a change on.
     ``send_withdrawn`` is desired state set by the period quota: every user loses ``send``.
     """
 
@@ -37,6 +38,7 @@ class AddressSpace(Reconciled):
     next_attempt_at = models.DateTimeField(null=True, db_index=True)
     attempts = models.PositiveIntegerField(default=0)
     last_full_pass_at = models.DateTimeField(null=True)
+    rolled_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [

@@ -4,8 +4,8 @@ Each counts its writes (``writes``), so that a test can say "a second pass chang
 each can be told to fail at the next write, as a killed worker would.
 """
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
 
 from workers.infra.base import (
     InstanceSpec,
@@ -27,10 +27,12 @@ from workers.messaging.probe import ProbeFailed
 
 @dataclass
 class FakeInstance:
-    """One instance: what it was last given, how often it was started, where it listens."""
+    """One instance: what it was last given, how often it was started, why it does not come up."""
 
     spec: InstanceSpec
     starts: int = 1
+    trouble: str = ""
+    is_slow: bool = False  # it is not up before its name is taken out of ``withheld``
 
 
 @dataclass
@@ -41,6 +43,10 @@ class FakeInfra:
     instances: dict[tuple[str, str], FakeInstance] = field(default_factory=dict)
     ports: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
     writes: int = 0
+    # What a spec is told at its start when it can never come up, in the words of the place.
+    refuses: Callable[[InstanceSpec], str] = field(default=lambda _spec: "")
+    withheld: set[str] = field(default_factory=set)
+    started: list[str] = field(default_factory=list)  # names, each time one is started
 
     def ensure_namespace(self, namespace: Namespace, room: Room) -> None:
         self.writes += namespace.name not in self.namespaces
@@ -56,17 +62,30 @@ class FakeInfra:
             f"{folder}/etc", f"{folder}/data", "127.0.0.1", "127.0.0.1", dict(self.ports[key])
         )
 
-    def ensure_instance(self, spec: InstanceSpec) -> InstanceStatus:
+    def ensure_instance(self, spec: InstanceSpec, *, may_restart: bool = True) -> InstanceStatus:
         key = (spec.namespace.name, spec.name)
         known = self.instances.get(key)
         if known is None:
-            self.instances[key] = FakeInstance(spec)
-            self.writes += 1
+            self.instances[key] = self._start(FakeInstance(spec, starts=0), spec)
+            return self._status(key)
+        held_back = not may_restart and _cold(known.spec) != _cold(spec)
+        if held_back:
+            files = {**_files(known.spec, live=False), **_files(spec, live=True)}
+            spec = replace(known.spec, files=files)
+        if _cold(known.spec) != _cold(spec):
+            self._start(known, spec)
         elif known.spec != spec:
-            known.starts += _cold(known.spec) != _cold(spec)
-            known.spec = spec
             self.writes += 1
-        return self._status(key)
+        known.spec = spec
+        return replace(self._status(key), held_back=held_back)
+
+    def _start(self, instance: FakeInstance, spec: InstanceSpec) -> FakeInstance:
+        instance.starts += 1
+        instance.trouble = self.refuses(spec)
+        instance.is_slow = spec.name in self.withheld
+        self.started.append(spec.name)
+        self.writes += 1
+        return instance
 
     def restart_instance(self, namespace: Namespace, name: str) -> None:
         self.instances[namespace.name, name].starts += 1
@@ -98,18 +117,28 @@ class FakeInfra:
         """Return which instance listens on a management port, if it runs."""
         for key, ports in self.ports.items():
             if ports["management"] == port and key in self.instances:
-                return key
+                return key if self._status(key).running else None
         return None
 
     def _status(self, key: tuple[str, str]) -> InstanceStatus:
         instance = self.instances[key]
         return InstanceStatus(
-            key[1], instance.spec.kind, running=True, boot=f"boot-{instance.starts}"
+            key[1],
+            instance.spec.kind,
+            running=not instance.trouble and not (instance.is_slow and key[1] in self.withheld),
+            message="starting",
+            boot=f"boot-{instance.starts}",
+            trouble=instance.trouble,
         )
 
 
-def _cold(spec: InstanceSpec) -> dict[str, str]:
-    return {name: text for name, text in spec.files.items() if name not in spec.live_files}
+def _cold(spec: InstanceSpec) -> InstanceSpec:
+    """Return what needs a restart to change."""
+    return replace(spec, files=_files(spec, live=False))
+
+
+def _files(spec: InstanceSpec, *, live: bool) -> dict[str, str]:
+    return {k: text for k, text in spec.files.items() if (k in spec.live_files) == live}
 
 
 @dataclass

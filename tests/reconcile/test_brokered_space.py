@@ -79,7 +79,7 @@ def test_waiting_shows_progress_and_is_no_failure(world: World, space: AddressSp
     assert operation.steps[-1] == {
         "name": "brokers",
         "state": "waiting",
-        "message": "BrokerStarting",
+        "message": "BrokerStarting: broker-0 is not ready: it does not answer yet.",
     }
     assert operation.state == "Running"
 

@@ -90,7 +90,7 @@ def test_an_unexpected_error_backs_off_and_recovers(
 def test_what_cannot_work_fails_with_words_and_recovers_by_itself(
     world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(_spec: object) -> None:
+    def refuse(_spec: object, **_options: bool) -> None:
         raise InfraError("Java is missing: run `make setup`.", reason="BrokerMissing", retry=False)
 
     with monkeypatch.context() as patched:

@@ -195,3 +195,30 @@ def test_a_cold_file_restarts_and_a_live_one_does_not(bench: Bench) -> None:
 
     assert after_live == before
     assert after_cold != before
+
+
+def test_what_needs_a_restart_waits_for_its_turn(bench: Bench) -> None:
+    bench.infra.ensure_namespace(NAMESPACE, ROOM)
+    former = bench.spec()
+    missing = bench.infra.ensure_instance(former, may_restart=False)
+    bench.run()
+    before = bench.infra.list_instances(NAMESPACE)[0].boot
+    colder = {"log4j2.properties": former.files["log4j2.properties"] + "\n"}
+    wanted = replace(former, files={**former.files, **colder, "users.properties": "# new\n"})
+    larger = replace(former, memory_mb=former.memory_mb + 16)
+
+    # held back, whatever it is, and for as long as it is
+    for spec in (wanted, wanted, larger):
+        assert bench.infra.ensure_instance(spec, may_restart=False).held_back
+        assert bench.infra.list_instances(NAMESPACE)[0].boot == before
+
+    # as before is not held back, nor is what the broker reloads
+    warmer = replace(former, files={**former.files, "users.properties": "# new\n"})
+    assert not bench.infra.ensure_instance(warmer, may_restart=False).held_back
+    assert bench.infra.list_instances(NAMESPACE)[0].boot == before
+
+    # its turn
+    assert not bench.infra.ensure_instance(wanted).held_back
+    assert bench.infra.list_instances(NAMESPACE)[0].boot != before
+    assert not bench.infra.ensure_instance(wanted, may_restart=False).held_back
+    assert not missing.held_back

@@ -66,7 +66,8 @@ class InstanceSpec:
     """One router or broker to run. ``files``: path relative to config_dir -> content.
 
     Files named in ``live_files`` may change without a restart (the engine reloads them); a change
-    of any other file restarts the instance. ``secret_files`` are stored with mode 0600.
+    of anything else (another file, the memory, the engine) restarts the instance. ``secret_files``
+    are stored with mode 0600.
     """
 
     namespace: Namespace
@@ -81,13 +82,19 @@ class InstanceSpec:
 
 @dataclass(frozen=True)
 class InstanceStatus:
-    """What was observed. ``boot`` identifies one life of the process (start time and pid)."""
+    """What was observed. ``boot`` identifies one life of the process (start time and pid).
+
+    ``trouble``: why waiting alone will not bring it up, in the words of the place; empty without.
+    ``held_back``: it was asked to change in a way that needs a restart, and the change waits.
+    """
 
     name: str
     kind: Kind
     running: bool
     message: str = ""
     boot: str = ""
+    trouble: str = ""
+    held_back: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,7 +117,14 @@ class Infra(Protocol):
         """Return where ``name`` will run; the same answer every time until it is deleted."""
         ...
 
-    def ensure_instance(self, spec: InstanceSpec) -> InstanceStatus: ...
+    def ensure_instance(self, spec: InstanceSpec, *, may_restart: bool = True) -> InstanceStatus:
+        """Make the instance run as ``spec`` says; one that is missing is always made.
+
+        With ``may_restart`` False an instance that is there gets its live files and keeps all the
+        rest: should it start again by itself, it starts as before. ``held_back`` says whether
+        anything was left out.
+        """
+        ...
 
     def restart_instance(self, namespace: Namespace, name: str) -> None: ...
 

@@ -2,10 +2,12 @@
 
     namespace -> certificates -> credentials -> brokers -> [routers] -> broker addresses and users
     -> [router addresses] -> departures -> [router departures] -> endpoints -> [router probe]
-    -> probe -> (status, written by the loop)
+    -> probe -> instances -> (status, written by the loop)
 
 The steps in brackets are those of ``standard`` spaces only. A pass stops at the first step that is
-not Done. Deletion runs ``TEARDOWN`` instead, which is the same order backwards.
+not Done. An instance that is down stops only what needs it; the step "instances" waits for it, so
+that changes reach the others meanwhile. Deletion runs ``TEARDOWN`` instead, which is the same order
+backwards.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 
 from workers.infra.base import InfraError
 from workers.messaging.management import Unreachable
+from workers.reconcile import rolling
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done, Failed, Outcome, Wait
 from workers.reconcile.steps import (
@@ -51,6 +54,7 @@ BROKERED: Sequence[Step] = (
     Step("departures", departures.ensure),
     Step("endpoints", endpoints.ensure),
     Step("probe", probe.ensure),
+    Step("instances", rolling.settled),
 )
 STANDARD: Sequence[Step] = (
     Step("namespace", namespace.ensure),
@@ -65,6 +69,7 @@ STANDARD: Sequence[Step] = (
     Step("endpoints", endpoints.ensure),
     Step("router probe", router_probe.ensure),
     Step("probe", probe.ensure),
+    Step("instances", rolling.settled),
 )
 TEARDOWN: Sequence[Step] = (
     Step("router emptying", routers.empty),
@@ -93,7 +98,15 @@ def run(work: Work, doors: Doors) -> Iterator[tuple[Step, Outcome]]:
 
 
 def _attempt(step: Step, work: Work, doors: Doors) -> Outcome:
-    """Run one step; what its doors expect to happen becomes an outcome, anything else rises."""
+    """Run one step; what its doors expect to happen becomes an outcome, anything else rises.
+
+    Whatever waits while an instance is down is told as waiting for that instance.
+    """
+    outcome = _outcome(step, work, doors)
+    return rolling.explain(work) if isinstance(outcome, Wait) and work.down else outcome
+
+
+def _outcome(step: Step, work: Work, doors: Doors) -> Outcome:
     try:
         return step.ensure(work, doors)
     except Unreachable:

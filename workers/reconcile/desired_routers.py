@@ -32,6 +32,11 @@ def list_names(work: Work) -> Sequence[str]:
     return ["router-0"]
 
 
+def list_up(work: Work) -> Sequence[str]:
+    """Return the routers that steps may talk to; the end of the pass waits for the others."""
+    return [name for name in list_names(work) if name not in work.down]
+
+
 def build(work: Work, doors: Doors, name: str, *, emptied: bool = False) -> DesiredRouter:
     """Return what ``name`` should hold; ``emptied`` of addresses and users before teardown."""
     plan = catalog.space_plan_definition(work.space.space_plan)

@@ -26,6 +26,14 @@ class Problem:
     final: bool = False
 
 
+@dataclass(frozen=True)
+class Down:
+    """An instance that serves nobody: ``words`` say why; ``lasting``: nor will it soon."""
+
+    words: str
+    lasting: bool = False
+
+
 @dataclass
 class Work:
     """The rows of one pass and the findings of its steps.
@@ -44,6 +52,21 @@ class Work:
     problems: dict[str, Problem] = field(default_factory=dict)  # by address id
     gone: set[str] = field(default_factory=set)  # ids of addresses that exist nowhere any more
     probed: bool = False
+    down: dict[str, Down] = field(default_factory=dict)  # by instance
+    waiting: set[str] = field(default_factory=set)  # instances that may not restart yet
+
+    @property
+    def up_brokers(self) -> Sequence[Broker]:
+        """Those that steps may talk to; the end of the pass waits for the others."""
+        return [each for each in self.brokers if each.name not in self.down]
+
+    @property
+    def unready_since(self) -> datetime | None:
+        """Since when the space is not ready, as of the last pass; None when it was."""
+        ready = next((each for each in self.space.conditions if each["type"] == "Ready"), None)
+        if ready is None:
+            return self.space.created_at
+        return None if ready["status"] == "True" else datetime.fromisoformat(ready["since"])
 
     @property
     def namespace(self) -> Namespace:

@@ -6,6 +6,7 @@ pass reads what is there, applies what differs, and leaves readiness to be obser
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from workers.infra import engines
 from workers.infra.base import (
@@ -50,9 +51,11 @@ class KubernetesInfra:
         """Begin a pass: what is known of the namespace is read anew."""
         self._ensure_owned(namespace)
         snapshot = self._snapshots[namespace.name] = Snapshot(self._api, namespace.name)
-        wanted = list(isolation.build(self._cluster, namespace, room))[1:]
-        wanted += [instances.disruption_budget(namespace, kind) for kind in Kind]
         with _patience_with_new_rights(is_new=not snapshot.of(resources.ROLE_BINDING)):
+            snapshot.ensure(isolation.role_binding(self._cluster, namespace))
+            running = observed.memory_limits(snapshot.of(resources.STATEFUL_SET).values())
+            wanted = list(isolation.build(self._cluster, namespace, room, running))[1:]
+            wanted += [instances.disruption_budget(namespace, kind) for kind in Kind]
             for manifest in wanted:
                 snapshot.ensure(manifest)
         for resource in dict.fromkeys(resources.of(each) for each in wanted):
@@ -68,7 +71,7 @@ class KubernetesInfra:
             ports={each: sizes.PORTS[each] for each in engines.PORTS[kind]},
         )
 
-    def ensure_instance(self, spec: InstanceSpec) -> InstanceStatus:
+    def ensure_instance(self, spec: InstanceSpec, *, may_restart: bool = True) -> InstanceStatus:
         if spec.kind is Kind.ROUTER and not self._cluster.images.router:
             raise InfraError(
                 "This installation has no router image, so it runs brokered spaces only: set "
@@ -77,11 +80,16 @@ class KubernetesInfra:
                 retry=False,
             )
         snapshot = self._snapshot(spec.namespace)
+        held_back = not may_restart and self._would_restart(spec, snapshot)
+        if held_back:
+            spec = instances.with_former(spec, _files_of(spec, snapshot))
         for manifest in instances.build(self._cluster, spec):
-            snapshot.ensure(manifest)
+            if not (held_back and manifest["kind"] == "StatefulSet"):
+                snapshot.ensure(manifest)
         self._refresh_files(spec, snapshot)
         applied = snapshot.of(resources.STATEFUL_SET)[spec.name]
-        return observed.status(applied, list(snapshot.of(resources.POD).values()))
+        status = observed.status(applied, list(snapshot.of(resources.POD).values()))
+        return replace(status, held_back=held_back)
 
     def restart_instance(self, namespace: Namespace, name: str) -> None:
         """Replace the pod: its stateful set makes another one with the same volume."""
@@ -147,6 +155,12 @@ class KubernetesInfra:
     def _snapshot(self, namespace: Namespace) -> Snapshot:
         return self._snapshots.setdefault(namespace.name, Snapshot(self._api, namespace.name))
 
+    def _would_restart(self, spec: InstanceSpec, snapshot: Snapshot) -> bool:
+        """Return whether the spec changes the template of an instance that is there."""
+        live = snapshot.of(resources.STATEFUL_SET).get(spec.name)
+        wanted = instances.stateful_set(self._cluster, spec)["spec"]["template"]
+        return live is not None and not difference.holds(live["spec"]["template"], wanted)
+
     def _refresh_files(self, spec: InstanceSpec, snapshot: Snapshot) -> None:
         """Let a running pod see its changed files soon."""
         pod = snapshot.of(resources.POD).get(f"{spec.name}-0")
@@ -154,6 +168,17 @@ class KubernetesInfra:
         if pod is None or pod["metadata"].get("annotations", {}).get(_FILES) == wanted:
             return
         self._api.annotate(resources.POD, spec.namespace.name, name_of(pod), {_FILES: wanted})
+
+
+def _files_of(spec: InstanceSpec, snapshot: Snapshot) -> Sequence[Manifest]:
+    """Return the live objects that hold the instance's files."""
+    wanted = labels.select_instance(spec.name).items()
+    return [
+        each
+        for resource in (resources.SECRET, resources.CONFIG_MAP)
+        for each in snapshot.of(resource).values()
+        if wanted <= each["metadata"].get("labels", {}).items()
+    ]
 
 
 @contextmanager

@@ -47,13 +47,14 @@ def is_settled(resource: Resource, wanted: Manifest, live: Mapping[str, Any] | N
     if any(live.get(field) != wanted.get(field) for field in resource.exact):
         return False
     merged = {key: value for key, value in wanted.items() if key not in resource.exact}
-    return _holds(live, merged)
+    return holds(live, merged)
 
 
-def _holds(live: object, wanted: object, field: str = "") -> bool:
+def holds(live: object, wanted: object, field: str = "") -> bool:
+    """Return whether ``live`` says all that ``wanted`` says; it may say more."""
     if isinstance(wanted, Mapping):
         return isinstance(live, Mapping) and all(
-            _holds(live.get(key), value, key) for key, value in wanted.items()
+            holds(live.get(key), value, key) for key, value in wanted.items()
         )
     if isinstance(wanted, Sequence) and not isinstance(wanted, str):
         return _holds_list(live if isinstance(live, Sequence) else [], wanted, field)
@@ -63,9 +64,9 @@ def _holds(live: object, wanted: object, field: str = "") -> bool:
 def _holds_list(live: Sequence[Any], wanted: Sequence[Any], field: str) -> bool:
     key = _KEYS.get(field, "")
     if not key or not all(isinstance(each, Mapping) for each in wanted):
-        return len(live) == len(wanted) and all(map(_holds, live, wanted))
+        return len(live) == len(wanted) and all(map(holds, live, wanted))
     by_key = {_identity(each, key): each for each in live if isinstance(each, Mapping)}
-    return all(_holds(by_key.get(_identity(each, key)), each) for each in wanted)
+    return all(holds(by_key.get(_identity(each, key)), each) for each in wanted)
 
 
 def _identity(element: Mapping[str, Any], key: str) -> str:

@@ -1,12 +1,13 @@
 """One broker or router as objects: files, stateful set, names, disruption budget. Pure builders.
 
-Each instance is a stateful set of one pod with files of its own (docs/adr/0006). A change of a file
+Each instance is a stateful set of one pod with files of its own (docs/adr/0007). A change of a file
 that its engine reloads changes no pod; a change of any other changes the pod template, and the
 cluster replaces the pod.
 """
 
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from workers.infra import engines
@@ -19,7 +20,7 @@ from workers.infra.kubernetes.resources import Manifest
 CONFIG_DIR = "/etc/waypost"
 DATA_DIR = "/var/lib/waypost"
 SCRATCH_DIR = "/tmp"
-# Changes of this annotation of the template are what restarts an instance.
+# Says what the pod was made from: all of its template, and the files that are read at its start.
 RESTART = "waypost.io/restart"
 # What a config map or a secret may hold (Kubernetes API, "MaxSecretSize").
 _LARGEST_BYTES = 1_048_576
@@ -81,27 +82,36 @@ def stateful_set(cluster: Cluster, spec: InstanceSpec) -> Manifest:
     }
 
 
-def files_digest(spec: InstanceSpec) -> str:
-    """Return the digest of the files whose change needs a restart."""
-    return digest({name: text for name, text in spec.files.items() if name not in spec.live_files})
+def with_former(spec: InstanceSpec, live: Sequence[Manifest]) -> InstanceSpec:
+    """Return the spec with its live files only; the others are those of the ``live`` objects."""
+    former: dict[str, str] = {}
+    for each in live:
+        held = each.get("data") or {}
+        is_secret = each["kind"] == "Secret"
+        former |= {k: b64decode(v).decode() if is_secret else v for k, v in held.items()}
+    kept = {name: text for name, text in former.items() if name not in spec.live_files}
+    new = {name: text for name, text in spec.files.items() if name in spec.live_files}
+    return replace(spec, files={**kept, **new})
 
 
 def _template(cluster: Cluster, spec: InstanceSpec) -> Manifest:
+    pod = {
+        "serviceAccountName": spec.kind.value,
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "terminationGracePeriodSeconds": _GRACE_SECONDS[spec.kind],
+        "securityContext": _pod_security(cluster),
+        **_spreading(spec),
+        "containers": [_container(cluster, spec)],
+        "volumes": _volumes(spec),
+    }
+    cold = {name: text for name, text in spec.files.items() if name not in spec.live_files}
     return {
         "metadata": {
             "labels": labels.of_instance(spec.namespace, spec.kind, spec.name),
-            "annotations": {RESTART: files_digest(spec)},
+            "annotations": {RESTART: digest({"pod": pod, "files": cold})},
         },
-        "spec": {
-            "serviceAccountName": spec.kind.value,
-            "automountServiceAccountToken": False,
-            "enableServiceLinks": False,
-            "terminationGracePeriodSeconds": _GRACE_SECONDS[spec.kind],
-            "securityContext": _pod_security(cluster),
-            **_spreading(spec),
-            "containers": [_container(cluster, spec)],
-            "volumes": _volumes(spec),
-        },
+        "spec": pod,
     }
 
 

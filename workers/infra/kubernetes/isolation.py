@@ -16,15 +16,22 @@ _POD_SECURITY = "pod-security.kubernetes.io"
 
 _Rule = dict[str, Any]
 _Rules = Mapping[str, Sequence[_Rule]]
+Running = Mapping[Kind, Sequence[int]]
+_NOTHING: Running = {}
 
 
-def build(cluster: Cluster, namespace: Namespace, room: Room) -> Sequence[Manifest]:
-    """Return every object of the space that is there whatever runs in it, in order."""
+def build(
+    cluster: Cluster, namespace: Namespace, room: Room, running: Running = _NOTHING
+) -> Sequence[Manifest]:
+    """Return every object of the space that is there whatever runs in it, in order.
+
+    ``running``: the memory limits, in MiB, of the instances that are there now.
+    """
     return [
         namespace_object(namespace),
         role_binding(cluster, namespace),
         *network_policies(cluster, namespace, room),
-        resource_quota(cluster, namespace, room),
+        resource_quota(cluster, namespace, room, running),
         limit_range(namespace),
         *(service_account(cluster, namespace, kind) for kind in Kind),
     ]
@@ -62,24 +69,39 @@ def role_binding(cluster: Cluster, namespace: Namespace) -> Manifest:
     }
 
 
-def resource_quota(cluster: Cluster, namespace: Namespace, room: Room) -> Manifest:
-    """Return the most that the space may take of the cluster; a roll needs no second pod."""
-    memory = room.brokers * sizes.container_mb(Kind.BROKER, room.broker_memory_mb)
-    memory += room.routers * sizes.container_mb(Kind.ROUTER, room.router_memory_mb)
+def resource_quota(
+    cluster: Cluster, namespace: Namespace, room: Room, running: Running = _NOTHING
+) -> Manifest:
+    """Return the most that the space may take of the cluster; a roll needs no second pod.
+
+    What runs already counts with what it has: were the quota of a smaller plan in force at once,
+    the first pod that is replaced would not fit beside those that are still large.
+    """
+    brokers, routers = running.get(Kind.BROKER, ()), running.get(Kind.ROUTER, ())
+    memory = _memory(Kind.BROKER, room.brokers, room.broker_memory_mb, brokers)
+    memory += _memory(Kind.ROUTER, room.routers, room.router_memory_mb, routers)
+    n_brokers, n_routers = max(room.brokers, len(brokers)), max(room.routers, len(routers))
     return {
         **_head("v1", "ResourceQuota", namespace, "waypost"),
         "spec": {
             "hard": {
                 "requests.memory": f"{memory}Mi",
                 "limits.memory": f"{memory}Mi",
-                "pods": str(room.brokers + room.routers),
-                "persistentvolumeclaims": str(room.brokers),
-                "requests.storage": f"{room.brokers * cluster.storage.size_gb}Gi",
+                "pods": str(n_brokers + n_routers),
+                "persistentvolumeclaims": str(n_brokers),
+                "requests.storage": f"{n_brokers * cluster.storage.size_gb}Gi",
                 "services.nodeports": "1",
                 "services.loadbalancers": "1",
             }
         },
     }
+
+
+def _memory(kind: Kind, count: int, memory_mb: int, running: Sequence[int]) -> int:
+    """Return the memory, in MiB, for what runs and for those still to come."""
+    size = sizes.container_mb(kind, memory_mb)
+    missing = max(count - len(running), 0)
+    return sum(max(each, size) for each in running) + missing * size
 
 
 def limit_range(namespace: Namespace) -> Manifest:

@@ -1,6 +1,6 @@
 """From what the cluster reports of an instance to its status. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from workers.infra.base import InstanceStatus, Kind
@@ -24,7 +24,23 @@ def status(stateful_set: Manifest, pods: Sequence[Manifest]) -> InstanceStatus:
         running=_is_ready(pod) and _is_current(stateful_set, pod),
         message=_message(stateful_set, pod),
         boot=_boot(pod),
+        trouble="" if _is_ready(pod) else _trouble(pod),
     )
+
+
+def memory_limits(stateful_sets: Iterable[Manifest]) -> Mapping[Kind, Sequence[int]]:
+    """Return the memory limit, in MiB, of each instance there is, by kind."""
+    found: dict[Kind, list[int]] = {kind: [] for kind in Kind}
+    for each in stateful_sets:
+        found[Kind(_labels(each)[labels.COMPONENT])].append(_memory_limit(each))
+    return found
+
+
+def _memory_limit(stateful_set: _Object) -> int:
+    """Return the limit that we wrote; one that somebody edited is taken back and counts nothing."""
+    (container, *_) = stateful_set["spec"]["template"]["spec"]["containers"]
+    limit = str(container.get("resources", {}).get("limits", {}).get("memory", ""))
+    return int(limit.removesuffix("Mi")) if limit.removesuffix("Mi").isdigit() else 0
 
 
 def _is_current(stateful_set: Manifest, pod: Manifest) -> bool:
@@ -47,7 +63,11 @@ def _message(stateful_set: Manifest, pod: Manifest) -> str:
         return "being replaced"
     if _is_ready(pod):
         return "ready"
-    return _container_trouble(pod) or _scheduling_trouble(pod) or "starting"
+    return _trouble(pod) or "starting"
+
+
+def _trouble(pod: Manifest) -> str:
+    return _container_trouble(pod) or _scheduling_trouble(pod)
 
 
 def _container_trouble(pod: _Object) -> str:

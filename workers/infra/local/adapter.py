@@ -8,6 +8,7 @@ import json
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from controlplane.core.errors import Invalid, Unavailable
@@ -56,25 +57,18 @@ class LocalInfra:
         ports = files.remembered_ports(self._spaces, folder.folder, PORTS[kind])
         return Layout(str(folder.config), str(folder.data), _HOST, _HOST, ports)
 
-    def ensure_instance(self, spec: InstanceSpec) -> InstanceStatus:
+    def ensure_instance(self, spec: InstanceSpec, *, may_restart: bool = True) -> InstanceStatus:
         folder = self._files(spec.namespace, spec.name)
         folder.make()
-        folder.write(spec.files)
-        launch = engines.launch(spec, folder)
-        program = Program(
-            name=names.program(spec.namespace.name, spec.name),
-            command=launch.command,
-            directory=str(folder.folder),
-            log_file=str(folder.log / "output.log"),
-            environment=launch.environment,
-            revision=files.digest(spec.files, spec.live_files),
-            priority=600 if spec.kind is Kind.BROKER else 700,
-        )
+        program = _program(spec, folder)
         with _as_infra_error():
-            self._check_ports(program.name, spec)
-            self._supervisor.ensure(program)
+            held_back = not may_restart and self._supervisor.has_other(program)
+            folder.write(folder.with_former(spec) if held_back else spec.files)
+            if not held_back:
+                self._check_ports(program.name, spec)
+                self._supervisor.ensure(program)
             status = self._supervisor.find(program.name)
-        return _observed(spec.name, spec.kind, status)
+        return replace(_observed(spec.name, spec.kind, status), held_back=held_back)
 
     def restart_instance(self, namespace: Namespace, name: str) -> None:
         with _as_infra_error():
@@ -130,6 +124,19 @@ class LocalInfra:
         return InstanceFiles(self._spaces / namespace.name / name)
 
 
+def _program(spec: InstanceSpec, folder: InstanceFiles) -> Program:
+    launch = engines.launch(spec, folder)
+    return Program(
+        name=names.program(spec.namespace.name, spec.name),
+        command=launch.command,
+        directory=str(folder.folder),
+        log_file=str(folder.log / "output.log"),
+        environment=launch.environment,
+        revision=files.digest(spec.files, spec.live_files),
+        priority=600 if spec.kind is Kind.BROKER else 700,
+    )
+
+
 def _kind(instance: str) -> Kind:
     return Kind.BROKER if instance.startswith("broker") else Kind.ROUTER
 
@@ -137,12 +144,15 @@ def _kind(instance: str) -> Kind:
 def _observed(name: str, kind: Kind, status: ProgramStatus | None) -> InstanceStatus:
     if status is None:
         return InstanceStatus(name, kind, running=False, message="not started yet")
+    message = f"{status.state}: {status.message}"
+    running = status.state in {"RUNNING", "STARTING"} and status.pid > 0
     return InstanceStatus(
         name,
         kind,
-        running=status.state in {"RUNNING", "STARTING"} and status.pid > 0,
-        message=f"{status.state}: {status.message}",
+        running=running,
+        message=message,
         boot=f"{status.started_at}-{status.pid}",
+        trouble="" if running else message,
     )
 
 

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from controlplane.embedded.supervisor_client import write_atomically
+from workers.infra.base import InstanceSpec
 
 # Below the kernel's ephemeral range (32768 and up), so no outgoing connection sits on one of them.
 _PORTS = range(21000, 32000)
@@ -45,6 +46,16 @@ class InstanceFiles:
         for path in sorted(self.config.rglob("*"), reverse=True):
             if path.is_file() and str(path.relative_to(self.config)) not in files:
                 path.unlink()
+
+    def with_former(self, spec: InstanceSpec) -> Mapping[str, str]:
+        """Return the spec's live files beside the others as they are in the folder now."""
+        live = {name: text for name, text in spec.files.items() if name in spec.live_files}
+        former = {
+            str(path.relative_to(self.config)): path.read_text()
+            for path in self.config.rglob("*")
+            if path.is_file() and not path.name.startswith(".")
+        }
+        return {**{k: text for k, text in former.items() if k not in spec.live_files}, **live}
 
     def remove(self) -> None:
         """Delete the folder. Idempotent."""

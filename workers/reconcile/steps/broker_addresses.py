@@ -27,7 +27,7 @@ def ensure(work: Work, doors: Doors) -> Outcome:
         if not desired.is_possible(address.address):
             work.problems[address.id] = _IMPOSSIBLE
     pending: dict[str, str] = {}
-    for broker in work.brokers:
+    for broker in work.up_brokers:
         pending |= _converge(work, doors, broker)
     if pending:
         name, reason = min(pending.items())

@@ -40,7 +40,9 @@ def ensure(work: Work, doors: Doors) -> Outcome:
 def _empty(work: Work, doors: Doors, name: str) -> None:
     broker = next(each for each in work.brokers if each.name == name)
     layout = doors.infra.place(work.namespace, Kind.BROKER, name)
-    doors.infra.ensure_instance(desired_brokers.spec(work, broker, layout, emptied=True))
+    # A restart now would lose what is counted since the last sample.
+    spec = desired_brokers.spec(work, broker, layout, emptied=True)
+    doors.infra.ensure_instance(spec, may_restart=False)
     target = reaching.broker(work, doors, name)
     emptied = desired_brokers.build(work, broker, emptied=True)
     doors.brokers.converge(target, emptied)

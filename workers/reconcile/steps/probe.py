@@ -12,7 +12,7 @@ from workers.reconcile.work import Work
 def ensure(work: Work, doors: Doors) -> Outcome:
     """Probe what changed; a full pass probes every kind in use. Routers' probe is their step's."""
     changed = {each.address for each in work.changed_addresses}
-    for broker in work.brokers:
+    for broker in work.up_brokers:
         kinds = {
             each.holds
             for each in desired_brokers.list_addresses(work, broker)

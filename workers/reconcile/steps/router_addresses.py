@@ -20,7 +20,7 @@ logger = structlog.get_logger(__name__)
 def ensure(work: Work, doors: Doors) -> Outcome:
     _refuse_clashes(work)
     pending: dict[str, str] = {}
-    for name in desired_routers.list_names(work):
+    for name in desired_routers.list_up(work):
         pending |= _converge(work, doors, name)
     waiting = _cut_off(work, doors)
     if pending:
@@ -61,9 +61,9 @@ def _repair_stuck(work: Work, doors: Doors) -> None:
     """Recreate links that a router calls active while their broker knows no consumer."""
     unread = {
         broker.name: doors.brokers.list_unread(reaching.broker(work, doors, broker.name))
-        for broker in work.brokers
+        for broker in work.up_brokers
     }
-    for name in desired_routers.list_names(work):
+    for name in desired_routers.list_up(work):
         target, router = (
             reaching.router(work, doors, name),
             desired_routers.build(work, doors, name),
@@ -91,7 +91,7 @@ def _cut_off(work: Work, doors: Doors) -> Wait | None:
     leaving = [each.address for each in desired_routers.list_leaving(work)]
     if not (work.full or leaving or _has_changed_permissions(work)):
         return None
-    for name in desired_routers.list_names(work):
+    for name in desired_routers.list_up(work):
         router = desired_routers.build(work, doors, name)
         doors.routers.cut_off(reaching.router(work, doors, name), router, leaving=leaving)
     early = (desired_routers.settles_at(work) - work.now).total_seconds()

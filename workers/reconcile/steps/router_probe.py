@@ -24,7 +24,7 @@ def ensure(work: Work, doors: Doors) -> Outcome:
     shapes = {_TWINS[Shape(each.type)] for each in rows if each.id not in work.problems}
     if not work.addresses:
         shapes = {Shape.ANYCAST}  # a new space must be seen to work before its first address
-    for name in desired_routers.list_names(work):
+    for name in desired_routers.list_up(work):
         target = reaching.router(work, doors, name)
         for shape in sorted(shapes):
             try:

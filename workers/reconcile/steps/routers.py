@@ -4,9 +4,9 @@ The rendered file holds every entity that the next step keeps live, so a router 
 itself serves as before with nothing of ours alive.
 """
 
-from workers.infra.base import Kind
+from workers.infra.base import InstanceSpec, Kind
 from workers.messaging.management import Unreachable
-from workers.reconcile import desired_routers, reaching
+from workers.reconcile import desired_routers, reaching, rolling
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done, Outcome, Wait
 from workers.reconcile.steps.emptying import PATIENCE
@@ -14,14 +14,11 @@ from workers.reconcile.work import Work
 
 
 def ensure(work: Work, doors: Doors) -> Outcome:
-    for name in desired_routers.list_names(work):
-        _ensure_instance(work, doors, name, emptied=False)
-    for name in desired_routers.list_names(work):
-        try:
-            doors.routers.find_life(reaching.router(work, doors, name))
-        except Unreachable:
-            return Wait(0.2, "RouterStarting")
-    return Done()
+    def answers(name: str) -> bool:
+        return reaching.answers(lambda: doors.routers.find_life(reaching.router(work, doors, name)))
+
+    specs = [_spec(work, doors, name, emptied=False) for name in desired_routers.list_names(work)]
+    return rolling.ensure(work, doors.infra, specs, answers)
 
 
 def empty(work: Work, doors: Doors) -> Outcome:
@@ -53,14 +50,15 @@ def remove(work: Work, doors: Doors) -> Outcome:
     return Done()
 
 
-def _ensure_instance(work: Work, doors: Doors, name: str, *, emptied: bool) -> None:
+def _spec(work: Work, doors: Doors, name: str, *, emptied: bool) -> InstanceSpec:
     layout = doors.infra.place(work.namespace, Kind.ROUTER, name)
     router = desired_routers.build(work, doors, name, emptied=emptied)
-    doors.infra.ensure_instance(desired_routers.spec(work, router, layout, doors.routing.engine))
+    return desired_routers.spec(work, router, layout, doors.routing.engine)
 
 
 def _empty(work: Work, doors: Doors, name: str) -> None:
-    _ensure_instance(work, doors, name, emptied=True)
+    # A restart now would lose what is counted since the last sample.
+    doors.infra.ensure_instance(_spec(work, doors, name, emptied=True), may_restart=False)
     target = reaching.router(work, doors, name)
     router = desired_routers.build(work, doors, name, emptied=True)
     everything = [desired_routers.routed(work, each) for each in work.addresses]

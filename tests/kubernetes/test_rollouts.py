@@ -1,0 +1,244 @@
+"""Changes of running spaces on a real API server: one pod at a time, and only behind readiness."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db.models import F
+from django.utils import timezone
+
+from plans.models import SpacePlan
+from tenants.models import AddressSpace, Broker
+from tests.kubernetes.conftest import ROOM, broker, eventually
+from tests.kubernetes.node import Node
+from tests.reconcile import rows
+from tests.reconcile.fake_routers import fake_routing
+from tests.reconcile.fakes import FakeBroker, FakeBrokers, FakeInfra, FakeMetering
+from workers.infra.base import Namespace
+from workers.infra.kubernetes import resources
+from workers.infra.kubernetes.adapter import KubernetesInfra
+from workers.infra.kubernetes.api import Api
+from workers.infra.kubernetes.cluster import Cluster, Images
+from workers.messaging.management import Unreachable
+from workers.messaging.observed import ManagementTarget
+from workers.reconcile import loop
+from workers.reconcile.doors import Doors
+from workers.reconcile.outcome import Done, Outcome
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def node(fake_node: Node) -> Iterator[Node]:
+    yield fake_node
+    fake_node.withheld.clear()
+    fake_node.missing.clear()
+
+
+class PodBrokers(FakeBrokers):
+    """The broker driver over brokers that are there while their pod is ready."""
+
+    def __init__(self, api: Api) -> None:
+        super().__init__(FakeInfra())
+        self._api = api
+
+    def _at(self, target: ManagementTarget) -> FakeBroker:
+        name, namespace = target.host.split(".")[:2]
+        if not is_ready(self._api, namespace, name):
+            raise Unreachable("nobody there")
+        return self.brokers.setdefault((namespace, name), FakeBroker())
+
+
+class Site:
+    """A space of brokers on the test API server, and what is done to it."""
+
+    def __init__(self, api: Api, cluster: Cluster, folder: Path) -> None:
+        self.api = api
+        self.cluster = cluster
+        self._folder = folder
+        self._brokers = PodBrokers(api)
+        self.space = rows.make_space(rows.make_tenant())
+        Broker.objects.create(space=self.space, ordinal=1)
+
+    def reconcile(self, seconds: float = 30) -> Outcome | None:
+        doors = Doors(
+            infra=KubernetesInfra(self.api, self.cluster),
+            brokers=self._brokers,
+            routers=None,  # type: ignore[arg-type]
+            routing=fake_routing(),
+            metering=FakeMetering(),
+            clock=timezone.now,
+            identities_dir=self._folder,
+        )
+        outcome = loop.reconcile(self.space.id, doors, budget_seconds=seconds)
+        self.space.refresh_from_db()
+        return outcome
+
+    def use_image(self, image: str) -> None:
+        self.cluster = replace(self.cluster, images=Images(broker=image))
+
+    def pod(self, name: str) -> dict[str, Any]:
+        return self.api.find(resources.POD, self.namespace, f"{name}-0") or {}
+
+    @property
+    def namespace(self) -> str:
+        ours = {"waypost.io/space": self.space.id}
+        (found,) = self.api.list(resources.NAMESPACE, None, ours)
+        return resources.name_of(found)
+
+    def images(self) -> list[str]:
+        """Return the image of each broker's pod."""
+        return [
+            self.pod(name)["spec"]["containers"][0]["image"] for name in ("broker-0", "broker-1")
+        ]
+
+    def memory(self) -> list[str]:
+        return [
+            self.pod(name)["spec"]["containers"][0]["resources"]["limits"]["memory"]
+            for name in ("broker-0", "broker-1")
+        ]
+
+    def uid(self, name: str) -> str:
+        return str(self.pod(name)["metadata"]["uid"])
+
+    @property
+    def ready(self) -> dict[str, str]:
+        return next(each for each in self.space.conditions if each["type"] == "Ready")
+
+
+@pytest.fixture
+def site(api: Api, wanted_cluster: Cluster, node: Node, tmp_path: Path) -> Site:
+    made = Site(api, replace(wanted_cluster, images=Images(broker="localhost/broker:1")), tmp_path)
+    assert isinstance(made.reconcile(), Done)
+    return made
+
+
+def is_ready(api: Api, namespace: str, name: str) -> bool:
+    pod = api.find(resources.POD, namespace, f"{name}-0") or {}
+    conditions = pod.get("status", {}).get("conditions", [])
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
+def resize(space: AddressSpace, plan: str) -> None:
+    AddressSpace.objects.filter(pk=space.pk).update(
+        space_plan=SpacePlan.objects.get(key=plan), generation=F("generation") + 1
+    )
+
+
+def test_what_needs_a_restart_waits_for_its_turn(
+    infra: KubernetesInfra, api: Api, namespace: Namespace, node: Node
+) -> None:
+    def uid() -> str:
+        pod = api.find(resources.POD, namespace.name, "broker-0-0") or {}
+        return str(pod.get("metadata", {}).get("uid"))
+
+    def files() -> dict[str, str]:
+        found = {}
+        for name in ("broker-0", "broker-0-main"):
+            found |= (api.find(resources.CONFIG_MAP, namespace.name, name) or {})["data"]
+        return found
+
+    former = broker(namespace)
+    infra.ensure_namespace(namespace, ROOM)
+    assert not infra.ensure_instance(former, may_restart=False).held_back
+    eventually(lambda: infra.list_instances(namespace)[0].running)
+    first = uid()
+    wanted = broker(namespace, **{"broker.xml": "<new/>", "login.config": "new"})
+    for spec in (wanted, replace(former, memory_mb=256)):
+        infra.ensure_namespace(namespace, ROOM)
+        held = infra.ensure_instance(spec, may_restart=False)
+        assert (held.held_back, held.running) == (True, True)
+    infra.ensure_namespace(namespace, ROOM)
+    infra.ensure_instance(wanted, may_restart=False)
+    assert files() == {"broker.xml": "<new/>", "login.config": "x"}
+    assert uid() == first
+
+    infra.ensure_namespace(namespace, ROOM)
+    assert not infra.ensure_instance(wanted).running
+    eventually(lambda: uid() not in (first, "None"))
+    assert files() == {"broker.xml": "<new/>", "login.config": "new"}
+
+
+def test_an_image_change_goes_pod_by_pod(site: Site) -> None:
+    site.use_image("localhost/broker:2")
+
+    outcome = site.reconcile()
+
+    assert isinstance(outcome, Done)
+    assert site.images() == ["localhost/broker:2"] * 2
+
+
+def test_a_second_pod_that_never_becomes_ready_stops_the_rollout_and_is_rolled_back(
+    site: Site, node: Node
+) -> None:
+    second = site.uid("broker-1")
+    site.use_image("localhost/broker:missing")
+    node.missing.add("localhost/broker:missing")
+
+    site.reconcile(5)
+
+    assert site.images() == ["localhost/broker:missing", "localhost/broker:1"]
+    assert site.uid("broker-1") == second
+    assert is_ready(site.api, site.namespace, "broker-1")
+    assert site.ready["reason"] == "RolloutStopped"
+    assert site.ready["message"] == (
+        "broker-0 is not ready: ImagePullBackOff: no image localhost/broker:missing. "
+        "broker-1 keeps what ran before until then."
+    )
+
+    site.use_image("localhost/broker:1")
+    assert isinstance(site.reconcile(), Done)
+
+    assert site.images() == ["localhost/broker:1"] * 2
+    assert site.uid("broker-1") == second, "what never changed was restarted"
+    assert site.ready["status"] == "True"
+
+
+def test_a_second_pod_that_stays_unready_without_a_word_stops_it_too(
+    site: Site, node: Node
+) -> None:
+    node.withheld.add("broker-1-0")
+    site.use_image("localhost/broker:2")
+
+    site.reconcile(4)
+    AddressSpace.objects.update(rolled_at=timezone.now() - 2 * loop.FULL_PASS_EVERY)
+    waited = {**site.ready, "since": (timezone.now() - loop.FULL_PASS_EVERY).isoformat()}
+    AddressSpace.objects.update(conditions=[waited])
+    site.reconcile(0)
+
+    assert site.images() == ["localhost/broker:2"] * 2
+    assert site.ready["reason"] == "BrokerDown"
+    assert site.ready["message"] == "broker-1 is not ready: starting."
+
+    # the old image again, while it is still not ready: it alone is replaced first
+    first = site.uid("broker-0")
+    site.use_image("localhost/broker:1")
+    site.reconcile(3)
+    assert site.images() == ["localhost/broker:2", "localhost/broker:1"]
+    assert site.uid("broker-0") == first
+    node.withheld.clear()
+    site.api.annotate(resources.POD, site.namespace, "broker-1-0", {"look": "again"})
+    assert isinstance(site.reconcile(), Done)
+    assert site.images() == ["localhost/broker:1"] * 2
+
+
+@pytest.mark.parametrize("plan", ["brokered-medium", "brokered-small"])
+def test_a_size_change_goes_pod_by_pod_up_and_down(site: Site, node: Node, plan: str) -> None:
+    sizes = {"brokered-medium": "576Mi", "brokered-small": "448Mi"}
+    (other,) = sizes.keys() - {plan}
+    resize(site.space, other)
+    assert isinstance(site.reconcile(), Done)
+    assert site.memory() == [sizes[other]] * 2
+    node.withheld.add("broker-0-0")
+    resize(site.space, plan)
+
+    site.reconcile(3)
+
+    assert site.memory() == [sizes[plan], sizes[other]]
+    assert site.ready["reason"] == "RollingOut"
+    node.withheld.clear()
+    site.api.annotate(resources.POD, site.namespace, "broker-0-0", {"look": "again"})
+    assert isinstance(site.reconcile(), Done)
+    assert site.memory() == [sizes[plan]] * 2

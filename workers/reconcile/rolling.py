@@ -1,0 +1,113 @@
+"""Restart what must be restarted one at a time, each behind the readiness of all others.
+
+Called by the steps ``brokers`` and ``routers``, for the instances of one kind. Everything that an
+engine reloads reaches all of them at once; what needs a restart is given to one, and to the next
+only when none is down. So a change that an instance cannot start with stops at that instance, the
+others go on as they were, and taking the change back repairs it.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from datetime import timedelta
+
+from tenants.models import AddressSpace
+from workers.infra.base import Infra, InstanceSpec, InstanceStatus
+from workers.reconcile.doors import Doors
+from workers.reconcile.outcome import Done, Outcome, Wait
+from workers.reconcile.work import Down, Work
+
+# A start takes seconds; what is not up after this while will not be up at once.
+_SOON = timedelta(seconds=60)
+_SHORT_SECONDS, _LONG_SECONDS = 0.3, 10.0
+
+
+def ensure(
+    work: Work, infra: Infra, specs: Sequence[InstanceSpec], answers: Callable[[str], bool]
+) -> Outcome:
+    """Bring the instances of one kind to their specs; those that are down go to ``work.down``.
+
+    Done while at least one serves, for the steps that follow are of use to it; ``settled`` at the
+    end of the pass waits for the others. Idempotent: at most one restart a pass.
+    """
+    seen = {spec.name: infra.ensure_instance(spec, may_restart=False) for spec in specs}
+    held = [spec for spec in specs if seen[spec.name].held_back]
+    down = _find_down(work, seen, answers, ask=bool(held))
+    chosen = choose([spec.name for spec in held], seen, down)
+    if chosen is not None:
+        _remember(work)
+        infra.ensure_instance(next(spec for spec in held if spec.name == chosen))
+        down[chosen] = Down("it restarts with what changed")
+    work.down |= down
+    work.waiting |= {spec.name for spec in held} - down.keys()
+    return explain(work) if specs and len(down) == len(specs) else Done()
+
+
+def choose(
+    held: Sequence[str], seen: dict[str, InstanceStatus], down: Collection[str]
+) -> str | None:
+    """Return which of the held-back instances may restart now, None for none of them.
+
+    One that does not run loses nothing, and the change may be what repairs it. One that runs
+    restarts only if no other is down.
+    """
+    stopped = [name for name in held if not seen[name].running]
+    if stopped:
+        return stopped[0]
+    return next((name for name in held if not set(down) - {name}), None)
+
+
+def settled(work: Work, _doors: Doors) -> Outcome:
+    """Wait for the instances that an earlier step of this pass found down."""
+    return explain(work) if work.down else Done()
+
+
+def explain(work: Work) -> Wait:
+    """Return the wait for what is down, with its reason in the words of the place."""
+    name, first = min(work.down.items(), key=lambda each: (not each[1].lasting, each[0]))
+    told = f"{name} is not ready: {first.words}."
+    if not work.waiting:
+        kind = name.partition("-")[0].title()
+        state = "Down" if first.lasting else "Starting"
+        return Wait(_delay(work), f"{kind}{state}: {told}")
+    reason = "RolloutStopped" if first.lasting else "RollingOut"
+    rest = " and ".join(sorted(work.waiting))
+    keep = "keeps" if len(work.waiting) == 1 else "keep"
+    return Wait(_delay(work), f"{reason}: {told} {rest} {keep} what ran before until then.")
+
+
+def _find_down(
+    work: Work,
+    seen: dict[str, InstanceStatus],
+    answers: Callable[[str], bool],
+    *,
+    ask: bool,
+) -> dict[str, Down]:
+    """Return who is down; who runs is asked only if it matters (each costs a connection)."""
+    late = _is_late(work)
+    found = {
+        name: Down(each.trouble or each.message or "starting", late or bool(each.trouble))
+        for name, each in seen.items()
+        if not each.running
+    }
+    if ask or work.full or found or work.unready_since:
+        for name in seen.keys() - found.keys():
+            if not answers(name):
+                found[name] = Down("it does not answer yet", late)
+    return found
+
+
+def _delay(work: Work) -> float:
+    """A worker sleeps through a short wait; one for something that lasts is left to the beat."""
+    lasting = any(each.lasting for each in work.down.values())
+    return _LONG_SECONDS if lasting else _SHORT_SECONDS
+
+
+def _is_late(work: Work) -> bool:
+    """Return whether the space has been waiting for longer than starts take."""
+    since = work.unready_since
+    return since is not None and work.now - max(since, work.space.rolled_at or since) > _SOON
+
+
+def _remember(work: Work) -> None:
+    """Write down that a restart is due now: patience with it begins here."""
+    AddressSpace.objects.filter(id=work.space.id).update(rolled_at=work.now)
+    work.space.rolled_at = work.now
