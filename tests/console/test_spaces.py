@@ -155,6 +155,31 @@ def test_a_new_address_gets_its_settings(world: World, as_: As):
     )  # fmt: skip
 
 
+def test_dead_letters_go_to_a_queue_of_a_brokered_space(world: World, as_: As):
+    space = rows.active_space(world.tenant, plan="brokered-small")
+    url = HOME + "spaces/orders/addresses/new"
+    rows.address(space, "rejected", "queue")
+    asked = {
+        "address": "retried",
+        "address_plan": "brokered-small-queue",
+        "dead_letter": "rejected",
+    }
+
+    shown = as_(world.owner).get(url).content.decode()
+    as_(world.owner).post(url, asked)
+
+    assert "Dead letters go to" in shown
+    assert Address.objects.get(address="retried").dead_letter == "rejected"
+
+
+def test_a_standard_space_asks_for_no_dead_letters(world: World, as_: As):
+    rows.address(rows.active_space(world.tenant), "rejected", "queue")
+
+    shown = as_(world.owner).get(HOME + "spaces/orders/addresses/new").content.decode()
+
+    assert "Dead letters go to" not in shown
+
+
 def test_a_subscription_is_offered_once_there_is_a_topic(world: World, as_: As):
     space, client = rows.active_space(world.tenant), as_(world.owner)
     url = HOME + "spaces/orders/addresses/new"

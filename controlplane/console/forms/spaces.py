@@ -7,7 +7,7 @@ from django import forms
 
 from controlplane.console.forms.base import ConsoleForm
 from plans.catalog import AddressPlanDefinition, SpacePlanDefinition
-from tenants.models import Address
+from tenants.models import Address, SpaceType
 
 _MONO = {"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}
 
@@ -53,7 +53,7 @@ class AddressForm(ConsoleForm):
     dead_letter = forms.ChoiceField(
         label="Dead letters go to",
         required=False,
-        help_text="An address of type deadletter in this space; make it first.",
+        help_text="A queue of this space, for messages that could not be delivered.",
     )
 
     def __init__(
@@ -67,7 +67,9 @@ class AddressForm(ConsoleForm):
         self.address_plans = address_plans
         _offer(self.fields["address_plan"], [(plan.key, plan.title) for plan in address_plans])
         self._offer_neighbours("topic", "topic", neighbours)
-        self._offer_neighbours("dead_letter", "deadletter", neighbours)
+        # Only brokered spaces have dead letters as yet (tenants.address_rules).
+        is_brokered = any(plan.space_type == SpaceType.BROKERED for plan in address_plans)
+        self._offer_neighbours("dead_letter", "queue", neighbours if is_brokered else [])
 
     def _offer_neighbours(self, field: str, kind: str, neighbours: Sequence[Address]) -> None:
         names = [each.address for each in neighbours if each.type == kind]
