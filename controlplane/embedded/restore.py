@@ -7,6 +7,8 @@ it may lie beside the one that it was made from, and neither ends the other's pr
 
 import json
 import shutil
+import subprocess
+import sys
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,7 +31,8 @@ def restore(
     It is not started. ``keys`` is where ``keys.json`` was kept; else it is in ``source``.
 
     Raises:
-        Conflict: ``restore.occupied``: ``root`` holds something.
+        Conflict: ``restore.occupied``: ``root`` holds something; or ``restore.differs``: database
+            and lakehouse are of different instants.
         Missing: ``restore.no_keys``: the keys are not there.
         Invalid: ``restore.not_a_backup``, ``restore.damaged`` (a file is missing or is not the one
             that was written) or ``restore.format`` (of another version).
@@ -102,23 +105,42 @@ def _build(source: Path, keys: Mapping[str, Any], building: Path, say: Say) -> N
         authority.mkdir(exist_ok=True, mode=0o700)
         (authority / name).touch(mode=0o600)
         (authority / name).write_text(text)
-    say("restoring the database")
-    _restore_database(source / backup.DATABASE_DUMP, building, installation)
     say("restoring the lakehouse and stored messages")
     _unpack(source / backup.LAKEHOUSE, building / "lakehouse")
     _unpack(source / backup.SPACES, building / "spaces")
     _forget_taken_ports(building / "spaces", say)
+    say("restoring the database")
+    _restore_database(source / backup.DATABASE_DUMP, installation)
 
 
-def _restore_database(dump: Path, building: Path, installation: Installation) -> None:
-    data_dir = building / "postgres" / "data"
+def _restore_database(dump: Path, installation: Installation) -> None:
+    folder = installation.root / "postgres"
     password = installation.secrets.postgres_password
-    postgres.initialise(data_dir, password)
-    with postgres.serving(data_dir, password, building / "postgres" / "restore.log") as server:
+    postgres.initialise(folder / "data", password)
+    with postgres.serving(folder / "data", password, folder / "restore.log") as server:
         with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
             connection.execute(f'create database "{DATABASE}"')
         options = ["--exit-on-error", "--single-transaction", "--no-owner", str(dump)]
         postgres.run_client(server, DATABASE, "pg_restore", *options)
+        _make_good(installation, server.url(DATABASE))
+
+
+def _make_good(installation: Installation, database_url: str) -> None:
+    """Run ``manage.py after_restore`` as a process of its own: this layer knows no models."""
+    result = subprocess.run(
+        [sys.executable, "-m", "django", "after_restore"],
+        env={**installation.environment(), "WAYPOST_DATABASE_URL": database_url},
+        # Python looks for modules where it runs, and the folder above has a `lakehouse` too.
+        cwd=installation.root / "postgres",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if result.returncode:
+        raise Conflict(
+            f"The backup does not fit together: {result.stderr.strip()[-300:]}",
+            code="restore.differs",
+        )
 
 
 def _unpack(archive: Path, folder: Path) -> None:

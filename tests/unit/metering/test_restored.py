@@ -1,0 +1,102 @@
+"""A restored database and a restored lakehouse of different instants are told apart."""
+
+import shutil
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from controlplane.core import leases
+from tenants.models import AddressSpace
+from tests.unit.metering.conftest import FakeReaders
+from tests.unit.metering.readings import snapshot
+from workers.metering import ingest, sampling
+from workers.models import LandingBatch
+
+pytestmark = pytest.mark.django_db
+State = LandingBatch.State
+
+
+@pytest.fixture
+def commit(space: AddressSpace, readers: FakeReaders, root: Path) -> Callable[[int], None]:
+    """``commit(5)`` brings into bronze that 5 messages came so far."""
+
+    def one(messages: int) -> None:
+        readers.answers[space.id] = {"broker-0": snapshot("boot-1", orders=(messages, 0))}
+        sampling.sample([space], readers)
+        ingest.ingest()
+
+    return one
+
+
+def after_restore() -> str:
+    said = StringIO()
+    call_command("after_restore", stdout=said)
+    return said.getvalue()
+
+
+def refusal() -> str:
+    with pytest.raises(CommandError, match=r"restore\.lakehouse_differs") as refused:
+        after_restore()
+    return str(refused.value)
+
+
+def test_nothing_metered_yet_fits(root: Path) -> None:
+    assert "fit" in after_restore()
+
+
+def test_of_one_instant_fits(commit: Callable[[int], None]) -> None:
+    commit(5)
+
+    assert "fit" in after_restore()
+
+
+def test_a_commit_that_the_database_was_not_told_of_fits(commit: Callable[[int], None]) -> None:
+    commit(5)
+    LandingBatch.objects.update(state=State.LANDED)  # killed between the log and the database
+
+    assert "fit" in after_restore()
+
+
+def test_an_older_lakehouse_is_refused(commit: Callable[[int], None], root: Path) -> None:
+    commit(5)
+    shutil.copytree(root, root.with_name("copy"))
+    commit(7)
+    shutil.rmtree(root)
+    root.with_name("copy").rename(root)
+
+    assert "The lakehouse is older than the database: its last commit is 1" in refusal()
+
+
+def test_a_lost_lakehouse_is_refused(commit: Callable[[int], None], root: Path) -> None:
+    commit(5)
+    shutil.rmtree(root)
+
+    assert "its last commit is 0, and the database knows of 1" in refusal()
+
+
+def test_a_newer_lakehouse_is_refused(commit: Callable[[int], None]) -> None:
+    commit(5)
+    commit(7)
+    LandingBatch.objects.filter(commit_number=2).delete()
+
+    assert "The lakehouse is newer than the database: its last commit is 2" in refusal()
+
+
+def test_every_space_is_due_in_full_and_no_lease_is_held(space: AddressSpace, root: Path) -> None:
+    leases.acquire("lakehouse-pipeline", "a worker that is gone", 900)
+    far = timezone.now() + timezone.timedelta(minutes=4)
+    held: dict[str, Any] = {"claimed_by": "gone", "claimed_until": far, "next_attempt_at": far}
+    AddressSpace.objects.update(**held, last_full_pass_at=timezone.now())
+
+    said = after_restore()
+
+    space.refresh_from_db()
+    found = [space.claimed_until, space.next_attempt_at, space.last_full_pass_at]
+    assert found == [None, None, None]
+    assert leases.acquire("lakehouse-pipeline", "another", 1)
+    assert "1 spaces are due" in said

@@ -1,0 +1,53 @@
+"""After a restore: do the database and the lakehouse stem from the same instant?
+
+The committer numbers its commits in the database and writes the number into the bronze table
+(``committer``), so each side tells how far the other was. Called by ``manage.py after_restore``.
+"""
+
+from pathlib import Path
+
+from django.db.models import Max, QuerySet
+
+from controlplane.core.errors import Conflict
+from workers.metering import committer, delta
+from workers.models import LandingBatch
+
+_MEND = "Restore both of one instant (docs/operate/backup.md) before a worker runs."
+
+
+class LakehouseDiffers(Conflict):
+    """Samples would be lost, or numbered twice."""
+
+    code = "restore.lakehouse_differs"
+    title = "Database and lakehouse are of different instants"
+
+
+def check(root: Path) -> None:
+    """Return if bronze holds every commit that the database knows of, and no other.
+
+    Raises:
+        LakehouseDiffers: the message says which side is older.
+    """
+    numbered = LandingBatch.objects.filter(commit_number__isnull=False)
+    committed = _last(numbered.filter(state=LandingBatch.State.COMMITTED))
+    found = _found(root)
+    if found < committed:
+        raise LakehouseDiffers(
+            f"The lakehouse is older than the database: its last commit is {found}, and the "
+            f"database knows of {committed}. {_MEND}"
+        )
+    if found > _last(numbered):
+        raise LakehouseDiffers(
+            f"The lakehouse is newer than the database: its last commit is {found}, and the "
+            f"database knows of {_last(numbered)}. {_MEND}"
+        )
+
+
+def _last(batches: QuerySet[LandingBatch]) -> int:
+    return batches.aggregate(last=Max("commit_number"))["last"] or 0
+
+
+def _found(root: Path) -> int:
+    if not delta.exists(root, delta.BRONZE):
+        return 0
+    return delta.open_table(root, delta.BRONZE).transaction_version(committer.APP) or 0
