@@ -142,7 +142,7 @@ def _cut(attempt: _Close) -> None:
     cut = sampling.Cut(attempt.invoice.ends_at)
     rounds = sampling.sample(spaces, attempt.readers, cut=cut, patience=_WAIT_SECONDS)
     silent = {each.space_id: each.silent for each in rounds if each.silent}
-    if not all(each.is_applied for each in rounds):
+    if not all(each.is_applied or each.silent for each in rounds):
         raise NotYet("another round is reading a space")
     if not silent:
         return
@@ -162,7 +162,7 @@ def _uncut(attempt: _Close) -> list[AddressSpace]:
     living = MeteredSource.objects.filter(
         ended_at__isnull=True, space_id__in=[space.id for space in own]
     )
-    known = set(living.values_list("space_id", flat=True))
+    known = set(living.filter(bucket_at__isnull=False).values_list("space_id", flat=True))
     open_ = set(living.filter(bucket_at__lt=ends_at).values_list("space_id", flat=True))
     return [space for space in own if space.id in open_ or space.id not in known]
 

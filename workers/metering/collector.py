@@ -68,7 +68,10 @@ def advance(
             previous = None
         state = previous or _fresh(reading, instance, snapshot.boot_id)
         _collect(_step(state, snapshot, reading, clock), done, rows)
-    _collect(_step(space, None, reading, clock), done, rows)
+    if reading.instances:  # else nothing is known, and nothing is said
+        _collect(_step(space, None, reading, clock), done, rows)
+    else:
+        done.append(space)
     return Advance((*done, *known.values()), tuple(rows))
 
 
@@ -170,8 +173,6 @@ def _open_bucket(state: SourceState, bucket_at: datetime) -> SourceState:
 
 
 def _observe_space(state: SourceState, reading: Reading) -> SourceState:
-    if not reading.instances:  # nobody answered: nothing is known, and nothing is said
-        return state
     together = sum(len(snapshot.connections) for snapshot in reading.instances.values())
     peak = max(state.peak_connections, together)
     return replace(

@@ -2,23 +2,25 @@
 
 Called by the beat's round over all spaces, by the close (which cuts a bucket) and before teardown.
 Reads run without a transaction; what was read is applied per space in one. A space is read by one
-round at a time (lease ``sample:<space>``), so no snapshot is applied after a newer one.
+round at a time (lease ``sample:<space>``), so no snapshot is applied after a newer one. What is odd
+about one instance or space is its own: it is said, is no sample, and every other one is read.
 """
 
 import time
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 
 import structlog
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
 from controlplane.core import leases
+from controlplane.core.errors import WaypostError
 from tenants.models import AddressSpace
 from workers.infra.base import InfraError
 from workers.messaging.observed import InstanceSnapshot
@@ -37,7 +39,10 @@ _CLOCK_SET_BACK = timedelta(minutes=2)
 
 @dataclass(frozen=True)
 class Sampled:
-    """What one round saw of one space. ``is_applied`` False: another round was at it."""
+    """What one round saw of one space. ``is_applied`` False: another round was at it.
+
+    Or it could not be read or remembered at all: then ``silent`` names it as a whole.
+    """
 
     space_id: str
     is_applied: bool
@@ -72,6 +77,9 @@ def sample(
 
     An instance that does not answer is ``silent``; the others are applied all the same. Some
     spaces are read at once, so that one slow instance does not hold up all others.
+
+    Raises:
+        OperationalError, InterfaceError: the database is away; what was read is forgotten.
     """
     done: list[Sampled] = []
     waiting = iter(spaces)
@@ -85,12 +93,13 @@ def sample(
 
 @dataclass(frozen=True)
 class _Begun:
-    """A space that is being read; ``running`` None: another round has it, or nobody knows it."""
+    """A space that is being read; ``running`` None: another round has it, or ``is_unreadable``."""
 
     space: AddressSpace
     started_at: datetime
     types: Mapping[str, str]
     running: Mapping[str, Future[tuple[InstanceSnapshot, datetime]]] | None
+    is_unreadable: bool = False
 
 
 def _begin(
@@ -101,24 +110,47 @@ def _begin(
 ) -> _Begun:
     stack, patience = context
     started_at = timezone.now()
-    readable = _find(readers, space) if _hold(space, stack, patience) else None
-    if readable is None:
+    if not _hold(space, stack, patience):
         return _Begun(space, started_at, {}, None)
+    readable = _find(readers, space)
+    if readable is None:
+        return _Begun(space, started_at, {}, None, is_unreadable=True)
     running = {each.name: pool.submit(_timed, each) for each in readable.instances}
     return _Begun(space, started_at, readable.types, running)
 
 
 def _finish(begun: _Begun, cut: Cut) -> Sampled:
+    space = begun.space
     if begun.running is None:
-        return Sampled(begun.space.id, is_applied=False)
-    seen = {name: _answer(begun.space, name, each) for name, each in begun.running.items()}
+        return _unread(space) if begun.is_unreadable else Sampled(space.id, is_applied=False)
+    seen = {name: _answer(space, name, each) for name, each in begun.running.items()}
     answers = {name: answer for name, answer in seen.items() if answer is not None}
     taken_at = max((at for _, at in answers.values()), default=timezone.now())
     snapshots = {name: snapshot for name, (snapshot, _) in answers.items()}
-    space = begun.space
     reading = Reading(space.tenant_id, space.id, taken_at, snapshots, begun.types)
-    applied = apply(reading, started_at=begun.started_at, cut=cut)
-    return Sampled(space.id, applied, frozenset(snapshots), frozenset(seen) - frozenset(snapshots))
+    silent = frozenset(seen) - frozenset(snapshots)
+    with _guarded("a reading cannot be remembered", space=space.id):
+        applied = apply(reading, started_at=begun.started_at, cut=cut)
+        return Sampled(space.id, applied, frozenset(snapshots), silent)
+    return _unread(space)
+
+
+def _unread(space: AddressSpace) -> Sampled:
+    every = frozenset({f"every instance of {space.name}"})
+    return Sampled(space.id, is_applied=False, silent=every)
+
+
+@contextmanager
+def _guarded(event: str, **about: str) -> Iterator[None]:
+    """Log whatever goes wrong and go on behind the block; a database that is away is raised."""
+    try:
+        yield
+    except (OperationalError, InterfaceError):
+        raise
+    except (NoAnswer, InfraError, WaypostError) as error:
+        logger.warning(event, **about, reason=str(error))
+    except Exception:  # one odd instance must not end the metering of all others
+        logger.exception(event, **about)
 
 
 def apply(reading: Reading, *, started_at: datetime, cut: Cut | None = None) -> bool:
@@ -150,11 +182,9 @@ def _is_newer(state: SourceState, started_at: datetime) -> bool:
 
 
 def _find(readers: Readers, space: AddressSpace) -> Readable | None:
-    try:
+    with _guarded("instances cannot be listed", space=space.id):
         return readers.find(space)
-    except InfraError as error:
-        logger.warning("instances cannot be listed", space=space.id, reason=error.reason)
-        return None
+    return None
 
 
 def _timed(instance: Instance) -> tuple[InstanceSnapshot, datetime]:
@@ -164,11 +194,9 @@ def _timed(instance: Instance) -> tuple[InstanceSnapshot, datetime]:
 def _answer(
     space: AddressSpace, name: str, reading: Future[tuple[InstanceSnapshot, datetime]]
 ) -> tuple[InstanceSnapshot, datetime] | None:
-    try:
+    with _guarded("no sample", space=space.id, instance=name):
         return reading.result()
-    except NoAnswer as error:
-        logger.warning("no sample", space=space.id, instance=name, reason=str(error))
-        return None
+    return None
 
 
 def _hold(space: AddressSpace, stack: ExitStack, patience: float) -> bool:

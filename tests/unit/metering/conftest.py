@@ -15,26 +15,30 @@ from tests.unit.metering.readings import TYPES
 from workers.messaging.observed import InstanceSnapshot
 from workers.metering.readers import Instance, NoAnswer, Readable
 
+Answer = InstanceSnapshot | Exception | None
+
 
 @dataclass
 class FakeReaders:
-    """Answers for instances by space id; a snapshot of None does not answer.
+    """Answers for instances by space id; None does not answer, an exception is raised.
 
     Verified against the real drivers by tests/verification.
     """
 
-    answers: dict[str, Mapping[str, InstanceSnapshot | None]] = field(default_factory=dict)
+    answers: dict[str, Mapping[str, Answer]] = field(default_factory=dict)
     before_read: Callable[[], None] = lambda: None
 
     def find(self, space: AddressSpace) -> Readable:
         told = self.answers.get(space.id, {})
         return Readable([Instance(name, self._reader(each)) for name, each in told.items()], TYPES)
 
-    def _reader(self, told: InstanceSnapshot | None) -> Callable[[], InstanceSnapshot]:
+    def _reader(self, told: Answer) -> Callable[[], InstanceSnapshot]:
         def read() -> InstanceSnapshot:
             self.before_read()
             if told is None:
                 raise NoAnswer("silent")
+            if isinstance(told, Exception):
+                raise told
             return told
 
         return read

@@ -22,6 +22,8 @@ from tests.unit.metering.conftest import FakeReaders
 from tests.unit.metering.deltas import write_gold
 from tests.unit.metering.readings import snapshot
 from tests.unit.plans_billing import billing_rows, reference_gold
+from workers.infra.base import InfraError
+from workers.messaging.management import Refused
 from workers.metering import (
     closing,
     committer,
@@ -197,6 +199,31 @@ def test_close_waits_for_a_silent_instance_and_then_is_held(
     shows(orders=(5, 0))
     sampling.round_all(readers)
     readers.answers[space.id] = {"broker-0": None}
+    invoice = close_now(owner)
+
+    closing.close(invoice.id, readers)
+    waiting = Invoice.objects.get(pk=invoice.pk).state
+    Invoice.objects.filter(pk=invoice.pk).update(updated_at=timezone.now() - 2 * closing.PATIENCE)
+    closing.close(invoice.id, readers)
+
+    assert waiting == State.CLOSING
+    assert reasons(invoice) == {"samples.silent"}
+
+
+@pytest.mark.parametrize("odd", ["instance", "space"])
+def test_close_is_held_by_an_instance_or_space_that_cannot_be_read(
+    owner: Tenant,
+    space: AddressSpace,
+    readers: FakeReaders,
+    monkeypatch: pytest.MonkeyPatch,
+    odd: str,
+) -> None:
+    def refuse(_: AddressSpace) -> None:
+        raise InfraError("away", reason="Away", retry=True)
+
+    readers.answers[space.id] = {"broker-0": Refused("AMQ229032")}
+    if odd == "space":
+        monkeypatch.setattr(readers, "find", refuse)
     invoice = close_now(owner)
 
     closing.close(invoice.id, readers)

@@ -2,15 +2,20 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
 from controlplane.core import leases
+from controlplane.core.errors import Unavailable
 from tenants.models import AddressSpace
+from tests.factories import domain
 from tests.unit.metering.conftest import FakeReaders
 from tests.unit.metering.readings import snapshot
 from workers.infra.base import InfraError
+from workers.messaging.management import Refused
 from workers.metering import ingest, landing, last_samples, lives, sampling, sources
 from workers.metering.collector import Reading
 from workers.metering.last_samples import LastSampler
@@ -64,6 +69,53 @@ def test_place_that_does_not_answer_is_no_sample(
 
     assert sampled.is_applied is False
     assert not MeteredSource.objects.exists()
+
+
+@pytest.mark.parametrize("odd", [Refused("AMQ229032"), StopIteration(), KeyError("data")])
+def test_odd_instance_is_silent_and_all_others_are_sampled(
+    space: AddressSpace, readers: FakeReaders, odd: Exception
+) -> None:
+    other = domain.space(space.tenant, "brokered")
+    AddressSpace.objects.filter(id=other.id).update(active_since=timezone.now())
+    readers.answers[space.id] = {"broker-0": odd, "router-0": snapshot(rpc=(5, 0))}
+    readers.answers[other.id] = {"broker-1": snapshot(orders=(7, 0))}
+
+    sampled = {each.space_id: each for each in sampling.round_all(readers)}
+
+    assert sampled[space.id].silent == {"broker-0"}
+    assert sampled[other.id].reached == {"broker-1"}
+    assert (seen("router-0", "rpc"), seen("broker-1")) == (5, 7)
+
+
+@pytest.mark.parametrize("step", ["find", "apply"])
+def test_odd_space_is_no_sample_and_all_others_are_sampled(
+    space: AddressSpace, readers: FakeReaders, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    other = domain.space(space.tenant, "brokered")
+    AddressSpace.objects.filter(id=other.id).update(active_since=timezone.now())
+    for each in (space, other):
+        readers.answers[each.id] = {"broker-0": snapshot(orders=(7, 0))}
+    whole = {"find": readers.find, "apply": sampling.apply}[step]
+
+    def fail_once(of: Any, **arguments: Any) -> Any:
+        if space.id in (getattr(of, "id", ""), getattr(of, "space_id", "")):
+            raise Unavailable("The seal of the certificate does not open.")
+        return whole(of, **arguments)
+
+    monkeypatch.setattr(readers if step == "find" else sampling, step, fail_once)
+
+    sampled = {each.space_id: each for each in sampling.round_all(readers)}
+
+    assert (sampled[space.id].is_applied, sampled[other.id].is_applied) == (False, True)
+    assert sampled[space.id].silent
+    assert list(MeteredSource.objects.values_list("space_id", flat=True).distinct()) == [other.id]
+
+
+def test_database_that_is_away_ends_the_round(space: AddressSpace, readers: FakeReaders) -> None:
+    readers.answers[space.id] = {"broker-0": OperationalError("the connection is closed")}
+
+    with pytest.raises(OperationalError):
+        sampling.round_all(readers)
 
 
 def test_round_leaves_a_space_to_the_round_that_reads_it(
