@@ -9,6 +9,7 @@ import typer
 
 from controlplane.cli import output
 from controlplane.cli.options import State
+from controlplane.cli.output import Format, Output
 from controlplane.core.errors import Invalid
 from controlplane.embedded import installation as installations
 
@@ -25,6 +26,7 @@ def publish(
     file: Path,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say who is affected.")] = False,
     state: State = None,
+    form: Output = Format.TABLE,
 ) -> None:
     """Publish a catalogue from YAML as a new version."""
     if not file.is_file():
@@ -33,7 +35,7 @@ def publish(
     if found is None:
         raise Invalid("There is no installation here: give --state.", code="stack.nothing_here")
     # A process of its own, because Django is set up once per process from its environment.
-    options = ["--dry-run"] if dry_run else []
+    options = [f"--output={form.value}", *(["--dry-run"] if dry_run else [])]
     job = [sys.executable, "-m", "controlplane.cli.publish", str(file.absolute()), *options]
     ended = subprocess.run(job, env=found.environment(), check=False)
     if ended.returncode:

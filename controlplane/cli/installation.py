@@ -18,16 +18,20 @@ from controlplane.embedded import stack
 def up(
     state: State = None,
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="The portal's port.")] = None,
+    form: Output = Format.TABLE,
 ) -> None:
     """Start the embedded Waypost and leave it running; again, it repairs what is missing."""
     began = time.monotonic()
     root = installations.root_from(state)
     with output.errors.status("starting"):
         started = stack.up(root, web_port=port, say=output.say)
-    output.show_text(f"up after {time.monotonic() - began:.1f} s: {started.url}")
-    output.show_text(
-        f"operator: {installations.OPERATOR_EMAIL} / {started.secrets.operator_password}"
-    )
+    seconds, password = time.monotonic() - began, started.secrets.operator_password
+    if form is Format.JSON:
+        operator = {"email": installations.OPERATOR_EMAIL, "password": password}
+        output.show_json({"root": root, "url": started.url, "operator": operator})
+        return
+    output.show_text(f"up after {seconds:.1f} s: {started.url}")
+    output.show_text(f"operator: {installations.OPERATOR_EMAIL} / {password}")
 
 
 def down(

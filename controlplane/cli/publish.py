@@ -19,6 +19,8 @@ def main() -> None:
     from controlplane.core.audit import Actor
     from plans import catalog
 
+    is_json = "--output=json" in sys.argv
+    form = output.Format.JSON if is_json else output.Format.TABLE
     with output.refusals():
         catalogue = catalog.parse(_read(Path(sys.argv[1])))
         rows = [
@@ -30,7 +32,7 @@ def main() -> None:
             }
             for change in catalog.preview(catalogue)
         ]
-        output.show_rows(rows, ["what", "key", "change", "tenants"], output.Format.TABLE)
+        output.show_rows(rows, ["what", "key", "change", "tenants"], form)
         if "--dry-run" not in sys.argv:
             catalog.publish(catalogue, by=Actor("operator:command-line"))
 

@@ -163,3 +163,6 @@ def test_a_dry_run_of_the_default_catalogue_changes_nothing(
     assert shown.returncode == 0, shown.stderr
     assert "business" in shown.stdout
     assert "changed" not in shown.stdout
+    asked = ("catalog", "publish", default, "--dry-run", "-o", "json", "--state", running.root)
+    rows = json.loads(waypost(*asked).stdout)
+    assert {"business"} <= {each["key"] for each in rows}

@@ -49,14 +49,16 @@ def test_up_returns_when_the_workers_take_tasks(folder: Path) -> None:
     assert ["Connected to redis" in log for log in logs] == [True, True]
 
 
-def test_up_again_changes_nothing(running: Installation) -> None:
+def test_up_again_changes_nothing(running: Installation, waypost: Waypost) -> None:
     before = {server.name: server.pid for server in stack.status(running.root).servers}
 
     again = stack.up(running.root)
+    told = waypost("up", "--state", running.root, "-o", "json")
 
     after = {server.name: server.pid for server in stack.status(running.root).servers}
     assert again == running
     assert after == before
+    assert json.loads(told.stdout)["url"] == running.url
 
 
 def test_up_again_refuses_another_port(running: Installation, waypost: Waypost) -> None:
