@@ -1,5 +1,6 @@
 """The rights that the chart gives the worker: enough for the adapter, and not a write more."""
 
+import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,7 @@ def is_through(call: Callable[[], object]) -> bool:
         call()
     except InfraError as error:
         if error.reason in ("RightsPending", "ClusterForbidden"):
+            logging.getLogger(__name__).warning("waiting: %s", error)
             return False
         raise
     return True

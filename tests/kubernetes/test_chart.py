@@ -1,0 +1,143 @@
+"""The chart on a real API server: accepted whole, installed, upgraded, its keys kept."""
+
+import base64
+import os
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kubernetes import client
+from kubernetes.client import ApiClient
+
+from controlplane.core import secrets
+from tests.charts import rendered, tools
+from tests.kubernetes import chart, foreign_kinds
+from tests.kubernetes.node import Node
+from tests.kubernetes.test_adapter import eventually
+from workers.messaging import certificates
+
+NAMESPACE, RELEASE = "waypost-chart", "shop"
+NOW = datetime.now(UTC)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def place(admin: ApiClient) -> None:
+    chart.make_namespace(admin, NAMESPACE)
+    foreign_kinds.make(admin)
+
+
+@pytest.fixture
+def installed(kubeconfig: Path) -> Any:
+    chart.install(kubeconfig, RELEASE, NAMESPACE)
+    yield RELEASE
+    chart.helm(kubeconfig, "uninstall", RELEASE, "-n", NAMESPACE)
+
+
+def stored(admin: ApiClient, name: str) -> dict[str, str]:
+    """Return the secret's content as text."""
+    core: Any = client.CoreV1Api(admin)
+    held = core.read_namespaced_secret(f"{RELEASE}-{name}", NAMESPACE).data
+    return {key: base64.b64decode(value).decode() for key, value in held.items()}
+
+
+@pytest.mark.parametrize("values", rendered.VARIANTS, ids=lambda path: path.stem)
+def test_every_object_of_a_variant_is_accepted(kubeconfig: Path, values: Path) -> None:
+    text = rendered.template(values, "-n", NAMESPACE, "--set", "podAnnotations.tried=yes")
+
+    ran = subprocess.run(
+        [tools.kubectl(), "apply", "--server-side", "--dry-run=server", "-n", NAMESPACE, "-f", "-"],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "KUBECONFIG": str(kubeconfig)},
+    )
+
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr == ""  # warnings too: pod security, fields that are going
+    accepted = [line for line in ran.stdout.splitlines() if "serverside-applied" in line]
+    assert len(accepted) == len(chart.manifests(text))
+
+
+def test_keys_are_made_once_and_outlive_the_release(kubeconfig: Path, admin: ApiClient) -> None:
+    names = ("secrets", "connections", "control-authority")
+    chart.install(kubeconfig, RELEASE, NAMESPACE)
+    made = {name: stored(admin, name) for name in names}
+
+    chart.install(kubeconfig, RELEASE, NAMESPACE, "--set", "web.resources.requests.cpu=300m")
+    upgraded = {name: stored(admin, name) for name in names}
+    chart.helm(kubeconfig, "uninstall", RELEASE, "-n", NAMESPACE)
+    left = {name: stored(admin, name) for name in names}
+    chart.install(kubeconfig, RELEASE, NAMESPACE)
+    again = {name: stored(admin, name) for name in names}
+    chart.helm(kubeconfig, "uninstall", RELEASE, "-n", NAMESPACE)
+
+    assert made == upgraded == left == again
+    assert made["connections"]["database-password"] in made["connections"]["database-url"]
+
+
+def test_keys_that_are_made_are_keys(
+    installed: str, admin: ApiClient, settings: Any, tmp_path: Path
+) -> None:
+    keys = stored(admin, "secrets")
+    authority = stored(admin, "control-authority")
+    settings.SECRET_KEYS = [keys["sealing-keys"]]
+    (tmp_path / "authority.pem").write_text(authority["authority.pem"])
+
+    found = certificates.control_authority(tmp_path, NOW)
+    issued = certificates.issue_client(found, "spc_1", NOW)
+
+    assert secrets.unseal(secrets.seal("word")) == "word"
+    assert found.certificate_pem == authority["ca.pem"]
+    assert certificates.is_good(issued, found, (), NOW)
+    assert len(keys["secret-key"]) == 50
+    assert len(keys["operator-password"]) == 20
+
+
+def test_an_upgrade_replaces_what_changed_and_nothing_else(
+    installed: str, kubeconfig: Path, admin: ApiClient
+) -> None:
+    before = _versions(admin)
+
+    chart.install(kubeconfig, RELEASE, NAMESPACE)
+    same = _versions(admin)
+    chart.install(
+        kubeconfig, RELEASE, NAMESPACE, "--set-string", "settings.WAYPOST_SAMPLE_SECONDS=30"
+    )
+    changed = _versions(admin)
+
+    assert before == same
+    assert {name for name in before if before[name] != changed[name]} == {
+        f"{RELEASE}-{name}" for name in ("web", "worker", "metering", "beat", "auth")
+    }
+
+
+def test_every_pod_is_let_in_by_pod_security(
+    installed: str, admin: ApiClient, fake_node: Node
+) -> None:
+    core: Any = client.CoreV1Api(admin)
+
+    def components() -> set[str]:
+        pods = core.list_namespaced_pod(
+            NAMESPACE, label_selector=f"app.kubernetes.io/instance={RELEASE}"
+        )
+        return {p.metadata.labels["app.kubernetes.io/component"] for p in pods.items}
+
+    eventually(
+        lambda: (
+            components()
+            == {"web", "worker", "metering", "beat", "auth", "migrate", "database", "queue"}
+        )
+    )
+
+
+def _versions(admin: ApiClient) -> dict[str, int]:
+    """Return the generation of every workload; it rises with each change of its spec."""
+    apps: Any = client.AppsV1Api(admin)
+    found = [
+        *apps.list_namespaced_deployment(NAMESPACE).items,
+        *apps.list_namespaced_stateful_set(NAMESPACE).items,
+    ]
+    return {each.metadata.name: each.metadata.generation for each in found}
