@@ -11,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import structlog
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from controlplane.core import leases, operations
@@ -156,15 +157,23 @@ def _cut(attempt: _Close) -> None:
 
 
 def _uncut(attempt: _Close) -> list[AddressSpace]:
-    """The tenant's live spaces with a source whose next sample would still be in the period."""
-    ends_at = attempt.invoice.ends_at
-    own = [s for s in sampling.list_spaces() if s.tenant_id == attempt.invoice.tenant_id]
-    living = MeteredSource.objects.filter(
-        ended_at__isnull=True, space_id__in=[space.id for space in own]
+    """The tenant's spaces with a source whose next sample would still be in the period.
+
+    One that is being deleted too, until its last sample has ended all its lives.
+    """
+    own = AddressSpace.objects.filter(
+        tenant_id=attempt.invoice.tenant_id, active_since__isnull=False, deleted_at__isnull=True
     )
-    known = set(living.filter(bucket_at__isnull=False).values_list("space_id", flat=True))
-    open_ = set(living.filter(bucket_at__lt=ends_at).values_list("space_id", flat=True))
-    return [space for space in own if space.id in open_ or space.id not in known]
+    begun = MeteredSource.objects.filter(bucket_at__isnull=False, space_id__in=own.values("id"))
+    living = begun.filter(ended_at__isnull=True)
+    inside = _spaces(living.filter(bucket_at__lt=attempt.invoice.ends_at))
+    over = _spaces(begun.filter(space_id__in=own.filter(deletion_requested_at__isnull=False)))
+    outside = (_spaces(living) | over) - inside
+    return list(own.exclude(id__in=outside).order_by("id"))
+
+
+def _spaces(sources: QuerySet[MeteredSource]) -> set[str]:
+    return set(sources.values_list("space_id", flat=True))
 
 
 def _land(attempt: _Close) -> None:

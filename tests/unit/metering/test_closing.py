@@ -35,6 +35,7 @@ from workers.metering import (
     sampling,
     verifying,
 )
+from workers.metering.last_samples import LastSampler
 from workers.metering.pipeline import PipelineBusy, PipelineFailed, Report, Table
 from workers.models import LandingBatch, MeteredSource
 
@@ -147,6 +148,48 @@ def test_usage_after_the_close_belongs_to_the_next_period(
     assert billed(invoice)["messages_in"] == 5
     later = usage.totals(owner.id, invoice.ends_at, timezone.now() + timedelta(days=1))
     assert later["messages_in"] == 3
+
+
+def test_close_cuts_a_space_whose_last_sample_is_still_to_come(
+    owner: Tenant, space: AddressSpace, readers: FakeReaders, shows: Callable[..., None]
+) -> None:
+    shows(orders=(5, 0))
+    sampling.round_all(readers)
+    AddressSpace.objects.filter(id=space.id).update(deletion_requested_at=timezone.now())
+    shows(orders=(9, 0))
+    invoice = close_now(owner)
+    closing.close(invoice.id, readers)
+    shows(orders=(12, 0))
+
+    LastSampler(readers).last_sample(space.id, None)
+    ingest.ingest()
+    rounds.run_pipeline()
+
+    assert Invoice.objects.get(pk=invoice.pk).state == State.DRAFT
+    assert billed(invoice)["messages_in"] == 9
+    later = usage.totals(owner.id, invoice.ends_at, timezone.now() + timedelta(days=1))
+    assert later["messages_in"] == 3
+
+
+def test_close_waits_for_a_space_that_ends_and_asks_it_nothing_afterwards(
+    owner: Tenant, space: AddressSpace, readers: FakeReaders, shows: Callable[..., None]
+) -> None:
+    shows(orders=(5, 0))
+    sampling.round_all(readers)
+    AddressSpace.objects.filter(id=space.id).update(deletion_requested_at=timezone.now())
+    readers.answers[space.id] = {"broker-0": None}
+    invoice = close_now(owner)
+
+    closing.close(invoice.id, readers)
+    waiting = Invoice.objects.get(pk=invoice.pk).state
+    shows(orders=(9, 0))
+    LastSampler(readers).last_sample(space.id, None)
+    readers.answers[space.id] = {"broker-0": None}
+    closing.close(invoice.id, readers)
+
+    assert waiting == State.CLOSING
+    assert Invoice.objects.get(pk=invoice.pk).state == State.DRAFT
+    assert usage.totals(owner.id, invoice.starts_at, timezone.now())["messages_in"] == 9
 
 
 def test_close_again_changes_nothing(
