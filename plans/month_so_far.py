@@ -1,72 +1,89 @@
-"""What a billing month has been charged so far: plain values that one invoice hands to the next.
+"""What a billing month was billed for so far: plain values that one invoice hands to the next.
 
-Included amounts, tiers, flat prices and roundings run over the calendar month, however it is cut
-into invoices. ``pricing.rate`` takes the state before an invoice and returns the one after it; the
-document of the invoice keeps it.
+``pricing.rate`` prices the month anew from its beginning and charges what these values do not hold
+yet. The document of the invoice keeps the state after it.
 """
 
-from copy import deepcopy
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
+from plans.billable import Lifetime, Segment, SpaceUsage
+from plans.periods import Period
+from plans.price_rules import Price
 
-@dataclass
-class Tally:
-    """One meter in the month so far, in base units.
+# Gives a plan version's segment without use; ``from_plain`` needs it.
+SegmentOf = Callable[[str, int, Period], Segment]
 
-    ``used`` is a sum, of a peak the largest value. ``granted`` is what plans included, times the
-    seconds each was in force; ``included`` what use took of it. ``billed`` is all use beyond,
-    the place in the tiers; ``charged`` says at which price (key of a ``Charge``).
+
+@dataclass(frozen=True)
+class MonthSoFar:
+    """Ended segments with their use, lifetimes (one a plan version) and what was charged for them.
+
+    ``charged`` is base units by meter and price, never zero.
     """
 
-    used: int = 0
-    granted: int = 0
-    included: int = 0
-    billed: int = 0
-    charged: dict[str, int] = field(default_factory=dict)
-
-
-@dataclass
-class Hours:
-    """Seconds of life of the spaces or addresses on one plan version in the month so far."""
-
-    title: str
-    hour_price: str
-    lived: int = 0
-    billed: int = 0
-
-
-@dataclass
-class MonthSoFar:
-    """The state of a month: ``meters`` by meter, ``hours`` by meter, plan key and version."""
-
-    meters: dict[str, Tally] = field(default_factory=dict)
-    hours: dict[tuple[str, str, int], Hours] = field(default_factory=dict)
-
-    def tally(self, meter: str) -> Tally:
-        """Return the meter's tally, begun at zero where there is none."""
-        return self.meters.setdefault(meter, Tally())
-
-    def copy(self) -> "MonthSoFar":
-        """Return a state that can be charged without changing this one."""
-        return deepcopy(self)
+    segments: tuple[Segment, ...] = ()
+    lifetimes: tuple[Lifetime, ...] = ()
+    charged: Mapping[tuple[str, Price], int] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
-        """Return the state as JSON values; ``from_plain`` reads them."""
-        hours = [
-            {"meter": meter, "plan": plan, "plan_version": version, **asdict(lived)}
-            for (meter, plan, version), lived in sorted(self.hours.items())
-        ]
-        return {"meters": {m: asdict(tally) for m, tally in self.meters.items()}, "hours": hours}
+        """Return the state as JSON values; plans by key and version. ``from_plain`` reads them."""
+        return {
+            "segments": [_segment(segment) for segment in self.segments],
+            "hours": [
+                [x.meter, x.plan_key, x.plan_version, x.title, _digits(x.hour_price), x.seconds]
+                for x in self.lifetimes
+            ],
+            "charged": [
+                [meter, price.kind, _digits(price.unit_price), price.per, base]
+                for (meter, price), base in sorted(self.charged.items())
+            ],
+        }
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> "MonthSoFar":
-        """Return the state that ``plain`` gave."""
-        meters = {meter: Tally(**fields) for meter, fields in plain["meters"].items()}
-        hours = {
-            (row["meter"], row["plan"], row["plan_version"]): Hours(
-                row["title"], row["hour_price"], row["lived"], row["billed"]
-            )
-            for row in plain["hours"]
-        }
-        return cls(deepcopy(meters), hours)
+    def from_plain(cls, plain: Mapping[str, Any], segment_of: SegmentOf) -> "MonthSoFar":
+        """Return the state that ``plain`` gave, with its plans from ``segment_of``."""
+        return cls(
+            tuple(_used(row, segment_of) for row in plain["segments"]),
+            tuple(
+                Lifetime(meter, key, version, title, Decimal(price), "", seconds, 0)
+                for meter, key, version, title, price, seconds in plain["hours"]
+            ),
+            {
+                (meter, Price(kind, Decimal(price), per)): base
+                for meter, kind, price, per, base in plain["charged"]
+            },
+        )
+
+
+def merged(lifetimes: Iterable[Lifetime]) -> tuple[Lifetime, ...]:
+    """Return one lifetime a meter and plan version, of no space, in a stable order."""
+    found: dict[tuple[str, str, int], Lifetime] = {}
+    for each in lifetimes:
+        key = (each.meter, each.plan_key, each.plan_version)
+        lived = found[key].seconds if key in found else 0
+        found[key] = replace(each, space_id="", count=0, seconds=lived + each.seconds)
+    return tuple(lifetime for _, lifetime in sorted(found.items(), key=lambda item: item[0]))
+
+
+def _segment(segment: Segment) -> dict[str, Any]:
+    return {
+        "starts_at": segment.period.starts_at.isoformat(),
+        "ends_at": segment.period.ends_at.isoformat(),
+        "plan": segment.plan_key,
+        "plan_version": segment.plan_version,
+        "usage": [[use.space_id, use.meter, use.quantity] for use in segment.usage],
+    }
+
+
+def _used(row: Mapping[str, Any], segment_of: SegmentOf) -> Segment:
+    starts_at, ends_at = (datetime.fromisoformat(row[name]) for name in ("starts_at", "ends_at"))
+    segment = segment_of(row["plan"], row["plan_version"], Period(starts_at, ends_at))
+    return replace(segment, usage=tuple(SpaceUsage(*use) for use in row["usage"]))
+
+
+def _digits(price: Decimal) -> str:
+    return f"{price.normalize():f}"

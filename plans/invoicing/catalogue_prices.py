@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from controlplane.core.errors import Unavailable
 from plans import catalog, meters
 from plans.meters import LIFETIMES, SPACE_HOURS, Model
 from plans.models import AddressPlan, CatalogueVersion, Plan, SpacePlan
 from plans.money import Rounding
+from plans.month_so_far import MonthSoFar
 from plans.periods import Period
 from plans.pricing import PriceRule, Segment, SellerRule, Tier
 
@@ -71,6 +73,15 @@ def segment(plan: Plan, span: Period, *, runs_on: bool) -> Segment:
         },
         runs_on=runs_on,
     )
+
+
+def month_so_far(plain: Mapping[str, Any]) -> MonthSoFar:
+    """Return a state of a month as a document keeps it, with the prices of its plans."""
+    return MonthSoFar.from_plain(plain, _segment_of)
+
+
+def _segment_of(key: str, version: int, span: Period) -> Segment:
+    return segment(Plan.objects.get(key=key, version=version), span, runs_on=False)
 
 
 def hours(meter: str, key: str, version: int) -> tuple[str, Decimal]:

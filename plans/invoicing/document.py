@@ -20,7 +20,7 @@ from plans.usage import Figure
 
 SCHEMA = "waypost.invoice.v1"
 # Raised whenever equal inputs may give other bytes; a manifest names the engine that made it.
-ENGINE_VERSION = "2"
+ENGINE_VERSION = "3"
 
 Document = dict[str, Any]
 

@@ -1,7 +1,7 @@
 """The invoice before this one in the same billing month: included units and tiers go on from it."""
 
 from controlplane.core.errors import Conflict
-from plans.invoicing import document, states
+from plans.invoicing import catalogue_prices, document, states
 from plans.models import Invoice
 from plans.month_so_far import MonthSoFar
 from plans.periods import Period
@@ -29,8 +29,9 @@ def so_far(invoice: Invoice | None) -> MonthSoFar | None:
         return MonthSoFar()
     if not invoice.document or invoice.state in {Invoice.State.CLOSING, Invoice.State.HELD}:
         return None
-    left = document.loaded(invoice.document).get("month_so_far")  # engine 1 kept none
-    return MonthSoFar.from_plain(left) if left else MonthSoFar()
+    left = document.loaded(invoice.document).get("month_so_far", {})
+    # Engines 1 and 2 did not keep what was used: after theirs the month begins anew.
+    return catalogue_prices.month_so_far(left) if "segments" in left else MonthSoFar()
 
 
 def require_agreed(invoice: Invoice) -> None:
@@ -47,7 +48,8 @@ def require_agreed(invoice: Invoice) -> None:
             "for this one goes on where it ends.",
             invoice=before.pk,
         )
-    if so_far(before) != MonthSoFar.from_plain(invoice.manifest["month_before"]):
+    left = so_far(before)
+    if left is None or left.plain() != invoice.manifest["month_before"]:
         raise EarlierInvoiceOpen(
             "The earlier invoice of this month was closed anew since: close this one again, for "
             "its included amounts and tiers go on where that one ends."

@@ -10,10 +10,9 @@ from datetime import datetime
 from typing import Any
 
 from controlplane.core.errors import Conflict
-from plans.invoicing import document, earlier, facts, rating
+from plans.invoicing import catalogue_prices, document, earlier, facts, rating
 from plans.invoicing.lived import Lived
 from plans.models import Invoice
-from plans.month_so_far import MonthSoFar
 from plans.periods import Period
 from plans.usage import UsageCell
 
@@ -92,7 +91,7 @@ def _rebuilt(
         manifest["catalogue_number"],
         stored["period"]["time_zone"],
         Lived.from_plain(manifest["lived"]),
-        MonthSoFar.from_plain(manifest["month_before"]),
+        catalogue_prices.month_so_far(manifest["month_before"]),
     )
     period = Period(invoice.starts_at, invoice.ends_at)
     found = facts.gather(invoice.tenant, period, frozen=frozen)

@@ -3,7 +3,9 @@
 Cut by changes of plan inside an invoice, and by "close now" into several invoices.
 """
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
@@ -79,7 +81,12 @@ def test_invoices_say_where_in_the_month_they_begin() -> None:
 def test_state_of_the_month_survives_json() -> None:
     [rating] = _billed([(MONTH.seconds, {"m_graduated": 9_000, "peak": 30}, (3, 4))], set())
 
-    assert MonthSoFar.from_plain(rating.so_far.plain()) == rating.so_far
+    def again(key: str, version: int, span: Period) -> Segment:
+        return replace(_segment(span, {}), plan_key=key, plan_version=version)
+
+    plain = json.loads(json.dumps(rating.so_far.plain()))
+
+    assert MonthSoFar.from_plain(plain, again) == rating.so_far
 
 
 def test_flat_price_of_a_dearer_plan_costs_the_difference() -> None:
@@ -194,6 +201,25 @@ def test_subscribing_to_the_same_prices_again_costs_nothing(
     PlanSubscription.objects.create(tenant=owner, plan=again, starts_at=STARTS_AT + 10 * DAY)
 
     assert _uncut_net(owner) == whole
+
+
+def test_closing_around_an_upgrade_costs_what_the_month_costs(
+    owner: Tenant, shop: AddressSpace
+) -> None:
+    """The first invoice counts on a million included; the dearer plan includes none from day 10."""
+    change = STARTS_AT + 10 * DAY
+    PlanSubscription.objects.update(ends_at=change)
+    PlanSubscription.objects.create(tenant=owner, plan=rows.plan("business"), starts_at=change)
+    whole = _uncut_net(owner)
+    edges = [STARTS_AT, STARTS_AT + 7 * DAY, STARTS_AT + 20.7 * DAY, ENDS_AT]
+
+    made = [_closed(owner, *span) for span in pairwise(edges)]
+
+    assert sum(invoice.net_minor for invoice in made) == whole
+    kinds = [{line.detail["kind"] for line in invoice.lines.all()} for invoice in made]
+    assert ["repriced" in found for found in kinds] == [False, True, False]
+    for invoice in made:
+        assert invoicing.verify(invoice=invoice, cells=_cells(shop)).differences == ()
 
 
 def test_every_part_of_a_month_can_be_verified(owner: Tenant, shop: AddressSpace) -> None:
