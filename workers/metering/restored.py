@@ -1,7 +1,8 @@
 """After a restore: do the database and the lakehouse stem from the same instant?
 
 The committer numbers its commits in the database and writes the number into the bronze table
-(``committer``), so each side tells how far the other was. Called by ``manage.py after_restore``.
+(``committer``), and the database knows which version of gold it copied (``gold``): so each side
+tells how far the other was. Called by ``manage.py after_restore``.
 """
 
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from django.db.models import Max, QuerySet
 
 from controlplane.core.errors import Conflict
+from plans.models import UsageCopy
 from workers.metering import committer, delta
 from workers.models import LandingBatch
 
@@ -23,7 +25,7 @@ class LakehouseDiffers(Conflict):
 
 
 def check(root: Path) -> None:
-    """Return if bronze holds every commit that the database knows of, and no other.
+    """Return if bronze holds every commit that the database knows of and no other, gold every copy.
 
     Raises:
         LakehouseDiffers: the message says which side is older.
@@ -40,6 +42,19 @@ def check(root: Path) -> None:
         raise LakehouseDiffers(
             f"The lakehouse is newer than the database: its last commit is {found}, and the "
             f"database knows of {_last(numbered)}. {_MEND}"
+        )
+    _check_gold(root)
+
+
+def _check_gold(root: Path) -> None:
+    copied = UsageCopy.objects.order_by("-copied_at", "-table_version").first()
+    if copied is None:
+        return
+    found = delta.open_table(root, delta.USAGE) if delta.exists(root, delta.USAGE) else None
+    if found is None or found.version() < copied.table_version:
+        raise LakehouseDiffers(
+            f"The lakehouse is older than the database, which copied version "
+            f"{copied.table_version} of {delta.USAGE}. {_MEND}"
         )
 
 

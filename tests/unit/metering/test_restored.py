@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from controlplane.core import leases
+from plans.models import UsageCopy
 from tenants.models import AddressSpace
 from tests.unit.metering.conftest import FakeReaders
 from tests.unit.metering.readings import snapshot
@@ -85,6 +86,12 @@ def test_a_newer_lakehouse_is_refused(commit: Callable[[int], None]) -> None:
     LandingBatch.objects.filter(commit_number=2).delete()
 
     assert "The lakehouse is newer than the database: its last commit is 2" in refusal()
+
+
+def test_a_copied_version_of_gold_that_is_missing_is_refused(root: Path) -> None:
+    UsageCopy.objects.create(table_id="t1", table_version=4, as_of=timezone.now())
+
+    assert "older than the database, which copied version 4 of gold.usage" in refusal()
 
 
 def test_every_space_is_due_in_full_and_no_lease_is_held(space: AddressSpace, root: Path) -> None:
