@@ -72,23 +72,32 @@ def status(state: State = None, form: Output = Format.TABLE) -> None:
 def backup(
     folder: Annotated[Path, typer.Argument(help="A new folder for the backup.")],
     state: State = None,
+    form: Output = Format.TABLE,
 ) -> None:
     """Back up everything, stored messages and keys too; what runs is stopped meanwhile."""
     with output.errors.status("backing up"):
         made = backups.make(installations.root_from(state), folder.absolute(), say=output.say)
+    keys = made / backups.KEYS
+    if form is Format.JSON:
+        output.show_json({"backup": made, "keys": keys})
+        return
     output.show_text(f"backup: {made}")
-    output.show_text(f"{made / backups.KEYS} opens the secrets in it: keep it in another place")
+    output.show_text(f"{keys} opens the secrets in it: keep it in another place")
 
 
 def restore(
     folder: Annotated[Path, typer.Argument(help="The backup's folder.")],
     state: State = None,
     keys: Annotated[Path | None, typer.Option("--keys", help="Where keys.json was kept.")] = None,
+    form: Output = Format.TABLE,
 ) -> None:
     """Make the installation of a backup again in an empty folder; `waypost up` starts it."""
     root = installations.root_from(state)
     with output.errors.status("restoring"):
         restoring.restore(folder.absolute(), root, keys=keys, say=output.say)
+    if form is Format.JSON:
+        output.show_json({"root": root})
+        return
     output.show_text(f"restored into {root}; start it: waypost up --state {root}")
 
 
