@@ -107,5 +107,5 @@ def _locked(place: Path) -> Iterator[None]:
         yield
 
 
-if __name__ == "__main__":
-    sys.stdout.write(f"{helm()}\n{kubectl()}\n{kube_score()}\n")
+if __name__ == "__main__":  # fetched before the tests, which need no network then
+    helm(), kubectl(), kube_score()

@@ -1,0 +1,63 @@
+"""docs/operate/install.md names values, settings and files that are there."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from controlplane import settings as source
+from tests.charts import rendered
+from tests.charts.rendered import CHART
+
+ROOT = CHART.parents[1]
+PAGE = (ROOT / "docs" / "operate" / "install.md").read_text()
+VALUES: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text())
+
+
+def is_value(path: str) -> bool:
+    found: Any = VALUES
+    for name in path.split("."):
+        if not isinstance(found, dict) or name not in found:
+            return False
+        found = found[name]
+    return True
+
+
+def test_values_that_it_names_exist() -> None:
+    quoted = re.findall(r"`([a-z][A-Za-z]*(?:\.[A-Za-z]+)+)(?:: \w+)?`", PAGE)
+    named = {each for each in quoted if each.split(".")[0] in VALUES}
+
+    assert len(named) > 15
+    assert {each for each in named if not is_value(each)} == set()
+
+
+def test_its_values_render(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
+    (tmp_path / "values.yaml").write_text(example)
+
+    assert len(rendered.objects(tmp_path / "values.yaml")) > 20
+
+
+def test_settings_that_it_lists_have_these_defaults() -> None:
+    rows = re.findall(r"^\| (WAYPOST_\w+) \| (\S+) \|", PAGE, re.M)
+
+    assert len(rows) > 5
+    text = Path(source.__file__).read_text()
+    for name, default in rows:
+        assert re.search(rf'"{name}", "?{default}"?\)', text), name
+
+
+def test_files_that_it_names_exist() -> None:
+    named = set(re.findall(r"charts/[\w./-]+\w", PAGE))
+
+    assert len(named) > 4
+    assert {each for each in named if not (ROOT / each).exists()} == set()
+
+
+def test_reasons_that_it_names_are_given() -> None:
+    given = "".join(each.read_text() for each in (ROOT / "workers/infra").rglob("*.py"))
+
+    named = set(re.findall(r"`((?:Cluster|Admission|Router)[A-Z]\w+)`", PAGE))
+    assert len(named) == 3
+    assert all(f'"{each}"' in given for each in named)
