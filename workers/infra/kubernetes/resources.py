@@ -1,10 +1,13 @@
 """The kinds of objects that Waypost makes in a cluster, and where the API serves them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 Manifest = dict[str, Any]
+# RFC 1123 subdomains, and the names of roles (Kubernetes, "Object Names and IDs").
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.:_-]*[A-Za-z0-9])?")
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,14 @@ class Resource:
     exact: frozenset[str] = frozenset()
 
     def path(self, namespace: str | None, name: str | None = None) -> str:
-        """Return the API's path of one object, or of the collection."""
+        """Return the API's path of one object, or of the collection.
+
+        Raises:
+            ValueError: a part is no legal name, and so could lead elsewhere.
+        """
+        for part in (namespace, name):
+            if part is not None and not _NAME.fullmatch(part):
+                raise ValueError(f"{part!r} is not a name of an object")
         root = "/api/v1" if self.api_version == "v1" else f"/apis/{self.api_version}"
         parts = [root]
         if self.namespaced and namespace is not None:

@@ -1,0 +1,125 @@
+"""A cluster's API that is slow, busy or talks nonsense: told in words, and tried again."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from kubernetes.client import ApiClient, Configuration
+
+from tests.unit.infra.places import ROOM, SPACE, cluster
+from workers.infra.base import InfraError
+from workers.infra.kubernetes import api, resources
+from workers.infra.kubernetes.adapter import KubernetesInfra
+from workers.infra.kubernetes.api import Api
+
+pytestmark = pytest.mark.enable_socket
+
+
+class Answers(BaseHTTPRequestHandler):
+    """Gives the next of the server's answers to every request."""
+
+    def _answer(self) -> None:
+        server: Any = self.server
+        server.asked.append((self.command, self.path))
+        status, body = server.answers.pop(0) if len(server.answers) > 1 else server.answers[0]
+        text = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    do_GET = do_PATCH = do_DELETE = _answer
+
+    def log_message(self, *_args: object) -> None:
+        return None
+
+
+class Stub(ThreadingHTTPServer):
+    """An API that answers what it is told."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Answers)
+        self.answers: list[tuple[int, Any]] = []
+        self.asked: list[tuple[str, str]] = []
+
+    @property
+    def client(self) -> Api:
+        return Api(ApiClient(Configuration(host=f"http://127.0.0.1:{self.server_port}")))
+
+
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    with Stub() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
+def test_a_busy_api_is_tried_again(stub: Stub, status: int) -> None:
+    stub.answers = [(status, {"message": "busy"})]
+
+    with pytest.raises(InfraError) as busy:
+        KubernetesInfra(stub.client, cluster()).ensure_namespace(SPACE, ROOM)
+
+    assert (busy.value.reason, busy.value.retry) == ("ClusterBusy", True)
+
+
+@pytest.mark.parametrize("body", [b"<html>proxy</html>", b"", b"[1]"])
+def test_an_answer_that_is_no_object_is_told_as_it_is(stub: Stub, body: bytes) -> None:
+    stub.answers = [(503, body)]
+
+    with pytest.raises(InfraError) as refused:
+        stub.client.find(resources.SECRET, "ns", "x")
+
+    assert refused.value.reason == "ClusterBusy"
+    assert body.decode() in str(refused.value)
+
+
+def test_an_api_that_never_answers_is_given_up_and_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(api, "_TIMEOUT_SECONDS", (0.3, 0.3))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        host = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(InfraError) as away:
+            Api(ApiClient(Configuration(host=host))).find(resources.SECRET, "ns", "x")
+
+    assert (away.value.reason, away.value.retry) == ("ClusterUnreachable", True)
+
+
+def test_a_kind_that_the_cluster_does_not_know_has_no_objects(stub: Stub) -> None:
+    stub.answers = [(404, {"message": "the server could not find the requested resource"})]
+
+    assert list(stub.client.list(resources.TLS_ROUTE, "ns", {"a": "b"})) == []
+    assert stub.client.find(resources.ROUTE, "ns", "x") is None
+    assert stub.client.delete(resources.ROUTE, "ns", "x")
+    assert stub.asked[0][1].endswith("/namespaces/ns/tlsroutes?labelSelector=a%3Db")
+
+
+def test_a_hostile_name_stays_one_path_segment_or_is_refused() -> None:
+    for hostile in ("../x", "a/b", "a?b", "a#b", "a b", "%2e%2e"):
+        with pytest.raises(ValueError, match="not a name"):
+            resources.SECRET.path("ns", hostile)
+        with pytest.raises(ValueError, match="not a name"):
+            resources.SECRET.path(hostile, "x")
+
+
+def test_somebody_elses_conflict_is_never_forced(stub: Stub) -> None:
+    cause = {"reason": "FieldManagerConflict", "message": 'conflict with "gitops" using v1'}
+    conflict = {"message": "conflict", "details": {"causes": [cause]}}
+    theirs = {"metadata": {"managedFields": [{"manager": "gitops", "operation": "Apply"}]}}
+    stub.answers = [(409, conflict), (200, theirs)]
+    manifest = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "x", "namespace": "n"}}
+
+    with pytest.raises(InfraError) as refused:
+        stub.client.apply({**manifest, "data": {}})
+
+    assert refused.value.reason == "FieldConflict"
+    assert not any("force=true" in path for _verb, path in stub.asked)
