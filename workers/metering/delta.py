@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
+from deltalake.exceptions import DeltaError
 
 from controlplane.core.errors import Conflict
 
@@ -16,7 +17,7 @@ _FOLDERS = {BRONZE: "bronze/samples", USAGE: "gold/usage", QUALITY: "gold/qualit
 
 
 class TableReplaced(Conflict):
-    """The table on disk is not the one that was pinned."""
+    """The table on disk is not the one that was pinned, or a part of it is not there."""
 
     code = "metering.table_replaced"
 
@@ -32,9 +33,15 @@ def open_table(
     """Return the table at ``version`` (newest when None), checked against its pinned id.
 
     Raises:
-        TableReplaced: another table is there now.
+        TableReplaced: another table is there now, or none, or not that version.
     """
-    table = DeltaTable(str(root / _FOLDERS[name]), version=version)
+    try:
+        table = DeltaTable(str(root / _FOLDERS[name]), version=version)
+    except DeltaError as error:
+        raise TableReplaced(
+            f"{name}{'' if version is None else f' at version {version}'} is not in {root}: "
+            "restore the lakehouse, then ask again."
+        ) from error
     found = str(table.metadata().id)
     if table_id and found != table_id:
         raise TableReplaced(
@@ -45,11 +52,22 @@ def open_table(
 
 
 def ask(sql: str, tables: Mapping[str, DeltaTable]) -> list[dict[str, Any]]:
-    """Return the rows of a DataFusion query over ``tables`` by the names used in it."""
+    """Return the rows of a DataFusion query over ``tables`` by the names used in it.
+
+    Raises:
+        TableReplaced: files of a table are not there.
+    """
     builder = QueryBuilder()
     for name, table in tables.items():
         builder = builder.register(name, table)
-    rows: list[dict[str, Any]] = pa.table(builder.execute(sql).read_all()).to_pylist()
+    try:
+        rows: list[dict[str, Any]] = pa.table(builder.execute(sql).read_all()).to_pylist()
+    except Exception as error:
+        if "not found: No such file" not in str(error):  # the engine's errors share no class
+            raise
+        raise TableReplaced(
+            "Files of the lakehouse are not there: restore the lakehouse, then ask again."
+        ) from error
     return rows
 
 

@@ -1,5 +1,6 @@
 """Gold into PostgreSQL: whole days, once, never back; one tenant's cells at a pinned version."""
 
+import shutil
 from datetime import timedelta
 from pathlib import Path
 
@@ -102,6 +103,36 @@ def test_cells_of_a_replaced_table_are_refused(root: Path) -> None:
 
     with pytest.raises(WaypostError) as refused:
         gold.cells(root, Table("another", pin.version), "ten_a", at(10), at(11))
+
+    assert refused.value.error_code == "metering.table_replaced"
+
+
+def test_cells_of_a_table_that_is_gone_are_refused(root: Path) -> None:
+    pin = write_gold(root, [cell(10, 5)], at(12))
+    shutil.rmtree(root)
+
+    with pytest.raises(WaypostError, match="restore the lakehouse") as refused:
+        gold.cells(root, pin, "ten_a", at(10), at(11))
+
+    assert refused.value.error_code == "metering.table_replaced"
+
+
+def test_cells_of_a_version_that_is_gone_are_refused(root: Path) -> None:
+    pin = write_gold(root, [cell(10, 5)], at(12))
+
+    with pytest.raises(WaypostError, match="restore the lakehouse") as refused:
+        gold.cells(root, Table(pin.id, pin.version + 1), "ten_a", at(10), at(11))
+
+    assert refused.value.error_code == "metering.table_replaced"
+
+
+def test_cells_of_files_that_are_gone_are_refused(root: Path) -> None:
+    pin = write_gold(root, [cell(10, 5)], at(12))
+    for file in root.glob("gold/usage/date=*/*.parquet"):
+        file.unlink()
+
+    with pytest.raises(WaypostError, match="restore the lakehouse") as refused:
+        gold.cells(root, pin, "ten_a", at(10), at(11))
 
     assert refused.value.error_code == "metering.table_replaced"
 
