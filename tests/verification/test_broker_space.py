@@ -272,6 +272,23 @@ def test_a_deleted_address_refuses_and_loses_what_it_stored(
     assert "orders/new" not in {each.address for each in snapshot(space, real_doors).addresses}
 
 
+def test_an_address_that_is_made_anew_is_counted_under_another_life(
+    space: AddressSpace, real_doors: Doors
+) -> None:
+    before = snapshot(space, real_doors)
+    for name, kind in (("orders/new", "queue"), ("news", "topic")):
+        addresses.delete(address=Address.objects.get(space=space, address=name), by=SYSTEM)
+        settle(space, real_doors)
+        rows.make_address(space, name, kind)
+    settle(space, real_doors)
+
+    after = snapshot(space, real_doors)
+
+    for name in ("orders/new", "news"):
+        assert "" != counters(before, name).life != counters(after, name).life != ""
+    assert counters(after, "private").life == counters(before, "private").life
+
+
 def test_a_full_address_refuses_with_the_protocol_s_error(
     space: AddressSpace, real_doors: Doors, tmp_path: Path
 ) -> None:

@@ -27,6 +27,9 @@ class AddressCounters:
     ``queues_out`` is for topics: what each subscription queue (its name and its broker's id for it)
     had acknowledged. A queue vanishes with its subscriber, so ``messages_out``, their sum at this
     moment, may fall; whoever bills adds up the growth of each queue instead. Empty otherwise.
+
+    ``life`` is the broker's id for the queue or topic: one that was deleted and made again under
+    its name counts from zero under another id. Empty at routers, which give none.
     """
 
     address: str
@@ -34,6 +37,7 @@ class AddressCounters:
     messages_out: int
     stored_bytes: int = 0
     queues_out: Mapping[str, int] = field(default_factory=dict)
+    life: str = ""
 
 
 @dataclass(frozen=True)

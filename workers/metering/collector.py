@@ -5,9 +5,10 @@ what to remember next and the rows that must be landed now. ``land`` turns one s
 rows. No clock, database or network here; ``sampling`` and ``landing`` call it.
 
 Inside one life everything only grows: ``boot_id`` is one life of a process, ``epoch`` one life of
-an address in it (a counter that fell, an address that was gone). Gauges become running integrals:
-the value seen last times the time since. The end of a bucket or of a life lands a whole snapshot:
-every address once more, idle ones too, so that any other file may be lost and no cell changes.
+an address in it (a counter that fell, an address that was gone, or one that its broker made anew).
+Gauges become running integrals: the value seen last times the time since. The end of a bucket or
+of a life lands a whole snapshot: every address once more, idle ones too, so that any other file may
+be lost and no cell changes.
 Rules: design of the lakehouse, section 2.
 """
 
@@ -222,6 +223,7 @@ def _observe_address(
         messages_in=counters.messages_in,
         messages_out=_out(before, counters),
         queues_out=dict(counters.queues_out),
+        life=counters.life,
         stored_bytes=counters.stored_bytes,
         stored_byte_ms=before.stored_byte_ms + before.stored_bytes * elapsed_ms,
     )
@@ -250,7 +252,8 @@ def _is_next_epoch(old: AddressState, counters: AddressCounters) -> bool:
     fell = counters.messages_in < old.messages_in or (
         old.type != _TOPIC and counters.messages_out < old.messages_out
     )
-    return fell or not old.present
+    is_another = "" not in (old.life, counters.life) and old.life != counters.life
+    return fell or is_another or not old.present
 
 
 def _used(state: SourceState, seen: Mapping[str, AddressState]) -> tuple[int, int]:

@@ -45,7 +45,8 @@ class AddressState:
     ``moved`` since it was last landed. While it is ``present`` each end of a bucket repeats it;
     when it is gone, ``fresh`` more ends do.
     ``queues_out`` is the last value of each subscription queue of a topic: queues come and go, so
-    a topic's ``messages_out`` is the running sum of their growth.
+    a topic's ``messages_out`` is the running sum of their growth. ``life`` is the broker's id for
+    what is counted, empty where nobody gives one.
     """
 
     type: str
@@ -58,6 +59,7 @@ class AddressState:
     fresh: int = 0
     present: bool = True
     queues_out: Mapping[str, int] = field(default_factory=dict)
+    life: str = ""
 
 
 Retired = tuple[str, AddressState]  # an ended epoch of an address, by its name

@@ -34,6 +34,11 @@ def topic(messages_in: int, queues: Mapping[str, int]) -> AddressCounters:
     return AddressCounters("events", messages_in, sum(queues.values()), queues_out=queues)
 
 
+def queue(messages_in: int, messages_out: int, life: str) -> AddressCounters:
+    """The queue ``orders`` under the broker's id for it."""
+    return AddressCounters("orders", messages_in, messages_out, life=life)
+
+
 class Rounds:
     """Plays rounds of one space through the pure collector and keeps what it is told."""
 

@@ -1,8 +1,10 @@
 """The pure core of metering: lives, epochs, integrals, buckets, what lands when."""
 
+from dataclasses import replace
+
 import pytest
 
-from tests.unit.metering.readings import Rounds, at, rows_of, snapshot, topic
+from tests.unit.metering.readings import Rounds, at, queue, rows_of, snapshot, topic
 
 
 @pytest.fixture
@@ -74,6 +76,32 @@ def test_address_that_vanished_and_returned_begins_an_epoch(rounds: Rounds) -> N
 
     assert [(row.epoch, row.messages_in) for row in rows_of(gone, "orders")] == [(0, 5)]
     assert [(row.epoch, row.messages_in) for row in rows_of(rounds.land(), "orders")] == [(1, 6)]
+
+
+def test_address_made_anew_between_two_rounds_begins_an_epoch(rounds: Rounds) -> None:
+    for shown in (queue(5, 5, "17"), queue(8, 6, "23"), queue(9, 6, "23")):
+        rounds.play(at(10, 1), broker_0=snapshot(orders=shown))
+
+    landed = rounds.land()
+
+    assert [(r.epoch, r.messages_in) for r in rows_of(landed, "orders")] == [(0, 5), (1, 9)]
+    assert rounds.state("broker-0").used_in == 5 + 9
+
+
+def test_topic_made_anew_between_two_rounds_begins_an_epoch(rounds: Rounds) -> None:
+    for life, shown in (("17", topic(5, {"a#1": 5})), ("23", topic(8, {"a#2": 3}))):
+        rounds.play(at(10, 1), broker_0=snapshot(events=replace(shown, life=life)))
+
+    landed = rows_of(rounds.land(), "events")
+
+    assert [(r.epoch, r.messages_in, r.messages_out) for r in landed] == [(0, 5, 5), (1, 8, 3)]
+
+
+def test_address_remembered_without_its_life_goes_on(rounds: Rounds) -> None:
+    rounds.play(at(10, 1), broker_0=snapshot(orders=(5, 5)))
+    rounds.play(at(10, 2), broker_0=snapshot(orders=queue(8, 5, "17")))
+
+    assert [(row.epoch, row.messages_in) for row in rows_of(rounds.land(), "orders")] == [(0, 8)]
 
 
 def test_topic_adds_up_the_growth_of_queues_that_come_and_go(rounds: Rounds) -> None:

@@ -7,13 +7,16 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.metering.readings import Rounds, at, snapshot
+from tests.unit.metering.readings import Rounds, at, queue, snapshot
 from workers.metering.lives import SampleRow
 
-# One event of one instance: traffic, a new process, an address made anew, silence, a landing.
+# One event of one instance: traffic, a new process, an address that vanished and returned
+# ("remake") or was deleted and made again between two rounds ("anew"), silence, a landing.
 EVENTS = st.lists(
     st.tuples(
-        st.sampled_from(["traffic", "traffic", "traffic", "restart", "remake", "silent", "land"]),
+        st.sampled_from(
+            ["traffic", "traffic", "traffic", "restart", "remake", "anew", "silent", "land"]
+        ),
         st.integers(1, 900),  # seconds until it
         st.integers(0, 50),
         st.integers(0, 50),
@@ -69,9 +72,9 @@ def test_rows_lie_in_their_bucket_or_just_after_it(
 
 def _play(events: Iterable[tuple[str, int, int, int]]) -> tuple[Rounds, int, int]:
     """Play events on one broker; return the rounds and what was seen in and out in all."""
-    rounds, now, boot = Rounds(), at(10), 1
+    rounds, now, boot, life = Rounds(), at(10), 1, 1
     came = went = seen_in = seen_out = 0
-    rounds.play(now, broker_0=snapshot("boot-1", orders=(0, 0)))
+    rounds.play(now, broker_0=snapshot("boot-1", orders=queue(0, 0, "1")))
     for kind, seconds, more_in, more_out in events:
         now += timedelta(seconds=seconds)
         if kind == "land":
@@ -80,14 +83,14 @@ def _play(events: Iterable[tuple[str, int, int, int]]) -> tuple[Rounds, int, int
         if kind == "silent":
             rounds.play(now)
             continue
-        if kind in {"restart", "remake"}:
-            boot += kind == "restart"
+        if kind in {"restart", "remake", "anew"}:
+            boot, life = boot + (kind == "restart"), life + 1
             if kind == "remake":
                 rounds.play(now, broker_0=snapshot(f"boot-{boot}"))
             came = went = 0
         came, went = came + more_in, went + more_out
         seen_in, seen_out = seen_in + more_in, seen_out + more_out
-        rounds.play(now, broker_0=snapshot(f"boot-{boot}", orders=(came, went)))
+        rounds.play(now, broker_0=snapshot(f"boot-{boot}", orders=queue(came, went, str(life))))
     rounds.land()
     return rounds, seen_in, seen_out
 

@@ -123,6 +123,7 @@ def _count(
         messages_in=max(0, added) if is_billed_in else 0,
         messages_out=int(queue["messagesAcked"]),
         stored_bytes=stored.get(address.address, 0),
+        life=str(queue["id"]),
     )
 
 
@@ -140,6 +141,7 @@ def _count_topic(
         messages_out=sum(out.values()),
         queues_out=out,
         stored_bytes=sum(stored.get(row["name"], 0) for row in subscriptions),
+        life=str(topic["id"]),
     )
 
 
