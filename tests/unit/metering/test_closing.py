@@ -3,6 +3,7 @@
 The stand-in computes gold from bronze by the rules in tests/unit/plans_billing/reference_gold.
 """
 
+import shutil
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -422,6 +423,28 @@ def test_verify_of_a_replaced_table_says_so(
 
     operation.refresh_from_db()
     assert operation.error_code == "metering.table_replaced"
+
+
+@pytest.mark.parametrize("lost", ["lakehouse", "version"])
+def test_verify_ends_when_what_was_pinned_is_gone(
+    owner: Tenant, readers: FakeReaders, shows: Callable[..., None], root: Path, lost: str
+) -> None:
+    shows(orders=(5, 2))
+    invoice = close_now(owner)
+    closing.close(invoice.id, readers)
+    invoice.refresh_from_db()
+    if lost == "lakehouse":
+        shutil.rmtree(root)
+    else:
+        invoice.manifest["tables"]["gold.usage"]["version"] = 300
+        Invoice.objects.filter(pk=invoice.pk).update(manifest=invoice.manifest)
+
+    operation = invoicing.request_verify(invoice=invoice, by=billing_rows.STAFF)
+    verifying.verify(invoice.id)
+
+    operation.refresh_from_db()
+    assert operation.error_code == "metering.table_replaced"
+    assert "restore the lakehouse" in operation.error_message
 
 
 def test_due_lists_what_waits_for_a_worker(owner: Tenant, readers: FakeReaders) -> None:
