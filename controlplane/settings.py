@@ -92,6 +92,11 @@ ACCOUNT_RATE = rate("WAYPOST_ACCOUNT_RATE", "10/min")
 # How many proxies in front append to X-Forwarded-For; 0: the header is not believed.
 TRUSTED_PROXIES = number("WAYPOST_TRUSTED_PROXIES", 0)
 METRICS_TOKEN = text("WAYPOST_METRICS_TOKEN")  # empty: /metrics is open
+# A new release of the engines reaches this many spaces at once; it stops by itself when so many of
+# them are not ready in time.
+ROLLOUT_WAVE = number("WAYPOST_ROLLOUT_WAVE", 5)
+ROLLOUT_BUDGET = number("WAYPOST_ROLLOUT_BUDGET", 1)
+ROLLOUT_PATIENCE_SECONDS = number("WAYPOST_ROLLOUT_PATIENCE_SECONDS", 900)
 SAMPLE_SECONDS = number("WAYPOST_SAMPLE_SECONDS", 10)
 LANDING_SECONDS = number("WAYPOST_LANDING_SECONDS", 60)
 PIPELINE_SECONDS = number("WAYPOST_PIPELINE_SECONDS", 300)

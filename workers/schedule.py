@@ -13,6 +13,11 @@ TABLE: dict[str, dict[str, Any]] = {
         "schedule": 2.0,
         "options": {"expires": 2},
     },
+    "roll-out": {
+        "task": "workers.roll_out",
+        "schedule": 10.0,
+        "options": {"expires": 10},
+    },
     "sample": {
         "task": "workers.sample",
         "schedule": float(settings.SAMPLE_SECONDS),

@@ -8,7 +8,8 @@ from celery import shared_task
 from django.utils import timezone
 
 from controlplane.core import expiry
-from workers import wiring
+from workers import fleet, wiring
+from workers.infra import adapters
 from workers.metering import closing, live, rounds, sampling, verifying
 from workers.reconcile import loop
 
@@ -24,6 +25,12 @@ def reconcile_due(**_future: str) -> None:
     """Send one message for each space that should be looked at now."""
     for space_id in loop.list_due(wiring.doors()):
         reconcile_space.apply_async(kwargs={"space_id": space_id}, expires=60)
+
+
+@shared_task(name="workers.roll_out")  # type: ignore[untyped-decorator]
+def roll_out(**_future: str) -> None:
+    """Bring the fleet of spaces a step nearer to the newest release of the engines."""
+    fleet.advance(adapters.current().engine_images(), fleet.policy(), timezone.now())
 
 
 @shared_task(name="workers.sample")  # type: ignore[untyped-decorator]

@@ -1,6 +1,6 @@
 """Write audit events, with secrets masked, in the caller's transaction."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +52,25 @@ def record(
         after=_masked(after or {}),
         reason=reason,
         source_ip=actor.source_ip,
+    )
+
+
+def record_all(
+    actor: Actor, action: str, subjects: Sequence[Subject], *, after: Mapping[str, Any]
+) -> None:
+    """Append one event for each subject of the same change, in one statement."""
+    AuditEvent.objects.bulk_create(
+        AuditEvent(
+            tenant_id=each.tenant_id,
+            actor=actor.name,
+            action=action,
+            subject_type=each.kind,
+            subject_id=each.id,
+            subject_name=each.name,
+            after=_masked(after),
+            source_ip=actor.source_ip,
+        )
+        for each in subjects
     )
 
 

@@ -14,7 +14,7 @@ from controlplane.core.phases import Phase
 from plans import catalog
 from plans.models import SpacePlan
 from plans.resources import Resource
-from tenants import admission
+from tenants import admission, rollouts
 from tenants.models import Address, AddressSpace, Broker, MessagingUser, SpaceType, Tenant
 
 SUBJECT = "address_space"
@@ -58,7 +58,13 @@ def create(
         _check_allowed(locked, plan)
         _check_free(locked, name)
         admission.check(locked, Resource.SPACES)
-        space = AddressSpace.objects.create(tenant=locked, name=name, type=type, space_plan=plan)
+        space = AddressSpace.objects.create(
+            tenant=locked,
+            name=name,
+            type=type,
+            space_plan=plan,
+            release=rollouts.release_of_new_spaces(),
+        )
         if type == SpaceType.BROKERED:
             # Clients connect to the broker itself, so it runs before the first address.
             admission.check(locked, Resource.BROKERS)

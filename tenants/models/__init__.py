@@ -3,6 +3,7 @@
 from tenants.models.address import Address, AddressType, Placement
 from tenants.models.address_space import AddressSpace, Broker, Endpoint, SpaceSecret, SpaceType
 from tenants.models.messaging_user import MessagingUser
+from tenants.models.rollout import EngineRelease, MaintenanceWindow, Rollout
 from tenants.models.tenant import ApiToken, Membership, Role, Tenant, User
 
 __all__ = [
@@ -12,10 +13,13 @@ __all__ = [
     "ApiToken",
     "Broker",
     "Endpoint",
+    "EngineRelease",
+    "MaintenanceWindow",
     "Membership",
     "MessagingUser",
     "Placement",
     "Role",
+    "Rollout",
     "SpaceSecret",
     "SpaceType",
     "Tenant",

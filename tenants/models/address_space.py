@@ -21,6 +21,8 @@ class AddressSpace(Reconciled):
     Name unique in its tenant while not deleted. ``claimed_by``/``claimed_until`` are the lease of
     the one worker that may reconcile it; ``next_attempt_at`` is when to look again and
     ``attempts`` counts unexpected failures in a row (expected waiting is not one).
+    ``release`` is which of the engines' images it shall run (null: the first there were),
+    ``released_at`` since when, and ``observed_release`` which one is real.
     ``rolled_at`` is when one of its instances was last restarted to take a change on.
     ``send_withdrawn`` is desired state set by the period quota: every user loses ``send``.
     """
@@ -39,6 +41,13 @@ class AddressSpace(Reconciled):
     attempts = models.PositiveIntegerField(default=0)
     last_full_pass_at = models.DateTimeField(null=True)
     rolled_at = models.DateTimeField(null=True)
+    release = models.ForeignKey(
+        "tenants.EngineRelease", on_delete=models.PROTECT, null=True, related_name="spaces"
+    )
+    observed_release = models.ForeignKey(
+        "tenants.EngineRelease", on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    released_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [

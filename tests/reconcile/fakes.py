@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from workers.infra.base import (
+    EngineImages,
     InstanceSpec,
     InstanceStatus,
     Kind,
@@ -47,6 +48,10 @@ class FakeInfra:
     refuses: Callable[[InstanceSpec], str] = field(default=lambda _spec: "")
     withheld: set[str] = field(default_factory=set)
     started: list[str] = field(default_factory=list)  # names, each time one is started
+    images: EngineImages = field(default_factory=EngineImages)
+
+    def engine_images(self) -> EngineImages:
+        return self.images
 
     def ensure_namespace(self, namespace: Namespace, room: Room) -> None:
         self.writes += namespace.name not in self.namespaces

@@ -67,7 +67,8 @@ class InstanceSpec:
 
     Files named in ``live_files`` may change without a restart (the engine reloads them); a change
     of anything else (another file, the memory, the engine) restarts the instance. ``secret_files``
-    are stored with mode 0600.
+    are stored with mode 0600. ``image`` is what it runs from where engines are images; empty: the
+    one that the installation is configured with.
     """
 
     namespace: Namespace
@@ -77,6 +78,7 @@ class InstanceSpec:
     live_files: frozenset[str] = frozenset()
     secret_files: frozenset[str] = frozenset()
     memory_mb: int = 128
+    image: str = ""
     engine: str = "artemis"  # artemis | devrouter | qdrouterd | skrouterd
 
 
@@ -98,6 +100,14 @@ class InstanceStatus:
 
 
 @dataclass(frozen=True)
+class EngineImages:
+    """The images of the engines that an installation is configured with; empty where none are."""
+
+    broker: str = ""
+    router: str = ""
+
+
+@dataclass(frozen=True)
 class PublicEndpoint:
     """Where clients reach an instance's public port."""
 
@@ -108,6 +118,10 @@ class PublicEndpoint:
 
 class Infra(Protocol):
     """Run instances in namespaces. All methods are idempotent and raise only ``InfraError``."""
+
+    def engine_images(self) -> EngineImages:
+        """Return the images that the installation is configured with now."""
+        ...
 
     def ensure_namespace(self, namespace: Namespace, room: Room) -> None:
         """Make the namespace and its isolation; the first call of each pass."""

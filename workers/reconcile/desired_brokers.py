@@ -54,6 +54,7 @@ def spec(work: Work, broker: Broker, layout: Layout, *, emptied: bool = False) -
         name=broker.name,
         files=render.files(build(work, broker, emptied=emptied), place),
         memory_mb=catalog.space_plan_definition(work.space.space_plan).broker_memory_mb,
+        image=work.release.broker_image if work.release else "",
         live_files=render.LIVE_FILES,
         secret_files=render.SECRET_FILES,
     )

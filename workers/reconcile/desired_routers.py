@@ -65,6 +65,7 @@ def spec(work: Work, router: DesiredRouter, layout: Layout, engine: str) -> Inst
         kind=Kind.ROUTER,
         name=router.name,
         files=config.files(router, place),
+        image=work.release.router_image if work.release else "",
         live_files=config.LIVE_FILES,
         secret_files=config.SECRET_FILES,
         engine=engine,

@@ -113,7 +113,7 @@ def _pass(space_id: str, holder: str, doors: Doors) -> Outcome | None:
 
 
 def _run_steps(space_id: str, holder: str, doors: Doors) -> Outcome:
-    space = AddressSpace.objects.select_related("space_plan").get(id=space_id)
+    space = AddressSpace.objects.select_related("space_plan", "release").get(id=space_id)
     now = doors.clock()
     last = space.last_full_pass_at
     full = last is None or now - last >= FULL_PASS_EVERY

@@ -72,7 +72,11 @@ def _readiness(outcome: Outcome) -> _Ready:
 
 def _record_space(work: Work, ready: _Ready, steps: Sequence[StepState]) -> None:
     space = work.space
-    _save(space, _status(space, ready, work.now, failed=ready.failed))
+    fields = _status(space, ready, work.now, failed=ready.failed)
+    if ready.ok:
+        # The release that this pass went by: another one may have been asked for meanwhile.
+        fields["observed_release_id"] = space.release_id
+    _save(space, fields)
     _end_or_show(_SPACE, space, ready, steps, None)
 
 

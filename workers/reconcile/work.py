@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from controlplane.core import secrets
-from tenants.models import Address, AddressSpace, Broker, MessagingUser, SpaceSecret, SpaceType
+from tenants.models import (
+    Address,
+    AddressSpace,
+    Broker,
+    EngineRelease,
+    MessagingUser,
+    SpaceSecret,
+    SpaceType,
+)
 from workers.infra import names
 from workers.infra.base import Namespace
 from workers.messaging.certificates import KeyPair
@@ -52,6 +60,7 @@ class Work:
     problems: dict[str, Problem] = field(default_factory=dict)  # by address id
     gone: set[str] = field(default_factory=set)  # ids of addresses that exist nowhere any more
     probed: bool = False
+    release: EngineRelease | None = None  # the images to run; None: those of the place
     down: dict[str, Down] = field(default_factory=dict)  # by instance
     waiting: set[str] = field(default_factory=set)  # instances that may not restart yet
 
@@ -111,6 +120,7 @@ def load(space: AddressSpace, *, now: datetime, full: bool) -> Work:
         space=space,
         now=now,
         full=full,
+        release=space.release or EngineRelease.objects.order_by("number").first(),
         brokers=list(Broker.objects.filter(space=space).order_by("ordinal")),
         addresses=list(
             addresses.select_related("address_plan", "topic")

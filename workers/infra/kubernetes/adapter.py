@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from workers.infra import engines
 from workers.infra.base import (
+    EngineImages,
     InfraError,
     InstanceSpec,
     InstanceStatus,
@@ -47,6 +48,9 @@ class KubernetesInfra:
         self._cluster = cluster
         self._snapshots: dict[str, Snapshot] = {}
 
+    def engine_images(self) -> EngineImages:
+        return EngineImages(self._cluster.images.broker, self._cluster.images.router)
+
     def ensure_namespace(self, namespace: Namespace, room: Room) -> None:
         """Begin a pass: what is known of the namespace is read anew."""
         self._ensure_owned(namespace)
@@ -72,7 +76,7 @@ class KubernetesInfra:
         )
 
     def ensure_instance(self, spec: InstanceSpec, *, may_restart: bool = True) -> InstanceStatus:
-        if spec.kind is Kind.ROUTER and not self._cluster.images.router:
+        if spec.kind is Kind.ROUTER and not (spec.image or self._cluster.images.router):
             raise InfraError(
                 "This installation has no router image, so it runs brokered spaces only: set "
                 "`router.image` in the chart's values.",

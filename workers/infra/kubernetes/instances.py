@@ -121,7 +121,7 @@ def _container(cluster: Cluster, spec: InstanceSpec) -> Manifest:
     command = _command(cluster, spec)
     return {
         "name": spec.kind.value,
-        "image": images.broker if spec.kind is Kind.BROKER else images.router,
+        "image": spec.image or (images.broker if spec.kind is Kind.BROKER else images.router),
         "imagePullPolicy": images.pull_policy,
         "command": list(command.command),
         "env": [{"name": name, "value": value} for name, value in command.environment.items()],

@@ -20,6 +20,7 @@ from controlplane.embedded.supervisor_client import (
 )
 from workers.infra import names
 from workers.infra.base import (
+    EngineImages,
     InfraError,
     InstanceSpec,
     InstanceStatus,
@@ -42,6 +43,9 @@ class LocalInfra:
     def __init__(self, state_dir: Path, supervisor: SupervisorClient) -> None:
         self._spaces = state_dir / "spaces"
         self._supervisor = supervisor
+
+    def engine_images(self) -> EngineImages:
+        return EngineImages()
 
     def ensure_namespace(self, namespace: Namespace, room: Room) -> None:
         """Make the folder. One machine's memory is its owner's business: ``room`` is not held."""
