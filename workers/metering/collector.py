@@ -129,17 +129,17 @@ def _step(
 ) -> Advance:
     """One source in one round: ``snapshot`` None is the space's own source."""
     rows: list[SampleRow] = []
-    bucket_at = state.bucket_at or clock.regular
-    is_boundary = clock.is_boundary(bucket_at)
-    if not is_boundary and bucket_at < clock.current:  # too late to belong to the old bucket
-        state, bucket_at = _closed(state, rows), clock.current
+    before = state.bucket_at or clock.regular
+    bucket_at = clock.place(before)
+    if before < bucket_at:  # too late to belong to the old bucket
+        state = _closed(state, rows)
     if state.bucket_at != bucket_at:
         state = _open_bucket(state, bucket_at)
     if snapshot is None:
         state = _observe_space(state, reading)
     else:
         state = _observe(state, snapshot, reading)
-    if is_boundary:
+    if bucket_at < clock.current:
         state = _open_bucket(_closed(state, rows), clock.current)
     return Advance((state,), tuple(rows))
 

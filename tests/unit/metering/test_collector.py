@@ -199,13 +199,39 @@ def test_cut_ends_the_running_bucket_for_every_source(rounds: Rounds) -> None:
     assert {row.bucket_at for row in rounds.land()} == {at(10, 7, 3)}
 
 
-def test_cut_reaches_back_over_a_boundary_that_nobody_sampled(rounds: Rounds) -> None:
+def test_cut_long_after_a_boundary_that_nobody_sampled_does_not_reach_back(rounds: Rounds) -> None:
     rounds.play(at(10, 1), broker_0=snapshot(orders=(5, 0)))
 
     rows = rounds.play(at(10, 31), at(10, 14, 50), broker_0=snapshot(orders=(6, 0)))
 
-    assert [(r.bucket_at, r.messages_in) for r in rows_of(rows, "orders")] == [(at(10, 0), 6)]
-    assert rounds.state("broker-0").bucket_at == at(10, 30)
+    assert [(r.bucket_at, r.messages_in) for r in rows_of(rows, "orders")] == [(at(10, 0), 5)]
+    assert rows_of(rounds.land(), "orders")[0].bucket_at == at(10, 30)
+
+
+def test_cut_of_a_source_that_was_silent_for_long_belongs_to_the_running_bucket(
+    rounds: Rounds,
+) -> None:
+    rounds.play(at(8, 1), broker_0=snapshot(orders=(5, 0)))
+
+    rows = rounds.play(at(10, 9, 10), at(10, 9), broker_0=snapshot(orders=(6, 0)))
+
+    found = [(row.bucket_at, row.messages_in) for row in rows_of(rows, "orders")]
+    assert found == [(at(8, 0), 5), (at(10, 0), 6)]
+    assert rounds.state("broker-0").bucket_at == at(10, 9)
+
+
+def test_instance_that_answers_the_repeated_cut_is_still_in_the_bucket_that_ends(
+    rounds: Rounds,
+) -> None:
+    rounds.play(at(10, 1), broker_0=snapshot(orders=(5, 0)), broker_1=snapshot(rpc=(1, 1)))
+    rounds.play(at(10, 7, 9), at(10, 7, 3), broker_0=snapshot(orders=(6, 0)))
+
+    rows = rounds.play(
+        at(10, 7, 29), at(10, 7, 3), broker_0=snapshot(orders=(7, 0)), broker_1=snapshot(rpc=(4, 4))
+    )
+
+    assert [(r.bucket_at, r.messages_in) for r in rows_of(rows, "rpc")] == [(at(10, 0), 4)]
+    assert rows_of(rows, "orders") == []
 
 
 def test_cut_of_a_space_that_was_never_sampled_closes_its_first_bucket(rounds: Rounds) -> None:

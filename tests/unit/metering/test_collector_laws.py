@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,6 +68,33 @@ def test_rows_lie_in_their_bucket_or_just_after_it(
 
     for row in rounds.rows:
         assert row.bucket_at <= row.taken_at <= row.bucket_at + timedelta(minutes=20)
+
+
+@given(
+    silent=st.integers(0, 3 * 86_400),
+    cut_ago=st.integers(0, 3 * 86_400),
+    second=st.integers(0, 899),
+)
+def test_close_bills_the_same_whether_an_ordinary_round_came_before_its_cut(
+    silent: int, cut_ago: int, second: int
+) -> None:
+    """Of a source that was last seen ``silent`` seconds ago, the period ended ``cut_ago``."""
+    now = at(10, 15, second)
+    cut_at = now - timedelta(seconds=cut_ago)
+
+    assert _before(cut_at, [(now, cut_at)], silent) == _before(
+        cut_at, [(now, None), (now, cut_at)], silent
+    )
+
+
+def _before(cut_at: datetime, plan: list[tuple[datetime, datetime | None]], silent: int) -> int:
+    """Messages of the period that ends at ``cut_at``, after rounds at (instant, cut) of ``plan``."""
+    rounds, now = Rounds(), plan[0][0]
+    rounds.play(now - timedelta(seconds=silent), broker_0=snapshot(orders=(5, 0)))
+    for instant, cut in plan:
+        rounds.play(instant, cut, broker_0=snapshot(orders=(8, 0)))
+    rounds.land()
+    return _billed([row for row in rounds.rows if row.bucket_at < cut_at], "messages_in")
 
 
 def _play(events: Iterable[tuple[str, int, int, int]]) -> tuple[Rounds, int, int]:
