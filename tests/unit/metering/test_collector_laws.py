@@ -88,7 +88,7 @@ def test_close_bills_the_same_whether_an_ordinary_round_came_before_its_cut(
 
 
 def _before(cut_at: datetime, plan: list[tuple[datetime, datetime | None]], silent: int) -> int:
-    """Messages of the period that ends at ``cut_at``, after rounds at (instant, cut) of ``plan``."""
+    """Messages of the period until ``cut_at``, after rounds at (instant, cut) of ``plan``."""
     rounds, now = Rounds(), plan[0][0]
     rounds.play(now - timedelta(seconds=silent), broker_0=snapshot(orders=(5, 0)))
     for instant, cut in plan:
