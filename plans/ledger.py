@@ -2,7 +2,7 @@
 
 Debits are positive, credits negative, and each entry sums to zero: a deferred trigger in the
 database holds that, and posted rows never change. Accounts of a tenant: ``receivable``,
-``revenue:<meter>``, ``tax``, ``cash_clearing``, ``bad_debt``.
+``revenue:<meter>``, ``tax``, ``cash_clearing``, ``bad_debt``, ``credit:<legal entity>``.
 """
 
 from collections.abc import Mapping
@@ -49,6 +49,21 @@ def revenue(meter: str) -> str:
     return f"revenue:{meter}"
 
 
+def invoice_reference(invoice_id: str) -> str:
+    """Return the reference under which an invoice is booked."""
+    return f"invoice:{invoice_id}"
+
+
+def entry_of(invoice_id: str) -> LedgerEntry | None:
+    """Return the entry that booked an invoice; None before it is issued."""
+    return LedgerEntry.objects.filter(reference=invoice_reference(invoice_id)).first()
+
+
+def credit(legal_entity: str = "") -> str:
+    """Return the account of what a legal entity owes the tenant; of all of them without a name."""
+    return f"credit:{legal_entity}"
+
+
 def post(booking: Booking, *, at: datetime) -> LedgerEntry:
     """Book once; the same booking again returns the entry that is there.
 
@@ -76,12 +91,21 @@ def post(booking: Booking, *, at: datetime) -> LedgerEntry:
     return entry
 
 
-def balance(tenant_id: str, account: str, currency: str) -> int:
-    """Return the sum of an account in minor units; debits are positive."""
-    found = LedgerPosting.objects.filter(
-        entry__tenant_id=tenant_id, entry__currency=currency, account=account
-    ).aggregate(total=Sum("amount_minor"))
-    return found["total"] or 0
+def balance(
+    tenant_id: str, account: str, currency: str, *, before: LedgerEntry | None = None
+) -> int:
+    """Return the sum of an account in minor units, as it was ``before`` an entry if one is given.
+
+    Debits are positive. An account that ends with a colon is all that begin with it.
+    """
+    postings = LedgerPosting.objects.filter(entry__tenant_id=tenant_id, entry__currency=currency)
+    if before is not None:
+        postings = postings.filter(entry_id__lt=before.pk)
+    if account.endswith(":"):
+        postings = postings.filter(account__startswith=account)
+    else:
+        postings = postings.filter(account=account)
+    return postings.aggregate(total=Sum("amount_minor"))["total"] or 0
 
 
 def _write(entry: LedgerEntry, amounts: Mapping[str, int]) -> None:

@@ -47,6 +47,10 @@ class InvoiceSerializer(serializers.Serializer[Any]):
     net_minor = serializers.IntegerField()
     tax_minor = serializers.IntegerField()
     total_minor = serializers.IntegerField()
+    credit_minor = serializers.IntegerField(
+        help_text="Of the total: settled by earlier credit; below zero kept as credit."
+    )
+    payable_minor = serializers.IntegerField(help_text="Total less credit; never below zero.")
     issued_at = serializers.DateTimeField(allow_null=True)
     due_at = serializers.DateTimeField(allow_null=True)
     held_reasons = HeldReasonSerializer(many=True)
@@ -65,6 +69,9 @@ class PreviewSerializer(serializers.Serializer[Any]):
     ends_at = serializers.DateTimeField()
     as_of = serializers.DateTimeField(allow_null=True)
     total_minor = serializers.IntegerField()
+    credit_minor = serializers.IntegerField(
+        help_text="Credit of earlier invoices that the next ones use first."
+    )
     document = serializers.DictField()
 
 
@@ -98,6 +105,7 @@ class PreviewView(TenantView):
                 "ends_at": made.period.ends_at,
                 "as_of": made.as_of,
                 "total_minor": made.total_minor,
+                "credit_minor": made.credit_minor,
                 "document": made.document,
             }
         )

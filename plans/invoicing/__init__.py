@@ -14,6 +14,7 @@ from plans.invoicing.closing import (
     hold,
     request_close,
 )
+from plans.invoicing.credit import credit_minor
 from plans.invoicing.document import loaded
 from plans.invoicing.earlier import EarlierInvoiceOpen
 from plans.invoicing.evidence import CrashGap, Evidence, Fall, Hole, TablePin, UsageKey
@@ -57,6 +58,7 @@ __all__ = [
     "close_due",
     "close_now",
     "closing_invoices",
+    "credit_minor",
     "hold",
     "issue",
     "loaded",

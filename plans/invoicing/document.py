@@ -6,11 +6,13 @@ Page, PDF, CSV and JSON are all made from this dict; ``verify`` builds it again 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from plans import money, usage
+from plans.invoicing import credit
 from plans.invoicing.evidence import Evidence
 from plans.invoicing.facts import Facts
 from plans.invoicing.rating import RatedPeriod
@@ -52,6 +54,8 @@ def build(
         "net_minor": rating.net_minor,
         "tax_minor": rating.tax_minor,
         "total_minor": rating.net_minor + rating.tax_minor,
+        "credit": None,
+        "payable_minor": None,
         "usage": _usage(facts, rated.figures),
         "month_so_far": rating.so_far.plain(),
         "quality": dict(quality),
@@ -60,13 +64,27 @@ def build(
     }
 
 
-def numbered(document: Document, number: str, issued_at: datetime, due_at: datetime) -> Document:
-    """Return the document as issued."""
+@dataclass(frozen=True)
+class Issue:
+    """What issuing adds to a document; ``credit_before_minor`` is the tenant's credit then."""
+
+    number: str
+    issued_at: datetime
+    due_at: datetime
+    credit_before_minor: int
+
+
+def numbered(document: Document, issue: Issue) -> Document:
+    """Return the document as issued: numbered, and what credit leaves of it to pay."""
+    total, before = document["total_minor"], issue.credit_before_minor
+    used = credit.used(total, before)
     return {
         **document,
-        "number": number,
-        "issued_at": issued_at.isoformat(),
-        "due_at": due_at.isoformat(),
+        "number": issue.number,
+        "issued_at": issue.issued_at.isoformat(),
+        "due_at": issue.due_at.isoformat(),
+        "credit": {"before_minor": before, "used_minor": used, "after_minor": before - used},
+        "payable_minor": total - used,
     }
 
 

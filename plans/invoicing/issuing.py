@@ -7,14 +7,14 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Sum
+from django.db.models import F, Sum
 from django.utils import timezone
 
 from controlplane.core import audit
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid
 from plans import ledger, money
-from plans.invoicing import catalogue_prices, document, earlier, states
+from plans.invoicing import catalogue_prices, credit, document, earlier, states
 from plans.models import Invoice, InvoiceNumberSeries, Payment
 
 State = Invoice.State
@@ -52,7 +52,9 @@ def issue(*, invoice: Invoice, by: Actor, now: datetime | None = None) -> Invoic
     """Give the invoice its number, freeze its document and post it to the ledger, at once.
 
     The number comes from the legal entity's series inside this transaction, so a failure takes
-    none and parallel issues wait for each other. Issuing what is issued changes nothing.
+    none and parallel issues wait for each other. What the tenant has as credit is used first; a
+    total under nothing adds to it. Where nothing is left to pay the invoice is paid at once.
+    Issuing what is issued changes nothing.
 
     Raises:
         WrongState: the invoice is not approved.
@@ -63,19 +65,20 @@ def issue(*, invoice: Invoice, by: Actor, now: datetime | None = None) -> Invoic
         if current.state in states.NUMBERED:
             return current
         states.move(current, State.ISSUING, by=by)
-        made, due_at = document.loaded(current.document), instant + _payment_time(current)
-        number = _next_number(current.legal_entity)
-        final = document.numbered(made, number, instant, due_at)
+        final = document.numbered(document.loaded(current.document), _issue_of(current, instant))
         states.move(
             current,
             State.ISSUED,
             by=by,
-            number=number,
+            number=final["number"],
             issued_at=instant,
-            due_at=due_at,
+            due_at=datetime.fromisoformat(final["due_at"]),
+            credit_minor=final["credit"]["used_minor"],
             document=document.canonical(final),
         )
         ledger.post(_booking(current, final), at=instant)
+        if not current.payable_minor:
+            states.move(current, State.PAID, by=by, reason=_nothing_to_pay(current))
     return current
 
 
@@ -126,17 +129,19 @@ def record_payment(
 def outstanding_minor(invoice: Invoice) -> int:
     """Return what is still due on an issued invoice, in minor units."""
     paid = invoice.payments.aggregate(total=Sum("amount_minor"))["total"] or 0
-    return invoice.total_minor - paid
+    return invoice.payable_minor - paid
 
 
 def mark_overdue(*, by: Actor, now: datetime | None = None) -> list[str]:
     """Move issued invoices past their due time to ``overdue``; returns their ids. Repeatable.
 
-    An invoice over nothing stays issued: there is nothing to pay.
+    Of an invoice with nothing left to pay nothing is late.
     """
     instant = now or timezone.now()
     late = Invoice.objects.filter(
-        state__in=[State.ISSUED, State.PARTLY_PAID], due_at__lt=instant, total_minor__gt=0
+        state__in=[State.ISSUED, State.PARTLY_PAID],
+        due_at__lt=instant,
+        total_minor__gt=F("credit_minor"),
     )
     moved = []
     for invoice in late:
@@ -171,6 +176,20 @@ def write_off(*, invoice: Invoice, by: Actor, reason: str, now: datetime | None 
     return current
 
 
+def _issue_of(invoice: Invoice, instant: datetime) -> document.Issue:
+    """Take the next number; holding its series, read the credit that no other issue can use."""
+    number = _next_number(invoice.legal_entity)
+    before = credit.before(invoice.tenant_id, invoice.legal_entity, invoice.currency)
+    return document.Issue(number, instant, instant + _payment_time(invoice), before)
+
+
+def _nothing_to_pay(invoice: Invoice) -> str:
+    if invoice.total_minor < 0:
+        kept = money.display(-invoice.total_minor, invoice.currency)
+        return f"less than nothing: {kept} is kept as credit for the next invoices"
+    return "settled by credit from earlier invoices" if invoice.credit_minor else "nothing to pay"
+
+
 def _payment_time(invoice: Invoice) -> timedelta:
     seller = catalogue_prices.seller(invoice.manifest["catalogue_number"])
     return timedelta(days=seller.payment_days)
@@ -185,12 +204,16 @@ def _next_number(legal_entity: str) -> str:
 
 
 def _booking(invoice: Invoice, made: dict[str, Any]) -> ledger.Booking:
-    postings = {ledger.RECEIVABLE: invoice.total_minor, ledger.TAX: -invoice.tax_minor}
+    postings = {
+        ledger.RECEIVABLE: invoice.payable_minor,
+        ledger.credit(invoice.legal_entity): invoice.credit_minor,
+        ledger.TAX: -invoice.tax_minor,
+    }
     for line in made["lines"]:
         account = ledger.revenue(line["meter"])
         postings[account] = postings.get(account, 0) - line["amount_minor"]
     return ledger.Booking(
-        f"invoice:{invoice.id}",
+        ledger.invoice_reference(invoice.id),
         invoice.tenant_id,
         invoice.currency,
         f"Invoice {invoice.number}",

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from plans import usage
-from plans.invoicing import document, earlier, facts, open_periods, rating
+from plans.invoicing import credit, document, earlier, facts, open_periods, rating
 from plans.periods import Period
 from tenants.models import Tenant
 
@@ -16,11 +16,15 @@ _NOTE = "A preview: the period is still running and later samples will be added.
 
 @dataclass(frozen=True)
 class Preview:
-    """The running period priced: whole fee and included amounts, usage and hours so far."""
+    """The running period priced: whole fee and included amounts, usage and hours so far.
+
+    ``credit_minor`` is what invoices in its currency need not pay, the next ones first.
+    """
 
     period: Period
     as_of: datetime | None
     document: dict[str, Any]
+    credit_minor: int
 
     @property
     def total_minor(self) -> int:
@@ -42,4 +46,4 @@ def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
     rated = rating.rate(found, rating.from_copy(tenant.id))
     quality = {"flagged": False, "text": _NOTE, "crash_gaps": [], "covered_holes": 0, "late": []}
     made = document.build(found, rated, manifest={}, quality=quality, as_of=as_of)
-    return Preview(period, as_of, made)
+    return Preview(period, as_of, made, credit.credit_minor(tenant, made["currency"]))

@@ -119,6 +119,7 @@ def context(document: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "net": amount(document["net_minor"]),
         "total": amount(document["total_minor"]),
+        **_payable(document, amount),
         "spaces": [_space(space) for space in document["usage"]],
         "rounding": _ROUNDING[document["rounding"]],
         "tables": sorted(document["manifest"].get("tables", {}).items()),
@@ -136,6 +137,21 @@ class _Amounts:
         """Return a unit price with all its places, at least those of the currency."""
         places = -int(unit_price.normalize().as_tuple().exponent)
         return f"{unit_price:,.{max(places, money.minor_digits(self._currency))}f}"
+
+
+def _payable(document: Mapping[str, Any], amount: "_Amounts") -> dict[str, Any]:
+    """Return what credit does to the total: {words: amount} after it, and what is left to pay."""
+    total, moved = document["total_minor"], document.get("credit")
+    rows = {}
+    if total < 0:
+        rows["Kept as credit for the next invoices"] = amount(-total)
+    elif moved and moved["used_minor"]:
+        rows["Credit from earlier invoices"] = amount(-moved["used_minor"])
+    if moved and rows:
+        rows["To pay"] = amount(document["payable_minor"])
+        rows["Credit left for the next invoices"] = amount(moved["after_minor"])
+    has_to_pay = document.get("payable_minor") != 0
+    return {"credit_rows": list(rows.items()), "has_to_pay": has_to_pay}
 
 
 class _Local:

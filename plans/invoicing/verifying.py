@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from controlplane.core.errors import Conflict
-from plans.invoicing import catalogue_prices, document, earlier, facts, rating
+from plans import ledger
+from plans.invoicing import catalogue_prices, credit, document, earlier, facts, rating
 from plans.invoicing.lived import Lived
 from plans.models import Invoice
 from plans.periods import Period
@@ -104,8 +105,16 @@ def _rebuilt(
         as_of=datetime.fromisoformat(stored["as_of"]),
     )
     if invoice.number and invoice.issued_at and invoice.due_at:
-        return document.numbered(made, invoice.number, invoice.issued_at, invoice.due_at)
+        before = _credit_before(invoice)
+        issue = document.Issue(invoice.number, invoice.issued_at, invoice.due_at, before)
+        return document.numbered(made, issue)
     return made
+
+
+def _credit_before(invoice: Invoice) -> int:
+    """Read from the ledger the credit that the tenant had when the invoice was booked."""
+    entry = ledger.entry_of(invoice.pk)
+    return credit.before(invoice.tenant_id, invoice.legal_entity, invoice.currency, entry=entry)
 
 
 def _differences(path: str, stored: Any, again: Any) -> Iterator[str]:

@@ -50,6 +50,8 @@ class Invoice(Timestamped):
     net_minor = models.BigIntegerField(default=0)
     tax_minor = models.BigIntegerField(default=0)
     total_minor = models.BigIntegerField(default=0)
+    # Of the total: what earlier credit settles; below zero what becomes credit of later invoices.
+    credit_minor = models.BigIntegerField(default=0)
     document = models.TextField(blank=True)
     manifest = models.JSONField(default=dict)
     quality = models.JSONField(default=dict)
@@ -66,7 +68,16 @@ class Invoice(Timestamped):
                 name="invoice_sums",
                 condition=Q(total_minor=models.F("net_minor") + models.F("tax_minor")),
             ),
+            models.CheckConstraint(
+                name="invoice_payable",
+                condition=Q(number__isnull=True) | Q(total_minor__gte=models.F("credit_minor")),
+            ),
         ]
+
+    @property
+    def payable_minor(self) -> int:
+        """What the invoice asks for: its total less the credit that settles a part of it."""
+        return self.total_minor - self.credit_minor
 
 
 class InvoiceLine(models.Model):
@@ -133,7 +144,7 @@ class LedgerEntry(models.Model):
 class LedgerPosting(models.Model):
     """One side of a booking: ``amount_minor`` > 0 debits, < 0 credits ``account``.
 
-    Accounts: receivable, revenue:<meter>, tax, cash_clearing.
+    Accounts: see ``plans.ledger``.
     """
 
     entry = models.ForeignKey(LedgerEntry, on_delete=models.PROTECT, related_name="postings")

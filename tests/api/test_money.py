@@ -204,6 +204,7 @@ def test_preview_prices_the_running_month(cast, owner, used):
 
     assert body["document"]["number"] is None
     assert body["total_minor"] == body["document"]["total_minor"]
+    assert body["credit_minor"] == 0
     assert not Invoice.objects.exists()
 
 
@@ -219,6 +220,7 @@ def test_invoice_goes_from_close_now_to_paid(cast, owner, staff, draft):
     twice = staff.post(f"{path}/payments", payment)
 
     assert (approved.json()["state"], issued.json()["state"]) == ("approved", "issued")
+    assert (issued.json()["credit_minor"], issued.json()["payable_minor"]) == (0, total)
     assert again.json()["number"] == issued.json()["number"]
     assert (paid.status_code, paid.json()) == (201, twice.json())
     assert len(staff.get(f"{path}/payments").json()) == 1

@@ -7,9 +7,11 @@ import json
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from controlplane.core import operations
 from controlplane.core.models import Operation
+from plans import ledger
 from plans.models import Invoice
 from tests.console import rows
 from tests.console.conftest import As
@@ -33,6 +35,15 @@ def test_the_list_leads_to_invoices_and_to_the_running_period(world, invoice, as
     assert f'href="{LIST}{invoice.id}/"' in page
     assert invoice.number in page
     assert f'href="{LIST}preview"' in page
+
+
+def test_the_list_says_what_credit_pays_the_next_invoices(world, as_: As):
+    owed = {ledger.credit("waypost"): -41650, ledger.revenue("messages"): 41650}
+    ledger.post(ledger.Booking("x", world.tenant.id, "EUR", "", owed), at=timezone.now())
+
+    page = as_(world.billing).get(LIST).content.decode()
+
+    assert "You have a credit of <strong>416.50 EUR</strong>" in page
 
 
 def test_without_an_invoice_the_list_says_when_there_will_be_one(world, as_: As):

@@ -51,6 +51,19 @@ _TEAM = {
         }
     },
 }
+_BULK = {
+    **_FREE,
+    "title": "Bulk",
+    "quotas": {},
+    "prices": {
+        "messages": {
+            "model": "volume",
+            "unit": "messages",
+            "base_per_unit": 1,
+            "tiers": [["1000", "1"], [None, "0.50"]],
+        }
+    },
+}
 # JSON is YAML, so this is a catalogue document.
 CATALOGUE = json.dumps(
     {
@@ -84,6 +97,7 @@ CATALOGUE = json.dumps(
             "notified": {**_FREE, "title": "Notified", "at_quota": "notify"},
             "unlimited": {**_FREE, "title": "Unlimited", "quotas": {}},
             "team": _TEAM,
+            "bulk": _BULK,
             "business": {**_TEAM, "title": "Business", "monthly_fee_minor": 9800, "included": {}},
         },
     }

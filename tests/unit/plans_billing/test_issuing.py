@@ -15,7 +15,7 @@ from plans import invoicing, ledger
 from plans.invoicing import document, issuing
 from plans.models import Invoice, InvoiceEvent, InvoiceNumberSeries, LedgerEntry, Payment
 from tests.unit.plans_billing import billing_rows as rows
-from tests.unit.plans_billing.billing_rows import AFTER_GRACE, ENDS_AT, STAFF
+from tests.unit.plans_billing.billing_rows import AFTER_GRACE, STAFF
 
 TOTAL = 5831  # a fee of 49.00 and 19 % tax
 
@@ -239,14 +239,6 @@ def test_overdue_comes_by_time_once_and_can_still_be_paid() -> None:
     pay(invoice, TOTAL)
     invoice.refresh_from_db()
     assert invoice.state == Invoice.State.PAID
-
-
-@pytest.mark.django_db
-def test_an_invoice_over_nothing_is_never_overdue() -> None:
-    invoice = rows.issued(rows.tenant(to=rows.plan("free")))
-
-    assert invoice.total_minor == 0
-    assert invoicing.mark_overdue(by=STAFF, now=ENDS_AT + timedelta(days=365)) == []
 
 
 @pytest.mark.django_db
