@@ -58,6 +58,8 @@ ROUTES = [
     route("GET", "/operations/none", ALL, 404),
     route("GET", "/usage", ALL, 200),
     route("GET", "/usage.csv", ALL, 200),
+    route("GET", "/maintenance-windows", ALL, 200),
+    route("PUT", "/maintenance-windows", MESSAGING, 200, {"windows": []}),
     route("GET", "/usage/series?meter=messages_in", ALL, 200),
     route("GET", "/invoices", BILLING, 200),
     route("GET", "/invoices/preview", BILLING, 200),
@@ -89,6 +91,9 @@ ROUTES = [
 STAFF_ROUTES = [
     ("GET", "/staff/catalogue", 200),
     ("POST", "/staff/catalogue", 400),
+    ("GET", "/staff/rollout", 404),
+    ("POST", "/staff/rollout/pause", 409),
+    ("POST", "/staff/rollout/none", 404),
     ("GET", "/staff/tenants", 200),
     ("GET", "/staff/tenants/acme/quotas", 200),
     ("PUT", "/staff/tenants/acme/quotas/spaces", 400),

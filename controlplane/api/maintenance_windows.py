@@ -1,0 +1,54 @@
+"""/tenants/{tenant}/maintenance-windows: when the operator may restart instances of its spaces."""
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.api import schema
+from controlplane.api.serializers import StrictSerializer
+from controlplane.api.views import TenantView
+from tenants.actions import rollouts
+from tenants.permissions import Permission
+from tenants.rollouts import Window
+
+
+class WindowSerializer(StrictSerializer):
+    """A weekly window in UTC. Weekday 0 is Monday; it may end on a later day."""
+
+    weekday = serializers.IntegerField(min_value=0, max_value=6)
+    starts_at = serializers.TimeField(format="%H:%M", input_formats=["%H:%M"])
+    minutes = serializers.IntegerField(min_value=30, max_value=10080)
+
+
+class WindowsSerializer(StrictSerializer):
+    """All windows of a tenant; none: at any time."""
+
+    windows = WindowSerializer(many=True)
+
+
+class WindowsView(TenantView):
+    """The tenant's maintenance windows."""
+
+    needs = {"GET": Permission.VIEW, "PUT": Permission.MANAGE_MESSAGING}
+
+    @schema.describe("Get maintenance windows", response=WindowsSerializer)
+    def get(self, request: Request, tenant: str) -> Response:
+        """Upgrades of brokers and routers restart them in these windows only."""
+        return self._answer()
+
+    @schema.describe(
+        "Replace maintenance windows", request=WindowsSerializer, response=WindowsSerializer
+    )
+    def put(self, request: Request, tenant: str) -> Response:
+        """Replace them all; an empty list means any time."""
+        asked = WindowsSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        windows = [Window(**each) for each in asked.validated_data["windows"]]
+        rollouts.set_windows(tenant=self.tenant, windows=windows, by=self.actor)
+        return self._answer()
+
+    def _answer(self) -> Response:
+        rows: Any = self.tenant.maintenance_windows.order_by("weekday", "starts_at")
+        return Response({"windows": WindowSerializer(rows, many=True).data})

@@ -1,0 +1,57 @@
+"""Operators see and steer rollouts; tenants say when their spaces may be restarted."""
+
+import pytest
+
+from controlplane.core.models import AuditEvent
+from tenants.models import EngineRelease, Rollout
+from tests.api.conftest import problem
+
+PATH = "/api/v1/staff/rollout"
+
+
+@pytest.fixture
+def rollout(space) -> Rollout:
+    """Release 2 on its way: the one space was moved long ago, and is not ready."""
+    former, release = (
+        EngineRelease.objects.create(number=n, broker_image=f"broker:{n}") for n in (1, 2)
+    )
+    type(space).objects.update(
+        release=release,
+        observed_release=former,
+        released_at="2026-01-01T00:00:00Z",
+        conditions=[{"type": "Ready", "status": "False", "message": "broker-0: no image"}],
+    )
+    return Rollout.objects.create(release=release, former=former, is_configured=True)
+
+
+def test_progress_failures_and_steering(staff, rollout, space):
+    told = staff.get(PATH).json()
+
+    assert told["state"] == "Running"
+    assert told["release"]["broker_image"] == "broker:2"
+    assert told["former"]["number"] == 1
+    assert told["progress"] == {"total": 1, "done": 0, "waiting": 0, "changing": 0, "failed": 1}
+    assert told["failures"] == [
+        {"tenant": "acme", "space": space.name, "reason": "broker-0: no image"}
+    ]
+    assert staff.post(f"{PATH}/pause", {"reason": "holiday"}).json()["state"] == "Paused"
+    problem(staff.post(f"{PATH}/pause", {}), 409, "rollout.not_possible")
+    resumed = staff.post(f"{PATH}/resume", {}).json()
+    assert (resumed["state"], resumed["progress"]["changing"]) == ("Running", 1)
+    back = staff.post(f"{PATH}/roll-back", {"reason": "broken"}).json()
+    assert (back["release"]["number"], back["former"]["number"]) == (1, 2)
+    problem(staff.post(f"{PATH}/explode", {}), 404, "missing")
+    event = AuditEvent.objects.get(action="rollout.paused")
+    assert (event.reason, event.subject_name) == ("holiday", "release 2")
+
+
+def test_windows_are_replaced(owner, cast):
+    night = {"weekday": 6, "starts_at": "22:00", "minutes": 240}
+
+    assert owner.put(cast.path("/maintenance-windows"), {"windows": [night]}).status_code == 200
+
+    assert owner.get(cast.path("/maintenance-windows")).json() == {"windows": [night]}
+    twice = owner.put(cast.path("/maintenance-windows"), {"windows": [night, night]})
+    problem(twice, 400, "maintenance_window.invalid")
+    wrong = owner.put(cast.path("/maintenance-windows"), {"windows": [{**night, "weekday": 7}]})
+    assert wrong.status_code == 400
