@@ -14,7 +14,8 @@ class MeteredSource(Timestamped):
     holds running gauges ({connection_ms, …}) and ``addresses`` maps address -> {epoch, last
     counters, stored_byte_ms}: workers.metering.sources reads both. ``ended_at`` is when the life
     was seen to be over, ``ended_cleanly`` whether a last sample was taken before: if not, what
-    came after ``sampled_at`` is not billed and is shown as a gap.
+    came after ``sampled_at`` is not billed and is shown as a gap. ``restart_at`` is when its end
+    was asked for right after a sample: a life that ends soon after it was not cut off by a crash.
     """
 
     source = models.CharField(max_length=120)
@@ -28,6 +29,7 @@ class MeteredSource(Timestamped):
     addresses = models.JSONField(default=dict)
     ended_at = models.DateTimeField(null=True)
     ended_cleanly = models.BooleanField(default=False)
+    restart_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [

@@ -246,7 +246,15 @@ class FakeMetering:
     """Remembers each last sample; can ask for patience a number of times."""
 
     samples: list[tuple[str, tuple[str, ...] | None]] = field(default_factory=list)
+    restarts: list[tuple[str, str]] = field(default_factory=list)
     not_yet: int = 0
+
+    def before_restart(self, space_id: str, instance: str) -> bool:
+        if self.not_yet:
+            self.not_yet -= 1
+            return False
+        self.restarts.append((space_id, instance))
+        return True
 
     def last_sample(self, space_id: str, addresses: Sequence[str] | None) -> bool:
         if self.not_yet:

@@ -88,6 +88,50 @@ def test_a_size_change_reaches_every_broker_once(world: World, space: AddressSpa
     assert space.observed_generation == space.generation
 
 
+def test_every_restart_follows_a_last_sample_of_that_instance(
+    world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sampled: list[tuple[str, list[str]]] = []
+
+    def sample(space_id: str, instance: str) -> bool:
+        sampled.append((instance, started(world)))
+        return space_id == space.id
+
+    monkeypatch.setattr(world.metering, "before_restart", sample)
+    resize(space)
+
+    world.settle(space)
+
+    of_brokers = [each for each in sampled if each[0].startswith("broker")]
+    assert of_brokers == [(name, BROKERS[:n]) for n, name in enumerate(BROKERS)]
+
+
+def test_a_restart_waits_for_its_last_sample(world: World, space: AddressSpace) -> None:
+    resize(space)
+    world.metering.not_yet = 1
+
+    outcome = pass_once(world, space)
+
+    assert outcome == Wait(0.3, "LastSamplePending")
+    assert world.infra.started == []
+    world.settle(space)
+    assert started(world) == BROKERS
+
+
+def test_one_that_does_not_run_restarts_without_a_last_sample(
+    world: World, space: AddressSpace
+) -> None:
+    [stopped] = [each for (_, name), each in world.infra.instances.items() if name == "broker-1"]
+    stopped.trouble = "OOMKilled"
+    resize(space)
+
+    world.settle(space)
+
+    assert started(world) == ["broker-1", "broker-0", "broker-2"]
+    of_brokers = [name for _, name in world.metering.restarts if name.startswith("broker")]
+    assert of_brokers == ["broker-0", "broker-2"]
+
+
 def test_the_next_one_restarts_only_when_the_last_one_is_back(
     world: World, space: AddressSpace
 ) -> None:

@@ -29,6 +29,10 @@ class RecordingMetering:
         self.asked.append((space_id, addresses))
         return True
 
+    def before_restart(self, space_id: str, instance: str) -> bool:
+        self.asked.append((space_id, [instance]))
+        return True
+
 
 @pytest.fixture(scope="session")
 def state_dir() -> Iterator[Path]:

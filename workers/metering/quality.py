@@ -4,8 +4,9 @@ Reads what the collector remembers (``MeteredSource``) and compares it with bron
 """
 
 from collections.abc import Mapping
+from datetime import timedelta
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from plans.invoicing import CrashGap, Hole
 from plans.periods import Period
@@ -13,16 +14,25 @@ from workers.metering.lives import SPACE
 from workers.models import MeteredSource
 
 Life = tuple[str, str]  # source, boot_id
+# So long after its last sample may an instance run on until a planned restart ends its life.
+RESTARTS_WITHIN = timedelta(minutes=2)
 
 
 def crash_gaps(tenant_id: str, period: Period) -> tuple[CrashGap, ...]:
-    """Return the lives that were cut off without a last sample, in a bucket of the period."""
-    ended = _lives(tenant_id, period).filter(
-        ended_at__isnull=False,
-        ended_cleanly=False,
-        sampled_at__isnull=False,
-        bucket_at__gte=period.starts_at,
-        bucket_at__lt=period.ends_at,
+    """Return the lives that were cut off without a last sample, in a bucket of the period.
+
+    Not those that a planned restart ended: their last sample was taken just before.
+    """
+    ended = (
+        _lives(tenant_id, period)
+        .filter(
+            ended_at__isnull=False,
+            ended_cleanly=False,
+            sampled_at__isnull=False,
+            bucket_at__gte=period.starts_at,
+            bucket_at__lt=period.ends_at,
+        )
+        .exclude(restart_at__isnull=False, sampled_at__lte=F("restart_at") + RESTARTS_WITHIN)
     )
     return tuple(_gap(row) for row in ended.exclude(boot_id=SPACE).order_by("source", "ended_at"))
 

@@ -73,13 +73,20 @@ class Routers(Protocol):
 
 
 class Metering(Protocol):
-    """The hook into metering that deletion needs."""
+    """The hooks into metering that deletions and restarts need."""
 
     def last_sample(self, space_id: str, addresses: Sequence[str] | None) -> bool:
         """Take the last sample before teardown; True when it is recorded or cannot ever be.
 
         ``addresses`` are names in the space; None means the whole space with its connections. By
         then no client can use them any more. Idempotent. False means "not yet, ask again".
+        """
+        ...
+
+    def before_restart(self, space_id: str, instance: str) -> bool:
+        """Take the last sample before a planned restart; True when it is recorded or cannot be.
+
+        Idempotent. False means "not yet, ask again".
         """
         ...
 

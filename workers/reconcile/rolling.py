@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 
 from tenants.models import AddressSpace
-from workers.infra.base import Infra, InstanceSpec, InstanceStatus
+from workers.infra.base import InstanceSpec, InstanceStatus
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done, Outcome, Wait
 from workers.reconcile.work import Down, Work
@@ -21,18 +21,22 @@ _SHORT_SECONDS, _LONG_SECONDS = 0.3, 10.0
 
 
 def ensure(
-    work: Work, infra: Infra, specs: Sequence[InstanceSpec], answers: Callable[[str], bool]
+    work: Work, doors: Doors, specs: Sequence[InstanceSpec], answers: Callable[[str], bool]
 ) -> Outcome:
     """Bring the instances of one kind to their specs; those that are down go to ``work.down``.
 
     Done while at least one serves, for the steps that follow are of use to it; ``settled`` at the
-    end of the pass waits for the others. Idempotent: at most one restart a pass.
+    end of the pass waits for the others. Idempotent: at most one restart a pass, and before it the
+    last sample of what runs, for a restart forgets the counters.
     """
+    infra = doors.infra
     seen = {spec.name: infra.ensure_instance(spec, may_restart=False) for spec in specs}
     held = [spec for spec in specs if seen[spec.name].held_back]
     down = _find_down(work, seen, answers, ask=bool(held))
     chosen = choose([spec.name for spec in held], seen, down)
     if chosen is not None:
+        if seen[chosen].running and not doors.metering.before_restart(work.space.id, chosen):
+            return Wait(_SHORT_SECONDS, "LastSamplePending")
         _remember(work)
         infra.ensure_instance(next(spec for spec in held if spec.name == chosen))
         down[chosen] = Down("it restarts with what changed")

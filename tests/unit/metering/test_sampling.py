@@ -10,13 +10,15 @@ from django.utils import timezone
 
 from controlplane.core import leases
 from controlplane.core.errors import Unavailable
+from plans.invoicing import CrashGap
+from plans.periods import Period
 from tenants.models import AddressSpace
 from tests.factories import domain
 from tests.unit.metering.conftest import FakeReaders
 from tests.unit.metering.readings import snapshot
 from workers.infra.base import InfraError
 from workers.messaging.management import Refused
-from workers.metering import ingest, landing, last_samples, lives, sampling, sources
+from workers.metering import ingest, landing, last_samples, lives, quality, sampling, sources
 from workers.metering.collector import Reading
 from workers.metering.last_samples import LastSampler
 from workers.models import LandingBatch, MeteredSource
@@ -274,3 +276,95 @@ def test_space_that_was_never_usable_ends_without_waiting(
     AddressSpace.objects.update(active_since=None, deletion_requested_at=timezone.now())
 
     assert LastSampler(readers).last_sample(space.id, None) is True
+
+
+def test_planned_restart_after_a_last_sample_is_no_crash(
+    space: AddressSpace, readers: FakeReaders
+) -> None:
+    shown = {"broker-0": (5, 0), "broker-1": (3, 0)}
+    readers.answers[space.id] = {name: snapshot(orders=orders) for name, orders in shown.items()}
+    sampling.round_all(readers)
+    readers.answers[space.id] = {name: snapshot(orders=(9, 0)) for name in shown}
+
+    assert LastSampler(readers).before_restart(space.id, "broker-0") is True
+    sampling.round_all(readers)  # it has not gone down yet
+    readers.answers[space.id] = {name: snapshot("boot-2", orders=(1, 0)) for name in shown}
+    sampling.round_all(readers)
+
+    ended = MeteredSource.objects.get(boot_id="boot-1", source__endswith="broker-0")
+    assert sources.state_of(ended).used_in == 9
+    assert [gap.source for gap in gaps(space)] == [f"{space.id}/broker-1"]
+
+
+def test_crash_long_after_a_restart_that_never_came_is_a_crash(
+    space: AddressSpace, readers: FakeReaders
+) -> None:
+    readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
+    LastSampler(readers).before_restart(space.id, "broker-0")
+    MeteredSource.objects.update(restart_at=timezone.now() - timedelta(minutes=3))
+    sampling.round_all(readers)
+    readers.answers[space.id] = {"broker-0": snapshot("boot-2", orders=(1, 0))}
+    sampling.round_all(readers)
+
+    assert [gap.source for gap in gaps(space)] == [f"{space.id}/broker-0"]
+
+
+def test_restart_of_a_silent_instance_goes_on_and_is_told_as_a_crash(
+    space: AddressSpace, readers: FakeReaders
+) -> None:
+    readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
+    sampling.round_all(readers)
+    readers.answers[space.id] = {"broker-0": None}
+
+    assert LastSampler(readers).before_restart(space.id, "broker-0") is True
+    readers.answers[space.id] = {"broker-0": snapshot("boot-2", orders=(1, 0))}
+    sampling.round_all(readers)
+
+    assert len(gaps(space)) == 1
+
+
+def test_restart_waits_for_the_round_that_reads_the_space(
+    space: AddressSpace, readers: FakeReaders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(last_samples, "_WAIT_SECONDS", 0)
+    leases.acquire(f"sample:{space.id}", "a round", 60)
+
+    assert LastSampler(readers).before_restart(space.id, "broker-0") is False
+
+
+def test_restart_in_a_space_that_was_never_usable_reads_nothing(
+    space: AddressSpace, readers: FakeReaders
+) -> None:
+    readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
+    AddressSpace.objects.update(active_since=None)
+
+    assert LastSampler(readers).before_restart(space.id, "broker-0") is True
+    assert not MeteredSource.objects.exists()
+
+
+def test_stop_of_everything_after_last_samples_is_no_crash(
+    space: AddressSpace, readers: FakeReaders
+) -> None:
+    readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
+
+    assert LastSampler(readers).before_stop() is True
+    readers.answers[space.id] = {"broker-0": snapshot("boot-2", orders=(1, 0))}
+    sampling.round_all(readers)
+
+    assert gaps(space) == ()
+
+
+def test_stop_of_everything_says_that_an_instance_did_not_answer(
+    space: AddressSpace, readers: FakeReaders
+) -> None:
+    readers.answers[space.id] = {"broker-0": None, "router-0": snapshot(rpc=(5, 0))}
+
+    assert LastSampler(readers).before_stop() is False
+    assert seen("router-0", "rpc") == 5
+
+
+def gaps(space: AddressSpace) -> tuple[CrashGap, ...]:
+    """The crash gaps of the running time."""
+    now = timezone.now()
+    around = Period(now - timedelta(days=1), now + timedelta(days=1))
+    return quality.crash_gaps(space.tenant_id, around)

@@ -15,7 +15,7 @@ def ensure(work: Work, doors: Doors) -> Outcome:
         desired_brokers.spec(work, each, doors.infra.place(work.namespace, Kind.BROKER, each.name))
         for each in work.brokers
     ]
-    return rolling.ensure(work, doors.infra, specs, answers)
+    return rolling.ensure(work, doors, specs, answers)
 
 
 def remove(work: Work, doors: Doors) -> Outcome:

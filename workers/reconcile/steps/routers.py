@@ -18,7 +18,7 @@ def ensure(work: Work, doors: Doors) -> Outcome:
         return reaching.answers(lambda: doors.routers.find_life(reaching.router(work, doors, name)))
 
     specs = [_spec(work, doors, name, emptied=False) for name in desired_routers.list_names(work)]
-    return rolling.ensure(work, doors.infra, specs, answers)
+    return rolling.ensure(work, doors, specs, answers)
 
 
 def empty(work: Work, doors: Doors) -> Outcome:
