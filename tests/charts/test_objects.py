@@ -167,6 +167,19 @@ def test_policies_open_these_ways_and_no_others() -> None:
     assert open_ways == WAYS | from_outside
 
 
+@pytest.mark.parametrize(
+    ("endpoint", "port"),
+    [("https://login.example/token", 443), ("https://login.example:8443/token", 8443)],
+)
+def test_the_portal_may_ask_the_identity_provider(endpoint: str, port: int) -> None:
+    external = CHART / "ci" / "external-values.yaml"
+    objects = rendered.objects(external, "--set", f"oidc.tokenEndpoint={endpoint}")
+
+    policy = rendered.find(objects, "NetworkPolicy", "wp-web")
+
+    assert {"ports": [{"protocol": "TCP", "port": port}]} in policy["spec"]["egress"]
+
+
 def _placed(policy: Object) -> Object:
     return {**policy, "metadata": {**policy["metadata"], "namespace": "waypost"}}
 

@@ -13,6 +13,14 @@ The environment of our processes: settings from one config map, secrets by refer
       key: {{ ternary "url" "queue-url" (ne .Values.queue.existingSecret "") }}
 {{- end }}
 
+{{/* Without them no process starts: it would use those of the source, which everybody knows. */}}
+{{- define "waypost.environment.keys" -}}
+- name: WAYPOST_SECRET_KEY
+  valueFrom: {secretKeyRef: {name: {{ include "waypost.names.secrets" . }}, key: secret-key}}
+- name: WAYPOST_SECRET_KEYS
+  valueFrom: {secretKeyRef: {name: {{ include "waypost.names.secrets" . }}, key: sealing-keys}}
+{{- end }}
+
 {{/* Of every process that reads the database. */}}
 {{- define "waypost.environment.secrets" -}}
 - name: WAYPOST_DATABASE_URL
@@ -21,10 +29,7 @@ The environment of our processes: settings from one config map, secrets by refer
       name: {{ .Values.database.existingSecret | default (include "waypost.names.own-connections" .) }}
       key: {{ ternary "url" "database-url" (ne .Values.database.existingSecret "") }}
 {{ include "waypost.environment.queue" . }}
-- name: WAYPOST_SECRET_KEY
-  valueFrom: {secretKeyRef: {name: {{ include "waypost.names.secrets" . }}, key: secret-key}}
-- name: WAYPOST_SECRET_KEYS
-  valueFrom: {secretKeyRef: {name: {{ include "waypost.names.secrets" . }}, key: sealing-keys}}
+{{ include "waypost.environment.keys" . }}
 - name: WAYPOST_METRICS_TOKEN
   valueFrom: {secretKeyRef: {name: {{ include "waypost.names.secrets" . }}, key: metrics-token}}
 {{- with .Values.oidc.existingSecret }}

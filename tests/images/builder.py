@@ -1,0 +1,96 @@
+"""Build the product's images with buildah on a base image that is made here by debootstrap."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from controlplane.embedded import artifacts
+
+SOURCES = Path(__file__).parents[2]
+_SUITE = "bookworm"
+_BASE, CONTROL_PLANE, SPARK = "localhost/base", "localhost/control-plane", "localhost/spark"
+# Authorities that this machine trusts besides Debian's: a proxy of the site, say.
+_LOCAL_AUTHORITIES = Path("usr/local/share/ca-certificates")
+
+
+def missing() -> str:
+    """Return what keeps images from being built here; empty: nothing."""
+    programs = [each for each in ("buildah", "debootstrap", "unshare") if not shutil.which(each)]
+    if programs:
+        return f"{', '.join(programs)} missing: run `make images`, which installs them"
+    return "" if os.geteuid() == 0 else "images are built as root here: run `make images` as root"
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Images kept in ``folder``, which needs 10 GB."""
+
+    folder: Path
+
+    def build_all(self) -> None:
+        """Build base, control plane and Spark, in this order."""
+        self._make_base()
+        self._build("control-plane", _BASE, CONTROL_PLANE)
+        self._build("spark", CONTROL_PLANE, SPARK)
+
+    def unpack(self, image: str) -> Path:
+        """Return a folder with a copy of the image's files."""
+        container = self.buildah("from", image).strip()
+        return Path(self.buildah("mount", container).strip())
+
+    def inspect(self, image: str, field: str) -> str:
+        """Return a field of the image, as a Go template names it."""
+        form = "{{" + field + "}}"
+        return self.buildah("inspect", "--type", "image", "--format", form, image).strip()
+
+    def buildah(self, *arguments: str) -> str:
+        """Run buildah and return what it prints."""
+        store = ["--root", str(self.folder / "store"), "--runroot", str(self.folder / "run")]
+        command = ["buildah", *store, "--storage-driver", "vfs", *arguments]
+        return run(command, {**os.environ, "BUILDAH_ISOLATION": "chroot"})
+
+    def _make_base(self) -> None:
+        container = self.buildah("from", "scratch").strip()
+        self.buildah("add", container, str(_base_archive()), "/")
+        self.buildah("commit", "--rm", container, _BASE)
+
+    def _build(self, name: str, base: str, image: str) -> None:
+        folder = SOURCES / "charts" / "images"
+        self.buildah(
+            *("bud", "--network", "host", "--ignorefile", str(folder / "ignore")),
+            *("--build-arg", f"BASE_IMAGE={base}"),
+            *("--file", str(folder / name / "Containerfile"), "--tag", image, str(SOURCES)),
+        )
+
+
+def _base_archive() -> Path:
+    """Return a minimal Debian as an archive; made once, in about a minute."""
+    place = artifacts.cache_dir() / f"debian-{_SUITE}.tar"
+    folder = place.with_suffix(".making")
+    if not place.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        run(["debootstrap", "--variant=minbase", _SUITE, str(folder)])
+        local = Path("/") / _LOCAL_AUTHORITIES
+        if local.is_dir():
+            shutil.copytree(local, folder / _LOCAL_AUTHORITIES, dirs_exist_ok=True)
+        made = place.with_suffix(".new")
+        run(["tar", "-C", str(folder), "-cf", str(made), "."])
+        shutil.rmtree(folder)
+        made.rename(place)
+    return place
+
+
+def run(command: Sequence[str], environment: dict[str, str] | None = None) -> str:
+    """Run a program to its end and return what it prints.
+
+    Raises:
+        RuntimeError: it failed; the message holds its last lines.
+    """
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode:
+        tail = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
+        raise RuntimeError(f"{' '.join(command[:8])} failed:\n{tail}")
+    return done.stdout

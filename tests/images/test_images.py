@@ -1,0 +1,271 @@
+"""What is in the images, and that the chart's commands start in them as the cluster runs them."""
+
+import base64
+import json
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+from cryptography.fernet import Fernet
+
+from controlplane.embedded import ports, postgres, servers
+from tests.charts import rendered
+from tests.images import builder, inside
+from tests.images.builder import SOURCES, Builder
+from tests.images.inside import ANY_USER, OWN_USER, Container
+from tests.images.release import Release
+
+USERS = pytest.mark.parametrize("user", [OWN_USER, ANY_USER], ids=["own", "any"])
+PACKAGES = ("controlplane", "tenants", "plans", "workers", "lakehouse")
+
+
+def eventually(holds: Callable[[], bool], log: Path, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, log.read_text()[-3000:]
+        time.sleep(0.3)
+
+
+def answers(url: str) -> bool:
+    try:
+        return httpx.get(url, headers={"Host": "localhost"}).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a queue."""
+    port, folder = ports.free_port(), tmp_path_factory.mktemp("valkey")
+    command = [str(servers._valkey_binary()), "--port", str(port), "--bind", "127.0.0.1"]
+    process = subprocess.Popen([*command, "--save", "", "--dir", str(folder)], stdout=-3)
+    yield f"redis://127.0.0.1:{port}/0"
+    process.terminate()
+    process.wait(10)
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory, valkey: str) -> Iterator[Release]:
+    """A rendered release with stores of this machine behind it."""
+    folder = tmp_path_factory.mktemp("release")
+    with postgres.throwaway(tmp_path_factory.mktemp("postgres")) as server:
+        servers_database = server.url("waypost")
+        _create_database(server)
+        objects = rendered.objects(rendered.TRIAL, "--set", "pipeline.runs=cronjob")
+        secrets = {
+            (each["metadata"]["name"], key): base64.b64decode(value).decode()
+            for each in objects
+            if each["kind"] == "Secret"
+            for key, value in each["data"].items()
+        }
+        secrets["wp-connections", "database-url"] = servers_database
+        secrets["wp-connections", "queue-url"] = valkey
+        _write(
+            folder / "authority",
+            {name: secrets["wp-control-authority", name] for name in ("authority.pem", "ca.pem")},
+        )
+        _write(folder / "cluster", rendered.find(objects, "ConfigMap", "wp-cluster")["data"])
+        files = {"control-authority": folder / "authority", "cluster": folder / "cluster"}
+        yield Release(
+            objects, secrets, files, {"WAYPOST_AUTH_SERVICE_PORT": str(ports.free_port())}
+        )
+
+
+@pytest.fixture(scope="module")
+def migrated(release: Release, control_plane: Path) -> Release:
+    """The release after its migrations."""
+    (job,) = [each for each in rendered.pod_specs(release.objects) if each.startswith("Job/")]
+    ran = inside.finish(release.container(job, control_plane))
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    return release
+
+
+@pytest.mark.parametrize("image", [builder.CONTROL_PLANE, builder.SPARK])
+def test_an_image_runs_as_a_user_that_is_not_root(images: Builder, image: str) -> None:
+    assert images.inspect(image, ".OCIv1.Config.User") == OWN_USER
+
+
+def test_the_image_holds_every_file_of_the_packages(control_plane: Path) -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", *PACKAGES], cwd=SOURCES, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    (packages,) = control_plane.glob("opt/waypost/venv/lib/python3*/site-packages")
+
+    assert len(listed) > 300
+    assert [name for name in listed if not (packages / name).exists()] == []
+
+
+def test_the_image_holds_nothing_that_builds(control_plane: Path) -> None:
+    programs = ("usr/bin/gcc", "usr/bin/git", "opt/uv", "src", "opt/waypost/venv/bin/pip")
+
+    assert [each for each in programs if (control_plane / each).exists()] == []
+    assert list(control_plane.glob("opt/waypost/venv/lib/*/site-packages/pyspark")) == []
+
+
+@pytest.mark.parametrize(
+    ("image", "expected"),
+    [
+        ("control_plane", {"pkg:pypi/django@", "pkg:deb/debian/libssl3@"}),
+        ("spark", {"pkg:pypi/pyspark@", "pkg:generic/delta-spark_", "pkg:deb/debian/openjdk-17"}),
+    ],
+)
+def test_the_bill_of_materials_lists_all_three_kinds(
+    image: str, expected: Sequence[str], request: pytest.FixtureRequest
+) -> None:
+    root: Path = request.getfixturevalue(image)
+
+    bill = json.loads((root / "usr/share/sbom/waypost.cdx.json").read_text())
+
+    found = [each["purl"] for each in bill["components"]]
+    assert bill["bomFormat"] == "CycloneDX"
+    assert all(any(purl.startswith(each) for purl in found) for each in expected)
+
+
+@USERS
+def test_the_portal_is_alive_with_nothing_else(
+    control_plane: Path, user: str, tmp_path: Path
+) -> None:
+    port, log = ports.free_port(), tmp_path / "log"
+    serve = f"python -m gunicorn controlplane.wsgi --bind=127.0.0.1:{port} --preload"
+    settings = {
+        "DJANGO_SETTINGS_MODULE": "controlplane.settings",
+        "WAYPOST_STATE_DIR": "/var/lib/waypost",
+        "WAYPOST_SECRET_KEY": "k" * 50,
+        "WAYPOST_SECRET_KEYS": Fernet.generate_key().decode(),
+        "WAYPOST_DATABASE_URL": f"postgresql://u:p@127.0.0.1:{ports.free_port()}/d",
+    }
+    container = Container(
+        control_plane, [*serve.split(), "--no-control-socket"], settings, user=user
+    )
+
+    with inside.started(container, log):
+        eventually(lambda: answers(f"http://127.0.0.1:{port}/healthz"), log)
+        page = httpx.get(f"http://127.0.0.1:{port}/static/console/console.css")
+        readiness = httpx.get(f"http://127.0.0.1:{port}/readyz")
+
+    assert page.status_code == 200
+    assert readiness.json()["database"] == "away"
+
+
+def test_the_root_is_read_only(control_plane: Path) -> None:
+    ran = inside.finish(Container(control_plane, ["touch", "/opt/waypost/new"]))
+
+    assert "Read-only file system" in ran.stderr
+
+
+def test_the_charts_portal_is_ready(migrated: Release, control_plane: Path, tmp_path: Path) -> None:
+    port, log = ports.free_port(), tmp_path / "log"
+    container = migrated.container("Deployment/wp-web", control_plane, f"--bind=127.0.0.1:{port}")
+    command = [word for word in container.command if word != "--bind=0.0.0.0:8000"]
+
+    with inside.started(replace(container, command=command), log):
+        eventually(lambda: answers(f"http://127.0.0.1:{port}/readyz"), log)
+        readiness = httpx.get(f"http://127.0.0.1:{port}/readyz", headers={"Host": "localhost"})
+        foreign = httpx.get(f"http://127.0.0.1:{port}/", headers={"Host": "evil.example"})
+
+    assert readiness.json()["status"] == "ready"
+    assert foreign.status_code == 400
+
+
+def test_the_init_container_waits_no_more(migrated: Release, control_plane: Path) -> None:
+    container = migrated.container("Deployment/wp-web", control_plane)
+    (waiting,) = rendered.pod_specs(migrated.objects)["Deployment/wp-web"]["initContainers"]
+
+    ran = inside.finish(replace(container, command=waiting["command"]))
+
+    assert ran.returncode == 0, ran.stderr[-2000:]
+
+
+@pytest.mark.parametrize("name", ["worker", "metering"])
+def test_the_charts_workers_take_tasks(
+    migrated: Release, control_plane: Path, spark: Path, name: str, tmp_path: Path
+) -> None:
+    log, root = tmp_path / "log", spark if name == "metering" else control_plane
+    with inside.started(migrated.container(f"Deployment/wp-{name}", root), log):
+        eventually(lambda: f"{name}@" in log.read_text() and "ready." in log.read_text(), log)
+
+
+def test_the_charts_beat_keeps_its_schedule(
+    migrated: Release, control_plane: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    container = migrated.container("Deployment/wp-beat", control_plane, "--loglevel=INFO")
+    with inside.started(container, log):
+        eventually(lambda: "Sending due task" in log.read_text(), log)
+
+
+def test_the_charts_auth_service_listens_with_the_mounted_authority(
+    migrated: Release, control_plane: Path, tmp_path: Path
+) -> None:
+    port, log = int(migrated.settings["WAYPOST_AUTH_SERVICE_PORT"]), tmp_path / "log"
+    with inside.started(migrated.container("StatefulSet/wp-auth", control_plane), log):
+        eventually(lambda: ports.is_open("127.0.0.1", port), log)
+        shown = subprocess.run(
+            ["openssl", "s_client", "-connect", f"127.0.0.1:{port}"],
+            input="",
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout
+
+    assert "wp-auth.waypost.svc" in shown
+    assert "waypost control" in shown
+
+
+def test_the_charts_cron_job_computes_usage(migrated: Release, spark: Path) -> None:
+    ran = inside.finish(migrated.container("CronJob/wp-pipeline", spark))
+
+    assert ran.returncode == 0, ran.stderr[-3000:]
+
+
+@USERS
+def test_spark_makes_tables_in_its_image(spark: Path, user: str) -> None:
+    environment = {"WAYPOST_JARS_DIR": "/opt/waypost/jars", "SPARK_HOME": "/opt/waypost/spark"}
+    job = "/opt/waypost/entrypoint python -m lakehouse.jobs.pipeline --root /tmp/lakehouse"
+    ran = inside.finish(Container(spark, job.split(), {**environment, "HOME": "/tmp"}, user=user))
+
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    assert "gold.usage" in json.loads(ran.stdout.splitlines()[-1])["tables"]
+
+
+@USERS
+def test_an_executor_looks_for_its_driver(spark: Path, user: str) -> None:
+    port = ports.free_port()
+    environment = {
+        "SPARK_HOME": "/opt/waypost/spark",
+        "WAYPOST_JARS_DIR": "/opt/waypost/jars",
+        "SPARK_DRIVER_URL": f"spark://CoarseGrainedScheduler@127.0.0.1:{port}",
+        "SPARK_EXECUTOR_ID": "1",
+        "SPARK_EXECUTOR_CORES": "1",
+        "SPARK_EXECUTOR_MEMORY": "256m",
+        "SPARK_APPLICATION_ID": "spark-1",
+        "SPARK_EXECUTOR_POD_IP": "127.0.0.1",
+        "SPARK_EXECUTOR_POD_NAME": "executor-1",
+        "SPARK_RESOURCE_PROFILE_ID": "0",
+        "SPARK_JAVA_OPT_0": "-Dspark.driver.port=7078",
+        "SPARK_JAVA_OPT_1": "-Dspark.app.name=with a space",
+    }
+    command = ["/opt/waypost/entrypoint", "executor"]
+
+    ran = inside.finish(Container(spark, command, environment, user=user))
+
+    assert ran.returncode != 0
+    assert f"Failed to connect to /127.0.0.1:{port}" in ran.stderr + ran.stdout
+
+
+def _create_database(server: postgres.Server) -> None:
+
+    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+        connection.execute('create database "waypost"')
+
+
+def _write(folder: Path, files: dict[str, str]) -> None:
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    folder.chmod(0o755)
