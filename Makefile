@@ -2,8 +2,8 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-kubernetes cover lint format types arch bench bench-kubernetes \
-	run clean lock openapi
+.PHONY: help setup demo test test-kubernetes images cover lint format types arch bench \
+	bench-kubernetes run clean lock openapi
 
 IN_ENV := . .ci/env &&
 LOCK := .venv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
@@ -23,6 +23,7 @@ demo: setup  ## Show Waypost doing its job; EXIT=1 stops at the end, OIDC=1 adds
 test: setup  ## Run every test, with branch coverage (ARGS="-m 'not stack'" chooses)
 	@.venv/bin/python -m controlplane.embedded.artifacts keycloak
 	@.venv/bin/python -m tests.kubernetes.server.build
+	@.venv/bin/python -m tests.charts.tools
 	@$(IN_ENV) coverage run -m pytest $(ARGS)
 	@$(if $(ARGS),,$(MAKE) -s cover)
 
@@ -48,8 +49,13 @@ bench:  ## Measure speed and memory into docs/performance.md
 bench-kubernetes:  ## Measure the Kubernetes adapter on the test API server (about 10 min)
 	@$(IN_ENV) python -m tests.kubernetes.bench
 
+images: setup  ## Build the container images and try them (root; about 8 min)
+	@IMAGES=1 .ci/setup
+	@$(IN_ENV) WAYPOST_TEST_IMAGES=1 pytest tests/images $(ARGS)
+
 test-kubernetes: setup  ## Run the tests of the Kubernetes adapter and the chart on a real API server
 	@.venv/bin/python -m tests.kubernetes.server.build
+	@.venv/bin/python -m tests.charts.tools
 	@$(IN_ENV) pytest tests/kubernetes tests/charts tests/unit/infra $(ARGS)
 
 run: setup  ## Start the embedded Waypost and leave it running (stop: .venv/bin/waypost down)
