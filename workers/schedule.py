@@ -18,6 +18,11 @@ TABLE: dict[str, dict[str, Any]] = {
         "schedule": 10.0,
         "options": {"expires": 10},
     },
+    "release-volumes": {
+        "task": "workers.release_volumes",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
     "sample": {
         "task": "workers.sample",
         "schedule": float(settings.SAMPLE_SECONDS),

@@ -8,7 +8,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from controlplane.core import expiry
-from workers import fleet, wiring
+from workers import fleet, volumes, wiring
 from workers.infra import adapters
 from workers.metering import closing, live, rounds, sampling, verifying
 from workers.reconcile import loop
@@ -31,6 +31,12 @@ def reconcile_due(**_future: str) -> None:
 def roll_out(**_future: str) -> None:
     """Bring the fleet of spaces a step nearer to the newest release of the engines."""
     fleet.advance(adapters.current().engine_images(), fleet.policy(), timezone.now())
+
+
+@shared_task(name="workers.release_volumes")  # type: ignore[untyped-decorator]
+def release_volumes(**_future: str) -> None:
+    """Remove the volumes of deleted spaces that an operator has released."""
+    volumes.remove_released(adapters.current())
 
 
 @shared_task(name="workers.sample")  # type: ignore[untyped-decorator]

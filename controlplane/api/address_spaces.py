@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,10 +16,19 @@ from controlplane.api.serializers import (
     StrictSerializer,
 )
 from controlplane.api.views import TenantView, accepted
+from controlplane.core.errors import Invalid
 from tenants import queries
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace, SpaceType
 from tenants.permissions import Permission
+
+_VOLUMES = OpenApiParameter(
+    "volumes",
+    str,
+    enum=["delete", "keep"],
+    description="What becomes of stored messages: deleted (when absent), or kept on the brokers' "
+    "volumes until an operator releases them.",
+)
 
 
 class AddressSpaceCreateSerializer(StrictSerializer):
@@ -100,13 +110,28 @@ class AddressSpaceView(TenantView):
         return Response(AddressSpaceSerializer(row).data, headers=etags.headers(row.generation))
 
     @schema.describe(
-        "Delete a space", response=OperationSerializer, status=202, parameters=[schema.IF_MATCH]
+        "Delete a space",
+        response=OperationSerializer,
+        status=202,
+        parameters=[schema.IF_MATCH, _VOLUMES],
     )
     def delete(self, request: Request, tenant: str, space: str) -> Response:
         """Begin to take the space apart; what it used is still billed."""
+        keep = _asks_to_keep(request)
         with etags.guarded(request, queries.get_space(self.tenant, space)) as row:
-            operation = address_spaces.delete(space=row, by=self.actor)
+            operation = address_spaces.delete(space=row, by=self.actor, keep_volumes=keep)
         return accepted(operation, self.tenant)
+
+
+def _asks_to_keep(request: Request) -> bool:
+    asked = request.query_params.get("volumes", "delete")
+    if asked not in ("delete", "keep"):
+        raise Invalid(
+            "`volumes` says what becomes of stored messages: delete or keep.",
+            code="request.invalid",
+            volumes=["One of: delete, keep."],
+        )
+    return asked == "keep"
 
 
 def _whole(rows: QuerySet[AddressSpace]) -> QuerySet[AddressSpace]:

@@ -19,6 +19,7 @@ from controlplane.api import (
     staff_invoices,
     staff_rollouts,
     staff_tenants,
+    staff_volumes,
     tenants,
     tokens,
     usage,
@@ -67,6 +68,8 @@ urlpatterns = [
     path("staff/catalogue", staff_catalogue.CatalogueView.as_view()),
     path("staff/rollout", staff_rollouts.RolloutView.as_view()),
     path("staff/rollout/<str:verb>", staff_rollouts.SteerView.as_view()),
+    path("staff/kept-volumes", staff_volumes.KeptVolumesListView.as_view()),
+    path("staff/kept-volumes/<str:space>/release", staff_volumes.ReleaseVolumesView.as_view()),
     path("staff/tenants", staff_tenants.StaffTenantsView.as_view()),
     path("staff/tenants/<slug:tenant>/quotas", staff_tenants.StaffQuotasView.as_view()),
     path(

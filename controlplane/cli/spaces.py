@@ -63,14 +63,19 @@ def trust(name: str, tenant: Tenant = None) -> None:
 def delete(
     name: str,
     yes: Yes = False,
+    keep_volumes: Annotated[
+        bool, typer.Option("--keep-volumes", help="Keep what is stored for the operator.")
+    ] = False,
     *,
     how: slow.How,
 ) -> None:
     """Delete a space with all that is stored in it; what it used is still billed."""
+    volumes = "keep" if keep_volumes else "delete"
     if not yes:
-        typer.confirm(f"Delete space {name} and every message in it?", abort=True)
+        stored = "" if keep_volumes else " and every message in it"
+        typer.confirm(f"Delete space {name}{stored}?", abort=True)
     slow.follow(
         f"deleting space {name}",
         how,
-        lambda api, tenant: api.delete(f"{tenant}/address-spaces/{name}"),
+        lambda api, tenant: api.delete(f"{tenant}/address-spaces/{name}?volumes={volumes}"),
     )

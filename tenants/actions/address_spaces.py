@@ -15,7 +15,15 @@ from plans import catalog
 from plans.models import SpacePlan
 from plans.resources import Resource
 from tenants import admission, rollouts
-from tenants.models import Address, AddressSpace, Broker, MessagingUser, SpaceType, Tenant
+from tenants.models import (
+    Address,
+    AddressSpace,
+    Broker,
+    KeptVolumes,
+    MessagingUser,
+    SpaceType,
+    Tenant,
+)
 
 SUBJECT = "address_space"
 _LEGAL_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
@@ -75,15 +83,21 @@ def create(
     return space, operation
 
 
-def delete(*, space: AddressSpace, by: Actor) -> Operation:
-    """Ask for the space's end, with all its addresses and users; asking twice changes nothing."""
+def delete(*, space: AddressSpace, by: Actor, keep_volumes: bool = False) -> Operation:
+    """Ask for the space's end, with all its addresses and users; asking twice changes nothing.
+
+    What is stored goes too, unless ``keep_volumes``: then it stays until an operator releases it.
+    """
     with transaction.atomic():
         locked = lock(space)
         if locked.deletion_requested_at is not None:
             return deletion_of(locked.pk)
         _request_deletion(locked)
+        if keep_volumes:
+            KeptVolumes.objects.create(space=locked)
         operation = _begin(locked, f"{SUBJECT}.delete")
-        audit.record(by, f"{SUBJECT}.delete", subject(locked))
+        kept = {"volumes": "kept" if keep_volumes else "deleted"}
+        audit.record(by, f"{SUBJECT}.delete", subject(locked), after=kept)
     return operation
 
 

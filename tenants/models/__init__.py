@@ -2,6 +2,7 @@
 
 from tenants.models.address import Address, AddressType, Placement
 from tenants.models.address_space import AddressSpace, Broker, Endpoint, SpaceSecret, SpaceType
+from tenants.models.kept_volumes import KeptVolumes
 from tenants.models.messaging_user import MessagingUser
 from tenants.models.rollout import EngineRelease, MaintenanceWindow, Rollout
 from tenants.models.tenant import ApiToken, Membership, Role, Tenant, User
@@ -14,6 +15,7 @@ __all__ = [
     "Broker",
     "Endpoint",
     "EngineRelease",
+    "KeptVolumes",
     "MaintenanceWindow",
     "Membership",
     "MessagingUser",

@@ -94,6 +94,8 @@ STAFF_ROUTES = [
     ("GET", "/staff/rollout", 404),
     ("POST", "/staff/rollout/pause", 409),
     ("POST", "/staff/rollout/none", 404),
+    ("GET", "/staff/kept-volumes", 200),
+    ("POST", "/staff/kept-volumes/none/release", 404),
     ("GET", "/staff/tenants", 200),
     ("GET", "/staff/tenants/acme/quotas", 200),
     ("PUT", "/staff/tenants/acme/quotas/spaces", 400),

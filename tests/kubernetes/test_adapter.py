@@ -87,6 +87,23 @@ def test_an_instance_becomes_ready_and_goes(
     assert namespace.name not in infra.list_namespaces()
 
 
+def test_a_kept_volume_outlives_its_instance_and_ends_with_the_namespace(
+    infra: KubernetesInfra, api: Api, namespace: Namespace, fake_node: Node
+) -> None:
+    run(infra, namespace)
+    eventually(lambda: [each.running for each in infra.list_instances(namespace)] == [True])
+
+    for _ in range(2):
+        infra.delete_instance(namespace, "broker-0", keep_volume=True)
+
+    eventually(lambda: list(infra.list_instances(namespace)) == [])
+    (claim,) = api.list(resources.VOLUME_CLAIM, namespace.name, {})
+    assert "deletionTimestamp" not in claim["metadata"]
+    assert namespace.name in infra.list_namespaces()
+    eventually(lambda: infra.delete_namespace(namespace))
+    assert api.list(resources.VOLUME_CLAIM, namespace.name, {}) == []
+
+
 def test_a_live_file_changes_no_pod_and_a_cold_one_replaces_it(
     infra: KubernetesInfra, api: Api, namespace: Namespace, fake_node: Node
 ) -> None:

@@ -144,8 +144,13 @@ class Infra(Protocol):
 
     def list_instances(self, namespace: Namespace) -> Sequence[InstanceStatus]: ...
 
-    def delete_instance(self, namespace: Namespace, name: str) -> None:
-        """Stop the instance and remove its files and its volume; callers checked it is empty."""
+    def delete_instance(
+        self, namespace: Namespace, name: str, *, keep_volume: bool = False
+    ) -> None:
+        """Stop the instance and remove its files, and its volume unless that is to be kept.
+
+        Callers checked that the volume is empty, or have a person's word.
+        """
         ...
 
     def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint: ...

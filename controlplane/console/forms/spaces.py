@@ -134,6 +134,16 @@ class ConfirmForm(ConsoleForm):
         return typed
 
 
+class DeleteSpaceForm(ConfirmForm):
+    """The end of a space, and what becomes of its messages."""
+
+    keep_volumes = forms.BooleanField(
+        label="Keep the volumes with stored messages",
+        required=False,
+        help_text="They stay until the operator releases them.",
+    )
+
+
 class ConnectForm(ConsoleForm):
     """Which user and address the client examples are filled in for."""
 

@@ -7,7 +7,7 @@ from django.shortcuts import redirect
 from controlplane.console import plan_reads, space_reads
 from controlplane.console.access import tenant_page
 from controlplane.console.forms.base import form_status
-from controlplane.console.forms.spaces import ConfirmForm, SpaceForm
+from controlplane.console.forms.spaces import DeleteSpaceForm, SpaceForm
 from controlplane.console.scope import TenantScope
 from controlplane.console.views import space_frame
 from plans import catalog
@@ -87,8 +87,13 @@ def settings(scope: TenantScope, space: str) -> HttpResponseBase:
     row = queries.get_space(scope.tenant, space)
     form = None
     if scope.may["manage_messaging"] and not row.deletion_requested_at:
-        form = ConfirmForm(scope.request.POST or None, expected=row.name)
-        if form.is_valid() and form.attempted(address_spaces.delete, space=row, by=scope.actor):
+        form = DeleteSpaceForm(scope.request.POST or None, expected=row.name)
+        if form.is_valid() and form.attempted(
+            address_spaces.delete,
+            space=row,
+            by=scope.actor,
+            keep_volumes=form.cleaned_data["keep_volumes"],
+        ):
             messages.success(scope.request, f"{row.name} is being deleted.")
             return redirect(scope.url("spaces"))
     context = {**space_frame.frame(scope, row, "space_settings"), "form": form}

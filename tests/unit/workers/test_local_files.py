@@ -81,3 +81,20 @@ def test_a_port_in_use_is_not_chosen_and_is_seen_as_taken() -> None:
         port = holder.getsockname()[1]
 
         assert not files.can_bind(port)
+
+
+def test_data_can_outlive_the_rest_of_the_folder(tmp_path: Path) -> None:
+    held = files.InstanceFiles(tmp_path / "broker-0")
+    held.make()
+    held.write({"broker.xml": "<x/>"})
+    (held.data / "journal").write_text("messages")
+    (held.folder / "ports.json").write_text("{}")
+
+    for _ in range(2):
+        held.remove(keep_data=True)
+    left = sorted(str(path.relative_to(held.folder)) for path in held.folder.rglob("*"))
+    for _ in range(2):
+        held.remove()
+
+    assert left == ["data", "data/journal"]
+    assert not held.folder.exists()

@@ -104,14 +104,16 @@ class KubernetesInfra:
         found = self._api.list(resources.STATEFUL_SET, namespace.name, labels.OURS)
         return [observed.status(each, pods) for each in found]
 
-    def delete_instance(self, namespace: Namespace, name: str) -> None:
+    def delete_instance(
+        self, namespace: Namespace, name: str, *, keep_volume: bool = False
+    ) -> None:
         selector = labels.select_instance(name)
         for resource in (
             resources.STATEFUL_SET,
             resources.SERVICE,
             resources.CONFIG_MAP,
             resources.SECRET,
-            resources.VOLUME_CLAIM,
+            *([] if keep_volume else [resources.VOLUME_CLAIM]),
         ):
             for each in self._api.list(resource, namespace.name, selector):
                 self._api.delete(resource, namespace.name, name_of(each))

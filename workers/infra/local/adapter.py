@@ -89,10 +89,12 @@ class LocalInfra:
         ]
         return [_observed(name, _kind(name), each) for name, each in found]
 
-    def delete_instance(self, namespace: Namespace, name: str) -> None:
+    def delete_instance(
+        self, namespace: Namespace, name: str, *, keep_volume: bool = False
+    ) -> None:
         with _as_infra_error():
             self._supervisor.remove(names.program(namespace.name, name))
-        self._files(namespace, name).remove()
+        self._files(namespace, name).remove(keep_data=keep_volume)
 
     def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint:
         layout = self.place(namespace, _kind(instance), instance)

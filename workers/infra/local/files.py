@@ -57,10 +57,15 @@ class InstanceFiles:
         }
         return {**{k: text for k, text in former.items() if k not in spec.live_files}, **live}
 
-    def remove(self) -> None:
-        """Delete the folder. Idempotent."""
-        if self.folder.exists():
-            shutil.rmtree(self.folder)
+    def remove(self, *, keep_data: bool = False) -> None:
+        """Delete the folder, but for the data if that is to be kept. Idempotent."""
+        for each in self.folder.iterdir() if self.folder.exists() else ():
+            if each.is_file():
+                each.unlink()
+            elif each != self.data or not keep_data:
+                shutil.rmtree(each)
+        if self.folder.exists() and not keep_data:
+            self.folder.rmdir()
 
     def _inside(self, name: str) -> Path:
         path = self.config / name

@@ -19,8 +19,13 @@ def ensure(work: Work, doors: Doors) -> Outcome:
 
 
 def remove(work: Work, doors: Doors) -> Outcome:
-    """Stop and delete every broker; called only after the last sample of an emptied space."""
+    """Stop and delete every broker; called only after the last sample of an emptied space.
+
+    What is stored goes too, unless the person who deleted the space asked to keep it.
+    """
     for instance in doors.infra.list_instances(work.namespace):
         if instance.kind is Kind.BROKER:
-            doors.infra.delete_instance(work.namespace, instance.name)
+            doors.infra.delete_instance(
+                work.namespace, instance.name, keep_volume=work.keeps_volumes
+            )
     return Done()

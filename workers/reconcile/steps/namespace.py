@@ -13,6 +13,8 @@ def ensure(work: Work, doors: Doors) -> Outcome:
 
 
 def remove(work: Work, doors: Doors) -> Outcome:
+    if work.keeps_volumes:
+        return Done("volumes are kept")
     gone = doors.infra.delete_namespace(work.namespace)
     return Done() if gone else Wait(1, "NamespaceEnding")
 

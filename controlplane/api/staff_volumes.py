@@ -1,0 +1,47 @@
+"""/staff/kept-volumes: what deleted spaces left behind, and letting it go."""
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.api import pagination, schema
+from controlplane.api.views import StaffView
+from tenants.actions import kept_volumes
+from tenants.models import KeptVolumes
+
+
+class KeptVolumesSerializer(serializers.Serializer[Any]):
+    """The volumes of one deleted space."""
+
+    space_id = serializers.CharField()
+    space = serializers.CharField(source="space.name")
+    tenant_id = serializers.CharField(source="space.tenant_id")
+    deleted_at = serializers.DateTimeField(source="space.deleted_at", allow_null=True)
+    released_at = serializers.DateTimeField(allow_null=True)
+    gone_at = serializers.DateTimeField(allow_null=True)
+
+
+class KeptVolumesListView(StaffView):
+    """Every volume that outlived its space."""
+
+    @schema.describe(
+        "List kept volumes",
+        response=schema.page_of(KeptVolumesSerializer),
+        parameters=schema.PAGE,
+    )
+    def get(self, request: Request) -> Response:
+        """Those released too, with when they went."""
+        page = pagination.page(request, KeptVolumes.objects.select_related("space"), "id")
+        return Response(pagination.body(page, KeptVolumesSerializer))
+
+
+class ReleaseVolumesView(StaffView):
+    """The operator's word that stored messages may go."""
+
+    @schema.describe("Release kept volumes", response=KeptVolumesSerializer)
+    def post(self, request: Request, space: str) -> Response:
+        """Delete the volumes of a deleted space, with every message in them."""
+        kept = kept_volumes.release(space_id=space, by=self.actor)
+        return Response(KeptVolumesSerializer(kept).data)

@@ -1,0 +1,25 @@
+"""Remove the volumes of deleted spaces that an operator has released. Level-triggered."""
+
+import structlog
+from django.utils import timezone
+
+from tenants.models import KeptVolumes
+from workers.infra import names
+from workers.infra.base import Infra, InfraError, Namespace
+
+logger = structlog.get_logger(__name__)
+
+
+def remove_released(infra: Infra) -> None:
+    """Take the next step for each; a place that does not answer is asked again next time."""
+    waiting = KeptVolumes.objects.filter(released_at__isnull=False, gone_at__isnull=True)
+    for kept in waiting.select_related("space"):
+        space = kept.space
+        name = names.namespace(space.tenant_id, space.id, space.name)
+        try:
+            gone = infra.delete_namespace(Namespace(name, space.tenant_id, space.id))
+        except InfraError as error:
+            logger.warning("released volumes wait", space_id=space.id, reason=error.reason)
+            continue
+        if gone:
+            KeptVolumes.objects.filter(pk=kept.pk).update(gone_at=timezone.now())
