@@ -7,6 +7,7 @@ pass reads what is there, applies what differs, and leaves readiness to be obser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from workers.infra import engines
 from workers.infra.base import (
@@ -143,6 +144,14 @@ class KubernetesInfra:
         if live is None:
             return True
         _check_owner(live, namespace)
+        held_up = observed.ending_trouble(live, datetime.now(UTC))
+        if held_up:
+            raise InfraError(
+                f"The namespace {namespace.name} does not end: {held_up} Mend what holds it in the "
+                "cluster; Waypost goes on by itself then.",
+                reason="NamespaceStuck",
+                retry=True,
+            )
         return self._api.delete(resources.NAMESPACE, None, namespace.name)
 
     def list_namespaces(self) -> Sequence[str]:

@@ -9,6 +9,8 @@ from workers.infra.kubernetes.instances import RESTART
 from workers.infra.kubernetes.resources import Manifest, name_of
 
 _Object = Mapping[str, Any]
+# Namespaces end in seconds where their controller runs; volumes may take a minute.
+_ENDS_WITHIN = timedelta(minutes=3)
 
 
 def status(stateful_set: Manifest, pods: Sequence[Manifest]) -> InstanceStatus:
@@ -41,6 +43,22 @@ def _memory_limit(stateful_set: _Object) -> int:
     (container, *_) = stateful_set["spec"]["template"]["spec"]["containers"]
     limit = str(container.get("resources", {}).get("limits", {}).get("memory", ""))
     return int(limit.removesuffix("Mi")) if limit.removesuffix("Mi").isdigit() else 0
+
+
+def ending_trouble(namespace: Manifest, now: datetime) -> str:
+    """Return why a namespace that should have ended is still there; empty while it may yet end.
+
+    Source: Kubernetes API reference, NamespaceCondition (``…Failure``, ``Namespace…Remaining``).
+    """
+    asked_at = namespace["metadata"].get("deletionTimestamp")
+    if asked_at is None or now - datetime.fromisoformat(asked_at) < _ENDS_WITHIN:
+        return ""
+    told = [
+        str(each.get("message", each["type"]))
+        for each in namespace.get("status", {}).get("conditions", [])
+        if each["status"] == "True"
+    ]
+    return " ".join(told) or "the cluster does not say why."
 
 
 def _is_current(stateful_set: Manifest, pod: Manifest) -> bool:

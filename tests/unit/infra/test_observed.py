@@ -1,0 +1,91 @@
+"""What the cluster reports, in one status and in words."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.unit.infra.places import broker, cluster
+from workers.infra.kubernetes import instances, observed
+
+NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
+SET = instances.stateful_set(cluster(), broker())
+
+
+def pod(*, ready: bool, revision: str = "", **status: Any) -> dict[str, Any]:
+    template = SET["spec"]["template"]["metadata"]
+    annotations = {instances.RESTART: revision or template["annotations"][instances.RESTART]}
+    conditions = [
+        {"type": "Ready", "status": str(ready)},
+        *status.pop("conditions", []),
+    ]
+    containers = status.pop("containerStatuses", [{"restartCount": 2}])
+    return {
+        "metadata": {"uid": "u1", "labels": template["labels"], "annotations": annotations},
+        "status": {"conditions": conditions, "containerStatuses": containers, **status},
+    }
+
+
+def waiting(reason: str, message: str = "") -> list[dict[str, Any]]:
+    return [{"restartCount": 0, "state": {"waiting": {"reason": reason, "message": message}}}]
+
+
+@pytest.mark.parametrize(
+    ("seen", "running", "message", "trouble"),
+    [
+        ([pod(ready=True)], True, "ready", ""),
+        ([pod(ready=False)], False, "starting", ""),
+        ([pod(ready=False, containerStatuses=waiting("ContainerCreating"))], False, "starting", ""),
+        (
+            [pod(ready=False, containerStatuses=waiting("ImagePullBackOff", "no such image"))],
+            False,
+            "ImagePullBackOff: no such image",
+            "ImagePullBackOff: no such image",
+        ),
+        ([pod(ready=True, revision="former")], False, "being replaced", ""),
+        ([], False, "no pod yet", ""),
+    ],
+)
+def test_a_pod_is_one_status(
+    seen: list[dict[str, Any]], running: bool, message: str, trouble: str
+) -> None:
+    found = observed.status(SET, seen)
+
+    assert (found.name, found.running, found.message) == ("broker-0", running, message)
+    assert found.trouble == trouble
+    assert found.boot == ("u1-2" if running else found.boot)
+
+
+def test_a_pod_that_no_node_takes_says_why() -> None:
+    unscheduled = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable",
+        "message": "0/3 nodes are available: 3 volume node affinity conflict.",
+    }
+
+    found = observed.status(SET, [pod(ready=False, conditions=[unscheduled])])
+
+    assert found.trouble.startswith("Unschedulable: 0/3 nodes are available")
+
+
+def test_a_pod_that_cannot_be_made_says_why() -> None:
+    refused = {**SET, "status": {"conditions": [{"message": "exceeded quota: team"}]}}
+
+    assert observed.status(refused, []).message == "exceeded quota: team"
+
+
+def test_a_namespace_that_does_not_end_says_what_holds_it() -> None:
+    held = {"type": "NamespaceFinalizersRemaining", "status": "True", "message": "x in 1 resource"}
+    done = {"type": "NamespaceDeletionContentFailure", "status": "False", "message": "fine"}
+
+    def ending(asked_at: str | None) -> str:
+        metadata = {"deletionTimestamp": asked_at} if asked_at else {}
+        status = {"conditions": [held, done]}
+        return observed.ending_trouble({"metadata": metadata, "status": status}, NOW)
+
+    assert ending(None) == ""
+    assert ending("2026-01-01T11:59:00Z") == ""
+    assert ending("2026-01-01T11:50:00Z") == "x in 1 resource"
+    nothing_said = {"metadata": {"deletionTimestamp": "2026-01-01T11:50:00Z"}}
+    assert observed.ending_trouble(nothing_said, NOW) == "the cluster does not say why."
