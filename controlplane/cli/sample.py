@@ -1,13 +1,11 @@
-"""Read every counter once, now. Ends with 1 where an instance did not answer.
+"""Take the last samples before everything stops. Ends with 1 where an instance did not answer.
 
-Run by ``embedded.backup`` as ``python -m controlplane.cli.sample`` with the installation's
-environment, before it stops what counts. What was read waits in the database for its landing.
-Idempotent.
+Run by ``embedded.stack`` and ``embedded.backup`` as ``python -m controlplane.cli.sample`` with the
+installation's environment, before they stop what counts. What was read waits in the database for
+its landing. Idempotent.
 """
 
 import django
-
-_PATIENCE_SECONDS = 20  # for a round that is under way
 
 
 def main() -> int:
@@ -15,10 +13,9 @@ def main() -> int:
     django.setup()
     # Models can be imported only now.
     from workers import wiring
-    from workers.metering import sampling
+    from workers.metering.last_samples import LastSampler
 
-    rounds = sampling.sample(sampling.list_spaces(), wiring.readers(), patience=_PATIENCE_SECONDS)
-    return int(any(each.silent or not each.is_applied for each in rounds))
+    return int(not LastSampler(wiring.readers()).before_stop())
 
 
 if __name__ == "__main__":

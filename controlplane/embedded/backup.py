@@ -17,8 +17,6 @@ by ``controlplane.embedded.restore``.
 import hashlib
 import json
 import shutil
-import subprocess
-import sys
 import tarfile
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -58,7 +56,7 @@ def make(root: Path, target: Path, *, say: Say = lambda _: None) -> Path:
     try:
         with stack.alone(root):
             if was_up:
-                _take_last_samples(installation, say)
+                stack.take_last_samples(installation, say)
                 say("stopping, so that all of it is of one instant")
             supervision.stop(installation)
             _write(installation, target, say)
@@ -79,22 +77,6 @@ def _find(root: Path) -> Installation:
     if found is None:
         raise Invalid(f"There is no installation in {root}.", code="stack.nothing_here")
     return found
-
-
-def _take_last_samples(installation: Installation, say: Say) -> None:
-    """Count what clients did until now: brokers forget their counters when they stop."""
-    say("taking last samples")
-    result = subprocess.run(
-        [sys.executable, "-m", "controlplane.cli.sample"],
-        env=installation.environment(),
-        cwd=installation.run_dir,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    (installation.log_dir / "sample.log").write_text(result.stdout + result.stderr)
-    if result.returncode:
-        say("not every counter could be read; what that hides is told on the invoice")
 
 
 def _write(installation: Installation, target: Path, say: Say) -> None:

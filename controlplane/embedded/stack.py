@@ -23,6 +23,7 @@ from controlplane.embedded.installation import Installation
 
 Say = Callable[[str], None]
 _SERVER_PORTS = ("postgres", "valkey", "web", "auth")
+_SAMPLE_SECONDS = 60
 
 
 class Occupied(Conflict):
@@ -89,6 +90,8 @@ def up(
 def down(root: Path, *, purge: bool = False, say: Say = lambda _: None) -> None:
     """Stop everything that ``up`` and the workers started; with ``purge`` remove the folder too.
 
+    What clients did until now is counted first, unless the count is removed with the folder.
+
     Raises:
         Invalid: ``stack.nothing_here``: the folder holds no installation.
     """
@@ -102,6 +105,8 @@ def down(root: Path, *, purge: bool = False, say: Say = lambda _: None) -> None:
         if installation is None and not _holds_installation(root):
             raise Invalid(f"There is no installation in {root}.", code="stack.nothing_here")
         if installation:
+            if installation.supervisor().is_up() and not purge:
+                take_last_samples(installation, say)
             say("stopping")
             supervision.stop(installation)
         if purge:
@@ -127,6 +132,30 @@ def status(root: Path) -> StackStatus:
         is_up=servers.is_web_ready(installation),
         servers=_list_servers(installation),
     )
+
+
+def take_last_samples(installation: Installation, say: Say) -> None:
+    """Count what clients did until now: brokers and routers forget their counters when they stop.
+
+    A failure is said and hinders nothing.
+    """
+    say("taking last samples")
+    try:
+        result = subprocess.run(
+            [sys.executable, "-m", "controlplane.cli.sample"],
+            env=installation.environment(),
+            cwd=installation.run_dir,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_SAMPLE_SECONDS,
+        )
+        (installation.log_dir / "sample.log").write_text(result.stdout + result.stderr)
+        is_complete = result.returncode == 0
+    except (subprocess.TimeoutExpired, OSError, Unavailable):
+        is_complete = False
+    if not is_complete:
+        say("not every counter could be read; what that hides is told on the invoice")
 
 
 @contextmanager

@@ -1,0 +1,89 @@
+"""Brokers and routers forget their counters when they stop, so the last samples come before."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controlplane.core.errors import Unavailable
+from controlplane.embedded import installation as installations
+from controlplane.embedded import stack, supervision
+from controlplane.embedded.installation import Installation
+from controlplane.embedded.supervisor_client import SupervisorClient
+
+SAMPLE = "controlplane.cli.sample"
+
+
+@pytest.fixture
+def happened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What ``down`` does, in order, with an installation that seems to be up."""
+    events: list[str] = []
+
+    def run(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        events.append(command[-1])
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(SupervisorClient, "is_up", lambda _: True)
+    monkeypatch.setattr(Installation, "environment", lambda _: {})
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(supervision, "stop", lambda _: events.append("stop"))
+    return events
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Installation:
+    found = installations.create(tmp_path / "a")
+    for folder in (found.run_dir, found.log_dir):
+        folder.mkdir()
+    return found
+
+
+def test_last_samples_are_taken_before_anything_stops(
+    made: Installation, happened: list[str]
+) -> None:
+    stack.down(made.root)
+
+    assert happened == [SAMPLE, "stop"]
+
+
+def test_nothing_is_sampled_where_nothing_runs(
+    made: Installation, happened: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SupervisorClient, "is_up", lambda _: False)
+
+    stack.down(made.root)
+
+    assert happened == ["stop"]
+
+
+def test_nothing_is_sampled_for_a_folder_that_is_removed(
+    made: Installation, happened: list[str]
+) -> None:
+    stack.down(made.root, purge=True)
+
+    assert happened == ["stop"]
+    assert not made.root.exists()
+
+
+@pytest.mark.parametrize(
+    "failure", [None, subprocess.TimeoutExpired([SAMPLE], 60), Unavailable("Java 17 is needed")]
+)
+def test_samples_that_fail_are_told_and_hinder_no_stop(
+    made: Installation,
+    happened: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    failure: Exception | None,
+) -> None:
+    def fail(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        if failure:
+            raise failure
+        return subprocess.CompletedProcess(command, 1, "", "no answer from broker-0")
+
+    monkeypatch.setattr(subprocess, "run", fail)
+    said: list[str] = []
+
+    stack.down(made.root, say=said.append)
+
+    assert happened == ["stop"]
+    assert any("not every counter could be read" in each for each in said)
