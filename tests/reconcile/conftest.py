@@ -24,6 +24,7 @@ class World:
     infra: FakeInfra = field(default_factory=FakeInfra)
     metering: FakeMetering = field(default_factory=FakeMetering)
     now: datetime = field(default_factory=timezone.now)
+    engine: str = "devrouter"
 
     def __post_init__(self) -> None:
         self.brokers = FakeBrokers(self.infra)
@@ -35,7 +36,7 @@ class World:
             infra=self.infra,
             brokers=self.brokers,
             routers=self.routers,
-            routing=fake_routing(),
+            routing=fake_routing(self.engine),
             metering=self.metering,
             clock=lambda: self.now,
             identities_dir=self.folder,

@@ -19,11 +19,11 @@ from workers.reconcile.doors import Routing
 _AUTHORITY = certificates.create_authority("control", datetime.now(UTC))
 
 
-def fake_routing() -> Routing:
+def fake_routing(engine: str = "devrouter") -> Routing:
     def authority(_now: datetime) -> KeyPair:
         return _AUTHORITY
 
-    return Routing("devrouter", "127.0.0.1", 5671, authority)
+    return Routing(engine, "127.0.0.1", 5671, authority)
 
 
 @dataclass(frozen=True)

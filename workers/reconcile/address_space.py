@@ -1,8 +1,8 @@
 """The ordered steps of one address space, and of its end. Each step is idempotent.
 
     namespace -> certificates -> credentials -> brokers -> [routers] -> broker addresses and users
-    -> [router addresses] -> departures -> [router departures] -> endpoints -> [router probe]
-    -> probe -> instances -> (status, written by the loop)
+    -> [router addresses] -> departures -> [router departures] -> [retirements] -> endpoints
+    -> [router probe] -> probe -> instances -> (status, written by the loop)
 
 The steps in brackets are those of ``standard`` spaces only. A pass stops at the first step that is
 not Done. An instance that is down stops only what needs it; the step "instances" waits for it, so
@@ -28,6 +28,7 @@ from workers.reconcile.steps import (
     endpoints,
     namespace,
     probe,
+    retirements,
     router_addresses,
     router_probe,
     routers,
@@ -66,6 +67,7 @@ STANDARD: Sequence[Step] = (
     Step("router addresses", router_addresses.ensure),
     Step("departures", departures.ensure),
     Step("router departures", router_addresses.forget_departed),
+    Step("retirements", retirements.ensure),
     Step("endpoints", endpoints.ensure),
     Step("router probe", router_probe.ensure),
     Step("probe", probe.ensure),

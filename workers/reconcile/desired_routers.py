@@ -11,6 +11,7 @@ from workers.messaging.routers.desired import (
     AuthServiceAt,
     BrokerAt,
     DesiredRouter,
+    MateAt,
     OnBroker,
     Place,
     RoutedAddress,
@@ -28,8 +29,8 @@ def list_names(work: Work) -> Sequence[str]:
     """Return the routers of the space; the first one leads (holds the link routes)."""
     if work.is_brokered:
         return []
-    # One router whatever the plan says: a mesh needs inter-router listeners, which come later.
-    return ["router-0"]
+    wanted = catalog.space_plan_definition(work.space.space_plan).routers
+    return [f"router-{ordinal}" for ordinal in range(wanted if work.has_mesh else 1)]
 
 
 def list_up(work: Work) -> Sequence[str]:
@@ -44,6 +45,7 @@ def build(work: Work, doors: Doors, name: str, *, emptied: bool = False) -> Desi
         name=name,
         space_id=work.space.id,
         leads=name == list_names(work)[0],
+        mates=_mates(work, doors, name),
         brokers=[_broker(work, doors, broker.name) for broker in work.brokers],
         addresses=[] if emptied else list_addresses(work),
         server=work.key_pair(f"server/{name}"),
@@ -58,7 +60,11 @@ def build(work: Work, doors: Doors, name: str, *, emptied: bool = False) -> Desi
 def spec(work: Work, router: DesiredRouter, layout: Layout, engine: str) -> InstanceSpec:
     """Return the instance that runs ``router``, its files rendered."""
     place = Place(
-        layout.config_dir, layout.bind_host, layout.ports["amqps"], layout.ports["management"]
+        layout.config_dir,
+        layout.bind_host,
+        layout.ports["amqps"],
+        layout.ports["management"],
+        layout.ports["mesh"] if work.has_mesh else None,
     )
     return InstanceSpec(
         namespace=work.namespace,
@@ -131,6 +137,14 @@ def _user_changed_at(user: MessagingUser) -> datetime | None:
     """Return when logins know the change of a user that could log in before, None without one."""
     is_changed = user.generation > user.observed_generation > 0
     return user.updated_at + LOGINS_LAG if is_changed else None
+
+
+def _mates(work: Work, doors: Doors, name: str) -> Sequence[MateAt]:
+    """Return the routers before this one: so each pair is joined once, and a new one joins all."""
+    names = list_names(work)
+    before = names[: names.index(name)] if name in names else []
+    places = {each: doors.infra.place(work.namespace, Kind.ROUTER, each) for each in before}
+    return [MateAt(each, at.host, at.ports["mesh"]) for each, at in places.items()]
 
 
 def _broker(work: Work, doors: Doors, name: str) -> BrokerAt:

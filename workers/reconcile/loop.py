@@ -29,6 +29,8 @@ FULL_PASS_EVERY = timedelta(minutes=5)
 FAILED_DELAY_SECONDS = 30.0
 _LONGEST_BACKOFF_SECONDS = 300.0
 _LONGEST_NAP_SECONDS = 1.0
+# Engines that cannot be joined to a mesh: a space has one of them, whatever its plan says.
+_ALONE = frozenset({"devrouter"})
 
 
 class LeaseLost(Exception):
@@ -117,7 +119,8 @@ def _run_steps(space_id: str, holder: str, doors: Doors) -> Outcome:
     now = doors.clock()
     last = space.last_full_pass_at
     full = last is None or now - last >= FULL_PASS_EVERY
-    loaded = work.load(space, now=now, full=full)
+    has_mesh = doors.routing.engine not in _ALONE
+    loaded = work.load(space, now=now, full=full, has_mesh=has_mesh)
     steps: list[status.StepState] = []
     outcome: Outcome = Done()
     for step, outcome in address_space.run(loaded, doors):

@@ -13,7 +13,6 @@ from tenants.models import (
     AddressSpace,
     Broker,
     EngineRelease,
-    KeptVolumes,
     MessagingUser,
     SpaceSecret,
     SpaceType,
@@ -48,7 +47,8 @@ class Work:
     """The rows of one pass and the findings of its steps.
 
     ``addresses`` and ``users`` hold what is not deleted yet, those asked to be deleted included.
-    ``full``: read everything back and repair drift, not only what changed.
+    ``full``: read everything back and repair drift, not only what changed. ``has_mesh``: routers
+    can be more than one.
     """
 
     space: AddressSpace
@@ -57,11 +57,11 @@ class Work:
     users: Sequence[MessagingUser]
     now: datetime
     full: bool
+    has_mesh: bool = False
     secrets: dict[str, SpaceSecret] = field(default_factory=dict)
     problems: dict[str, Problem] = field(default_factory=dict)  # by address id
     gone: set[str] = field(default_factory=set)  # ids of addresses that exist nowhere any more
     probed: bool = False
-    keeps_volumes: bool = False  # of a space that is being deleted
     release: EngineRelease | None = None  # the images to run; None: those of the place
     down: dict[str, Down] = field(default_factory=dict)  # by instance
     waiting: set[str] = field(default_factory=set)  # instances that may not restart yet
@@ -115,13 +115,14 @@ class Work:
         return KeyPair(secrets.unseal(row.sealed), row.public)
 
 
-def load(space: AddressSpace, *, now: datetime, full: bool) -> Work:
+def load(space: AddressSpace, *, now: datetime, full: bool, has_mesh: bool = False) -> Work:
     """Read everything one pass over ``space`` needs, in a constant number of queries."""
     addresses = Address.objects.filter(space=space, deleted_at__isnull=True)
     return Work(
         space=space,
         now=now,
         full=full,
+        has_mesh=has_mesh,
         release=space.release or EngineRelease.objects.order_by("number").first(),
         brokers=list(Broker.objects.filter(space=space).order_by("ordinal")),
         addresses=list(
@@ -133,6 +134,4 @@ def load(space: AddressSpace, *, now: datetime, full: bool) -> Work:
             MessagingUser.objects.filter(space=space, deleted_at__isnull=True).order_by("name")
         ),
         secrets={row.name: row for row in SpaceSecret.objects.filter(space=space)},
-        keeps_volumes=space.deletion_requested_at is not None
-        and KeptVolumes.objects.filter(space=space).exists(),
     )

@@ -51,13 +51,26 @@ class BrokerAt:
 
 
 @dataclass(frozen=True)
+class MateAt:
+    """Another router of the space, at its mesh listener."""
+
+    name: str
+    host: str
+    port: int
+
+
+@dataclass(frozen=True)
 class Place:
-    """Where a router reads its files and listens, as it sees it itself."""
+    """Where a router reads its files and listens, as it sees it itself.
+
+    ``mesh_port``: where its mates reach it; None for a router that is alone by its making.
+    """
 
     config_dir: str
     bind_host: str
     public_port: int
     internal_port: int
+    mesh_port: int | None = None
 
 
 @dataclass(frozen=True)
@@ -75,7 +88,8 @@ class DesiredRouter:
     """Everything one router should hold.
 
     ``leads``: this one alone holds the link routes, because brokers key durable subscriptions by
-    router. ``allowed``: user -> connections opened before that moment are to be closed.
+    router. ``mates``: the routers that it dials to be one with them; each pair is joined once.
+    ``allowed``: user -> connections opened before that moment are to be closed.
     """
 
     name: str
@@ -87,6 +101,7 @@ class DesiredRouter:
     client: KeyPair
     authority_pem: str
     auth: AuthServiceAt
+    mates: Sequence[MateAt] = ()
     max_connections: int | None = None
     allowed: Mapping[str, datetime] = field(default_factory=dict)
 

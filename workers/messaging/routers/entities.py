@@ -12,6 +12,7 @@ from typing import Any
 from workers.messaging.routers.desired import (
     BrokerAt,
     DesiredRouter,
+    MateAt,
     RoutedAddress,
     Shape,
     probe_twins,
@@ -57,6 +58,7 @@ def build(router: DesiredRouter) -> Sequence[Entity]:
     clashes = find_clashes(router.addresses)
     below = _Below(wanted)
     made = [entity for broker in router.brokers for entity in _connectors(broker, router.leads)]
+    made += [_mesh_connector(each) for each in router.mates]
     for address in wanted:
         if address.address in clashes:
             continue
@@ -100,15 +102,26 @@ def _connectors(broker: BrokerAt, leads: bool) -> Sequence[Entity]:
     names = [connector_name(broker.name)]
     if leads:
         names.append(link_route_connector_name(broker.name))
-    attributes = {
-        "host": broker.host,
-        "port": str(broker.port),
-        "role": "route-container",
+    attributes = _dialed(broker.host, broker.port, "route-container")
+    return [Entity(CONNECTOR, name, attributes) for name in names]
+
+
+def _mesh_connector(mate: MateAt) -> Entity:
+    """Return what joins two routers (Qpid Dispatch manual, "Connecting routers")."""
+    name = f"{PREFIX}mesh-{mate.name}"
+    return Entity(CONNECTOR, name, _dialed(mate.host, mate.port, "inter-router"))
+
+
+def _dialed(host: str, port: int, role: str) -> Mapping[str, Any]:
+    """Return a connection that we open: mutual TLS, with the routers' certificate."""
+    return {
+        "host": host,
+        "port": str(port),
+        "role": role,
         "sslProfile": BROKER_PROFILE,
         "saslMechanisms": "EXTERNAL",
         "verifyHostname": True,
     }
-    return [Entity(CONNECTOR, name, attributes) for name in names]
 
 
 def _message_routed(address: RoutedAddress) -> Sequence[Entity]:

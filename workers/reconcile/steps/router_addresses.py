@@ -47,12 +47,14 @@ def forget_departed(work: Work, doors: Doors) -> Outcome:
 
 
 def _converge(work: Work, doors: Doors, name: str) -> Mapping[str, str]:
+    # A router that came with this change, or was on its way out before it, may hold anything.
+    everything = work.full or work.space.generation > work.space.observed_generation
     changed = {desired_routers.routed(work, each).address for each in work.changed_addresses}
     converged = doors.routers.converge(
         reaching.router(work, doors, name),
         desired_routers.build(work, doors, name),
         leaving=desired_routers.list_leaving(work),
-        only=None if work.full else changed,
+        only=None if everything else changed,
     )
     return converged.pending
 

@@ -34,7 +34,7 @@ def empty(work: Work, doors: Doors) -> Outcome:
     ]
     try:
         for name in names:
-            _empty(work, doors, name)
+            close(work, doors, name)
     except Unreachable:
         requested = work.space.deletion_requested_at
         if requested is not None and work.now - requested < PATIENCE:
@@ -56,7 +56,8 @@ def _spec(work: Work, doors: Doors, name: str, *, emptied: bool) -> InstanceSpec
     return desired_routers.spec(work, router, layout, doors.routing.engine)
 
 
-def _empty(work: Work, doors: Doors, name: str) -> None:
+def close(work: Work, doors: Doors, name: str) -> None:
+    """Take one router from its clients, its counters still there. Raises ``Unreachable``."""
     # A restart now would lose what is counted since the last sample.
     doors.infra.ensure_instance(_spec(work, doors, name, emptied=True), may_restart=False)
     target = reaching.router(work, doors, name)

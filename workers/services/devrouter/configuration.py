@@ -87,7 +87,12 @@ def _build(by_type: Mapping[str, list[Attributes]]) -> Configuration:
     return Configuration(
         router_id=router["id"],
         default_distribution=router.get("defaultDistribution", "balanced"),
-        listeners=[_listener(each, profiles, services) for each in by_type.get("listener", [])],
+        # It has no mesh: what is meant for its mates is not opened.
+        listeners=[
+            _listener(each, profiles, services)
+            for each in by_type.get("listener", [])
+            if each.get("role") != "inter-router"
+        ],
         profiles=profiles,
         max_connections={
             each["hostname"]: each["maxConnections"]
