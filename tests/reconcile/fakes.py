@@ -49,6 +49,7 @@ class FakeInfra:
     withheld: set[str] = field(default_factory=set)
     started: list[str] = field(default_factory=list)  # names, each time one is started
     images: EngineImages = field(default_factory=EngineImages)
+    kept: set[tuple[str, str]] = field(default_factory=set)  # volumes without an instance
 
     def engine_images(self) -> EngineImages:
         return self.images
@@ -99,8 +100,12 @@ class FakeInfra:
     def list_instances(self, namespace: Namespace) -> Sequence[InstanceStatus]:
         return [self._status(key) for key in sorted(self.instances) if key[0] == namespace.name]
 
-    def delete_instance(self, namespace: Namespace, name: str) -> None:
-        self.writes += self.instances.pop((namespace.name, name), None) is not None
+    def delete_instance(
+        self, namespace: Namespace, name: str, *, keep_volume: bool = False
+    ) -> None:
+        if self.instances.pop((namespace.name, name), None) is not None:
+            self.writes += 1
+            self.kept |= {(namespace.name, name)} if keep_volume else set()
         self.ports.pop((namespace.name, name), None)
 
     def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint:
@@ -113,6 +118,7 @@ class FakeInfra:
             self.delete_instance(namespace, instance.name)
         self.writes += namespace.name in self.namespaces
         self.namespaces.discard(namespace.name)
+        self.kept -= {each for each in self.kept if each[0] == namespace.name}
         return True
 
     def list_namespaces(self) -> Sequence[str]:

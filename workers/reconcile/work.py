@@ -13,6 +13,7 @@ from tenants.models import (
     AddressSpace,
     Broker,
     EngineRelease,
+    KeptVolumes,
     MessagingUser,
     SpaceSecret,
     SpaceType,
@@ -62,6 +63,7 @@ class Work:
     problems: dict[str, Problem] = field(default_factory=dict)  # by address id
     gone: set[str] = field(default_factory=set)  # ids of addresses that exist nowhere any more
     probed: bool = False
+    keeps_volumes: bool = False  # of a space that is being deleted
     release: EngineRelease | None = None  # the images to run; None: those of the place
     down: dict[str, Down] = field(default_factory=dict)  # by instance
     waiting: set[str] = field(default_factory=set)  # instances that may not restart yet
@@ -134,4 +136,6 @@ def load(space: AddressSpace, *, now: datetime, full: bool, has_mesh: bool = Fal
             MessagingUser.objects.filter(space=space, deleted_at__isnull=True).order_by("name")
         ),
         secrets={row.name: row for row in SpaceSecret.objects.filter(space=space)},
+        keeps_volumes=space.deletion_requested_at is not None
+        and KeptVolumes.objects.filter(space=space).exists(),
     )
