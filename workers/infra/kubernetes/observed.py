@@ -1,6 +1,7 @@
 """From what the cluster reports of an instance to its status. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from workers.infra.base import InstanceStatus, Kind
