@@ -2,6 +2,8 @@
 
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -11,12 +13,14 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from controlplane.core import leases
+from plans.invoicing import UsageKey
 from plans.models import UsageCopy
+from plans.periods import Period
 from tenants.models import AddressSpace
 from tests.unit.metering.conftest import FakeReaders
 from tests.unit.metering.readings import snapshot
-from workers.metering import ingest, sampling
-from workers.models import LandingBatch
+from workers.metering import delta, ingest, quality, recompute, sampling
+from workers.models import LandingBatch, MeteredSource
 
 pytestmark = pytest.mark.django_db
 State = LandingBatch.State
@@ -32,6 +36,28 @@ def commit(space: AddressSpace, readers: FakeReaders, root: Path) -> Callable[[i
         ingest.ingest()
 
     return one
+
+
+@dataclass(frozen=True)
+class Instant:
+    """What metering keeps, as it was at one instant: rows of the database, files of the tables."""
+
+    sources: list[MeteredSource]
+    batches: list[LandingBatch]
+    files: Path
+
+    @classmethod
+    def of(cls, root: Path) -> "Instant":
+        files = root.with_name("kept")
+        shutil.copytree(root, files)
+        return cls(list(MeteredSource.objects.all()), list(LandingBatch.objects.all()), files)
+
+    def restore(self, root: Path) -> None:
+        for model, rows in ((MeteredSource, self.sources), (LandingBatch, self.batches)):
+            model.objects.all().delete()
+            model.objects.bulk_create(rows)
+        shutil.rmtree(root)
+        self.files.rename(root)
 
 
 def after_restore() -> str:
@@ -94,9 +120,29 @@ def test_a_copied_version_of_gold_that_is_missing_is_refused(root: Path) -> None
     assert "older than the database, which copied version 4 of gold.usage" in refusal()
 
 
+def test_what_brokers_did_since_the_backup_is_counted_once(
+    commit: Callable[[int], None], space: AddressSpace, root: Path
+) -> None:
+    commit(5)
+    kept = Instant.of(root)
+    commit(9)
+
+    kept.restore(root)
+    after_restore()
+    commit(12)  # the broker lived on and counted on
+
+    table = delta.open_table(root, delta.BRONZE)
+    now = timezone.now()
+    period = Period(now - timedelta(days=1), now + timedelta(days=1))
+    asked = recompute.Question(table, space.tenant_id, period)
+    assert recompute.totals(asked)[UsageKey(space.id, "orders", "messages_in")] == 12
+    assert (recompute.falls(asked), recompute.holes(asked)) == ((), ())
+    assert quality.crash_gaps(space.tenant_id, period) == ()
+
+
 def test_every_space_is_due_in_full_and_no_lease_is_held(space: AddressSpace, root: Path) -> None:
     leases.acquire("lakehouse-pipeline", "a worker that is gone", 900)
-    far = timezone.now() + timezone.timedelta(minutes=4)
+    far = timezone.now() + timedelta(minutes=4)
     held: dict[str, Any] = {"claimed_by": "gone", "claimed_until": far, "next_attempt_at": far}
     AddressSpace.objects.update(**held, last_full_pass_at=timezone.now())
 
