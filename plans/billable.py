@@ -22,7 +22,8 @@ class Segment:
     """The span of the period in which one plan version was in force, and the use in it.
 
     With ``runs_on`` the plan is still in force when the invoice ends: what it includes for the
-    rest of the month may be used already.
+    rest of the month may be used already. ``counted`` are the buckets that ``usage`` is from, by
+    where they start.
     """
 
     period: Period
@@ -34,6 +35,7 @@ class Segment:
     usage: tuple[SpaceUsage, ...] = ()
     included_hours: Mapping[str, int] = field(default_factory=dict)  # a month, by lifetime meter
     runs_on: bool = False
+    counted: Period | None = None
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@
 yet. The document of the invoice keeps the state after it.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
@@ -71,18 +71,27 @@ def merged(lifetimes: Iterable[Lifetime]) -> tuple[Lifetime, ...]:
 
 def _segment(segment: Segment) -> dict[str, Any]:
     return {
-        "starts_at": segment.period.starts_at.isoformat(),
-        "ends_at": segment.period.ends_at.isoformat(),
+        "span": _ends(segment.period),
         "plan": segment.plan_key,
         "plan_version": segment.plan_version,
+        "counted": _ends(segment.counted) if segment.counted else None,
         "usage": [[use.space_id, use.meter, use.quantity] for use in segment.usage],
     }
 
 
 def _used(row: Mapping[str, Any], segment_of: SegmentOf) -> Segment:
-    starts_at, ends_at = (datetime.fromisoformat(row[name]) for name in ("starts_at", "ends_at"))
-    segment = segment_of(row["plan"], row["plan_version"], Period(starts_at, ends_at))
-    return replace(segment, usage=tuple(SpaceUsage(*use) for use in row["usage"]))
+    segment = segment_of(row["plan"], row["plan_version"], _between(row["span"]))
+    counted = _between(row["counted"]) if row["counted"] else None
+    usage = tuple(SpaceUsage(*use) for use in row["usage"])
+    return replace(segment, usage=usage, counted=counted)
+
+
+def _ends(period: Period) -> list[str]:
+    return [period.starts_at.isoformat(), period.ends_at.isoformat()]
+
+
+def _between(ends: Sequence[str]) -> Period:
+    return Period(*map(datetime.fromisoformat, ends))
 
 
 def _digits(price: Decimal) -> str:

@@ -48,7 +48,7 @@ class Line:
     A ``repriced`` line changes what earlier invoices of the month charged.
     """
 
-    kind: str  # fee | usage | lifetime | repriced
+    kind: str  # fee | usage | lifetime | repriced | correction
     meter: str
     description: str
     quantity: Decimal

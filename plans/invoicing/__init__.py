@@ -14,6 +14,7 @@ from plans.invoicing.closing import (
     hold,
     request_close,
 )
+from plans.invoicing.corrections import usage_since
 from plans.invoicing.credit import credit_minor
 from plans.invoicing.document import loaded
 from plans.invoicing.earlier import EarlierInvoiceOpen
@@ -69,6 +70,7 @@ __all__ = [
     "request_close",
     "request_verify",
     "running",
+    "usage_since",
     "verifications_waiting",
     "verify",
     "write_off",

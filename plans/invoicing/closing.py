@@ -5,7 +5,7 @@ evidence. Both may be repeated, and a crash between them leaves an invoice in ``
 periodic pass finds with ``closing_invoices``.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -20,6 +20,7 @@ from controlplane.core.errors import Conflict, WaypostError
 from controlplane.core.models import Operation
 from plans import usage
 from plans.invoicing import (
+    corrections,
     document,
     earlier,
     facts,
@@ -229,7 +230,7 @@ def _judge(invoice: Invoice, evidence: Evidence, by: Actor) -> None:
     if reasons or so_far is None:
         _hold(invoice, reasons, by)
     else:
-        _draft(invoice, replace(found, so_far=so_far), evidence, by)
+        _draft(invoice, _Known(replace(found, so_far=so_far), evidence, before), by)
 
 
 def _question(found: Facts, evidence: Evidence) -> gate.Question:
@@ -250,10 +251,23 @@ def _hold(invoice: Invoice, reasons: list[gate.Reason], by: Actor) -> None:
     operations.fail("invoice", invoice.id, code="invoice.held", message=words)
 
 
-def _draft(invoice: Invoice, found: Facts, evidence: Evidence, by: Actor) -> None:
-    rated = rating.rate(found, rating.from_copy(found.tenant_id))
+@dataclass(frozen=True)
+class _Known:
+    """What a draft is made of; ``before`` is the month's earlier invoice."""
+
+    facts: Facts
+    evidence: Evidence
+    before: Invoice | None
+
+
+def _draft(invoice: Invoice, known: _Known, by: Actor) -> None:
+    evidence, read = known.evidence, rating.from_copy(invoice.tenant_id)
+    agreed = corrections.agreed(invoice.tenant_id, but=invoice.pk)
+    corrected = corrections.find(known.facts, agreed, known.before, read)
+    found = replace(known.facts, corrections=corrected)
+    rated = rating.rate(found, read)
     manifest = document.manifest_of(found, evidence)
-    changed = late.find(found.tenant_id, found.period.starts_at)
+    changed = late.find(agreed, found.period.starts_at, {each.month for each in corrected})
     words = quality.describe(evidence, found.space_names(), changed)
     made = document.build(found, rated, manifest=manifest, quality=words, as_of=evidence.as_of)
     _write_lines(invoice, made["lines"])

@@ -14,7 +14,7 @@ from typing import Any
 from plans import money, usage
 from plans.invoicing import credit
 from plans.invoicing.evidence import Evidence
-from plans.invoicing.facts import Facts
+from plans.invoicing.facts import Correction, Facts
 from plans.invoicing.rating import RatedPeriod
 from plans.periods import Period
 from plans.pricing import Line, Segment, TaxLine
@@ -58,6 +58,10 @@ def build(
         "payable_minor": None,
         "usage": _usage(facts, rated.figures),
         "month_so_far": rating.so_far.plain(),
+        "corrections": [
+            {**_correction(each), "month_so_far": state.plain()}
+            for each, state in zip(facts.corrections, rated.corrected, strict=True)
+        ],
         "quality": dict(quality),
         "as_of": as_of.isoformat() if as_of else None,
         "manifest": dict(manifest),
@@ -119,6 +123,9 @@ def manifest_of(facts: Facts, evidence: Evidence) -> dict[str, Any]:
         "n_samples": evidence.n_samples,
         "lived": facts.lived.plain(),
         "month_before": facts.so_far.plain(),
+        "corrections": [
+            {**_correction(each), "month_before": each.before.plain()} for each in facts.corrections
+        ],
     }
 
 
@@ -142,6 +149,15 @@ def _period(facts: Facts) -> dict[str, Any]:
         "time_zone": facts.time_zone,
         "month_starts_at": facts.month.starts_at.isoformat(),
         "month_ends_at": facts.month.ends_at.isoformat(),
+    }
+
+
+def _correction(correction: Correction) -> dict[str, Any]:
+    return {
+        "month_starts_at": correction.month.starts_at.isoformat(),
+        "month_ends_at": correction.month.ends_at.isoformat(),
+        "number": correction.number,
+        "n": correction.n,
     }
 
 

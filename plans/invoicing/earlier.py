@@ -6,7 +6,8 @@ from plans.models import Invoice
 from plans.month_so_far import MonthSoFar
 from plans.periods import Period
 
-_AGREED = frozenset({Invoice.State.APPROVED, Invoice.State.ISSUING, *states.NUMBERED})
+# States in which an invoice does not change any more but for its payment.
+AGREED = frozenset({Invoice.State.APPROVED, Invoice.State.ISSUING, *states.NUMBERED})
 
 
 class EarlierInvoiceOpen(Conflict):
@@ -42,7 +43,7 @@ def require_agreed(invoice: Invoice) -> None:
     """
     month = document.month_of(document.loaded(invoice.document))
     before = find(invoice.tenant_id, Period(invoice.starts_at, invoice.ends_at), month)
-    if before is not None and before.state not in _AGREED:
+    if before is not None and before.state not in AGREED:
         raise EarlierInvoiceOpen(
             f"The invoice up to {before.ends_at.isoformat()} is {before.state}: approve it first, "
             "for this one goes on where it ends.",

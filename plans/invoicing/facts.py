@@ -27,10 +27,24 @@ class NoSubscription(Conflict):
 
 
 @dataclass(frozen=True)
+class Correction:
+    """A month to price again with the usage of now, from the state ``before`` that is billed.
+
+    ``number`` is its last invoice; ``n`` counts the corrections of the month from one on.
+    """
+
+    month: Period
+    number: str
+    n: int
+    before: MonthSoFar
+
+
+@dataclass(frozen=True)
 class Facts:
     """All inputs of an invoice but its usage. ``segments`` are without usage.
 
-    ``so_far`` is the state of the billing month before the period.
+    ``so_far`` is the state of the billing month before the period; ``corrections`` are what usage
+    that landed late makes of it and of earlier months.
     """
 
     tenant_id: str
@@ -47,6 +61,7 @@ class Facts:
     lifetimes: tuple[Lifetime, ...]
     lived: Lived
     so_far: MonthSoFar = field(default_factory=MonthSoFar)
+    corrections: tuple[Correction, ...] = ()
 
     @property
     def spaces(self) -> tuple[SpaceFact, ...]:
@@ -65,6 +80,7 @@ class Frozen:
     time_zone: str
     lived: Lived
     so_far: MonthSoFar
+    corrections: tuple[Correction, ...]
 
 
 def gather(
@@ -95,6 +111,7 @@ def gather(
         lifetimes=found.lifetimes(),
         lived=found,
         so_far=frozen.so_far if frozen else MonthSoFar(),
+        corrections=frozen.corrections if frozen else (),
     )
 
 

@@ -1,6 +1,7 @@
 """From a draft to money: approve, issue with a gapless number, record payments.
 
-Each function locks the invoice row first, then (issuing) the number series: that order everywhere.
+Each function locks (approving: the tenant, then) the invoice row, then (issuing) the number series:
+that order everywhere.
 """
 
 from datetime import date, datetime, timedelta
@@ -14,8 +15,9 @@ from controlplane.core import audit
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid
 from plans import ledger, money
-from plans.invoicing import catalogue_prices, credit, document, earlier, states
+from plans.invoicing import catalogue_prices, corrections, credit, document, earlier, states
 from plans.models import Invoice, InvoiceNumberSeries, Payment
+from tenants.models import Tenant
 
 State = Invoice.State
 
@@ -37,13 +39,17 @@ def approve(*, invoice: Invoice, by: Actor, reason: str = "") -> Invoice:
 
     Raises:
         WrongState: the invoice is not a draft.
-        EarlierInvoiceOpen: an earlier invoice of the month is not approved, or has changed.
+        EarlierInvoiceOpen: an earlier invoice of the month is not approved, or has changed; or
+            another one has corrected the same month since.
     """
     with transaction.atomic():
+        # One approval of a tenant at a time: two invoices may correct the same month.
+        Tenant.objects.select_for_update().get(pk=invoice.tenant_id)
         current = states.locked(invoice)
         if current.state not in {State.APPROVED, *states.NUMBERED}:
             if current.state == State.DRAFT:
                 earlier.require_agreed(current)
+                corrections.require_current(current)
             states.move(current, State.APPROVED, by=by, reason=reason)
     return current
 

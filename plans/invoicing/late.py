@@ -1,23 +1,25 @@
-"""Usage that changed after its invoice was issued: found at each later close, said there.
+"""Usage that changed after its invoice was issued: said in words on the next invoice, once.
 
-An issued invoice never changes, and correction lines are not written yet; so the next invoice says
-what the difference is.
+What it changes in price is in that invoice's correction lines (``corrections``).
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from plans import usage
 from plans.invoicing import document, states
+from plans.invoicing.document import Document
 from plans.models import Invoice
-
-_LOOKED_AT = 12  # the newest issued invoices of the tenant
+from plans.periods import Period
 
 
 @dataclass(frozen=True)
 class Late:
-    """A figure of an issued invoice that is not what the copy of gold says now; base units."""
+    """A figure of an issued invoice that is not what the copy of gold says now; base units.
+
+    ``billed`` is what was last said of it; ``corrected`` whether its month is priced again here.
+    """
 
     number: str
     space_id: str
@@ -25,24 +27,35 @@ class Late:
     meter: str
     billed: int
     now: int
+    corrected: bool
 
 
-def find(tenant_id: str, before: datetime) -> list[Late]:
-    """Return what changed of the tenant's newest issued invoices that end at ``before`` or earlier.
+def find(
+    known: Sequence[tuple[Invoice, Document]], before: datetime, corrected: Collection[Period]
+) -> list[Late]:
+    """Return what changed of the issued invoices in ``known`` that end at ``before`` or earlier.
 
-    Compares sums per space and meter of the document with the copied usage of the same period.
+    Compares sums per space and meter of the document, and what later invoices said of them, with
+    the copied usage of the same period. ``corrected`` are the months that are priced again.
     """
-    issued = Invoice.objects.filter(
-        tenant_id=tenant_id, state__in=states.NUMBERED, ends_at__lte=before
-    )
-    newest = list(issued.order_by("-ends_at")[:_LOOKED_AT])
-    return [late for invoice in reversed(newest) for late in _changes(invoice)]
+    in_time = sorted((made for _, made in known), key=lambda made: made["as_of"])
+    said = [late for made in in_time for late in made["quality"].get("late", [])]
+    return [
+        late
+        for invoice, made in known
+        if invoice.state in states.NUMBERED and invoice.ends_at <= before
+        for late in _changes(invoice, made, said, document.month_of(made) in corrected)
+    ]
 
 
-def _changes(invoice: Invoice) -> Iterator[Late]:
-    said = document.loaded(invoice.document)["usage"]
-    billed = {(each["space_id"], m): n for each in said for m, n in each["meters"].items()}
-    names = {each["space_id"]: each["space"] for each in said}
+def _changes(
+    invoice: Invoice, made: Document, said: Sequence[Document], corrected: bool
+) -> Iterator[Late]:
+    billed = {(each["space_id"], m): n for each in made["usage"] for m, n in each["meters"].items()}
+    for each in said:
+        if each["number"] == invoice.number:
+            billed[each["space_id"], each["meter"]] = each["now"]
+    names = {each["space_id"]: each["space"] for each in made["usage"]}
     figures = usage.by_space(invoice.tenant_id, invoice.starts_at, invoice.ends_at)
     now = {(figure.space_id, figure.meter): figure.quantity for figure in figures}
     for key in sorted({*billed, *now}):
@@ -50,4 +63,4 @@ def _changes(invoice: Invoice) -> Iterator[Late]:
         if one != other:
             space_id, meter = key
             name = names.get(space_id, space_id)
-            yield Late(invoice.number or "", space_id, name, meter, one, other)
+            yield Late(invoice.number or "", space_id, name, meter, one, other, corrected)

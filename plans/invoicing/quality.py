@@ -38,9 +38,14 @@ def describe(
 
 
 def _late(late: Late) -> str:
+    effect = (
+        "Its month is priced again: correction lines here say what that changes, if anything."
+        if late.corrected
+        else "No line of this invoice depends on it."
+    )
     return (
         f"Usage of {late.number} changed after it was issued: {late.meter} of {late.space} are now "
-        f"{late.now:,}, billed were {late.billed:,}. The difference is on no invoice."
+        f"{late.now:,}, billed were {late.billed:,}. {effect}"
     )
 
 

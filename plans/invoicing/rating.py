@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from plans import pricing, usage
-from plans.invoicing.facts import Facts
+from plans.invoicing.facts import Correction, Facts
+from plans.month_so_far import MonthSoFar
 from plans.periods import Period
-from plans.pricing import Rating, Segment, SpaceUsage
+from plans.pricing import Rating, Segment, SellerRule, SpaceUsage
 from plans.usage import Figure, UsageCell
 
 # Gives the figures per space and meter of a window of buckets.
@@ -15,10 +16,14 @@ Reader = Callable[[Period], Sequence[Figure]]
 
 @dataclass(frozen=True)
 class RatedPeriod:
-    """The price of a period and the usage it was made from."""
+    """The price of a period, the usage it was made from, and {month: state} after corrections.
+
+    Lines of corrections come last and are in the rating's tax.
+    """
 
     rating: Rating
     figures: tuple[Figure, ...]
+    corrected: tuple[MonthSoFar, ...] = ()  # one for each of the facts' corrections
 
 
 def rate(facts: Facts, read: Reader) -> RatedPeriod:
@@ -27,9 +32,40 @@ def rate(facts: Facts, read: Reader) -> RatedPeriod:
     for segment, window in zip(facts.segments, windows(facts), strict=True):
         used = list(read(window))
         figures += used
-        segments.append(replace(segment, usage=_priced_usage(segment, used)))
-    rating = pricing.rate(segments, facts.lifetimes, facts.seller_rule, facts.month, facts.so_far)
-    return RatedPeriod(rating, tuple(figures))
+        segments.append(replace(segment, usage=_priced_usage(segment, used), counted=window))
+    corrected = [_corrected(each, read, facts.seller_rule) for each in facts.corrections]
+    states = {each.month: r.so_far for each, r in zip(facts.corrections, corrected, strict=True)}
+    so_far = states.get(facts.month, facts.so_far)
+    rating = pricing.rate(segments, facts.lifetimes, facts.seller_rule, facts.month, so_far)
+    lines = [*rating.lines, *(line for each in corrected for line in each.lines)]
+    tax = pricing.tax_on(sum(line.amount_minor for line in lines), facts.seller_rule)
+    rating = replace(rating, lines=tuple(lines), taxes=(tax,))
+    return RatedPeriod(rating, tuple(figures), tuple(each.so_far for each in corrected))
+
+
+def with_usage_of_now(correction: Correction, read: Reader) -> MonthSoFar:
+    """Return the state before a correction, its usage replaced by what ``read`` gives."""
+    segments = tuple(
+        replace(each, usage=_priced_usage(each, read(each.counted))) if each.counted else each
+        for each in correction.before.segments
+    )
+    return replace(correction.before, segments=segments)
+
+
+def _corrected(correction: Correction, read: Reader, seller: SellerRule) -> Rating:
+    """Price a month again: its lines are what it costs more or less than it was charged."""
+    state = with_usage_of_now(correction, read)
+    rating = pricing.rate([], [], seller, correction.month, state)
+    lines = (
+        replace(
+            line,
+            kind="correction",
+            description=f"Correction of {correction.number}: {line.description}",
+            detail={**line.detail, "corrects": correction.number},
+        )
+        for line in rating.lines
+    )
+    return replace(rating, lines=tuple(lines))
 
 
 def windows(facts: Facts) -> list[Period]:

@@ -187,6 +187,8 @@ def _note(kind: str, detail: Mapping[str, Any]) -> str:
     """Say in words how the quantity came about."""
     if kind == "fee":
         return f"{detail['seconds']:,} of the month's {detail['seconds_per_month']:,} seconds"
+    if kind == "correction":
+        return "usage that arrived after the invoice was issued, as its month is priced with it"
     if kind == "repriced":
         return "use of earlier invoices of this month, as the whole month is priced now"
     if kind == "lifetime":

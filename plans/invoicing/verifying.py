@@ -11,7 +11,7 @@ from typing import Any
 
 from controlplane.core.errors import Conflict
 from plans import ledger
-from plans.invoicing import catalogue_prices, credit, document, earlier, facts, rating
+from plans.invoicing import catalogue_prices, corrections, credit, document, earlier, facts, rating
 from plans.invoicing.lived import Lived
 from plans.models import Invoice
 from plans.periods import Period
@@ -39,7 +39,8 @@ class NothingToVerify(Conflict):
 def verify(
     *, invoice: Invoice, cells: Iterable[UsageCell], sample_hash: str | None = None
 ) -> Verification:
-    """Build the document again from ``cells`` (the tenant's usage, any order) and compare.
+    """Build the document again from ``cells`` (the tenant's usage from
+    ``usage_since`` on, any order) and compare.
 
     ``sample_hash`` is the hash of the sample ids as they are found now, compared if given. Nothing
     is written.
@@ -93,6 +94,7 @@ def _rebuilt(
         stored["period"]["time_zone"],
         Lived.from_plain(manifest["lived"]),
         catalogue_prices.month_so_far(manifest["month_before"]),
+        corrections.pinned(manifest),
     )
     period = Period(invoice.starts_at, invoice.ends_at)
     found = facts.gather(invoice.tenant, period, frozen=frozen)

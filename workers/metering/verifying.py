@@ -42,7 +42,8 @@ def recomputed(invoice: Invoice, root: Path) -> Verification:
     """
     pins = {n: Table(pin["id"], pin["version"]) for n, pin in _pins(invoice).items()}
     period = Period(invoice.starts_at, invoice.ends_at)
-    cells = gold.cells(root, pins[delta.USAGE], invoice.tenant_id, period.starts_at, period.ends_at)
+    since = invoicing.usage_since(invoice)
+    cells = gold.cells(root, pins[delta.USAGE], invoice.tenant_id, since, period.ends_at)
     asked = recompute.question(root, pins[delta.BRONZE], invoice.tenant_id, period)
     sample_hash, _ = recompute.sample_ids(asked)
     return invoicing.verify(invoice=invoice, cells=cells, sample_hash=sample_hash)
