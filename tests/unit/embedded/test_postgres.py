@@ -37,3 +37,14 @@ def test_the_log_says_which_constraint_was_broken_but_holds_no_rows(tmp_path: Pa
     log = (tmp_path / "postgres.log").read_text()
     assert "violates unique constraint" in log
     assert "olga@acme.example" not in log
+
+
+def test_a_folder_may_be_deeper_than_a_socket_may_lie(tmp_path: Path) -> None:
+    deep = tmp_path / ("d" * 100)
+    deep.mkdir()
+
+    with (
+        postgres.throwaway(deep) as server,
+        psycopg.connect(server.url("postgres")) as database,
+    ):
+        assert database.execute("select 1").fetchone() == (1,)
