@@ -1,0 +1,91 @@
+"""Usage of an invoiced month that reaches gold late, through a close of the workers, and its proof.
+
+Spark is stood in for; the tables, the copy, the close and the verification are real.
+"""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from plans import invoicing
+from plans.invoicing import document
+from plans.models import Invoice
+from plans.periods import Period, month_of
+from plans.usage import UsageCell
+from tenants.models import AddressSpace, Tenant
+from tests.billing_histories import Batch
+from tests.unit.metering.conftest import FakeReaders
+from tests.unit.metering.deltas import write_gold
+from tests.unit.metering.readings import snapshot
+from tests.unit.plans_billing import billing_rows, reference_gold
+from tests.unit.plans_billing.billing_rows import STAFF
+from workers.metering import closing, committer, delta, pipeline, verifying
+from workers.metering.pipeline import Report, Table
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def space() -> AddressSpace:
+    """A space of a tenant that pays 1.00 a message, Active since a moment ago."""
+    subscribed_at = timezone.now() - timedelta(days=40)
+    owner = billing_rows.tenant(subscribed_at, to=billing_rows.plan("bulk"))
+    row = billing_rows.space(owner, active_since=timezone.now())
+    billing_rows.address(row, active_since=timezone.now())
+    return row
+
+
+@pytest.fixture
+def late(root: Path, space: AddressSpace, monkeypatch: pytest.MonkeyPatch) -> UsageCell:
+    """Five messages of last month, which are in gold from the next run on."""
+    at = last_month(space.tenant).ends_at - timedelta(days=1)
+    cell = UsageCell(space.tenant_id, space.id, "orders", "messages_in", at, 5)
+
+    def run(where: Path) -> Report:
+        bronze = committer.ensure_table(where)
+        rows = delta.ask("SELECT * FROM b", {"b": bronze})
+        cells = reference_gold.gold(reference_gold.fold({}, [Batch("all", tuple(rows))]))
+        found = [UsageCell(*key, quantity) for key, quantity in cells.items()]
+        gold = write_gold(where, [*found, cell], timezone.now())
+        pin = Table(str(bronze.metadata().id), int(bronze.version()))
+        return Report({"bronze.samples": pin, "gold.usage": gold}, pin.version, {}, None)
+
+    monkeypatch.setattr(pipeline, "run", run)
+    return cell
+
+
+def last_month(owner: Tenant) -> Period:
+    this = month_of(timezone.now(), owner.billing_time_zone)
+    return month_of(this.starts_at - timedelta(seconds=1), owner.billing_time_zone)
+
+
+def issued(owner: Tenant, period: Period) -> Invoice:
+    """Return an issued invoice of a month without usage."""
+    now: datetime = timezone.now()
+    invoice, _ = invoicing.request_close(
+        tenant=owner, starts_at=period.starts_at, ends_at=period.ends_at, by=STAFF,
+        now_forced=True, now=now,
+    )  # fmt: skip
+    evidence = billing_rows.evidence(as_of=period.ends_at)
+    drafted = invoicing.close(invoice=invoice, evidence=evidence, by=STAFF)
+    return invoicing.issue(invoice=invoicing.approve(invoice=drafted, by=STAFF), by=STAFF)
+
+
+def test_late_usage_is_billed_and_proved_from_the_pinned_tables(
+    space: AddressSpace, late: UsageCell, readers: FakeReaders, root: Path
+) -> None:
+    earlier = issued(space.tenant, last_month(space.tenant))
+    readers.answers[space.id] = {"broker-0": snapshot("boot-1", orders=(7, 0))}
+    invoice, _ = invoicing.close_now(tenant=space.tenant, by=STAFF)
+
+    closing.close(invoice.id, readers)
+
+    invoice.refresh_from_db()
+    lines = document.loaded(invoice.document)["lines"]
+    found = {line["kind"]: (line["quantity"], line["amount_minor"]) for line in lines
+             if line["meter"] == "messages"}  # fmt: skip
+    assert found == {"usage": ("7", 700), "correction": ("5", 500)}
+    assert [each["number"] for each in invoice.quality["late"]] == [earlier.number]
+    assert verifying.recomputed(invoice, root).differences == ()
