@@ -88,9 +88,12 @@ class KubernetesInfra:
         held_back = not may_restart and self._would_restart(spec, snapshot)
         if held_back:
             spec = instances.with_former(spec, _files_of(spec, snapshot))
+        former = snapshot.of(resources.STATEFUL_SET).get(spec.name)
         for manifest in instances.build(self._cluster, spec):
-            if not (held_back and manifest["kind"] == "StatefulSet"):
+            if manifest["kind"] != "StatefulSet":
                 snapshot.ensure(manifest)
+            elif not held_back:
+                snapshot.ensure(instances.with_former_claims(manifest, former))
         self._refresh_files(spec, snapshot)
         applied = snapshot.of(resources.STATEFUL_SET)[spec.name]
         status = observed.status(applied, list(snapshot.of(resources.POD).values()))

@@ -82,6 +82,25 @@ def stateful_set(cluster: Cluster, spec: InstanceSpec) -> Manifest:
     }
 
 
+def with_former_claims(wanted: Manifest, live: Manifest | None) -> Manifest:
+    """Return the stateful set with the size and class that its volume was made with.
+
+    The cluster refuses a change of either (Kubernetes documentation, "StatefulSet: Volume Claim
+    Templates"): what the installation says of storage is for volumes that are still to be made.
+    """
+    made = (live or {}).get("spec", {}).get("volumeClaimTemplates")
+    if not made or "volumeClaimTemplates" not in wanted["spec"]:
+        return wanted
+    (claim,) = wanted["spec"]["volumeClaimTemplates"]
+    former = made[0]["spec"]
+    spec = {**claim["spec"], "resources": {"requests": dict(former["resources"]["requests"])}}
+    spec.pop("storageClassName", None)
+    if former.get("storageClassName"):
+        spec["storageClassName"] = former["storageClassName"]
+    claims = [{**claim, "spec": spec}]
+    return {**wanted, "spec": {**wanted["spec"], "volumeClaimTemplates": claims}}
+
+
 def with_former(spec: InstanceSpec, live: Sequence[Manifest]) -> InstanceSpec:
     """Return the spec with its live files only; the others are those of the ``live`` objects."""
     former: dict[str, str] = {}

@@ -1,0 +1,175 @@
+"""Waves of a release over spaces on a real API server, and routers that come and go."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db.models import F
+from django.utils import timezone
+
+from controlplane.core.audit import SYSTEM
+from plans.models import SpacePlan
+from tenants import rollouts
+from tenants.actions import rollouts as actions
+from tenants.models import AddressSpace, Rollout
+from tests.kubernetes.node import Node
+from tests.kubernetes.test_rollouts import PodBrokers, is_ready
+from tests.reconcile import rows
+from tests.reconcile.fake_routers import FakeRouter, FakeRouters, fake_routing
+from tests.reconcile.fakes import FakeInfra, FakeMetering
+from workers import fleet
+from workers.fleet import Policy
+from workers.infra.kubernetes import resources
+from workers.infra.kubernetes.adapter import KubernetesInfra
+from workers.infra.kubernetes.api import Api
+from workers.infra.kubernetes.cluster import Cluster, Images
+from workers.messaging.management import Unreachable
+from workers.messaging.observed import ManagementTarget
+from workers.reconcile import loop
+from workers.reconcile.doors import Doors
+from workers.reconcile.outcome import Done
+
+pytestmark = pytest.mark.django_db
+
+GOOD, BAD = "localhost/broker:1", "localhost/broker:missing"
+
+
+@pytest.fixture
+def node(fake_node: Node) -> Iterator[Node]:
+    yield fake_node
+    fake_node.missing.clear()
+
+
+class PodRouters(FakeRouters):
+    """The router driver over routers that are there while their pod is ready."""
+
+    def __init__(self, api: Api) -> None:
+        super().__init__(FakeInfra(), lambda: datetime.now(UTC))
+        self._api = api
+
+    def _at(self, target: ManagementTarget) -> FakeRouter:
+        name, namespace = target.host.split(".")[:2]
+        if not is_ready(self._api, namespace, name):
+            raise Unreachable("nobody there")
+        return self.routers.setdefault((namespace, name), FakeRouter())
+
+
+class Fleet:
+    """Spaces on the test API server under one installation's configuration."""
+
+    def __init__(self, api: Api, cluster: Cluster, folder: Path) -> None:
+        self._api = api
+        self.cluster = cluster
+        self._folder = folder
+        self._brokers = PodBrokers(api)
+        self.routers = PodRouters(api)
+        self.metering = FakeMetering()
+        self.tenant = rows.make_tenant()
+
+    @property
+    def infra(self) -> KubernetesInfra:
+        return KubernetesInfra(self._api, self.cluster)
+
+    def use_image(self, image: str) -> None:
+        self.cluster = replace(self.cluster, images=Images(broker=image, router="localhost/r:1"))
+
+    def reconcile(self, space: AddressSpace, seconds: float = 30) -> object:
+        doors = Doors(
+            infra=self.infra,
+            brokers=self._brokers,
+            routers=self.routers,
+            routing=fake_routing("qdrouterd"),
+            metering=self.metering,
+            clock=timezone.now,
+            identities_dir=self._folder,
+        )
+        outcome = loop.reconcile(space.id, doors, budget_seconds=seconds)
+        space.refresh_from_db()
+        return outcome
+
+    def advance(self, *, later: timedelta = timedelta(0)) -> Rollout:
+        policy = Policy(wave=1, budget=1, patience=timedelta(minutes=15))
+        fleet.advance(self.infra.engine_images(), policy, timezone.now() + later)
+        found = rollouts.latest()
+        assert found is not None
+        return found
+
+    def find(self, resource: resources.Resource, space: AddressSpace) -> list[dict[str, Any]]:
+        """Return what there is of a kind in a space."""
+        selector = {"waypost.io/space": space.id, "app.kubernetes.io/instance": "broker-0"}
+        (namespace,) = self._api.list(resources.NAMESPACE, None, {"waypost.io/space": space.id})
+        if resource is resources.STATEFUL_SET:
+            selector.pop("app.kubernetes.io/instance")
+        return list(self._api.list(resource, resources.name_of(namespace), selector))
+
+    def image(self, space: AddressSpace) -> str:
+        (pod,) = self.find(resources.POD, space)
+        return str(pod["spec"]["containers"][0]["image"])
+
+
+@pytest.fixture
+def site(api: Api, wanted_cluster: Cluster, node: Node, tmp_path: Path) -> Fleet:
+    made = Fleet(api, wanted_cluster, tmp_path)
+    made.use_image(GOOD)
+    return made
+
+
+def test_a_bad_image_reaches_one_wave_and_is_rolled_back(site: Fleet, node: Node) -> None:
+    site.advance()
+    spaces = [rows.make_space(site.tenant, name) for name in ("one", "two")]
+    for space in spaces:
+        assert isinstance(site.reconcile(space), Done)
+    site.use_image(BAD)
+    node.missing.add(BAD)
+
+    # the whole fleet is looked at, and nobody takes what was not offered to it
+    site.advance()
+    for space in spaces:
+        site.reconcile(space, 3)
+    assert sorted(map(site.image, spaces)) == [GOOD, BAD]
+    assert site.advance().state == "Running"
+    stopped = site.advance(later=timedelta(minutes=16))
+
+    assert stopped.state == "Stopped"
+    assert "ImagePullBackOff: no image localhost/broker:missing" in stopped.reason
+    actions.roll_back(by=SYSTEM)
+    for space in spaces:
+        assert isinstance(site.reconcile(space), Done)
+    assert list(map(site.image, spaces)) == [GOOD, GOOD]
+    assert site.advance().state == "Done"
+
+
+def test_routers_come_and_go_by_the_plan(site: Fleet) -> None:
+    space = rows.make_space(site.tenant, kind="standard")
+    rows.make_address(space, "orders")
+    assert isinstance(site.reconcile(space), Done)
+    plan = SpacePlan.objects.get(pk=space.space_plan_id)
+
+    seen = []
+    for count in (2, 1):
+        plan.definition["routers"] = count
+        plan.save()
+        AddressSpace.objects.filter(pk=space.pk).update(generation=F("generation") + 1)
+        assert isinstance(site.reconcile(space), Done)
+        found = site.find(resources.STATEFUL_SET, space)
+        seen.append(sorted(resources.name_of(each) for each in found))
+
+    assert seen == [["broker-0", "router-0", "router-1"], ["broker-0", "router-0"]]
+    assert site.metering.restarts == [(space.id, "router-1")]
+
+
+def test_another_size_of_volumes_is_for_new_ones(site: Fleet) -> None:
+    space = rows.make_space(site.tenant)
+    assert isinstance(site.reconcile(space), Done)
+    storage = replace(site.cluster.storage, size_gb=9, class_name="fast")
+    site.cluster = replace(site.cluster, storage=storage)
+
+    outcome = site.reconcile(space)
+
+    (stateful_set,) = site.find(resources.STATEFUL_SET, space)
+    (claim,) = stateful_set["spec"]["volumeClaimTemplates"]
+    assert isinstance(outcome, Done)
+    assert claim["spec"]["resources"]["requests"]["storage"] == "5Gi"

@@ -1,0 +1,48 @@
+"""``manage.py rollout [pause|resume|roll-back]``: where the fleet stands, and steering it."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from controlplane.core.audit import SYSTEM
+from controlplane.core.errors import WaypostError
+from tenants import rollouts
+from tenants.actions import rollouts as actions
+from tenants.models import Rollout
+from workers import fleet
+
+_VERBS = {"pause": actions.pause, "resume": actions.resume, "roll-back": actions.roll_back}
+
+
+class Command(BaseCommand):
+    help = "Show the rollout of the engines' newest release, or pause, resume or roll it back."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("verb", nargs="?", choices=[*_VERBS], help="what to do; show if absent")
+        parser.add_argument("--reason", default="", help="why, for the audit log")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["verb"]:
+            try:
+                _VERBS[options["verb"]](by=SYSTEM, reason=options["reason"])
+            except WaypostError as error:
+                raise CommandError(error.message) from error
+        rollout = rollouts.latest()
+        if rollout is None:
+            raise CommandError("There are no releases here: the engines run as local programs.")
+        self._show(rollout)
+
+    def _show(self, rollout: Rollout) -> None:
+        now, patience = timezone.now(), fleet.policy().patience
+        standing = rollouts.progress(rollout, now, patience)
+        release = rollout.release
+        self.stdout.write(
+            f"release {release.number} ({release.broker_image}, {release.router_image or 'none'}): "
+            f"{rollout.state}, {standing.done} of {standing.total} spaces, {standing.changing} "
+            f"changing, {standing.waiting} waiting, {standing.failed} failed"
+        )
+        if rollout.reason:
+            self.stdout.write(f"  {rollout.reason}")
+        for each in rollouts.list_failed(rollout, now, patience):
+            self.stdout.write(f"  {each.tenant}/{each.space}: {each.reason}")
