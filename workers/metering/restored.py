@@ -11,7 +11,7 @@ from django.db.models import Max, QuerySet
 
 from controlplane.core.errors import Conflict
 from plans.models import UsageCopy
-from workers.metering import committer, delta
+from workers.metering import committer, delta, sources
 from workers.models import LandingBatch
 
 _MEND = "Restore both of one instant (docs/operate/backup.md) before a worker runs."
@@ -44,6 +44,14 @@ def check(root: Path) -> None:
             f"database knows of {_last(numbered)}. {_MEND}"
         )
     _check_gold(root)
+
+
+def forget_planned_restarts() -> None:
+    """Take every stop after the backup for a crash: nobody knows what was done until the loss.
+
+    A backup takes last samples and notes that all is about to restart; the notes are in it.
+    """
+    sources.living().update(restart_at=None)
 
 
 def _check_gold(root: Path) -> None:

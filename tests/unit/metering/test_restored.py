@@ -20,6 +20,7 @@ from tenants.models import AddressSpace
 from tests.unit.metering.conftest import FakeReaders
 from tests.unit.metering.readings import snapshot
 from workers.metering import delta, ingest, quality, recompute, sampling
+from workers.metering.last_samples import LastSampler
 from workers.models import LandingBatch, MeteredSource
 
 pytestmark = pytest.mark.django_db
@@ -138,6 +139,20 @@ def test_what_brokers_did_since_the_backup_is_counted_once(
     assert recompute.totals(asked)[UsageKey(space.id, "orders", "messages_in")] == 12
     assert (recompute.falls(asked), recompute.holes(asked)) == ((), ())
     assert quality.crash_gaps(space.tenant_id, period) == ()
+
+
+def test_what_a_stopped_broker_did_after_the_backup_is_a_gap(
+    commit: Callable[[int], None], space: AddressSpace, readers: FakeReaders
+) -> None:
+    commit(5)
+    assert LastSampler(readers).before_stop()  # as a backup does
+    period = Period(timezone.now() - timedelta(days=1), timezone.now() + timedelta(days=1))
+
+    after_restore()
+    readers.answers[space.id] = {"broker-0": snapshot("boot-2", orders=(0, 0))}
+    sampling.sample([space], readers)
+
+    assert [gap.boot_id for gap in quality.crash_gaps(space.tenant_id, period)] == ["boot-1"]
 
 
 def test_every_space_is_due_in_full_and_no_lease_is_held(space: AddressSpace, root: Path) -> None:

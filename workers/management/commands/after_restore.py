@@ -22,6 +22,7 @@ class Command(BaseCommand):
         with transaction.atomic():
             # Whoever held them ended with the old database.
             Lease.objects.all().delete()
+            restored.forget_planned_restarts()
             spaces = AddressSpace.objects.filter(deleted_at__isnull=True).update(
                 claimed_by="", claimed_until=None, next_attempt_at=None, last_full_pass_at=None
             )
