@@ -70,6 +70,7 @@ def _ensure_configured(images: EngineImages, now: datetime) -> None:
     release, _ = EngineRelease.objects.get_or_create(
         broker_image=images.broker,
         router_image=images.router,
+        shape=images.shape,
         defaults={"number": EngineRelease.objects.count() + 1},
     )
     _adopt(first or release)

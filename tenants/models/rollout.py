@@ -7,19 +7,21 @@ from controlplane.core.models import Timestamped
 
 
 class EngineRelease(Timestamped):
-    """The images of brokers and routers that belong together. Key: the pair of images.
+    """The images of brokers and routers that belong together. Key: the images and ``shape``.
 
-    ``number`` counts from 1, the first pair that the installation was ever given. Immutable.
+    ``number`` counts from 1, the first that the installation was ever given. ``shape`` stands for
+    how else their pods are made. Immutable.
     """
 
     number = models.PositiveIntegerField(unique=True)
     broker_image = models.CharField(max_length=500)
     router_image = models.CharField(max_length=500, blank=True)
+    shape = models.CharField(max_length=16, blank=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["broker_image", "router_image"], name="engine_release_once"
+                fields=["broker_image", "router_image", "shape"], name="engine_release_once"
             ),
             models.CheckConstraint(name="engine_release_counted", condition=Q(number__gt=0)),
         ]

@@ -101,10 +101,15 @@ class InstanceStatus:
 
 @dataclass(frozen=True)
 class EngineImages:
-    """The images of the engines that an installation is configured with; empty where none are."""
+    """The images of the engines that an installation is configured with; empty where none are.
+
+    ``shape`` stands for all else in which instances of one installation differ from another's, and
+    of one version of Waypost from another's.
+    """
 
     broker: str = ""
     router: str = ""
+    shape: str = ""
 
 
 @dataclass(frozen=True)

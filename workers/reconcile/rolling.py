@@ -32,6 +32,8 @@ def ensure(
     infra = doors.infra
     seen = {spec.name: infra.ensure_instance(spec, may_restart=False) for spec in specs}
     held = [spec for spec in specs if seen[spec.name].held_back]
+    if held and _is_of_another_shape(work, doors):
+        held = []
     down = _find_down(work, seen, answers, ask=bool(held))
     chosen = choose([spec.name for spec in held], seen, down)
     if chosen is not None:
@@ -43,6 +45,16 @@ def ensure(
     work.down |= down
     work.waiting |= {spec.name for spec in held} - down.keys()
     return explain(work) if specs and len(down) == len(specs) else Done()
+
+
+def _is_of_another_shape(work: Work, doors: Doors) -> bool:
+    """Return whether pods are made in a way now that the space was not given yet.
+
+    Then what differs is no change of the space, and waits until its wave of the rollout.
+    """
+    release = work.release
+    is_other = release is not None and release.shape != doors.infra.engine_images().shape
+    return is_other and work.is_settled
 
 
 def choose(

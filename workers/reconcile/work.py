@@ -74,6 +74,13 @@ class Work:
         return [each for each in self.brokers if each.name not in self.down]
 
     @property
+    def is_settled(self) -> bool:
+        """Whether nothing was asked of the space itself since it was ready last."""
+        space = self.space
+        is_moved = space.release_id != space.observed_release_id
+        return not is_moved and space.generation <= space.observed_generation
+
+    @property
     def unready_since(self) -> datetime | None:
         """Since when the space is not ready, as of the last pass; None when it was."""
         ready = next((each for each in self.space.conditions if each["type"] == "Ready"), None)

@@ -75,3 +75,14 @@ def _model(manifest: Manifest) -> str | None:
     if ("." in group and not group.endswith(".k8s.io")) or group.startswith("gateway"):
         return None
     return f"{version.capitalize()}{manifest['kind']}"
+
+
+def test_the_shape_is_of_how_pods_are_made_and_of_no_space_or_image() -> None:
+    images = replace(cluster().images, broker="other/broker:3", router="other/router:9")
+    shape = instances.shape(cluster())
+
+    assert instances.shape(cluster(EndpointKind.ROUTE)) == shape
+    assert instances.shape(replace(cluster(), images=images)) == shape
+    assert instances.shape(OPENSHIFT) != shape
+    assert instances.shape(replace(cluster(), java="/opt/java/bin/java")) != shape
+    assert instances.shape(replace(cluster(), router_command="skrouterd")) != shape

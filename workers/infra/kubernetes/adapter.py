@@ -50,7 +50,8 @@ class KubernetesInfra:
         self._snapshots: dict[str, Snapshot] = {}
 
     def engine_images(self) -> EngineImages:
-        return EngineImages(self._cluster.images.broker, self._cluster.images.router)
+        images = self._cluster.images
+        return EngineImages(images.broker, images.router, instances.shape(self._cluster))
 
     def ensure_namespace(self, namespace: Namespace, room: Room) -> None:
         """Begin a pass: what is known of the namespace is read anew."""

@@ -82,6 +82,17 @@ def stateful_set(cluster: Cluster, spec: InstanceSpec) -> Manifest:
     }
 
 
+def shape(cluster: Cluster) -> str:
+    """Return what stands for the pods of every space, but for their images and what is a space's.
+
+    It differs when the installation's settings or this module make pods in another way.
+    """
+    bare = replace(cluster, images=replace(cluster.images, broker="", router=""))
+    nowhere = Namespace("", "", "")
+    specs = [InstanceSpec(nowhere, kind, kind.value, {}) for kind in Kind]
+    return digest([_template(bare, spec) for spec in specs])
+
+
 def with_former_claims(wanted: Manifest, live: Manifest | None) -> Manifest:
     """Return the stateful set with the size and class that its volume was made with.
 
