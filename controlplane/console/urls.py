@@ -70,6 +70,7 @@ staff_urls = [
     path("invoices/<str:invoice>/issue", staff_invoices.issue, name="staff_invoice_issue"),
     path("invoices/<str:invoice>/pay", staff_invoices.pay, name="staff_invoice_pay"),
     path("fleet/", staff_fleet.page, name="staff_fleet"),
+    path("fleet/rollout/<slug:verb>", staff_fleet.steer, name="staff_rollout"),
 ]
 urlpatterns = [
     path("", accounts.home, name="home"),

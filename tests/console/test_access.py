@@ -69,6 +69,7 @@ STAFF_PAGES = {
     "staff_invoice_issue": Page("invoices/INVOICE/issue", is_get=False),
     "staff_invoice_pay": Page("invoices/INVOICE/pay", is_get=False),
     "staff_fleet": Page("fleet/"),
+    "staff_rollout": Page("fleet/rollout/pause", is_get=False),
 }
 UrlOf = Callable[[Page], str]
 LINKED = re.compile(r"""(?:src|href|action)\s*=\s*["'](?:https?:)?//""")

@@ -1,15 +1,35 @@
-"""The operator's page of the fleet: every space, those in trouble first, with reasons."""
+"""The operator's page of the fleet: every space, those in trouble first; and the rollout."""
 
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
 from django.http import HttpResponseBase
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST
 
 from controlplane.console import fleet_reads
 from controlplane.console.access import staff_page
 from controlplane.console.scope import StaffScope
+from controlplane.core.errors import Missing
+from tenants import rollouts
+from tenants.actions import rollouts as actions
+from tenants.models import Rollout
+
+_State = Rollout.State
+_VERBS = {
+    "pause": (actions.pause, "Paused: no further space is moved."),
+    "resume": (actions.resume, "The rollout goes on."),
+    "roll-back": (actions.roll_back, "The fleet goes back to the release before."),
+}
+_OFFERED = {_State.RUNNING: "pause", _State.PAUSED: "resume", _State.STOPPED: "resume"}
 
 
 @staff_page
 def page(scope: StaffScope) -> HttpResponseBase:
-    """Spaces by phase, what waits longest, and why."""
+    """Spaces by phase, what waits longest, and why; how far the rollout is."""
     page = scope.page_of(fleet_reads.spaces())
     waiting = fleet_reads.waiting()
     context = {
@@ -17,5 +37,33 @@ def page(scope: StaffScope) -> HttpResponseBase:
         "phases": fleet_reads.phases(),
         "waiting": waiting.count(),
         "oldest": waiting.first(),
+        **_rollout(),
     }
     return scope.render("staff/fleet.html", context)
+
+
+@require_POST
+@staff_page
+def steer(scope: StaffScope, verb: str) -> HttpResponseBase:
+    """Pause, resume or roll back."""
+    if verb not in _VERBS:
+        raise Missing("There is no such page.")
+    action, words = _VERBS[verb]
+    action(by=scope.actor)
+    messages.success(scope.request, words)
+    return redirect("console:staff_fleet")
+
+
+def _rollout() -> dict[str, Any]:
+    """Return what the page says of the last rollout; nothing where there are no releases."""
+    rollout = rollouts.latest()
+    if rollout is None:
+        return {}
+    now, patience = timezone.now(), timedelta(seconds=settings.ROLLOUT_PATIENCE_SECONDS)
+    offered = [_OFFERED.get(_State(rollout.state)), "roll-back" if rollout.former else None]
+    return {
+        "rollout": rollout,
+        "standing": rollouts.progress(rollout, now, patience),
+        "failures": rollouts.list_failed(rollout, now, patience),
+        "verbs": [verb for verb in offered if verb],
+    }
