@@ -44,7 +44,7 @@ def admin(kubeconfig: Path) -> ApiClient:
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def fake_node(admin: ApiClient) -> Iterator[Node]:
     with node.running(Node(admin)) as running:
         yield running

@@ -39,7 +39,8 @@ class Node:
 
     def leave(self) -> None:
         """Take the node away with what ran on it, so that another one may come."""
-        for pod in self._core.list_pod_for_all_namespaces().items:
+        own = f"spec.nodeName={NAME}"
+        for pod in self._core.list_pod_for_all_namespaces(field_selector=own).items:
             self._core.delete_namespace(pod.metadata.namespace)
             self._core.delete_namespaced_pod(
                 pod.metadata.name, pod.metadata.namespace, grace_period_seconds=0

@@ -26,9 +26,12 @@ RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}
 
 @pytest.fixture(scope="module")
 def described(
-    kubeconfig: Path, admin: ApiClient, tmp_path_factory: pytest.TempPathFactory
+    kubeconfig: Path,
+    admin: ApiClient,
+    fake_node: Node,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Cluster]:
-    """The cluster as an installed chart describes it."""
+    """The cluster as an installed chart describes it; uninstalled before the node goes."""
     chart.make_namespace(admin, CONTROL)
     chart.install(kubeconfig, RELEASE, CONTROL, "--set", "router.image.repository=router")
     objects = chart.manifests(chart.helm(kubeconfig, "get", "manifest", RELEASE, "-n", CONTROL))
