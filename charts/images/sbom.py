@@ -1,7 +1,7 @@
-"""Write the bill of materials of the image that this runs in, as CycloneDX 1.5 JSON, to stdout.
+"""Write the bill of materials of the image that this runs in to stdout, as CycloneDX 1.5 JSON.
 
-Lists Debian's packages, Python's packages and Java archives. Standard library only: it runs while an
-image is built.
+Lists the packages of Debian and of Python, and Java archives. Standard library only: it runs while
+an image is built.
 """
 
 import hashlib
