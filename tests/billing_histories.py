@@ -1,26 +1,34 @@
 """Random histories of metered spaces, and the wild ways in which their samples may arrive.
 
-Who uses it: the billing-law tests, in plain Python (tests/unit/plans_billing) and through Spark and
-Delta (tests/lakehouse). A history is made once from a seed: rows in exactly the columns of
-``lakehouse/bronze_schema.json`` and the true usage per cell, which is booked event by event while
-the history happens and never derived from counters. A delivery is the same rows as a lakehouse may
-meet them: in other batches, twice, late, in any order, with harmless losses.
+Who uses it: the billing-law tests, in plain Python (tests/unit) and through Spark and Delta
+(tests/lakehouse). A history is made once from a seed: clients, crashes and deletions move the true
+counters of brokers and routers; rounds show them to the product's collector, whose rows are what
+lands. The true usage per cell is booked event by event while the history happens and never derived
+from counters. A delivery is the same rows as a lakehouse may meet them: in other batches, twice,
+late, in any order, with harmless losses.
 
-Rules simulated (design of the lakehouse, section 2): cumulative snapshots; ``boot_id`` one life of
-a source; ``epoch`` one life of an address in it; a row only where a counter moved plus a heartbeat
-row (address ''); a full snapshot at each bucket's end and before a teardown; buckets of 15 minutes,
-cut short at the period's end; a crash hides what was not yet sampled.
+Rules simulated (design of the lakehouse, section 2): what a round sees belongs to the bucket that
+runs, at the round just after its end to the one that ended; a life that such a round sees for the
+first time belongs to the one that begins; a close cuts the bucket; a gauge counts for two minutes
+without a sample at most; a crash hides what was not yet sampled.
 """
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
+from workers.messaging.observed import AddressCounters, ConnectionSeen, InstanceSnapshot
+from workers.metering import bronze, collector
+from workers.metering.collector import Advance, Reading
+from workers.metering.lives import SampleRow, SourceState
+
 TENANT = "ten_history"
 BUCKET = timedelta(minutes=15)
+TYPES = {"orders": "queue", "events": "topic", "rpc/a": "anycast", "é": "queue"}
+_LONGEST_STEP_MS = 120_000
 Row = dict[str, Any]
 
 
@@ -43,30 +51,28 @@ class SnapshotKey(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Crash:
-    """A life that ended without a last sample."""
-
-    source: str
-    boot_id: str
-    last_sample_at: datetime | None
-
-
-@dataclass(frozen=True)
 class History:
     """What happened: each row once, in true order, and what the bill must say.
 
     ``cells`` is the exact gold usage (before, inside and after the period [starts_at, ends_at));
-    ``hidden`` is what clients did and no sample ever saw, by (space, address, meter).
+    ``hidden`` is what clients did and no sample ever saw, by (space, address, meter). ``rounds``
+    are the rows as they landed; those of the snapshots in ``full`` are whole. ``states`` is what
+    the collector remembers at the end, ended lives included.
     """
 
     seed: int
     starts_at: datetime
     ends_at: datetime
-    rows: tuple[Row, ...]
     cells: Mapping[CellKey, int]
     hidden: Mapping[tuple[str, str, str], int]
-    crashes: tuple[Crash, ...]
+    crashes: int
+    rounds: tuple[tuple[Row, ...], ...]
+    states: tuple[SourceState, ...]
     full: frozenset[SnapshotKey]
+
+    @property
+    def rows(self) -> list[Row]:
+        return [row for rows in self.rounds for row in rows]
 
     def period_cells(self) -> dict[CellKey, int]:
         """Return the cells of the billed period alone."""
@@ -94,44 +100,84 @@ class Delivery:
 
 
 @dataclass
-class _AddressLife:
-    """Counters of one address on one instance inside one epoch, and what no sample saw yet."""
+class _Address:
+    """One life of one address on one instance: its counters, and what no sample saw yet.
+
+    ``life`` is the broker's id for it, empty where there is none. A topic's messages leave through
+    the subscription ``queue``, which comes and goes with its own id.
+    """
 
     type: str
-    epoch: int = 0
+    life: str
     messages_in: int = 0
     messages_out: int = 0
+    queue: int = 1
     stored_bytes: int = 0
     seen_bytes: int = 0
-    stored_byte_ms: int = 0
-    moved: bool = False
     unseen: Counter[str] = field(default_factory=Counter)
+
+    def counters(self, name: str) -> AddressCounters:
+        queues = {f"s#{self.queue}": self.messages_out} if self.type == "topic" else {}
+        return AddressCounters(
+            name, self.messages_in, self.messages_out, self.stored_bytes, queues, self.life
+        )
 
 
 @dataclass
 class _Instance:
-    """One router or broker in one life."""
+    """One router or broker in one life; ``sampled_at`` None: nobody saw this life yet."""
 
-    space_id: str
     name: str
     boot: int = 0
-    seq: int = 0
+    made: int = 0  # addresses made on it so far
     connections: int = 0
     seen_connections: int = 0
     opened: int = 0
-    connection_ms: int = 0
+    unseen_opened: int = 0
     sampled_at: datetime | None = None
     alive: bool = True
-    unseen_opened: int = 0
-    addresses: dict[str, _AddressLife] = field(default_factory=dict)
+    addresses: dict[str, _Address] = field(default_factory=dict)
+
+    def make(self, address: str) -> None:
+        """Make the address, or make it anew; a router has no id for it."""
+        self.made += 1
+        kind = TYPES[address]
+        life = "" if kind == "anycast" else str(self.made)
+        self.addresses[address] = _Address(kind, life)
+
+    def snapshot(self) -> InstanceSnapshot:
+        counters = [each.counters(name) for name, each in self.addresses.items()]
+        seen = [ConnectionSeen(str(n), "app", "c", "::1") for n in range(self.connections)]
+        return InstanceSnapshot(f"{self.name}-boot-{self.boot}", counters, seen, self.opened)
+
+
+@dataclass
+class _Space:
+    """One space: its instances, what the collector remembers of them, when it was read last."""
+
+    id: str
+    instances: list[_Instance]
+    states: tuple[SourceState, ...] = ()
+    ended: list[SourceState] = field(default_factory=list)
+    is_sampled: bool = False
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """An instant in a bucket; ``next_at`` is where the bucket after it begins if it ends here."""
+
+    now: datetime
+    bucket_at: datetime
+    next_at: datetime | None = None
 
     @property
-    def source(self) -> str:
-        return f"{self.space_id}/{self.name}"
+    def is_cut(self) -> bool:
+        return self.next_at is not None and self.next_at.minute % 15 + self.next_at.second > 0
 
     @property
-    def boot_id(self) -> str:
-        return f"{self.name}-boot-{self.boot}"
+    def bucket_of_new(self) -> datetime:
+        """The bucket of a life that is seen for the first time."""
+        return self.bucket_at if self.next_at is None or self.is_cut else self.next_at
 
 
 def history(seed: int, *, n_buckets: int = 10, tenant_id: str = TENANT) -> History:
@@ -140,11 +186,8 @@ def history(seed: int, *, n_buckets: int = 10, tenant_id: str = TENANT) -> Histo
 
 
 def in_order(past: History) -> Delivery:
-    """Return the undisturbed delivery: one batch a round, in order, nothing twice."""
-    rounds: dict[datetime, list[Row]] = {}
-    for row in past.rows:
-        rounds.setdefault(row["taken_at"], []).append(row)
-    batches = [_batch(f"b{n:05d}", rows) for n, rows in enumerate(rounds.values())]
+    """Return the undisturbed delivery: the batches as they landed, in order, nothing twice."""
+    batches = [_batch(f"b{n:05d}", rows) for n, rows in enumerate(past.rounds)]
     return Delivery(tuple(batches), frozenset())
 
 
@@ -171,30 +214,6 @@ def snapshot_of(row: Row) -> SnapshotKey:
     return SnapshotKey(row["source"], row["boot_id"], row["seq"])
 
 
-def without_end_of_life(past: History, source: str, boot_id: str) -> list[Row]:
-    """Return the rows without the last snapshot of a life: a harmful hole at its end.
-
-    Provable only against the collector's own count of seq; the gate must hold on it.
-    """
-    seqs = [r["seq"] for r in past.rows if (r["source"], r["boot_id"]) == (source, boot_id)]
-    last = SnapshotKey(source, boot_id, max(seqs))
-    return [row for row in past.rows if snapshot_of(row) != last]
-
-
-def with_fall(past: History) -> tuple[list[Row], Row]:
-    """Return the rows with one counter falling inside a life, and the row that falls."""
-    rows = [dict(row) for row in past.rows]
-    grown: dict[tuple[Any, ...], Row] = {}
-    for row in rows:
-        key = (row["source"], row["boot_id"], row["address"], row["epoch"])
-        if row["address"] and row["messages_in"] > 0 and key in grown:
-            row["messages_in"] = grown[key]["messages_in"] - 1
-            return rows, row
-        if row["address"] and row["messages_in"] > 0:
-            grown[key] = row
-    raise ValueError("this history has no address with two samples: take another seed")
-
-
 def _batch(batch_id: str, rows: Sequence[Row]) -> Batch:
     return Batch(batch_id, tuple({**row, "batch_id": batch_id} for row in rows))
 
@@ -208,17 +227,15 @@ def _split(rows: list[Row], rng: random.Random) -> Iterator[Batch]:
 
 
 def _losses(past: History, rng: random.Random) -> frozenset[SnapshotKey]:
-    """Pick snapshots whose every row a later full snapshot of its bucket repeats or exceeds."""
-    covered = {_life(row): row["seq"] for row in past.rows if snapshot_of(row) in past.full}
-    needed: dict[SnapshotKey, bool] = {}
-    for row in past.rows:
-        key = snapshot_of(row)
-        needed[key] = needed.get(key, False) or row["seq"] >= covered.get(_life(row), 0)
-    return frozenset(s for s, is_needed in needed.items() if not is_needed and rng.random() < 0.15)
-
-
-def _life(row: Row) -> tuple[Any, ...]:
-    return tuple(row[c] for c in ("source", "boot_id", "address", "epoch", "bucket_at"))
+    """Pick snapshots that are not whole and have a whole one of their life after them."""
+    whole: dict[tuple[str, str], int] = {}
+    for key in past.full:
+        whole[key.source, key.boot_id] = max(whole.get((key.source, key.boot_id), 0), key.seq)
+    return frozenset(
+        key
+        for key in sorted({snapshot_of(row) for row in past.rows} - past.full)
+        if key.seq < whole.get((key.source, key.boot_id), 0) and rng.random() < 0.3
+    )
 
 
 class _Simulation:
@@ -233,43 +250,37 @@ class _Simulation:
         self.ends_at = self.starts_at + n_buckets * BUCKET
         if self.rng.random() < 0.5:  # closed in the middle of a bucket
             self.ends_at -= timedelta(seconds=self.rng.randint(60, 840))
-        self.rows: list[Row] = []
+        self.rounds: list[tuple[Row, ...]] = []
         self.cells: Counter[CellKey] = Counter()
         self.hidden: Counter[tuple[str, str, str]] = Counter()
-        self.crashes: list[Crash] = []
+        self.crashes = 0
         self.full: set[SnapshotKey] = set()
-        self.space_seq: Counter[str] = Counter()
-        self.peaks: dict[tuple[str, datetime], int] = {}
-        self.instances = self._instances()
+        self.spaces = [self._space(number) for number in range(self.rng.randint(1, 2))]
 
     def run(self) -> History:
         for bucket_at, ends_at in self._buckets():
             self._play_bucket(bucket_at, ends_at)
+        for space in self.spaces:
+            self._land(space)
         return History(
             self.seed,
             self.starts_at,
             self.ends_at,
-            tuple(self.rows),
             {key: n for key, n in self.cells.items() if n},
             {key: n for key, n in self.hidden.items() if n},
-            tuple(self.crashes),
+            self.crashes,
+            tuple(self.rounds),
+            tuple(state for space in self.spaces for state in (*space.ended, *space.states)),
             frozenset(self.full),
         )
 
-    def _instances(self) -> list[_Instance]:
-        made = []
-        for number in range(self.rng.randint(1, 2)):
-            space_id = f"spc_{self.seed % 97:02d}{number}"
-            names = ["router-0", "router-1", "broker-0"][: self.rng.randint(1, 3)]
-            made += [_Instance(space_id, name) for name in names]
-            for instance in made[-len(names) :]:
-                for address, kind in self._addresses():
-                    instance.addresses[address] = _AddressLife(kind)
-        return made
-
-    def _addresses(self) -> list[tuple[str, str]]:
-        offered = [("orders", "queue"), ("events", "topic"), ("rpc/a", "anycast"), ("é", "queue")]
-        return offered[: self.rng.randint(1, len(offered))]
+    def _space(self, number: int) -> _Space:
+        names = ["router-0", "router-1", "broker-0"][: self.rng.randint(1, 3)]
+        space = _Space(f"spc_{self.seed % 97:02d}{number}", [_Instance(name) for name in names])
+        for instance in space.instances:
+            for address in list(TYPES)[: self.rng.randint(1, len(TYPES))]:
+                instance.make(address)
+        return space
 
     def _buckets(self) -> Iterator[tuple[datetime, datetime]]:
         """Yield [start, end) of each bucket: one before the period, one after it."""
@@ -282,194 +293,167 @@ class _Simulation:
         yield start, start - minutes_in + BUCKET
 
     def _play_bucket(self, bucket_at: datetime, ends_at: datetime) -> None:
-        span = int((ends_at - bucket_at).total_seconds())
-        inside = sorted(self.rng.sample(range(1, span), k=self.rng.randint(0, 3)))
-        for second in inside:
-            self._happen(bucket_at + timedelta(seconds=second), bucket_at)
-            self._round(bucket_at + timedelta(seconds=second), bucket_at, full=False)
-        self._happen(ends_at, bucket_at)
-        self._round(ends_at, bucket_at, full=True)
+        # The round that ends the bucket before comes up to half a minute late.
+        seconds = range(31, max(32, int((ends_at - bucket_at).total_seconds())))
+        count = min(len(seconds), self.rng.randint(0, 3))
+        for second in sorted(self.rng.sample(seconds, k=count)):
+            self._happen(_Moment(bucket_at + timedelta(seconds=second), bucket_at))
+        late = timedelta(seconds=self.rng.randint(0, 30))
+        self._happen(_Moment(ends_at + late, bucket_at, ends_at))
 
-    def _happen(self, now: datetime, bucket_at: datetime) -> None:
-        for instance in self.instances:
-            for _ in range(self.rng.randint(0, 4)):
-                self._event(instance, now, bucket_at)
+    def _happen(self, moment: _Moment) -> None:
+        """Let things happen in every space, then read it; the last round may end the bucket."""
+        is_end = moment.next_at is not None
+        now = moment.next_at - timedelta(seconds=1) if moment.next_at else moment.now
+        before = _Moment(now, moment.bucket_at)
+        for space in self.spaces:
+            for instance in space.instances:
+                for _ in range(self.rng.randint(0, 4)):
+                    if instance.alive:
+                        self._event(space, instance, before)
+            # An instance that misses the end of a bucket has laws of its own (test_collector_laws).
+            silent = {i.name for i in space.instances if not is_end and self._is(0.1)}
+            self._round(space, moment, silent)
+            if self._is(0.7):
+                self._land(space)
 
-    def _event(self, instance: _Instance, now: datetime, bucket_at: datetime) -> None:
+    def _is(self, likely: float) -> bool:
+        return self.rng.random() < likely
+
+    def _event(self, space: _Space, instance: _Instance, moment: _Moment) -> None:
         draw = self.rng.random()
-        if not instance.alive:
-            return
         if draw < 0.62:
             self._traffic(instance)
-        elif draw < 0.82:
+        elif draw < 0.79:
             self._connect(instance)
+        elif draw < 0.82:
+            self._resubscribe(space, instance)
         elif draw < 0.92:
-            self._recreate(instance, now, bucket_at)
+            self._recreate(space, instance, moment)
         elif draw < 0.96:
-            self._crash(instance)
-        elif draw < 0.99:
-            self._sample(instance, now, bucket_at, full=True)
-            self._reboot(instance)
-        else:  # scaled in: the finalizer takes the last sample and nothing follows
-            self._sample(instance, now, bucket_at, full=True)
-            instance.alive = False
-            instance.connections = 0
+            self._crash(space, instance)
+        else:  # a planned restart, or scaled in: the last sample is taken
+            self._round(space, moment)
+            if draw < 0.99:
+                self._reboot(instance)
+            else:
+                self._end(space, instance)
 
     def _traffic(self, instance: _Instance) -> None:
-        life = instance.addresses[self.rng.choice(sorted(instance.addresses))]
+        each = instance.addresses[self.rng.choice(sorted(instance.addresses))]
         came, went = self.rng.randint(0, 5000), self.rng.randint(0, 5000)
-        life.messages_in += came
-        life.messages_out += went
-        life.stored_bytes = self.rng.randint(0, 10**6) if life.type == "queue" else 0
-        life.moved = True
-        life.unseen.update(messages_in=came, messages_out=went)
+        each.messages_in += came
+        each.messages_out += went
+        each.stored_bytes = self.rng.randint(0, 10**6) if each.type == "queue" else 0
+        each.unseen.update(messages_in=came, messages_out=went)
 
     def _connect(self, instance: _Instance) -> None:
         opened = self.rng.randint(0, 6)
-        closed = self.rng.randint(0, instance.connections)
-        instance.connections += opened - closed
+        instance.connections += opened - self.rng.randint(0, instance.connections)
         instance.opened += opened
         instance.unseen_opened += opened
 
-    def _recreate(self, instance: _Instance, now: datetime, bucket_at: datetime) -> None:
-        """An address is deleted and made again: with a last sample, or vanished by itself."""
-        address = self.rng.choice(sorted(instance.addresses))
-        if self.rng.random() < 0.5:
-            self._sample(instance, now, bucket_at, full=True)
-        life = instance.addresses[address]
-        self._hide(instance.space_id, address, life.unseen)
-        instance.addresses[address] = _AddressLife(life.type, epoch=life.epoch + 1)
+    def _resubscribe(self, space: _Space, instance: _Instance) -> None:
+        """The one subscription of a topic ends, and what it did unseen with it; another begins."""
+        for name, each in instance.addresses.items():
+            if each.type == "topic":
+                self._hide(space, name, {"messages_out": each.unseen.pop("messages_out", 0)})
+                each.messages_out, each.queue = 0, each.queue + 1
 
-    def _crash(self, instance: _Instance) -> None:
-        for address, life in instance.addresses.items():
-            self._hide(instance.space_id, address, life.unseen)
-        self._hide(instance.space_id, "", {"connections_opened": instance.unseen_opened})
-        self.crashes.append(Crash(instance.source, instance.boot_id, instance.sampled_at))
+    def _recreate(self, space: _Space, instance: _Instance, moment: _Moment) -> None:
+        """An address is deleted and made again: with a last sample or without, seen gone or not."""
+        address = self.rng.choice(sorted(instance.addresses))
+        if self._is(0.5):
+            self._round(space, moment)
+        each = instance.addresses.pop(address)
+        self._hide(space, address, each.unseen)
+        if each.life == "" or self._is(0.3):
+            self._round(space, moment)
+        instance.make(address)
+
+    def _crash(self, space: _Space, instance: _Instance) -> None:
+        for address, each in instance.addresses.items():
+            self._hide(space, address, each.unseen)
+        self._hide(space, "", {"connections_opened": instance.unseen_opened})
+        self.crashes += 1
         self._reboot(instance)
 
-    def _hide(self, space_id: str, address: str, unseen: Mapping[str, int]) -> None:
+    def _hide(self, space: _Space, address: str, unseen: Mapping[str, int]) -> None:
         for meter, quantity in unseen.items():
-            self.hidden[space_id, address, meter] += quantity
+            self.hidden[space.id, address, meter] += quantity
 
     def _reboot(self, instance: _Instance) -> None:
         instance.boot += 1
-        instance.seq = instance.opened = instance.connection_ms = instance.connections = 0
+        instance.opened = instance.connections = 0
         instance.seen_connections = instance.unseen_opened = 0
         instance.sampled_at = None
-        for address, life in instance.addresses.items():
-            instance.addresses[address] = _AddressLife(life.type)
+        for address in list(instance.addresses):
+            instance.make(address)
 
-    def _round(self, now: datetime, bucket_at: datetime, *, full: bool) -> None:
-        together: Counter[str] = Counter()
-        for instance in self.instances:
-            together[instance.space_id] += instance.connections
-            if instance.alive:
-                self._sample(instance, now, bucket_at, full=full)
-        for space_id, connections in together.items():
-            self._sample_peak(space_id, connections, now, bucket_at, full=full)
+    def _end(self, space: _Space, instance: _Instance) -> None:
+        instance.alive = False
+        source = f"{space.id}/{instance.name}"
+        [state] = [each for each in space.states if each.source == source]
+        ended = collector.end(state)
+        others = tuple(each for each in space.states if each.source != source)
+        self._take(space, Advance((*others, *ended.states), ended.rows), is_full=True)
 
-    def _sample(
-        self, instance: _Instance, now: datetime, bucket_at: datetime, *, full: bool
-    ) -> None:
-        elapsed = _ms(now - instance.sampled_at) if instance.sampled_at else 0
-        instance.seq += 1
-        grown = instance.seen_connections * elapsed
-        instance.connection_ms += grown
-        self._book(
-            instance.space_id,
-            "",
-            bucket_at,
-            {
-                "connections_opened": instance.unseen_opened,
-                "connection_ms": grown,
-            },
-        )
-        instance.unseen_opened = 0
-        row = self._row(instance.source, instance.boot_id, instance.seq, now, bucket_at)
-        self.rows.append(
-            {
-                **row,
-                "connections_opened": instance.opened,
-                "connection_ms": instance.connection_ms,
-            }
-        )
-        if full:
-            self.full.add(snapshot_of(row))
-        for address, life in instance.addresses.items():
-            self._sample_address(instance, (address, life), elapsed, row, full=full)
-        instance.sampled_at, instance.seen_connections = now, instance.connections
+    def _round(self, space: _Space, moment: _Moment, silent: Iterable[str] = ()) -> None:
+        """Show the counters to the collector, and book what it must have seen."""
+        seen = [each for each in space.instances if each.alive and each.name not in silent]
+        snapshots = {each.name: each.snapshot() for each in seen}
+        reading = Reading(self.tenant_id, space.id, moment.now, snapshots, TYPES)
+        cut_at = moment.next_at if moment.is_cut else None
+        self._take(space, collector.advance(space.states, reading, cut_at=cut_at), is_full=True)
+        for instance in seen:
+            self._book_instance(space, instance, moment)
+        if seen:
+            bucket_at = moment.bucket_at if space.is_sampled else moment.bucket_of_new
+            space.is_sampled = True
+            key = CellKey(self.tenant_id, space.id, "", "peak_connections", bucket_at)
+            self.cells[key] = max(self.cells[key], sum(each.connections for each in seen))
 
-    def _sample_address(
-        self,
-        instance: _Instance,
-        named: tuple[str, _AddressLife],
-        elapsed: int,
-        row: Row,
-        *,
-        full: bool,
-    ) -> None:
-        address, life = named
-        grown = life.seen_bytes * elapsed
-        life.stored_byte_ms += grown
-        self._book(
-            instance.space_id, address, row["bucket_at"], {**life.unseen, "stored_byte_ms": grown}
-        )
-        if full or life.moved or grown:
-            self.rows.append(
-                {
-                    **row,
-                    "address": address,
-                    "address_type": life.type,
-                    "epoch": life.epoch,
-                    "messages_in": life.messages_in,
-                    "messages_out": life.messages_out,
-                    "stored_byte_ms": life.stored_byte_ms,
-                }
-            )
-        life.moved, life.unseen, life.seen_bytes = False, Counter(), life.stored_bytes
+    def _land(self, space: _Space) -> None:
+        steps = [collector.land(state) for state in space.states if state.unlanded]
+        landed = tuple(state for step in steps for state in step.states)
+        others = tuple(state for state in space.states if not state.unlanded)
+        rows = tuple(row for step in steps for row in step.rows)
+        self._take(space, Advance((*landed, *others), rows), is_full=False)
 
-    def _sample_peak(
-        self, space_id: str, connections: int, now: datetime, bucket_at: datetime, *, full: bool
-    ) -> None:
-        self.space_seq[space_id] += 1
-        peak = max(self.peaks.get((space_id, bucket_at), 0), connections)
-        self.peaks[space_id, bucket_at] = peak
-        key = CellKey(self.tenant_id, space_id, "", "peak_connections", bucket_at)
-        self.cells[key] = peak
-        row = self._row(f"{space_id}/space", "space", self.space_seq[space_id], now, bucket_at)
-        self.rows.append({**row, "peak_connections": peak})
-        if full:
-            self.full.add(snapshot_of(row))
+    def _take(self, space: _Space, step: Advance, *, is_full: bool) -> None:
+        space.states = tuple(state for state in step.states if not state.ended)
+        space.ended += [state for state in step.states if state.ended]
+        rows = tuple(_row(row) for row in step.rows)
+        if rows:
+            self.rounds.append(rows)
+        if is_full:
+            self.full |= {snapshot_of(row) for row in rows}
+
+    def _book_instance(self, space: _Space, instance: _Instance, moment: _Moment) -> None:
+        is_new = instance.sampled_at is None
+        elapsed = min(_ms(moment.now - (instance.sampled_at or moment.now)), _LONGEST_STEP_MS)
+        bucket_at = moment.bucket_of_new if is_new else moment.bucket_at
+        opened, connected = instance.unseen_opened, instance.seen_connections * elapsed
+        used = {"connections_opened": opened, "connection_ms": connected}
+        self._book(space, "", bucket_at, used)
+        for name, each in instance.addresses.items():
+            stored = {"stored_byte_ms": each.seen_bytes * elapsed}
+            self._book(space, name, bucket_at, {**each.unseen, **stored})
+            each.unseen, each.seen_bytes = Counter(), each.stored_bytes
+        instance.unseen_opened, instance.seen_connections = 0, instance.connections
+        instance.sampled_at = moment.now
 
     def _book(
-        self, space_id: str, address: str, bucket_at: datetime, used: Mapping[str, int]
+        self, space: _Space, address: str, bucket_at: datetime, used: Mapping[str, int]
     ) -> None:
         for meter, quantity in used.items():
-            self.cells[CellKey(self.tenant_id, space_id, address, meter, bucket_at)] += quantity
+            self.cells[CellKey(self.tenant_id, space.id, address, meter, bucket_at)] += quantity
 
-    def _row(self, source: str, boot_id: str, seq: int, now: datetime, bucket_at: datetime) -> Row:
-        """Return a heartbeat row with every column of bronze; counters zero."""
-        return {
-            "batch_id": "",
-            "tenant_id": self.tenant_id,
-            "space_id": source.split("/")[0],
-            "source": source,
-            "boot_id": boot_id,
-            "seq": seq,
-            "taken_at": now,
-            "bucket_at": bucket_at,
-            "address": "",
-            "address_type": "",
-            "epoch": 0,
-            "messages_in": 0,
-            "messages_out": 0,
-            "stored_byte_ms": 0,
-            "connections_opened": 0,
-            "connection_ms": 0,
-            "peak_connections": 0,
-            "date": bucket_at.date(),
-        }
+
+def _row(sample: SampleRow) -> Row:
+    names = [name for name in bronze.schema().names if name != "batch_id"]
+    return {"batch_id": "", **{name: getattr(sample, name) for name in names}}
 
 
 def _ms(span: timedelta) -> int:
-    return int(span / timedelta(milliseconds=1))
+    return span // timedelta(milliseconds=1)

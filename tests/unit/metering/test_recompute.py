@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from plans import usage
 from plans.invoicing import Fall, Hole, UsageKey
 from plans.periods import Period
-from tests import billing_histories
-from tests.lakehouse.samples import Landed, at, beat, from_columns, row
+from tests.lakehouse.samples import Landed, at, beat, row
 from workers.metering import quality, recompute
 from workers.metering.pipeline import Table
 from workers.metering.recompute import Question
@@ -133,22 +131,3 @@ def test_end_of_a_life_that_never_arrived_is_lost(landed: Landed) -> None:
         Hole("spc_1/broker-0", "boot-1", 3, 4, True),
         Hole("spc_1/broker-1", "boot-9", 1, 1, True),
     )
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_totals_of_a_random_history_are_what_happened(landed: Landed, seed: int) -> None:
-    past = billing_histories.history(seed)
-    arrived = billing_histories.disturbed(past, seed)
-    landed.many([[from_columns(row) for row in batch.rows] for batch in arrived.batches])
-    true: dict[UsageKey, int] = {}
-    for cell, quantity in past.period_cells().items():
-        figure = UsageKey(cell.space_id, cell.address, cell.meter)
-        true[figure] = usage.merged(cell.meter, true.get(figure, 0), quantity)
-
-    table = landed.table
-    pin = Table(str(table.metadata().id), int(table.version()))
-    period = Period(past.starts_at, past.ends_at)
-    asked = recompute.question(landed.root, pin, billing_histories.TENANT, period)
-
-    assert recompute.totals(asked) == true
-    assert recompute.falls(asked) == ()

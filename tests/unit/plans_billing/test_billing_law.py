@@ -1,31 +1,35 @@
 """The billing law: any order, duplication, batching, delay and crash point give the same invoice.
 
-Histories and deliveries come from ``tests/billing_histories.py``; state and gold from the oracle in
-``reference_gold``. The same histories run through Spark and Delta in tests/lakehouse.
+Histories come from ``tests/billing_histories.py``: true counters, shown to the product's collector,
+whose rows are then delivered in wild ways. Three opinions must agree on what they bill: the truth,
+booked while the history happened; the recompute from bronze that the close gate asks; the oracle in
+``reference_gold``, which stands for the Spark job. The same histories run through Spark and Delta
+in tests/lakehouse.
 """
 
-import json
 from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plans.invoicing import document, rating
+from plans.invoicing import UsageKey, document, rating
 from plans.invoicing.facts import Facts
 from plans.invoicing.lived import Lived
 from plans.money import Rounding
 from plans.periods import Period, month_of
 from plans.pricing import Model, PriceRule, Segment, SellerRule, Tier
-from plans.usage import UsageCell
+from plans.usage import MESSAGES_IN, MESSAGES_OUT, UsageCell, merged
 from tests import billing_histories
 from tests.billing_histories import BUCKET, CellKey, Delivery, History
+from tests.lakehouse.samples import Landed, from_columns
 from tests.unit.plans_billing import reference_gold
+from workers.metering import recompute
+from workers.metering.pipeline import Table
 
-SCHEMA = Path(__file__).parents[3] / "lakehouse" / "bronze_schema.json"
 RULES = (
     PriceRule(
         "messages",
@@ -95,41 +99,43 @@ def test_any_delivery_gives_the_same_invoice(seed: int, day: int) -> None:
         assert invoice_bytes(past, gold_of(delivery)) == truth
 
 
-@settings(max_examples=50, deadline=None)
-@given(seed=st.integers(0, 10**6), data=st.data())
-def test_a_crash_between_state_and_gold_changes_nothing(seed: int, data: st.DataObject) -> None:
-    """The state took some batches, the job died, and the next run takes them all again."""
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), day=st.integers(0, 10**6))
+def test_any_delivery_into_bronze_recomputes_to_what_happened(seed: int, day: int) -> None:
     past = billing_histories.history(seed)
-    batches = billing_histories.disturbed(past, seed).batches
-    died_at = data.draw(st.integers(0, len(batches)))
+    true: dict[UsageKey, int] = {}
+    for cell, quantity in past.period_cells().items():
+        key = UsageKey(cell.space_id, cell.address, cell.meter)
+        true[key] = merged(cell.meter, true.get(key, 0), quantity)
 
-    state = reference_gold.fold({}, batches[:died_at])
-    cells = reference_gold.gold(reference_gold.fold(state, batches))
+    with TemporaryDirectory() as folder:
+        asked = bronze_of(past, billing_histories.disturbed(past, day), Path(folder))
 
-    assert cells == past.cells
+        assert recompute.totals(asked) == true
+        assert recompute.falls(asked) == ()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(seed=st.integers(0, 10**6))
-def test_a_late_batch_only_adds_and_then_completes(seed: int) -> None:
-    """A delay inside the window: usage is never above the truth, and equal once all is there."""
+def test_live_usage_is_what_gold_will_say(seed: int) -> None:
+    """What the collector remembers for quotas, over all lives, without any lakehouse."""
     past = billing_histories.history(seed)
-    batches = billing_histories.in_order(past).batches
-    early, late = batches[: len(batches) // 2], batches[len(batches) // 2 :]
 
-    before = reference_gold.gold(reference_gold.fold({}, early))
-    after = reference_gold.gold(reference_gold.fold(reference_gold.fold({}, late), early))
+    used = {
+        meter: sum(n for key, n in past.cells.items() if key.meter == meter)
+        for meter in (MESSAGES_IN, MESSAGES_OUT)
+    }
+    assert sum(state.used_in for state in past.states) == used[MESSAGES_IN]
+    assert sum(state.used_out for state in past.states) == used[MESSAGES_OUT]
 
-    assert all(quantity <= past.cells[key] for key, quantity in before.items())
-    assert after == past.cells
 
-
-def test_hidden_usage_is_bounded_by_the_crashes() -> None:
-    """Nothing is hidden without a life or an address that ended unseen."""
-    for past in map(billing_histories.history, range(100)):
-        ended_unseen = past.crashes or any(row["epoch"] > 0 for row in past.rows)
-
-        assert not past.hidden or ended_unseen
+def bronze_of(past: History, delivery: Delivery, root: Path) -> recompute.Question:
+    """Bring a delivery into a bronze table; return the question about the history's period."""
+    landed = Landed(root)
+    landed.many([[from_columns(row) for row in batch.rows] for batch in delivery.batches])
+    pin = Table(str(landed.table.metadata().id), int(landed.table.version()))
+    period = Period(past.starts_at, past.ends_at)
+    return recompute.question(root, pin, billing_histories.TENANT, period)
 
 
 def test_histories_hold_every_kind_of_event() -> None:
@@ -140,7 +146,7 @@ def test_histories_hold_every_kind_of_event() -> None:
     assert any(past.crashes for past in pasts)
     assert any(past.hidden for past in pasts)
     assert any(row["epoch"] > 0 for row in rows)
-    assert any(row["date"] != past.rows[0]["date"] for past in pasts for row in past.rows)
+    assert any(len({row["date"] for row in past.rows}) > 1 for past in pasts)
     assert {past.ends_at.minute % 15 == 0 for past in pasts} == {True, False}
     assert any(billing_histories.disturbed(past, 1).lost for past in pasts)
     meters = {key.meter for past in pasts for key in past.period_cells()}
@@ -152,39 +158,6 @@ def test_histories_hold_every_kind_of_event() -> None:
         "stored_byte_ms",
         "peak_connections",
     }
-
-
-def test_rows_have_exactly_the_columns_of_bronze() -> None:
-    columns = [column["name"] for column in json.loads(SCHEMA.read_text())["columns"]]
-
-    for row in billing_histories.history(3).rows:
-        assert list(row) == columns
-    for batch in billing_histories.disturbed(billing_histories.history(3), 3).batches:
-        assert {row["batch_id"] for row in batch.rows} == {batch.id}
-
-
-def test_the_law_notices_a_lost_end_of_life() -> None:
-    """The comparison can fail: without the last snapshot of a life the invoice is another."""
-    past = next(h for h in map(billing_histories.history, range(50)) if h.crashes)
-    source, boot_id = past.rows[0]["source"], past.rows[0]["boot_id"]
-    rows = billing_histories.without_end_of_life(past, source, boot_id)
-    cells = reference_gold.gold(
-        reference_gold.fold({}, [billing_histories.Batch("b", tuple(rows))])
-    )
-
-    assert cells != past.cells
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_a_fall_is_made_where_it_is_said(seed: int) -> None:
-    rows, fallen = billing_histories.with_fall(billing_histories.history(seed))
-
-    earlier = [
-        row["messages_in"]
-        for row in rows[: rows.index(fallen)]
-        if all(row[c] == fallen[c] for c in ("source", "boot_id", "address", "epoch"))
-    ]
-    assert fallen["messages_in"] < max(earlier)
 
 
 def _facts(past: History) -> Facts:
