@@ -138,6 +138,8 @@ def test_an_absent_broker_is_unreachable_not_empty(bench: Bench) -> None:
         bench.brokers.find_life(bench.target)
     with pytest.raises(Unreachable):
         bench.brokers.list_strays(bench.target, bench.wanted)
+    with pytest.raises(Unreachable):
+        bench.brokers.count_stored(bench.target)
 
 
 def test_a_broker_lives_through_the_whole_contract(bench: Bench) -> None:
@@ -165,6 +167,9 @@ def test_a_broker_lives_through_the_whole_contract(bench: Bench) -> None:
         assert bench.brokers.probe(bench.target, desired.probe_address(kind)) < 5
     with pytest.raises(ProbeFailed):
         bench.brokers.probe(bench.target, "not-there")
+
+    # nothing is stored, whatever probes have sent
+    assert bench.brokers.count_stored(bench.target) == 0
 
     # nobody is connected, so nobody is cut off
     assert bench.brokers.cut_off(bench.target, bench.wanted) == 0

@@ -259,6 +259,7 @@ def test_a_deleted_address_refuses_and_loses_what_it_stored(
 ) -> None:
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders/new", "stored")
+        assert driver.count_stored(target_of(space, real_doors)) == 1
         addresses.delete(address=Address.objects.get(space=space, address="orders/new"), by=SYSTEM)
 
         settle(space, real_doors)
