@@ -15,7 +15,7 @@ from tests.reconcile import rows
 from tests.reconcile.conftest import World
 from workers.infra.base import InfraError
 from workers.reconcile import loop
-from workers.reconcile.outcome import Done, Failed
+from workers.reconcile.outcome import Done, Failed, Wait
 
 pytestmark = pytest.mark.django_db
 
@@ -109,6 +109,23 @@ def test_what_cannot_work_fails_with_words_and_recovers_by_itself(
         "Java is missing: run `make setup`.",
     )
     assert space.phase == "Active"
+
+
+def test_what_waits_says_for_what_in_the_words_of_the_place(
+    world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wait(_namespace: object, _room: object) -> None:
+        raise InfraError("The cluster is busy.", reason="ClusterBusy", retry=True)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(world.infra, "ensure_namespace", wait)
+        outcome = loop.reconcile(space.id, world.doors)
+    space.refresh_from_db()
+
+    ready = next(each for each in space.conditions if each["type"] == "Ready")
+    assert isinstance(outcome, Wait)
+    assert (ready["status"], ready["reason"]) == ("False", "ClusterBusy")
+    assert ready["message"] == "The cluster is busy."
 
 
 def test_a_settled_space_is_due_again_only_for_the_full_pass(

@@ -115,5 +115,5 @@ def _outcome(step: Step, work: Work, doors: Doors) -> Outcome:
         return Wait(1, "InstanceUnreachable")
     except InfraError as error:
         if error.retry:
-            return Wait(2, error.reason)
+            return Wait(2, f"{error.reason}: {error}")
         return Failed(error.reason, str(error))
