@@ -4,7 +4,6 @@ The driver asks the API server for executors under its own account; a node of th
 them with the image's own entrypoint.
 """
 
-import json
 import os
 import subprocess
 import sys
@@ -30,6 +29,15 @@ PLACES = {
     "SPARK_HOME": str(Path(pyspark.__file__).parent),
     "WAYPOST_JARS_DIR": str(session.jars()[0].parent),
 }
+# Executors compute, and write and read Delta's files, with the session that the jobs use.
+JOB = """
+import sys
+from lakehouse import session
+spark = session.start("probe")
+spark.range(1000).write.format("delta").save(sys.argv[1])
+print(spark.read.format("delta").load(sys.argv[1]).selectExpr("sum(id)").first()[0])
+spark.stop()
+"""
 
 
 class ExecutorNode(Node):
@@ -108,13 +116,11 @@ def environment(kubeconfig: Path, admin: ApiClient, tmp_path: Path) -> Iterator[
 
 
 @pytest.mark.spark
-def test_executors_in_pods_of_their_own_make_the_tables(
+def test_executors_run_in_pods_of_their_own(
     environment: dict[str, str], executors: ExecutorNode, tmp_path: Path
 ) -> None:
-    lake = tmp_path / "lake"
-
     ran = subprocess.run(
-        [sys.executable, "-m", "lakehouse.jobs.pipeline", "--root", str(lake)],
+        [sys.executable, "-c", JOB, str(tmp_path / "table")],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -123,7 +129,7 @@ def test_executors_in_pods_of_their_own_make_the_tables(
     )
 
     assert ran.returncode == 0, ran.stderr[:6000]
-    assert "gold.usage" in json.loads(ran.stdout.splitlines()[-1])["tables"]
+    assert ran.stdout.splitlines()[-1] == str(sum(range(1000)))
     assert executors.ran
     for pod in executors.ran:
         _check_executor(pod)
