@@ -50,16 +50,21 @@ class Advance:
 
 
 def advance(
-    states: Iterable[SourceState], reading: Reading, *, cut_at: datetime | None = None
+    states: Iterable[SourceState],
+    reading: Reading,
+    *,
+    cut_at: datetime | None = None,
+    begins_at: datetime | None = None,
 ) -> Advance:
     """Return the states after one round, and the rows that the round itself must land.
 
     ``states`` are the space's living sources. With ``cut_at`` the bucket is cut there: this
     round still belongs to the bucket that ends, everything later to the one that begins.
+    ``begins_at``: no bucket of a space that was never sampled begins before.
     """
     known = {state.source: state for state in states}
     space = known.pop(_name(reading, SPACE), None) or _fresh(reading, SPACE, SPACE)
-    clock = Clock(reading.taken_at, space.bucket_at, cut_at)
+    clock = Clock(reading.taken_at, space.bucket_at or begins_at, cut_at)
     done: list[SourceState] = []
     rows: list[SampleRow] = []
     for instance, snapshot in sorted(reading.instances.items()):

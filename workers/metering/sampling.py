@@ -17,10 +17,12 @@ from itertools import islice
 
 import structlog
 from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import Max
 from django.utils import timezone
 
 from controlplane.core import leases
 from controlplane.core.errors import WaypostError
+from plans.models import Invoice
 from tenants.models import AddressSpace
 from workers.infra.base import InfraError
 from workers.messaging.observed import InstanceSnapshot
@@ -168,10 +170,20 @@ def apply(reading: Reading, *, started_at: datetime, cut: Cut | None = None) -> 
         read = Reading(
             reading.tenant_id, reading.space_id, reading.taken_at, current, reading.types
         )
-        step = collector.advance(states, read, cut_at=cut.at if cut else None)
+        cut_at = cut.at if cut else None
+        until = cut_at or reading.taken_at
+        begins_at = None if states else _last_close(reading.tenant_id, until)
+        step = collector.advance(states, read, cut_at=cut_at, begins_at=begins_at)
         sources.save(step.states, reading.taken_at)
         landing.reserve(step.rows)
     return True
+
+
+def _last_close(tenant_id: str, until: datetime) -> datetime | None:
+    """Where the tenant's bills reach to: the first bucket of a new space must not begin before."""
+    closes = Invoice.objects.filter(tenant_id=tenant_id, ends_at__lt=until)
+    last: datetime | None = closes.aggregate(last=Max("ends_at"))["last"]
+    return last
 
 
 def _is_newer(state: SourceState, started_at: datetime) -> bool:

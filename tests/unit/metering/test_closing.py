@@ -151,6 +151,23 @@ def test_usage_after_the_close_belongs_to_the_next_period(
     assert later["messages_in"] == 3
 
 
+def test_space_that_is_new_after_the_close_is_billed_in_the_next_period(
+    owner: Tenant, readers: FakeReaders
+) -> None:
+    invoice = close_now(owner)
+    closing.close(invoice.id, readers)
+    later = billing_rows.space(owner, "later", active_since=timezone.now())
+    readers.answers[later.id] = {"broker-0": snapshot(orders=(5, 0))}
+
+    sampling.round_all(readers)
+    ingest.ingest()
+    rounds.run_pipeline()
+
+    assert billed(invoice)["messages_in"] == 0
+    after = usage.totals(owner.id, invoice.ends_at, timezone.now() + timedelta(days=1))
+    assert after["messages_in"] == 5
+
+
 def test_close_cuts_a_space_whose_last_sample_is_still_to_come(
     owner: Tenant, space: AddressSpace, readers: FakeReaders, shows: Callable[..., None]
 ) -> None:
