@@ -129,9 +129,9 @@ _GOLD = ((schemas.USAGE, _usage), (schemas.USAGE_DAILY, _daily), (schemas.QUALIT
 
 
 def _as_of(lake: Lake) -> str | None:
-    """The newest sample's instant: a landing holds all sources, so all before it is counted."""
-    newest = tables.read(lake, schemas.STATE).agg(F.unix_micros(F.max("last_taken_at")))
-    micros = newest.collect()[0][0]
+    """Up to which instant every sample is counted, of all sources but the silent and ended ones."""
+    reached = tables.read(lake, schemas.STATE).transform(state.complete_until)
+    micros = reached.collect()[0][0]
     return None if micros is None else (_EPOCH + timedelta(microseconds=micros)).isoformat()
 
 

@@ -1,6 +1,7 @@
 """The pipeline as a whole: empty, repeated, stopped between tables."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -29,6 +30,27 @@ def test_pipeline_again_changes_no_table(lake: Lake, landed: Landed) -> None:
 
     assert again["tables"] == first["tables"]
     assert again["rows"] == {"samples": 0, "quarantined": 0}
+
+
+def test_as_of_is_where_the_samples_of_every_living_source_reach(
+    lake: Lake, landed: Landed
+) -> None:
+    other: dict[str, Any] = {"space_id": "spc_2", "source": "spc_2/broker-0"}
+    landed(
+        beat(at(10, 5), 1, source="spc_1/broker-9"),  # scaled in since
+        beat(at(10, 14, 20), 1),
+        beat(at(10, 14, 50), 1, boot_id="boot-2"),
+        beat(at(10, 14, 45), 1, **other),
+    )
+    # The end of a bucket of one space, landed before any other sample of the next minute.
+    landed(beat(at(10, 15, 3), 2, boot_id="boot-2", bucket_at=at(10)))
+
+    between = pipeline.run(lake)
+    landed(beat(at(10, 15, 40), 2, **other))
+    after = pipeline.run(lake)
+
+    assert between["as_of"] == at(10, 14, 45).isoformat()
+    assert after["as_of"] == at(10, 15, 3).isoformat()
 
 
 def test_pipeline_stopped_after_each_table_ends_right(lake: Lake, landed: Landed) -> None:

@@ -229,5 +229,5 @@ def test_report_names_tables_versions_and_counts(told: Told) -> None:
     assert then["rows"]["samples"] == sum(len(story[1]) for story in STORIES.values())
     assert last["rows"] == {"samples": 2, "quarantined": 0}
     assert first["rows"]["quarantined"] == 3
-    assert then["as_of"] == at(0, 2, day=1).isoformat()
+    assert then["as_of"] == at(0, 1, day=1).isoformat()  # "holes" was sampled until 00:02
     assert last["as_of"] == at(0, 20, day=1).isoformat()
