@@ -58,6 +58,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("invoice.period_overlaps", 409, "Another invoice covers part of the period"),
     ErrorCode("invoice.too_early", 409, "The period cannot be closed yet"),
     ErrorCode("invoice.wrong_state", 409, "The invoice is in another state"),
+    ErrorCode("kept_volumes.missing", 404, "No volumes are kept for such a space"),
     ErrorCode("ledger.not_balanced", 409, "The booking does not balance"),
     ErrorCode("ledger.reference_reused", 409, "The booking's reference is in use"),
     ErrorCode("local_accounts.disabled", 403, "Passwords are switched off here"),

@@ -159,7 +159,7 @@ class Operator:
         return self.api.post(
             f"/staff/invoices/{invoice['id']}/payments",
             {
-                "amount_minor": invoice["total_minor"],
+                "amount_minor": invoice["payable_minor"],
                 "reference": reference,
                 "received_on": received_on,
             },
