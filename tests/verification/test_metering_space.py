@@ -1,15 +1,20 @@
 """Metering a real space: the product's readers against a real broker, last samples at its end."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.db.models import F
+from django.utils import timezone
 
 from controlplane.core.audit import SYSTEM
+from plans.models import SpacePlan
+from plans.periods import Period
 from tenants.actions import address_spaces, addresses
 from tenants.models import Address, AddressSpace
 from tests.reconcile import rows
 from tests.verification import amqp
-from workers.metering import lives, readers, sampling, sources
+from workers.metering import lives, quality, readers, sampling, sources
 from workers.metering.last_samples import LastSampler
 from workers.metering.readers import Readers
 from workers.models import LandingBatch, MeteredSource
@@ -82,3 +87,33 @@ def test_everything_that_went_through_a_space_is_metered_to_its_end(
     assert (last["orders"]["messages_in"], last["orders"]["messages_out"]) == (7, 4)
     assert (last["news"]["messages_in"], last["news"]["messages_out"]) == (2, 2)
     assert max(row["connections_opened"] for row in payloads) == 1
+
+
+def test_nothing_is_missed_over_an_address_made_anew_and_a_planned_restart(
+    doors: Doors, product: Readers, tmp_path: Path
+) -> None:
+    space = rows.make_space(rows.make_tenant())
+    rows.make_user(space, "alice", ("#", "send recv"))
+    for sent in (5, 8):  # no round sees that the first one is gone
+        made = rows.make_address(space, "orders")
+        settle(space, doors)
+        with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+            amqp.send(connection, "orders", *("m" for _ in range(sent)))
+        if sent == 5:
+            addresses.delete(address=made, by=SYSTEM)
+            settle(space, doors)
+
+    AddressSpace.objects.filter(pk=space.pk).update(
+        space_plan=SpacePlan.objects.get(key="brokered-medium"), generation=F("generation") + 1
+    )
+    settle(space, doors)
+    sampling.round_all(product)
+
+    assert used(space) == (5 + 8, 0)
+    boots = MeteredSource.objects.filter(space_id=space.id).exclude(boot_id=lives.SPACE)
+    assert boots.count() == 2
+    now = timezone.now()
+    around = Period(now - timedelta(days=1), now + timedelta(days=1))
+    assert quality.crash_gaps(space.tenant_id, around) == ()
+    address_spaces.delete(space=space, by=SYSTEM)
+    settle(space, doors)
