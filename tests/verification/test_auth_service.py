@@ -252,7 +252,11 @@ def test_garbage_ends_the_connection_and_nothing_else(service: Service, garbage:
 
 
 @pytest.fixture
-def watched(tmp_path: Path, transactional_db: None) -> Iterator[State]:
+def watched(
+    tmp_path: Path, transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[State]:
+    # No full read may do what a notification should.
+    monkeypatch.setattr("workers.services.auth.watcher.FULL_READ_SECONDS", 3600.0)
     state = State(tmp_path / "users.sealed")
     watcher = Watcher(state)
     watcher.start()
@@ -262,13 +266,11 @@ def watched(tmp_path: Path, transactional_db: None) -> Iterator[State]:
     database.close()
 
 
-def seconds_until(condition: object) -> float:
-    begin = time.monotonic()
-    rigs.wait_for(condition, "the change is known", 5)
-    return time.monotonic() - begin
+def wait_until(condition: object) -> None:
+    rigs.wait_for(condition, "the change is known", 10)
 
 
-def test_changes_are_known_within_a_second(watched: State) -> None:
+def test_changes_arrive_by_notification(watched: State) -> None:
     space = rows.make_space(rows.make_tenant(), kind="standard")
 
     def users() -> dict[str, object]:
@@ -279,22 +281,22 @@ def test_changes_are_known_within_a_second(watched: State) -> None:
         return bool(watched.picture and watched.picture[space.id].send_withdrawn)
 
     anna = rows.make_user(space, "anna", ("orders", "send recv"))
-    assert seconds_until(lambda: "anna" in users()) < 1
+    wait_until(lambda: "anna" in users())
     known_before = users()["anna"]
     messaging_users.update(
         user=anna, permissions=[{"addresses": ["a"], "operations": ["recv"]}], by=SYSTEM
     )
-    assert seconds_until(lambda: users()["anna"] != known_before) < 1
+    wait_until(lambda: users()["anna"] != known_before)
     address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
-    assert seconds_until(is_withdrawn) < 1
+    wait_until(is_withdrawn)
     calls = rows.make_address(space, "calls", "anycast")
-    assert seconds_until(lambda: addresses_of(watched, space) == ("calls",)) < 1
+    wait_until(lambda: addresses_of(watched, space) == ("calls",))
     addresses.delete(address=calls, by=SYSTEM)
-    assert seconds_until(lambda: addresses_of(watched, space) == ()) < 1
+    wait_until(lambda: addresses_of(watched, space) == ())
     messaging_users.revoke(user=MessagingUser.objects.get(pk=anna.pk), by=SYSTEM)
-    assert seconds_until(lambda: not users()) < 1
+    wait_until(lambda: not users())
     address_spaces.delete(space=space, by=SYSTEM)
-    assert seconds_until(lambda: space.id not in (watched.picture or {})) < 1
+    wait_until(lambda: space.id not in (watched.picture or {}))
 
 
 def addresses_of(state: State, space: AddressSpace) -> tuple[str, ...]:
