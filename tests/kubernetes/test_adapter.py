@@ -70,6 +70,26 @@ def test_again_writes_nothing_and_lists_each_kind_once(
     assert len(counting.calls) == len(set(counting.calls))
 
 
+@pytest.mark.parametrize("memory_mb", [128, 704, 1728])
+def test_round_amounts_are_settled_too(
+    infra: KubernetesInfra, counting: CountingApi, namespace: Namespace, memory_mb: int
+) -> None:
+    """1024Mi is written back as 1Gi: what was not written so would be applied for ever."""
+    room = replace(ROOM, broker_memory_mb=memory_mb)
+    spec = replace(broker(namespace), memory_mb=memory_mb)
+    for _ in range(2):
+        infra.ensure_namespace(namespace, room)
+        infra.ensure_instance(spec)
+    counting.calls.clear()
+
+    infra.ensure_namespace(namespace, room)
+    status = infra.ensure_instance(spec, may_restart=False)
+
+    applied = [path for verb, path in counting.calls if verb != "GET" and "/pods/" not in path]
+    assert applied == []
+    assert not status.held_back
+
+
 def test_an_instance_becomes_ready_and_goes(
     infra: KubernetesInfra, api: Api, namespace: Namespace, fake_node: Node
 ) -> None:
@@ -274,7 +294,7 @@ def test_a_namespace_of_somebody_else_is_left_alone(
 
     with pytest.raises(InfraError) as refused:
         infra.ensure_namespace(namespace, ROOM)
-    with pytest.raises(InfraError, match="did not make"):
+    with pytest.raises(InfraError, match="does not carry the labels of this space"):
         infra.delete_namespace(namespace)
 
     assert refused.value.reason == "NamespaceTaken"

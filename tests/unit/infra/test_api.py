@@ -29,6 +29,7 @@ class Answers(BaseHTTPRequestHandler):
         text = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(text)))
+        self.send_header("Retry-After", "1")  # as the API's priority and fairness sends it
         self.end_headers()
         self.wfile.write(text)
 

@@ -29,6 +29,7 @@ CONFLICT = {
         (400, 'admission webhook "policy.example" denied the request', "AdmissionRefused", False),
         (422, "ValidatingAdmissionPolicy 'p' denied request", "AdmissionRefused", False),
         (404, 'namespaces "x" not found', "NamespaceMissing", True),
+        (404, "the server could not find the requested resource", "KindMissing", False),
         (409, "the object has been modified", "ClusterConflict", True),
         (422, 'StatefulSet "broker-0" is invalid: spec.serviceName', "ObjectRefused", False),
         (418, "?", "ClusterRefused", False),

@@ -4,7 +4,7 @@ Desired state is in PostgreSQL, so nothing is watched and no object of ours is r
 pass reads what is there, applies what differs, and leaves readiness to be observed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -175,10 +175,13 @@ class KubernetesInfra:
         return self._snapshots.setdefault(namespace.name, Snapshot(self._api, namespace.name))
 
     def _would_restart(self, spec: InstanceSpec, snapshot: Snapshot) -> bool:
-        """Return whether the spec changes the template of an instance that is there."""
+        """Return whether the spec changes what the pod of an instance that is there is made from.
+
+        By its digest: what others wrote into the template is no change of ours.
+        """
         live = snapshot.of(resources.STATEFUL_SET).get(spec.name)
-        wanted = instances.stateful_set(self._cluster, spec)["spec"]["template"]
-        return live is not None and not difference.holds(live["spec"]["template"], wanted)
+        wanted = instances.stateful_set(self._cluster, spec)
+        return live is not None and observed.made_from(live) != observed.made_from(wanted)
 
     def _refresh_files(self, spec: InstanceSpec, snapshot: Snapshot) -> None:
         """Let a running pod see its changed files soon."""
@@ -222,8 +225,13 @@ def _check_owner(live: Manifest, namespace: Namespace) -> None:
     held = live["metadata"].get("labels", {})
     if not labels.of_space(namespace).items() <= held.items():
         raise InfraError(
-            f"There is a namespace {namespace.name} that Waypost did not make for this space: "
-            "rename or remove it.",
+            f"The namespace {namespace.name} does not carry the labels of this space: "
+            f"{_told(labels.of_space(namespace))}. If it is this space's, put them back; if it is "
+            "somebody else's, give that another name.",
             reason="NamespaceTaken",
             retry=False,
         )
+
+
+def _told(wanted: Mapping[str, str]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in wanted.items())

@@ -22,6 +22,17 @@ logger = structlog.get_logger(__name__)
 FIELD_MANAGER = "waypost"
 _REPAIRER = "waypost-repair"  # not the applier's name: what is written so, an apply may take back
 _TIMEOUT_SECONDS = (3, 15)  # connect, read
+# Only what never reached the API is sent again here; an answer, Retry-After too, is the loop's.
+_RETRY = Retry(
+    total=2,
+    connect=2,
+    read=0,
+    status=0,
+    other=0,
+    allowed_methods=None,
+    respect_retry_after_header=False,
+    raise_on_status=False,
+)
 _APPLY = "application/apply-patch+yaml"
 _MERGE = "application/merge-patch+json"
 _CONFLICT, _MISSING = 409, 404
@@ -141,7 +152,7 @@ class Api:
                 body=json.dumps(body) if body is not None else None,
                 headers=sent_headers,
                 timeout=urllib3.Timeout(*_TIMEOUT_SECONDS),
-                retries=Retry(total=2, connect=2, read=0, status=0, allowed_methods=None),
+                retries=_RETRY,
             )
         except urllib3.exceptions.HTTPError as error:
             raise InfraError(

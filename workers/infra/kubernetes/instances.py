@@ -146,7 +146,7 @@ def _template(cluster: Cluster, spec: InstanceSpec) -> Manifest:
 
 
 def _container(cluster: Cluster, spec: InstanceSpec) -> Manifest:
-    memory = f"{sizes.container_mb(spec.kind, spec.memory_mb)}Mi"
+    memory = sizes.quantity(sizes.container_mb(spec.kind, spec.memory_mb))
     images = cluster.images
     command = _command(cluster, spec)
     return {
@@ -227,7 +227,7 @@ def _claims(cluster: Cluster, spec: InstanceSpec) -> Manifest:
         return {}
     claim: dict[str, Any] = {
         "accessModes": ["ReadWriteOnce"],
-        "resources": {"requests": {"storage": f"{cluster.storage.size_gb}Gi"}},
+        "resources": {"requests": {"storage": sizes.quantity(cluster.storage.size_gb * 1024)}},
     }
     if cluster.storage.class_name:
         claim["storageClassName"] = cluster.storage.class_name

@@ -85,11 +85,11 @@ def resource_quota(
         **_head("v1", "ResourceQuota", namespace, "waypost"),
         "spec": {
             "hard": {
-                "requests.memory": f"{memory}Mi",
-                "limits.memory": f"{memory}Mi",
+                "requests.memory": sizes.quantity(memory),
+                "limits.memory": sizes.quantity(memory),
                 "pods": str(n_brokers + n_routers),
                 "persistentvolumeclaims": str(n_brokers),
-                "requests.storage": f"{n_brokers * cluster.storage.size_gb}Gi",
+                "requests.storage": sizes.quantity(n_brokers * cluster.storage.size_gb * 1024),
                 "services.nodeports": "1",
                 "services.loadbalancers": "1",
             }

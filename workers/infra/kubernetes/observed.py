@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from workers.infra.base import InstanceStatus, Kind
-from workers.infra.kubernetes import labels
+from workers.infra.kubernetes import labels, sizes
 from workers.infra.kubernetes.instances import RESTART
 from workers.infra.kubernetes.resources import Manifest, name_of
 
@@ -43,7 +43,7 @@ def _memory_limit(stateful_set: _Object) -> int:
     """Return the limit that we wrote; one that somebody edited is taken back and counts nothing."""
     (container, *_) = stateful_set["spec"]["template"]["spec"]["containers"]
     limit = str(container.get("resources", {}).get("limits", {}).get("memory", ""))
-    return int(limit.removesuffix("Mi")) if limit.removesuffix("Mi").isdigit() else 0
+    return sizes.mebibytes(limit)
 
 
 def ending_trouble(namespace: Manifest, now: datetime) -> str:
@@ -62,12 +62,16 @@ def ending_trouble(namespace: Manifest, now: datetime) -> str:
     return " ".join(told) or "the cluster does not say why."
 
 
+def made_from(stateful_set: Manifest) -> str:
+    """Return the digest of what the pods of a stateful set are made from."""
+    return str(stateful_set["spec"]["template"]["metadata"].get("annotations", {}).get(RESTART, ""))
+
+
 def _is_current(stateful_set: Manifest, pod: Manifest) -> bool:
     """Return whether the pod was made from the template as it is now."""
-    template = stateful_set["spec"]["template"]["metadata"].get("annotations", {})
-    made_from = pod["metadata"].get("annotations", {})
+    made = str(pod["metadata"].get("annotations", {}).get(RESTART, ""))
     ending = bool(pod["metadata"].get("deletionTimestamp"))
-    return bool(template.get(RESTART) == made_from.get(RESTART)) and not ending
+    return made == made_from(stateful_set) and not ending
 
 
 def _is_ready(pod: _Object) -> bool:

@@ -41,6 +41,8 @@ def explain(status: int, refusal: Mapping[str, Any], what: str) -> InfraError:
 
 def _judge(status: int, said: str) -> tuple[str, str, bool]:
     """Return the reason, what to do about it, and whether waiting can help."""
+    if "could not find the requested resource" in said:
+        return "KindMissing", "the cluster does not know this kind: install what brings it.", False
     if "is being terminated" in said:
         return "NamespaceEnding", "its namespace is still ending.", True
     if "exceeded quota" in said:

@@ -13,3 +13,24 @@ _BESIDES_MB: Mapping[Kind, int] = {Kind.BROKER: 320, Kind.ROUTER: 64}
 def container_mb(kind: Kind, memory_mb: int) -> int:
     """Return the memory limit, in MiB, of a container whose engine is given ``memory_mb``."""
     return memory_mb + _BESIDES_MB[kind]
+
+
+def quantity(mebibytes: int) -> str:
+    """Return an amount as the API writes it back: in the largest unit that leaves no fraction.
+
+    Source: apimachinery, resource.Quantity, "canonical form". Another form would never be settled.
+    """
+    amount, units = mebibytes, ["Mi", "Gi", "Ti"]
+    while amount and amount % 1024 == 0 and len(units) > 1:
+        amount //= 1024
+        units.pop(0)
+    return f"{amount}{units[0]}" if amount else "0"
+
+
+def mebibytes(quantity: str) -> int:
+    """Return the amount of a quantity that we wrote; 0 for any other."""
+    for power, unit in enumerate(("Mi", "Gi", "Ti")):
+        number = quantity.removesuffix(unit)
+        if number != quantity and number.isdigit():
+            return int(number) << (10 * power)
+    return 0
