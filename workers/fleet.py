@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 import structlog
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F
 
 from controlplane.core import audit, leases, nudge
 from tenants import rollouts
@@ -77,10 +78,13 @@ def _ensure_configured(images: EngineImages, now: datetime) -> None:
     configured = Rollout.objects.filter(is_configured=True).order_by("id").last()
     if configured is not None and configured.release_id == release.pk:
         return
-    last = rollouts.latest()
-    former = last.release if last and last.release_id != release.pk else None
+    is_first = rollouts.latest() is None
+    # What a roll-back goes to: the last release that the whole fleet was seen to run.
+    proven = Rollout.objects.filter(state=Rollout.State.DONE).exclude(release=release)
+    last = proven.select_related("release").order_by("id").last()
+    former = last.release if last else None
     begun = actions.begin(release=release, former=former, is_configured=True, by=audit.WORKER)
-    if last is None:
+    if is_first:
         _end(begun, now)
 
 
@@ -100,18 +104,19 @@ def _advance(rollout: Rollout, policy: Policy, now: datetime) -> None:
 
 
 def _move(rollout: Rollout, room: int, now: datetime) -> None:
-    """Tell up to ``room`` spaces to change: ready ones, in their tenant's window."""
-    if room <= 0:
-        return
-    waiting = (
-        rollouts.fleet()
-        .exclude(release=rollout.release)
-        .exclude(tenant_id__in=rollouts.list_closed_tenants(now))
-        .filter(conditions__contains=_READY)
-    )
+    """Tell up to ``room`` spaces to change: ready ones, in their tenant's window.
+
+    Those that never came up with the release they were given have nothing to lose: all of them are
+    told, at any time.
+    """
+    behind = rollouts.fleet().exclude(release=rollout.release).order_by("created_at", "id")
     # A space that is being changed by a person is left to the next call.
-    locked = waiting.select_for_update(skip_locked=True, no_key=True, of=("self",))
-    chosen = list(locked.order_by("created_at", "id")[:room])
+    locked = behind.select_for_update(skip_locked=True, no_key=True, of=("self",))
+    broken = locked.exclude(conditions__contains=_READY).exclude(observed_release=F("release"))
+    ready = locked.filter(conditions__contains=_READY).exclude(
+        tenant_id__in=rollouts.list_closed_tenants(now)
+    )
+    chosen = [*broken, *ready[: max(room, 0)]]
     AddressSpace.objects.filter(id__in=[each.pk for each in chosen]).update(
         release=rollout.release, released_at=now, next_attempt_at=now
     )

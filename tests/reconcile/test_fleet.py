@@ -29,6 +29,7 @@ from workers.reconcile import loop
 pytestmark = pytest.mark.django_db
 
 ONE, TWO = EngineImages("broker:1", "router:1"), EngineImages("broker:2", "router:2")
+THREE = EngineImages("broker:3", "router:3")
 POLICY = Policy(wave=2, budget=2, patience=timedelta(minutes=15))
 
 
@@ -214,6 +215,56 @@ def test_a_mended_pair_of_images_after_a_roll_back_is_rolled_out(
 
     assert (mended.release.number, mended.state) == (3, "Done")
     assert images(world) == ["broker:3"] * 5
+
+
+def test_mended_images_reach_what_the_broken_ones_broke(
+    world: World, spaces: list[AddressSpace]
+) -> None:
+    fail_on("broker:2", world)
+    for _ in range(3):
+        fleet.advance(TWO, POLICY, world.now)
+        for space in spaces:
+            loop.reconcile(space.id, world.doors)
+        world.now += POLICY.patience + timedelta(minutes=1)
+    stopped = current().state
+
+    done = run(world, spaces, THREE)
+
+    assert stopped == "Stopped"
+    assert (done.state, done.release.number) == ("Done", 3)
+    assert images(world) == ["broker:3"] * 5
+
+
+def test_a_space_that_never_came_up_gets_the_next_images(world: World, tenant: Tenant) -> None:
+    fail_on("broker:1", world)
+    fleet.advance(ONE, POLICY, world.now)
+    space = rows.make_space(tenant)
+    loop.reconcile(space.id, world.doors)
+
+    run(world, [space])
+    space.refresh_from_db()
+
+    assert (space.phase, images(world)) == ("Active", ["broker:2"])
+
+
+def test_nothing_goes_back_to_a_release_that_failed(
+    world: World, spaces: list[AddressSpace]
+) -> None:
+    for bad in (TWO, THREE):
+        fail_on(bad.broker, world)
+        for _ in range(3):
+            fleet.advance(bad, POLICY, world.now)
+            for space in spaces:
+                loop.reconcile(space.id, world.doors)
+            world.now += POLICY.patience + timedelta(minutes=1)
+        assert current().state == "Stopped"
+
+    new = rollouts.release_of_new_spaces()
+    back = actions.roll_back(by=SYSTEM)
+
+    assert new is not None
+    assert new.number == 1
+    assert back.release.number == 1
 
 
 def test_paused_moves_nobody_until_it_is_resumed(world: World, spaces: list[AddressSpace]) -> None:
