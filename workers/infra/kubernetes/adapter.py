@@ -113,12 +113,13 @@ class KubernetesInfra:
         self, namespace: Namespace, name: str, *, keep_volume: bool = False
     ) -> None:
         selector = labels.select_instance(name)
+        # The stateful set last: by it the next pass finds an instance that is half gone.
         for resource in (
-            resources.STATEFUL_SET,
             resources.SERVICE,
             resources.CONFIG_MAP,
             resources.SECRET,
             *([] if keep_volume else [resources.VOLUME_CLAIM]),
+            resources.STATEFUL_SET,
         ):
             for each in self._api.list(resource, namespace.name, selector):
                 self._api.delete(resource, namespace.name, name_of(each))
