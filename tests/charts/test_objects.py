@@ -209,3 +209,32 @@ def test_templates_are_short() -> None:
 
     assert sizes
     assert {name: size for name, size in sizes.items() if size > 100} == {}
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "podAnnotations.a=b",
+        "imagePullPolicy=Always",
+        "nodeSelector.a=b",
+        "migrate.resources.requests.cpu=200m",
+        "priorityClassName=high",
+        "oidc.clientId=portal",
+    ],
+)
+def test_a_changed_value_makes_another_job_of_the_migration(option: str) -> None:
+    """The template of a job is immutable: under the same name an upgrade would be refused."""
+
+    def job(*options: str) -> rendered.Object:
+        jobs = [each for each in rendered.objects(rendered.TRIAL, *options) if _is_job(each)]
+        (found,) = jobs
+        return found
+
+    before, after = job(), job("--set", option)
+
+    assert before == job()
+    assert after["metadata"]["name"] != before["metadata"]["name"]
+
+
+def _is_job(manifest: rendered.Object) -> bool:
+    return bool(manifest["kind"] == "Job")

@@ -26,9 +26,9 @@ Use: {{ include "waypost.names.web" . }} with the root context.
 {{- define "waypost.names.space" }}{{ include "waypost.names.base" . }}-space{{ end }}
 {{- define "waypost.names.admission" }}{{ include "waypost.names.base" . }}-worker{{ end }}
 
-{{/* A new name whenever what it does changes: a job cannot be changed in place. */}}
+{{/* A new name whenever any value changes: a job cannot be changed in place, and may run again. */}}
 {{- define "waypost.names.migrate" -}}
-{{ include "waypost.names.base" . }}-migrate-{{ list (include "waypost.image" (list . .Values.image)) .Chart.Version .Values.database .Values.secrets | toJson | sha256sum | trunc 8 }}
+{{ include "waypost.names.base" . }}-migrate-{{ list .Chart.Version .Chart.AppVersion .Values | toJson | sha256sum | trunc 8 }}
 {{- end }}
 
 {{/* What we generate, and what is used in its place when supplied. */}}
