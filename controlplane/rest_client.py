@@ -8,6 +8,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
+from urllib.parse import quote
 
 import httpx
 
@@ -15,6 +16,17 @@ from controlplane.core.errors import Invalid, Unavailable, WaypostError
 
 Json = dict[str, Any]
 Progress = Callable[[Json], None]
+
+
+def segment(name: str) -> str:
+    """Return a name as one segment of a path: nothing in it leads to anything else.
+
+    Raises:
+        Invalid: ``name.invalid``: it is empty, or a step within paths.
+    """
+    if name in ("", ".", ".."):
+        raise Invalid(f"{name!r} is no name of anything here.", code="name.invalid")
+    return quote(name, safe="")
 
 
 class Refused(WaypostError):

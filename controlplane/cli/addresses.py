@@ -7,6 +7,7 @@ import typer
 from controlplane.cli import login_store, output, slow
 from controlplane.cli.options import Tenant, Yes
 from controlplane.cli.output import Format, Output
+from controlplane.rest_client import segment
 
 app = typer.Typer(no_args_is_help=True, help="Addresses of a space: list, create, show, delete.")
 Plan = Annotated[str, typer.Option(help="An address plan, such as brokered-small-queue.")]
@@ -16,7 +17,7 @@ Plan = Annotated[str, typer.Option(help="An address plan, such as brokered-small
 def list_addresses(space: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
     """List the addresses of a space."""
     api, tenant = login_store.connect(tenant)
-    rows = list(api.pages(f"/tenants/{tenant}/address-spaces/{space}/addresses"))
+    rows = list(api.pages(f"/tenants/{tenant}/address-spaces/{segment(space)}/addresses"))
     output.show_rows(rows, ["address", "type", "plan", "phase"], form)
 
 
@@ -35,7 +36,7 @@ def create(
     slow.follow(
         f"creating address {address}",
         how,
-        lambda api, tenant: api.post(f"{tenant}/address-spaces/{space}/addresses", body),
+        lambda api, tenant: api.post(f"{tenant}/address-spaces/{segment(space)}/addresses", body),
     )
 
 
@@ -43,7 +44,7 @@ def create(
 def show(space: str, address: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
     """Show an address: phase, settings, conditions."""
     api, tenant = login_store.connect(tenant)
-    path = f"/tenants/{tenant}/address-spaces/{space}/addresses/{address}"
+    path = f"/tenants/{tenant}/address-spaces/{segment(space)}/addresses/{segment(address)}"
     output.show_one(api.get(path), form)
 
 
@@ -59,7 +60,7 @@ def delete(
     """Delete an address with what is stored in it; what it used is still billed."""
     if not yes:
         typer.confirm(f"Delete address {address} and every message in it?", abort=True)
-    path = f"/address-spaces/{space}/addresses/{address}"
+    path = f"/address-spaces/{segment(space)}/addresses/{segment(address)}"
     slow.follow(
         f"deleting address {address}", how, lambda api, tenant: api.delete(f"{tenant}{path}")
     )

@@ -8,6 +8,7 @@ import typer
 from controlplane.cli import login_store, output, slow
 from controlplane.cli.options import Tenant
 from controlplane.cli.output import Format, Output
+from controlplane.rest_client import segment
 
 usage_app = typer.Typer(no_args_is_help=True, help="Metered usage.")
 invoices_app = typer.Typer(no_args_is_help=True, help="Invoices: list, show, preview, verify.")
@@ -55,7 +56,7 @@ def preview(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
 def show(invoice: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
     """Show an invoice, by number or id, with its lines."""
     api, tenant = login_store.connect(tenant)
-    row = api.get(f"/tenants/{tenant}/invoices/{invoice}")
+    row = api.get(f"/tenants/{tenant}/invoices/{segment(invoice)}")
     if form is Format.JSON:
         output.show_json(row)
         return
@@ -73,7 +74,7 @@ def download(
     """Write an invoice's PDF, or its lines as CSV."""
     api, tenant = login_store.connect(tenant)
     kind = "csv" if file.suffix == ".csv" else "pdf"
-    file.write_bytes(api.get_bytes(f"/tenants/{tenant}/invoices/{invoice}.{kind}"))
+    file.write_bytes(api.get_bytes(f"/tenants/{tenant}/invoices/{segment(invoice)}.{kind}"))
     output.say(f"wrote {file}")
 
 
@@ -84,5 +85,5 @@ def verify(invoice: str, *, how: slow.How) -> None:
     slow.follow(
         f"recomputing {invoice}",
         how,
-        lambda api, tenant: api.post(f"{tenant}/invoices/{invoice}/verify"),
+        lambda api, tenant: api.post(f"{tenant}/invoices/{segment(invoice)}/verify"),
     )

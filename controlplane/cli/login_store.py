@@ -11,7 +11,7 @@ from pathlib import Path
 
 from controlplane.core.errors import Denied
 from controlplane.embedded.supervisor_client import write_atomically
-from controlplane.rest_client import Api
+from controlplane.rest_client import Api, segment
 
 
 @dataclass(frozen=True)
@@ -63,4 +63,4 @@ def connect(tenant: str | None = None) -> tuple[Api, str]:
             "No tenant is chosen: say which with --tenant, or log in as somebody who has one.",
             code="login.missing",
         )
-    return Api(login.url, login.token, patience_seconds=5), chosen
+    return Api(login.url, login.token, patience_seconds=5), segment(chosen)

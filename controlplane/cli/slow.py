@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,8 +38,12 @@ def change(command: Callable[..., None]) -> Callable[..., None]:
     return flat
 
 
-def follow(title: str, how: How, ask: Callable[[Api, str], Json]) -> None:
+def follow(
+    title: str, how: How, ask: Callable[[Api, str], Json], *, once: Mapping[str, str] | None = None
+) -> None:
     """Send ``ask(api, path of the tenant)``, show its progress until it ends, and print it.
+
+    ``once``: what only this answer holds, such as a generated password.
 
     Raises:
         WaypostError: the request was refused, or the operation failed or is slow.
@@ -50,7 +54,9 @@ def follow(title: str, how: How, ask: Callable[[Api, str], Json]) -> None:
         with output.progress(title) as progress:
             operation = api.wait(tenant, operation, progress=progress)
     if how.form is Format.JSON:
-        output.show_json(operation)
+        output.show_json({**operation, **(once or {})})
     else:
         state = "done" if operation["state"] == "Succeeded" else "accepted"
         output.show_text(f"{title}: {state} ({operation['id']})")
+        for name, value in (once or {}).items():
+            output.show_text(f"{name} (shown once): {value}")

@@ -7,6 +7,7 @@ import typer
 from controlplane.cli import login_store, output, slow
 from controlplane.cli.options import Tenant, Yes
 from controlplane.cli.output import Format, Output
+from controlplane.rest_client import segment
 
 app = typer.Typer(no_args_is_help=True, help="Address spaces: list, create, show, delete.")
 
@@ -41,7 +42,7 @@ def create(
 def show(name: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
     """Show a space: phase, endpoints, conditions, what clients must trust."""
     api, tenant = login_store.connect(tenant)
-    space = api.get(f"/tenants/{tenant}/address-spaces/{name}")
+    space = api.get(f"/tenants/{tenant}/address-spaces/{segment(name)}")
     if form is Format.TABLE:
         for endpoint in space.pop("endpoints"):
             address = f"{endpoint['protocol']}://{endpoint['host']}:{endpoint['port']}"
@@ -53,7 +54,7 @@ def show(name: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
 def trust(name: str, tenant: Tenant = None) -> None:
     """Print the certificate (PEM) that clients of the space must trust."""
     api, tenant = login_store.connect(tenant)
-    space = api.get(f"/tenants/{tenant}/address-spaces/{name}")
+    space = api.get(f"/tenants/{tenant}/address-spaces/{segment(name)}")
     for certificate in {endpoint["certificate_pem"] for endpoint in space["endpoints"]}:
         output.show_text(certificate)
 
@@ -77,5 +78,7 @@ def delete(
     slow.follow(
         f"deleting space {name}",
         how,
-        lambda api, tenant: api.delete(f"{tenant}/address-spaces/{name}?volumes={volumes}"),
+        lambda api, tenant: api.delete(
+            f"{tenant}/address-spaces/{segment(name)}?volumes={volumes}"
+        ),
     )

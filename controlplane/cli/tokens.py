@@ -7,6 +7,7 @@ import typer
 from controlplane.cli import login_store, output
 from controlplane.cli.options import Tenant
 from controlplane.cli.output import Format, Output
+from controlplane.rest_client import segment
 
 app = typer.Typer(no_args_is_help=True, help="API tokens of a tenant: list, issue, revoke.")
 
@@ -36,5 +37,5 @@ def issue(
 def revoke(token: str, tenant: Tenant = None) -> None:
     """Revoke a token by its id."""
     api, tenant = login_store.connect(tenant)
-    api.delete(f"/tenants/{tenant}/tokens/{token}")
+    api.delete(f"/tenants/{tenant}/tokens/{segment(token)}")
     output.say(f"revoked {token}")

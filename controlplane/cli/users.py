@@ -8,6 +8,7 @@ import typer
 from controlplane.cli import login_store, output, slow
 from controlplane.cli.options import Tenant, Yes
 from controlplane.cli.output import Format, Output
+from controlplane.rest_client import segment
 
 app = typer.Typer(no_args_is_help=True, help="Messaging users of a space: list, create, revoke.")
 Patterns = Annotated[list[str] | None, typer.Option(help="Address patterns; repeat for more.")]
@@ -17,7 +18,7 @@ Patterns = Annotated[list[str] | None, typer.Option(help="Address patterns; repe
 def list_users(space: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
     """List the messaging users of a space."""
     api, tenant = login_store.connect(tenant)
-    rows = list(api.pages(f"/tenants/{tenant}/address-spaces/{space}/users"))
+    rows = list(api.pages(f"/tenants/{tenant}/address-spaces/{segment(space)}/users"))
     output.show_rows(rows, ["name", "permissions", "phase"], form)
 
 
@@ -40,10 +41,9 @@ def create(
     slow.follow(
         f"creating user {name}",
         how,
-        lambda api, tenant: api.post(f"{tenant}/address-spaces/{space}/users", body),
+        lambda api, tenant: api.post(f"{tenant}/address-spaces/{segment(space)}/users", body),
+        once={} if password else {"password": chosen},
     )
-    if not password:
-        output.errors.print(f"password (shown once): {chosen}", markup=False)
 
 
 @app.command()
@@ -58,7 +58,7 @@ def revoke(
     """Revoke a user; its open connections are closed."""
     if not yes:
         typer.confirm(f"Revoke user {name} and close its connections?", abort=True)
-    path = f"/address-spaces/{space}/users/{name}"
+    path = f"/address-spaces/{segment(space)}/users/{segment(name)}"
     slow.follow(f"revoking user {name}", how, lambda api, tenant: api.delete(f"{tenant}{path}"))
 
 

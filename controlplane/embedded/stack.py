@@ -69,7 +69,7 @@ def up(
         Occupied: ``stack.busy``: another ``up`` or ``down`` of this folder runs, or
             ``stack.running``: it runs already although it ``must_start``.
         Conflict: ``stack.port_taken``: the asked port is in use, or ``stack.port_fixed``: it runs
-            at another.
+            at another; ``stack.folder_taken``: the folder holds files of somebody else.
     """
     with alone(root):
         is_up = _is_up(root)
@@ -197,12 +197,26 @@ def _refuse_early(root: Path, *, is_up: bool, web_port: int | None, must_start: 
     artifacts.artemis_home()
     java.find()
     supervision.check_disk(root)
+    _refuse_foreign_files(root)
     if is_up:
         _refuse_other_use(installations.load(root), web_port, must_start=must_start)
     elif web_port and not ports.is_free(web_port):
         raise Conflict(
             f"Port {web_port} is in use by another program: stop it or choose another --port.",
             code="stack.port_taken",
+        )
+
+
+def _refuse_foreign_files(root: Path) -> None:
+    """Refuse a folder of somebody's files: ``down --purge`` would remove them all."""
+    if not root.is_dir() or _holds_installation(root):
+        return
+    foreign = sorted(each.name for each in root.iterdir() if "installation.json" not in each.name)
+    if foreign:
+        raise Conflict(
+            f"{root} holds other files ({', '.join(foreign[:3])}), and an installation needs a "
+            "folder of its own: choose a new one with --state.",
+            code="stack.folder_taken",
         )
 
 

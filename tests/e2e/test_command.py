@@ -59,7 +59,7 @@ def test_a_space_from_creation_to_deletion(logged_in: Waypost) -> None:
 
     assert json.loads(created.stdout)["state"] == "Succeeded"
     assert address.returncode == user.returncode == revoked.returncode == 0
-    assert "password (shown once)" in user.stderr
+    assert "password (shown once)" in user.stdout
     assert [space["phase"] for space in json.loads(listed.stdout)] == ["Active"]
     assert trusted.stdout.startswith("-----BEGIN CERTIFICATE-----")
     assert deleted.returncode == 0

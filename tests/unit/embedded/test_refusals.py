@@ -106,3 +106,15 @@ def test_a_demonstration_without_its_provider_says_how_to_fetch_it(
 
     assert refused.value.error_code == "keycloak.missing"
     assert not root.exists()
+
+
+def test_a_folder_of_other_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("mine")
+
+    assert refusal(tmp_path) == "stack.folder_taken"
+    assert [each.name for each in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
+    stack._refuse_foreign_files(tmp_path)
+    stack._refuse_foreign_files(tmp_path / "none")
