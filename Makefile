@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-kubernetes images cover lint format types arch bench \
+.PHONY: help setup demo test test-kubernetes test-s3 images cover lint format types arch bench \
 	bench-kubernetes run clean lock openapi
 
 IN_ENV := . .ci/env &&
@@ -24,6 +24,7 @@ test: setup  ## Run every test, with branch coverage (ARGS="-m 'not stack'" choo
 	@.venv/bin/python -m controlplane.embedded.artifacts keycloak
 	@.venv/bin/python -m tests.kubernetes.server.build
 	@.venv/bin/python -m tests.charts.tools
+	@.venv/bin/python -m tests.object_store.servers
 	@$(IN_ENV) coverage run -m pytest $(ARGS)
 	@$(if $(ARGS),,$(MAKE) -s cover)
 
@@ -46,7 +47,7 @@ arch:  ## Check who imports whom, and that no migration is missing
 bench:  ## Measure speed and memory into docs/performance.md
 	@$(IN_ENV) python -m controlplane.demo.bench
 
-bench-kubernetes:  ## Measure the Kubernetes adapter on the test API server (about 10 min)
+bench-kubernetes:  ## Measure the Kubernetes adapter on the test API server (about 13 min)
 	@$(IN_ENV) python -m tests.kubernetes.bench
 
 images: setup  ## Build the container images and try them (root; about 8 min)
@@ -57,6 +58,11 @@ test-kubernetes: setup  ## Run the tests of the Kubernetes adapter and the chart
 	@.venv/bin/python -m tests.kubernetes.server.build
 	@.venv/bin/python -m tests.charts.tools
 	@$(IN_ENV) pytest tests/kubernetes tests/charts tests/unit/infra $(ARGS)
+
+test-s3: setup  ## Run the tests of a lakehouse in an object store, Spark too (fetches 700 MB once)
+	@.venv/bin/python -m controlplane.embedded.artifacts s3
+	@.venv/bin/python -m tests.object_store.servers
+	@$(IN_ENV) WAYPOST_TEST_S3=1 pytest tests/object_store $(ARGS)
 
 run: setup  ## Start the embedded Waypost and leave it running (stop: .venv/bin/waypost down)
 	@$(IN_ENV) waypost up
