@@ -5,7 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.routers.desired_routers import BROKERS, addresses, desired
+from tests.unit.routers.desired_routers import BROKERS, PAIR, addresses, desired
+from workers.messaging.certificates import KeyPair
 from workers.messaging.routers import config, entities
 from workers.messaging.routers.desired import OnBroker, Place, RoutedAddress, Shape
 from workers.services.devrouter import matching
@@ -163,8 +164,26 @@ def test_only_the_base_restarts_a_router() -> None:
     assert cold() != cold(at=Place("/etc/router", "127.0.0.1", 3, 2))
 
 
+def test_what_clients_are_shown_is_in_files_of_its_own_and_changes_live() -> None:
+    place = Place("/etc/router", "127.0.0.1", 1, 2, 3)
+
+    def profiles(text: str) -> dict[str, str]:
+        held = [each for kind, each in json.loads(text) if kind == "listener"]
+        return {each["name"]: each["sslProfile"] for each in held}
+
+    own, first = (config.files(desired(presented=each), place) for each in (None, PAIR))
+    second = config.files(desired(presented=KeyPair("key", "renewed")), place)
+
+    inside = {"wp-management": "wp-server", "wp-mesh": "wp-server"}
+    assert profiles(own[config.BASE_FILE]) == {"wp-public": "wp-server", **inside}
+    assert profiles(first[config.BASE_FILE]) == {"wp-public": "wp-public", **inside}
+    changed = {name for name in first if first[name] != second[name]}
+    assert changed == {"public.key", "public.pem"}
+    assert changed <= config.LIVE_FILES
+
+
 def test_keys_are_secret_files() -> None:
-    files = config.files(desired(), Place("/etc/router", "127.0.0.1", 1, 2))
+    files = config.files(desired(presented=PAIR), Place("/etc/router", "127.0.0.1", 1, 2))
 
     with_keys = {name for name, text in files.items() if "PRIVATE KEY" in text}
     assert with_keys == config.SECRET_FILES

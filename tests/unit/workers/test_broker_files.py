@@ -215,8 +215,36 @@ def test_a_change_of_tenants_things_needs_no_restart() -> None:
 
 
 def test_secrets_are_marked_as_such() -> None:
-    assert {"server.key", "users.properties"} == render.SECRET_FILES
-    assert set(render.files(broker(), PLACE)) >= render.LIVE_FILES
+    files = render.files(broker(presented=KeyPair("shown key", "shown")), PLACE)
+
+    assert {"server.key", "public.key", "users.properties"} == render.SECRET_FILES
+    assert set(files) >= render.LIVE_FILES
+
+
+def test_what_clients_are_shown_is_in_files_of_its_own_and_changes_live() -> None:
+    def rendered(**more: object) -> dict[str, str]:
+        return dict(render.files(broker(**more), PLACE))
+
+    def listeners(text: str) -> dict[str | None, str]:
+        core = ElementTree.fromstring(text).find(f"{CORE}core")
+        assert core is not None
+        found = {each.get("name"): each.text or "" for each in core.iter(f"{CORE}acceptor")}
+        return {
+            name: text.partition("keyStorePath=")[2].split(";")[0] for name, text in found.items()
+        }
+
+    own = rendered()
+    first, second = (rendered(presented=KeyPair("key", shown)) for shown in ("one", "two"))
+
+    assert listeners(own["broker.xml"])["public"] == "/s/etc/server.pemcfg"
+    assert "public.pem" not in own
+    assert listeners(first["broker.xml"]) == {
+        "internal": "/s/etc/server.pemcfg",
+        "public": "/s/etc/public.pemcfg",
+    }
+    assert first["public.pemcfg"] == "source.key=/s/etc/public.key\nsource.cert=/s/etc/public.pem\n"
+    assert first["bootstrap.xml"] != own["bootstrap.xml"]  # other files to listen with: a restart
+    assert {name for name in first if first[name] != second[name]} == {"public.pem"}
 
 
 def _unescaped(text: str) -> str:

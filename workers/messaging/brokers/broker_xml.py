@@ -115,13 +115,9 @@ def _add_wildcards(core: ElementTree.Element) -> None:
 
 def _add_acceptors(core: ElementTree.Element, broker: DesiredBroker, place: Place) -> None:
     acceptors = ElementTree.SubElement(core, "acceptors")
-    tls = (
-        "sslEnabled=true;sslAutoReload=true;keyStoreType=PEMCFG;"
-        f"keyStorePath={place.config_dir}/server.pemcfg;enabledProtocols=TLSv1.2,TLSv1.3"
-    )
     common = "protocols=AMQP;amqpCredits=1000;amqpLowCredits=300;supportAdvisory=false"
     internal = (
-        f"{common};{tls};needClientAuth=true;trustStoreType=PEMCA;"
+        f"{common};{_tls(place, 'server')};needClientAuth=true;trustStoreType=PEMCA;"
         f"trustStorePath={place.config_dir}/authority.pem;saslMechanisms=EXTERNAL;"
         # Routers forward large messages in parts; in one piece they survive a leaving consumer.
         "amqpMinLargeMessageSize=-1"
@@ -132,8 +128,17 @@ def _add_acceptors(core: ElementTree.Element, broker: DesiredBroker, place: Plac
         # SCRAM works here, but the broker does not tell of its refusals: they would be billed as
         # connections. PLAIN is offered inside TLS only.
         limit = f"connectionsAllowed={broker.max_connections}"
+        tls = _tls(place, "server" if broker.presented is None else "public")
         public = f"{common};{tls};saslMechanisms=PLAIN;{limit}"
         _text(acceptors, "acceptor", f"{where}:{place.public_port}?{public}", name="public")
+
+
+def _tls(place: Place, name: str) -> str:
+    """Return the options of a listener that presents the key pair in ``<name>.pemcfg``."""
+    return (
+        "sslEnabled=true;sslAutoReload=true;keyStoreType=PEMCFG;"
+        f"keyStorePath={place.config_dir}/{name}.pemcfg;enabledProtocols=TLSv1.2,TLSv1.3"
+    )
 
 
 def _add_security(core: ElementTree.Element, broker: DesiredBroker) -> None:

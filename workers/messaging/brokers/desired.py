@@ -88,7 +88,10 @@ class Place:
 
 @dataclass(frozen=True)
 class DesiredBroker:
-    """Everything one broker should hold. ``public``: clients reach it themselves (brokered)."""
+    """Everything one broker should hold. ``public``: clients reach it themselves (brokered).
+
+    ``presented``: what clients are shown instead of ``server``, from files of its own.
+    """
 
     public: bool
     addresses: Sequence[DesiredAddress]
@@ -97,6 +100,7 @@ class DesiredBroker:
     server: KeyPair
     authority_pem: str
     max_connections: int = -1  # at once, from clients; -1 is no limit
+    presented: KeyPair | None = None
 
 
 def probe_address(holds: Holds) -> str:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from workers.messaging import certificates
 from workers.messaging.brokers import broker_xml, desired, permissions
 from workers.messaging.brokers.desired import DesiredBroker, Place
+from workers.messaging.certificates import KeyPair
 
 LIVE_FILES = frozenset(
     {
@@ -21,10 +22,13 @@ LIVE_FILES = frozenset(
         "server.key",
         "server.pem",
         "server.pemcfg",
+        "public.key",
+        "public.pem",
+        "public.pemcfg",
         "authority.pem",
     }
 )
-SECRET_FILES = frozenset({"users.properties", "server.key"})
+SECRET_FILES = frozenset({"users.properties", "server.key", "public.key"})
 
 _MODULES = "org.apache.activemq.artemis.spi.core.security.jaas"
 _LOGIN = f"""\
@@ -88,10 +92,8 @@ def files(broker: DesiredBroker, place: Place) -> Mapping[str, str]:
         "login.config": _LOGIN,
         "management.xml": _MANAGEMENT,
         "log4j2.properties": _LOG,
-        "server.key": broker.server.key_pem,
-        "server.pem": broker.server.certificate_pem,
-        "server.pemcfg": f"source.key={place.config_dir}/server.key\n"
-        f"source.cert={place.config_dir}/server.pem\n",
+        **_key_pair("server", broker.server, place),
+        **(_key_pair("public", broker.presented, place) if broker.presented else {}),
         "authority.pem": broker.authority_pem,
         **_identities(broker),
     }
@@ -104,6 +106,16 @@ def properties(entries: Mapping[str, str]) -> str:
     """
     lines = [f"{_escaped(key)} = {_escaped(value)}" for key, value in sorted(entries.items())]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _key_pair(name: str, pair: KeyPair, place: Place) -> Mapping[str, str]:
+    """Return a key pair's files, with the one that a listener names (key store type PEMCFG)."""
+    return {
+        f"{name}.key": pair.key_pem,
+        f"{name}.pem": pair.certificate_pem,
+        f"{name}.pemcfg": f"source.key={place.config_dir}/{name}.key\n"
+        f"source.cert={place.config_dir}/{name}.pem\n",
+    }
 
 
 def _identities(broker: DesiredBroker) -> Mapping[str, str]:

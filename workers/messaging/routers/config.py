@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from workers.messaging.certificates import KeyPair
 from workers.messaging.routers import entities
 from workers.messaging.routers.desired import (
     CLIENT_VHOST,
@@ -19,11 +20,12 @@ from workers.messaging.routers.desired import (
 
 CONFIG_FILE = "router.json"
 BASE_FILE = "base.json"
-_KEYS = frozenset({"server.key", "broker-client.key", "auth-client.key"})
+_KEYS = frozenset({"server.key", "public.key", "broker-client.key", "auth-client.key"})
 LIVE_FILES = frozenset(
     {
         CONFIG_FILE,
         "server.pem",
+        "public.pem",
         "broker-client.pem",
         "auth-client.pem",
         "space-ca.pem",
@@ -52,21 +54,23 @@ def files(router: DesiredRouter, place: Place) -> Mapping[str, str]:
     return {
         CONFIG_FILE: _json([*base, *live]),
         BASE_FILE: _json(base),
-        "server.key": router.server.key_pem,
-        "server.pem": router.server.certificate_pem,
-        "broker-client.key": router.client.key_pem,
-        "broker-client.pem": router.client.certificate_pem,
-        "auth-client.key": router.auth.client.key_pem,
-        "auth-client.pem": router.auth.client.certificate_pem,
+        **_key_pair("server", router.server),
+        **(_key_pair("public", router.presented) if router.presented else {}),
+        **_key_pair("broker-client", router.client),
+        **_key_pair("auth-client", router.auth.client),
         "space-ca.pem": router.authority_pem,
         "control-ca.pem": router.auth.authority_pem,
     }
 
 
+def _key_pair(name: str, pair: KeyPair) -> Mapping[str, str]:
+    return {f"{name}.key": pair.key_pem, f"{name}.pem": pair.certificate_pem}
+
+
 def _base(router: DesiredRouter, place: Place) -> Sequence[_Entry]:
     return [
         ("router", {"id": router.name, "mode": _mode(place), "defaultDistribution": "unavailable"}),
-        *_profiles(place.config_dir),
+        *_profiles(place.config_dir, is_own=router.presented is None),
         (
             "authServicePlugin",
             {
@@ -77,7 +81,7 @@ def _base(router: DesiredRouter, place: Place) -> Sequence[_Entry]:
                 "sslProfile": "wp-auth-client",
             },
         ),
-        *_listeners(place),
+        *_listeners(place, "wp-server" if router.presented is None else "wp-public"),
         *_policy(router.max_connections),
     ]
 
@@ -90,7 +94,9 @@ def _mode(place: Place) -> str:
     return "standalone" if place.mesh_port is None else "interior"
 
 
-def _profiles(folder: str) -> Sequence[_Entry]:
+def _profiles(folder: str, *, is_own: bool) -> Sequence[_Entry]:
+    """Return the TLS profiles; without one for clients (``is_own``) they are shown the servers'."""
+
     def profile(name: str, certificate: str, authority: str) -> _Entry:
         attributes = {
             "name": name,
@@ -102,12 +108,13 @@ def _profiles(folder: str) -> Sequence[_Entry]:
 
     return [
         profile("wp-server", "server", "space-ca"),
+        *([] if is_own else [profile("wp-public", "public", "space-ca")]),
         profile(entities.BROKER_PROFILE, "broker-client", "space-ca"),
         profile("wp-auth-client", "auth-client", "control-ca"),
     ]
 
 
-def _listeners(place: Place) -> Sequence[_Entry]:
+def _listeners(place: Place, public_profile: str) -> Sequence[_Entry]:
     both: Mapping[str, Any] = {
         "host": place.bind_host,
         "role": "normal",
@@ -128,7 +135,8 @@ def _listeners(place: Place) -> Sequence[_Entry]:
         "saslMechanisms": "EXTERNAL",
         "policyVhost": INTERNAL_VHOST,
     }
-    listeners: list[_Entry] = [("listener", {**public, **both}), ("listener", {**internal, **both})]
+    shown = {**public, **both, "sslProfile": public_profile}
+    listeners: list[_Entry] = [("listener", shown), ("listener", {**internal, **both})]
     if place.mesh_port is not None:
         mesh = {"name": "wp-mesh", "port": place.mesh_port, "saslMechanisms": "EXTERNAL"}
         listeners.append(("listener", {**both, **mesh, "role": "inter-router"}))

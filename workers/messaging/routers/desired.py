@@ -90,6 +90,7 @@ class DesiredRouter:
     ``leads``: this one alone holds the link routes, because brokers key durable subscriptions by
     router. ``mates``: the routers that it dials to be one with them; each pair is joined once.
     ``allowed``: user -> connections opened before that moment are to be closed.
+    ``presented``: what clients are shown instead of ``server``, from files of its own.
     """
 
     name: str
@@ -104,6 +105,7 @@ class DesiredRouter:
     mates: Sequence[MateAt] = ()
     max_connections: int | None = None
     allowed: Mapping[str, datetime] = field(default_factory=dict)
+    presented: KeyPair | None = None
 
 
 PROBE_PREFIX = "$waypost.probe."
