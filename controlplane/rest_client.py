@@ -40,8 +40,9 @@ class Refused(WaypostError):
         super().__init__(
             str(problem.get("detail", f"It answered {http_status} and no reason: is it Waypost?")),
             code=str(problem.get("code", "internal")),
-            **dict(problem.get("fields") or {}),
         )
+        # Not as arguments: a field of the request may be called like one of ours.
+        self.fields = dict(problem.get("fields") or {})
         self.http_status = http_status
 
 

@@ -7,12 +7,14 @@ Exit codes, for scripts (docs/cli.md lists them too)::
     2  wrong usage               6  over a quota
     3  not logged in, not        7  nobody answers, or something is missing
        allowed                      on this machine: try again after mending it
+                               130  interrupted
 """
 
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -21,9 +23,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from controlplane.cli import cells
 from controlplane.core.errors import (
     Conflict,
     Denied,
+    Invalid,
     Missing,
     QuotaExceeded,
     Unavailable,
@@ -39,6 +43,8 @@ _BY_KIND: Sequence[tuple[type[WaypostError], int]] = (
     (Conflict, 5),
     (Unavailable, 7),
 )
+_MOST_REASONS = 20
+_UNBROKEN = 100_000  # columns: no line of an answer in a pipe is wrapped or cut
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
@@ -49,8 +55,20 @@ class Format(StrEnum):
     JSON = "json"
 
 
+_asked: ContextVar[Format] = ContextVar("_asked", default=Format.TABLE)
+
+
+def answer_in(form: Format) -> Format:
+    """Answer in ``form`` from now on, refusals too; return it."""
+    _asked.set(form)
+    return form
+
+
 Output = Annotated[
-    Format, typer.Option("-o", "--output", help="A table for people, or JSON for programs.")
+    Format,
+    typer.Option(
+        "-o", "--output", callback=answer_in, help="A table for people, or JSON for programs."
+    ),
 ]
 
 
@@ -61,9 +79,10 @@ def show_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], output:
         return
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in columns:
-        table.add_column(Text(column.replace("_", " ")), overflow="fold")
+        table.add_column(Text(cells.heading(column)), overflow="fold")
     for row in rows:
-        table.add_row(*[_text(row.get(column)) for column in columns])
+        said = [cells.text(column, row.get(column), row) for column in columns]
+        table.add_row(*[Text(each.replace("\n", "; ")) for each in said])
     _stdout().print(table)
 
 
@@ -73,8 +92,10 @@ def show_one(row: Mapping[str, Any], output: Format) -> None:
         show_json(row)
         return
     table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
     for name, value in row.items():
-        table.add_row(Text(name.replace("_", " ")), _text(value))
+        table.add_row(Text(cells.heading(name)), Text(cells.text(name, value, row)))
     _stdout().print(table)
 
 
@@ -106,14 +127,33 @@ def progress(title: str) -> Iterator[Callable[[Json], None]]:
         yield update
 
 
+def confirm(question: str) -> None:
+    """Return if a person agrees; otherwise nothing is done and the command ends with 1.
+
+    Raises:
+        Invalid: ``confirmation.missing``: there is nobody to ask.
+    """
+    try:
+        agreed = typer.confirm(question, err=True)
+    except typer.Abort:
+        if sys.stdin.isatty():
+            raise
+        raise Invalid(
+            "Nobody can answer here, so nothing was done: pass --yes to do it without a question.",
+            code="confirmation.missing",
+        ) from None
+    if not agreed:
+        say("nothing was done")
+        raise typer.Exit(1)
+
+
 @contextmanager
 def refusals() -> Iterator[None]:
     """End the process with the documented exit code when the block raises an expected error."""
     try:
         yield
     except WaypostError as error:
-        errors.print(f"{error.message}", style="red", markup=False)
-        errors.print(f"code: {error.error_code}", style="dim", markup=False)
+        _tell(error)
         raise SystemExit(exit_code(error)) from None
     except OSError as error:  # a file the caller named, a folder or a home that is not writable
         errors.print(
@@ -121,6 +161,7 @@ def refusals() -> Iterator[None]:
         )
         raise SystemExit(1) from None
     except KeyboardInterrupt:
+        say("interrupted")
         raise SystemExit(130) from None
 
 
@@ -133,15 +174,31 @@ def exit_code(error: WaypostError) -> int:
     return next((code for kind, code in _BY_KIND if isinstance(error, kind)), 1)
 
 
+def _tell(error: WaypostError) -> None:
+    """Print a refusal: words and the reasons of each field, or one line of JSON."""
+    if _asked.get() is Format.JSON:
+        told = {"code": error.error_code, "message": error.message, "fields": dict(error.fields)}
+        sys.stderr.write(json.dumps(told, default=str) + "\n")
+        return
+    errors.print(error.message, style="red", markup=False)
+    for reason in _reasons(error):
+        errors.print(f"  {reason}", markup=False)
+    errors.print(f"code: {error.error_code}", style="dim", markup=False)
+
+
+def _reasons(error: WaypostError) -> Sequence[str]:
+    """Return what is wrong with each field, but for what the message says already."""
+    found = [
+        f"{name}: {reason}"
+        for name, reasons in error.fields.items()
+        if isinstance(reasons, list | tuple)
+        for reason in reasons
+        if str(reason) not in error.message
+    ]
+    rest = len(found) - _MOST_REASONS
+    return [*found[:_MOST_REASONS], *([f"and {rest} more"] if rest > 0 else [])]
+
+
 def _stdout() -> Console:
     # Made at each use, so that a test's captured stdout is the one written to.
-    return Console(highlight=False)
-
-
-def _text(value: Any) -> Text:
-    """Return a cell; square brackets in it are what somebody wrote, and no markup."""
-    if value is None:
-        return Text("-")
-    if isinstance(value, list | dict):
-        return Text(json.dumps(value, default=str))
-    return Text(str(value))
+    return Console(highlight=False, width=None if sys.stdout.isatty() else _UNBROKEN)

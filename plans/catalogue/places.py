@@ -45,18 +45,19 @@ class Problems:
         """Return when there are none.
 
         Raises:
-            CatalogueInvalid: there are some; the message tells the first.
+            CatalogueInvalid: there are some; the message tells where the first is.
         """
         if not self.found:
             return
         fields: dict[str, list[str]] = {}
         for line, path, reason in sorted(self.found):
             fields.setdefault(path, []).append(f"line {line}: {reason}")
-        line, path, reason = min(self.found)
-        more = f" ({len(self.found) - 1} more mistakes)" if len(self.found) > 1 else ""
+        line, path, _ = min(self.found)
+        number = len(self.found)
+        count = "a mistake" if number == 1 else f"{number} mistakes, the first"
         refusal = CatalogueInvalid(
-            f"Line {line}, {path}: {reason}{more}. Nothing was published: mend it and publish "
-            "again."
+            f"The catalogue has {count} in line {line} ({path}). Nothing was published: mend "
+            f"{'it' if number == 1 else 'them'} and publish again."
         )
         refusal.fields = fields  # not as arguments: a path may be called like one of ours
         raise refusal

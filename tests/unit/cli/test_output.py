@@ -1,6 +1,7 @@
 """Exit codes that scripts can use, and answers in the form they were asked for."""
 
 import json
+from contextvars import ContextVar
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,61 @@ def test_refusals_print_message_and_code_and_no_traceback(
     assert "space.busy" in shown.err
     assert "Traceback" not in shown.err
     assert shown.out == ""
+
+
+def test_refusals_say_what_is_wrong_with_each_field(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit), output.refusals():
+        raise Refused(
+            {
+                "code": "address_space.invalid",
+                "detail": "The space cannot be made like this.",
+                "fields": {"name": ["Too long.", "No [dots]."], "code": ["Unknown."]},
+            },
+            400,
+        )
+
+    lines = [line.strip() for line in capfd.readouterr().err.splitlines()]
+    assert lines[1:4] == ["name: Too long.", "name: No [dots].", "code: Unknown."]
+
+
+def test_refusals_say_nothing_twice(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit), output.refusals():
+        raise Invalid("'.' is no address. No dots.", address=["No dots."])
+
+    assert capfd.readouterr().err.count("No dots.") == 1
+
+
+def test_refusals_stop_after_twenty_reasons(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit), output.refusals():
+        raise Invalid("All wrong.", **{f"field{n}": ["Wrong."] for n in range(33)})
+
+    shown = capfd.readouterr().err
+    assert shown.count(": Wrong.") == 20
+    assert "and 13 more" in shown
+
+
+def test_refusals_of_a_program_are_json(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "_asked", ContextVar("_asked", default=output.Format.JSON))
+
+    with pytest.raises(SystemExit) as ended, output.refusals():
+        raise Invalid("No.", code="address.invalid", address=["No dots."])
+
+    assert ended.value.code == 1
+    assert json.loads(capfd.readouterr().err) == {
+        "code": "address.invalid",
+        "message": "No.",
+        "fields": {"address": ["No dots."]},
+    }
+
+
+def test_an_interrupt_ends_in_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended, output.refusals():
+        raise KeyboardInterrupt
+
+    assert ended.value.code == 130
+    assert capfd.readouterr().err == "interrupted\n"
 
 
 def test_refusals_name_the_file_that_cannot_be_written(
