@@ -68,6 +68,7 @@ def test_again_writes_nothing_and_lists_each_kind_once(
 
     assert [each for each in counting.calls if each[0] != "GET"] == []
     assert len(counting.calls) == len(set(counting.calls))
+    assert not any(path.endswith("/events") for _verb, path in counting.calls)
 
 
 @pytest.mark.parametrize("memory_mb", [128, 704, 1728])
@@ -182,7 +183,7 @@ def test_what_is_edited_by_hand_is_taken_back(
     CoreV1Api(admin).patch_namespaced_config_map(
         "broker-0-main", namespace.name, {"data": {"broker.xml": "<edited/>", "more": "x"}}
     )
-    _merge(api, path, opened)
+    merge(api, path, opened)
     CoreV1Api(admin).delete_namespaced_secret("broker-0", namespace.name)
 
     run(infra, namespace)
@@ -207,7 +208,7 @@ def test_another_applier_is_named_and_not_fought(
         "metadata": {"name": "broker-0", "namespace": namespace.name},
         "spec": {"replicas": 3},
     }
-    _apply_as(admin, "gitops", theirs)
+    apply_as(admin, "gitops", theirs)
 
     with pytest.raises(InfraError) as refused:
         run(infra, namespace)
@@ -224,7 +225,7 @@ def test_a_stray_policy_under_our_labels_is_removed(
     stray = api.find(resources.NETWORK_POLICY, namespace.name, "clients")
     assert stray is not None
     metadata = {"name": "stray", "namespace": namespace.name, "labels": stray["metadata"]["labels"]}
-    _apply_as(admin, "waypost", {**stray, "metadata": metadata})
+    apply_as(admin, "waypost", {**stray, "metadata": metadata})
 
     run(infra, namespace)
 
@@ -278,7 +279,7 @@ def test_a_balancer_without_an_address_yet_is_waited_for(
         infra.ensure_endpoint(namespace, "broker-0")
     assert (pending.value.reason, pending.value.retry) == ("EndpointPending", True)
 
-    _merge(
+    merge(
         api,
         resources.SERVICE.path(namespace.name, "messaging") + "/status",
         {"status": {"loadBalancer": {"ingress": [{"ip": "192.0.2.7"}]}}},
@@ -342,14 +343,15 @@ def test_a_cluster_that_does_not_answer_is_waited_for(
     assert (away.value.reason, away.value.retry) == ("ClusterUnreachable", True)
 
 
-def _merge(api: Api, path: str, body: dict[str, Any]) -> None:
+def merge(api: Api, path: str, body: dict[str, Any]) -> None:
+    """Edit as a person would."""
     status, answer = api._request(
         "PATCH", path, body=body, content_type="application/merge-patch+json"
     )
     assert status == 200, answer
 
 
-def _apply_as(admin: ApiClient, manager: str, manifest: dict[str, Any]) -> None:
+def apply_as(admin: ApiClient, manager: str, manifest: dict[str, Any]) -> None:
     """Apply by force as another field manager."""
     metadata = manifest["metadata"]
     path = resources.of(manifest).path(metadata["namespace"], metadata["name"])

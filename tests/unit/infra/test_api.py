@@ -112,6 +112,22 @@ def test_a_hostile_name_stays_one_path_segment_or_is_refused() -> None:
             resources.SECRET.path(hostile, "x")
 
 
+def test_what_the_cluster_adds_at_each_write_is_refused_in_words(stub: Stub) -> None:
+    manifest: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "x", "namespace": "n"},
+        "spec": {"selector": {"a": "b"}, "ports": []},
+    }
+    stub.answers = [(200, {**manifest, "spec": {"selector": {"a": "b", "mesh": "on"}}})]
+
+    with pytest.raises(InfraError, match="/spec/selector at each write") as refused:
+        stub.client.apply(manifest)
+
+    assert (refused.value.reason, refused.value.retry) == ("AdmissionAdds", False)
+    assert [verb for verb, _path in stub.asked] == ["PATCH", "PATCH"]
+
+
 def test_somebody_elses_conflict_is_never_forced(stub: Stub) -> None:
     cause = {"reason": "FieldManagerConflict", "message": 'conflict with "gitops" using v1'}
     conflict = {"message": "conflict", "details": {"causes": [cause]}}

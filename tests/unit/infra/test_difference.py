@@ -7,7 +7,7 @@ import pytest
 
 from tests.unit.infra.places import SPACE, broker, cluster
 from workers.infra.base import Kind, Room
-from workers.infra.kubernetes import difference, instances, isolation, resources
+from workers.infra.kubernetes import difference, endpoints, instances, isolation, resources
 
 WANTED = difference.stamped(instances.stateful_set(cluster(), broker()))
 POLICY = difference.stamped(
@@ -38,15 +38,10 @@ CONTAINER = ("spec", "template", "spec", "containers", 0)
         changed(WANTED, "metadata", "labels", "theirs", to="x"),
         changed(WANTED, "spec", "minReadySeconds", to=0),
         changed(WANTED, *CONTAINER, "terminationMessagePath", to="/dev/termination-log"),
-        # an injected sidecar
-        changed(
-            WANTED,
-            *CONTAINER[:-1],
-            to=[{"name": "mesh"}, *WANTED["spec"]["template"]["spec"]["containers"]],
-        ),
+        changed(WANTED, "spec", "template", "spec", "nodeSelector", to={"disk": "fast"}),
     ],
 )
-def test_defaults_and_additions_of_others_are_settled(live: dict[str, Any]) -> None:
+def test_defaults_and_what_concerns_the_place_is_settled(live: dict[str, Any]) -> None:
     assert difference.is_settled(resources.STATEFUL_SET, WANTED, live)
 
 
@@ -61,6 +56,15 @@ def test_defaults_and_additions_of_others_are_settled(live: dict[str, Any]) -> N
         changed(WANTED, *CONTAINER, "command", to=["sh"]),
         changed(WANTED, *CONTAINER, "securityContext", to={}),
         changed(WANTED, *CONTAINER[:-1], to=[]),
+        # what sees the messages, or changes what runs
+        changed(
+            WANTED,
+            *CONTAINER[:-1],
+            to=[{"name": "mesh"}, *WANTED["spec"]["template"]["spec"]["containers"]],
+        ),
+        changed(WANTED, *CONTAINER[:-2], "initContainers", to=[{"name": "spy"}]),
+        changed(WANTED, *CONTAINER, "envFrom", to=[{"secretRef": {"name": "x"}}]),
+        changed(WANTED, *CONTAINER, "lifecycle", to={"preStop": {"exec": {}}}),
         # what we stopped wanting is only in the digest
         changed(WANTED, "metadata", "annotations", to={difference.DIGEST: "0"}),
     ],
@@ -80,6 +84,27 @@ def test_what_differs_in_our_fields_is_not_settled(live: dict[str, Any] | None) 
 def test_nobody_adds_to_a_policy(live: dict[str, Any]) -> None:
     assert difference.is_settled(resources.NETWORK_POLICY, POLICY, changed(POLICY, "status", to={}))
     assert not difference.is_settled(resources.NETWORK_POLICY, POLICY, live)
+
+
+SERVICE = difference.stamped(endpoints.service(cluster(), SPACE, Kind.BROKER))
+
+
+@pytest.mark.parametrize(
+    ("live", "fields"),
+    [
+        (changed(SERVICE, "spec", "clusterIP", to="10.0.0.1"), []),
+        (changed(SERVICE, "spec", "ports", 0, "nodePort", to=30001), []),
+        (changed(SERVICE, "spec", "selector", "more", to="x"), ["/spec/selector"]),
+        (changed(SERVICE, "spec", "externalIPs", to=["192.0.2.1"]), ["/spec/externalIPs"]),
+        (
+            changed(SERVICE, "spec", "ports", to=[{"port": 1}, *SERVICE["spec"]["ports"]]),
+            ["/spec/ports"],
+        ),
+    ],
+)
+def test_what_is_added_to_a_service_is_named(live: dict[str, Any], fields: list[str]) -> None:
+    assert difference.additions(resources.SERVICE, SERVICE, live) == fields
+    assert difference.is_settled(resources.SERVICE, SERVICE, live) == (not fields)
 
 
 def test_everything_that_is_built_is_settled_by_itself() -> None:

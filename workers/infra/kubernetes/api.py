@@ -14,7 +14,7 @@ from kubernetes.client import ApiClient
 from urllib3.util.retry import Retry
 
 from workers.infra.base import InfraError
-from workers.infra.kubernetes import refusals, resources
+from workers.infra.kubernetes import difference, refusals, resources
 from workers.infra.kubernetes.resources import Manifest, Resource
 
 logger = structlog.get_logger(__name__)
@@ -104,18 +104,29 @@ class Api:
     def _without_additions(self, manifest: Manifest, applied: Manifest) -> Manifest:
         """Take away what others added where nobody may: an apply leaves their fields alone."""
         resource = resources.of(manifest)
-        wanted = [each for each in resource.exact if applied.get(each) != manifest.get(each)]
-        if not wanted:
+        added = difference.additions(resource, manifest, applied)
+        if not added:
             return applied
+        logger.warning("taking out what was added", object=_title(manifest), fields=added)
         metadata = manifest["metadata"]
         status, body = self._request(
             "PATCH",
             resource.path(metadata.get("namespace"), metadata["name"]),
             {"fieldManager": _REPAIRER},
-            body=[{"op": "add", "path": f"/{each}", "value": manifest[each]} for each in wanted],
+            body=[_put_back(each, manifest) for each in added],
             content_type="application/json-patch+json",
         )
-        return self._checked(status, body, _title(manifest))
+        cleaned = self._checked(status, body, _title(manifest))
+        left = difference.additions(resource, manifest, cleaned)
+        if left:
+            raise InfraError(
+                f"{_title(manifest)}: something in the cluster adds to {', '.join(left)} at each "
+                "write. Exempt namespaces with the label app.kubernetes.io/part-of=waypost from "
+                "that webhook or policy.",
+                reason="AdmissionAdds",
+                retry=False,
+            )
+        return cleaned
 
     def _is_edited_by_hand(self, manifest: Manifest, refusal: Mapping[str, Any]) -> bool:
         """Return whether none of those in our way applies (server-side) what it wants."""
@@ -162,6 +173,14 @@ class Api:
                 retry=True,
             ) from error
         return response.status, _parsed(response.data)
+
+
+def _put_back(pointer: str, manifest: Manifest) -> Mapping[str, Any]:
+    """Return the operation (RFC 6902) that makes a field say what the manifest says."""
+    value = difference.at(manifest, pointer)
+    if value is None:
+        return {"op": "remove", "path": pointer}
+    return {"op": "add", "path": pointer, "value": value}
 
 
 def _parsed(data: bytes) -> Manifest:

@@ -7,6 +7,7 @@ is only in the live object. And every field that we want, because anybody may ha
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from workers.infra.kubernetes.resources import Manifest, Resource
@@ -44,29 +45,69 @@ def is_settled(resource: Resource, wanted: Manifest, live: Mapping[str, Any] | N
     """Return whether ``live`` holds all of ``wanted`` (stamped), and nothing of ours besides."""
     if live is None or live["metadata"].get("deletionTimestamp"):
         return False
-    if any(live.get(field) != wanted.get(field) for field in resource.exact):
-        return False
-    merged = {key: value for key, value in wanted.items() if key not in resource.exact}
-    return holds(live, merged)
+    return holds(live, wanted) and not additions(resource, wanted, live)
+
+
+def additions(resource: Resource, wanted: Manifest, live: Mapping[str, Any]) -> Sequence[str]:
+    """Return the fields (JSON pointers) into which somebody put what we did not write."""
+    exact = [each for each in resource.exact if at(live, each) != at(wanted, each)]
+    closed = [
+        each
+        for each in resource.closed
+        if has_more(at(live, each), at(wanted, each), each.rpartition("/")[2])
+    ]
+    return sorted(exact + closed)
+
+
+def at(manifest: Mapping[str, Any], pointer: str) -> object:
+    """Return the field of a JSON pointer (RFC 6901); None where it is not."""
+    found: Any = manifest
+    for part in pointer.split("/")[1:]:
+        found = (found or {}).get(part)
+    return found
+
+
+def has_more(live: object, wanted: object, field: str = "") -> bool:
+    """Return whether ``live`` has a list, a mapping or an element that ``wanted`` has not.
+
+    A single value beside ours is a default of the API's.
+    """
+    if isinstance(live, Mapping) and isinstance(wanted, Mapping):
+        return any(has_more(value, wanted.get(key), key) for key, value in live.items())
+    if isinstance(live, list) and isinstance(wanted, list):
+        pairs = _paired(wanted, live, field)
+        return any(ours is None or has_more(theirs, ours) for ours, theirs in pairs)
+    return wanted is None and isinstance(live, Mapping | list) and bool(live)
 
 
 def holds(live: object, wanted: object, field: str = "") -> bool:
     """Return whether ``live`` says all that ``wanted`` says; it may say more."""
+    if live == wanted:
+        return True
     if isinstance(wanted, Mapping):
         return isinstance(live, Mapping) and all(
             holds(live.get(key), value, key) for key, value in wanted.items()
         )
     if isinstance(wanted, Sequence) and not isinstance(wanted, str):
         return _holds_list(live if isinstance(live, Sequence) else [], wanted, field)
-    return bool(live == wanted)
+    return False
 
 
 def _holds_list(live: Sequence[Any], wanted: Sequence[Any], field: str) -> bool:
+    if field not in _KEYS and len(live) != len(wanted):
+        return False
+    return all(holds(theirs, ours) for theirs, ours in _paired(live, wanted, field))
+
+
+def _paired(
+    one: Sequence[Any], other: Sequence[Any], field: str
+) -> Sequence[tuple[Any | None, Any]]:
+    """Return each element of ``other`` after the one of ``one`` that is its counterpart, if any."""
     key = _KEYS.get(field, "")
-    if not key or not all(isinstance(each, Mapping) for each in wanted):
-        return len(live) == len(wanted) and all(map(holds, live, wanted))
-    by_key = {_identity(each, key): each for each in live if isinstance(each, Mapping)}
-    return all(holds(by_key.get(_identity(each, key)), each) for each in wanted)
+    if not key or not all(isinstance(each, Mapping) for each in (*one, *other)):
+        return list(zip_longest(one[: len(other)], other))
+    by_key = {_identity(each, key): each for each in one}
+    return [(by_key.get(_identity(each, key)), each) for each in other]
 
 
 def _identity(element: Mapping[str, Any], key: str) -> str:

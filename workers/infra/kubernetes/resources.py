@@ -12,13 +12,18 @@ _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.:_-]*[A-Za-z0-9])?")
 
 @dataclass(frozen=True)
 class Resource:
-    """One kind of object. ``exact`` are top-level fields in which nobody may add anything."""
+    """One kind of object, and where nobody may add anything (JSON pointers, RFC 6901).
+
+    ``exact`` fields must be as we write them. In ``closed`` ones the API puts values of its own
+    beside ours (defaults), but no list, no mapping and no element.
+    """
 
     kind: str
     api_version: str
     plural: str
     namespaced: bool = True
     exact: frozenset[str] = frozenset()
+    closed: frozenset[str] = frozenset()
 
     def path(self, namespace: str | None, name: str | None = None) -> str:
         """Return the API's path of one object, or of the collection.
@@ -42,22 +47,53 @@ ROLE_BINDING = Resource(
     "RoleBinding",
     "rbac.authorization.k8s.io/v1",
     "rolebindings",
-    exact=frozenset({"roleRef", "subjects"}),
+    exact=frozenset({"/roleRef", "/subjects"}),
 )
 NETWORK_POLICY = Resource(
-    "NetworkPolicy", "networking.k8s.io/v1", "networkpolicies", exact=frozenset({"spec"})
+    "NetworkPolicy", "networking.k8s.io/v1", "networkpolicies", exact=frozenset({"/spec"})
 )
-RESOURCE_QUOTA = Resource("ResourceQuota", "v1", "resourcequotas", exact=frozenset({"spec"}))
-LIMIT_RANGE = Resource("LimitRange", "v1", "limitranges")
+RESOURCE_QUOTA = Resource("ResourceQuota", "v1", "resourcequotas", exact=frozenset({"/spec"}))
+LIMIT_RANGE = Resource("LimitRange", "v1", "limitranges", exact=frozenset({"/spec"}))
 SERVICE_ACCOUNT = Resource("ServiceAccount", "v1", "serviceaccounts")
-SECRET = Resource("Secret", "v1", "secrets", exact=frozenset({"data"}))
-CONFIG_MAP = Resource("ConfigMap", "v1", "configmaps", exact=frozenset({"data"}))
-SERVICE = Resource("Service", "v1", "services")
-DISRUPTION_BUDGET = Resource("PodDisruptionBudget", "policy/v1", "poddisruptionbudgets")
-STATEFUL_SET = Resource("StatefulSet", "apps/v1", "statefulsets")
-INGRESS = Resource("Ingress", "networking.k8s.io/v1", "ingresses")
-TLS_ROUTE = Resource("TLSRoute", "gateway.networking.k8s.io/v1alpha2", "tlsroutes")
-ROUTE = Resource("Route", "route.openshift.io/v1", "routes")
+SECRET = Resource("Secret", "v1", "secrets", exact=frozenset({"/data"}))
+CONFIG_MAP = Resource("ConfigMap", "v1", "configmaps", exact=frozenset({"/data"}))
+SERVICE = Resource(
+    "Service",
+    "v1",
+    "services",
+    exact=frozenset({"/spec/selector", "/spec/externalIPs"}),
+    closed=frozenset({"/spec/ports"}),
+)
+DISRUPTION_BUDGET = Resource(
+    "PodDisruptionBudget",
+    "policy/v1",
+    "poddisruptionbudgets",
+    exact=frozenset({"/spec/selector"}),
+)
+_POD = "/spec/template/spec"
+STATEFUL_SET = Resource(
+    "StatefulSet",
+    "apps/v1",
+    "statefulsets",
+    closed=frozenset(
+        f"{_POD}/{each}" for each in ("containers", "initContainers", "volumes", "hostAliases")
+    ),
+)
+INGRESS = Resource(
+    "Ingress",
+    "networking.k8s.io/v1",
+    "ingresses",
+    closed=frozenset({"/spec/rules", "/spec/tls", "/spec/defaultBackend"}),
+)
+TLS_ROUTE = Resource(
+    "TLSRoute",
+    "gateway.networking.k8s.io/v1alpha2",
+    "tlsroutes",
+    closed=frozenset({"/spec/parentRefs", "/spec/hostnames", "/spec/rules"}),
+)
+ROUTE = Resource(
+    "Route", "route.openshift.io/v1", "routes", closed=frozenset({"/spec/alternateBackends"})
+)
 POD = Resource("Pod", "v1", "pods")
 VOLUME_CLAIM = Resource("PersistentVolumeClaim", "v1", "persistentvolumeclaims")
 

@@ -1,0 +1,242 @@
+"""What others add to objects of ours, beside what we wrote: taken out where it opens or diverts."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from kubernetes.client import ApiClient
+
+from tests.kubernetes.conftest import ROOM, CountingApi, broker
+from tests.kubernetes.test_adapter import apply_as, run
+from workers.infra.base import InfraError, Namespace
+from workers.infra.kubernetes import resources
+from workers.infra.kubernetes.adapter import KubernetesInfra
+from workers.infra.kubernetes.api import Api
+from workers.infra.kubernetes.cluster import Cluster, EndpointChoice, EndpointKind
+from workers.infra.kubernetes.resources import Resource
+
+_STRATEGIC = "application/strategic-merge-patch+json"
+
+
+def pod(**fields: Any) -> dict[str, Any]:
+    return {"spec": {"template": {"spec": fields}}}
+
+
+SPY = {"name": "spy", "image": "example/spy:1"}
+ACCOUNT = {"kind": "ServiceAccount", "name": "default", "namespace": "default"}
+DIVERTED = {"spec": {"selector": {"app": "spy"}}}
+ADDITIONS: dict[str, tuple[Resource, str, dict[str, Any]]] = {
+    "selector": (resources.SERVICE, "messaging", DIVERTED),
+    "selector of an instance": (resources.SERVICE, "broker-0", DIVERTED),
+    "port": (
+        resources.SERVICE,
+        "messaging",
+        {"spec": {"ports": [{"name": "more", "port": 9999, "protocol": "TCP"}]}},
+    ),
+    "outside address": (
+        resources.SERVICE,
+        "messaging",
+        {"spec": {"externalIPs": ["203.0.113.7"]}},
+    ),
+    "rule": (
+        resources.NETWORK_POLICY,
+        "clients",
+        {"spec": {"podSelector": {}, "ingress": [{}]}},
+    ),
+    "way": (
+        resources.NETWORK_POLICY,
+        "deny-all",
+        {"spec": {"podSelector": {}, "egress": [{}]}},
+    ),
+    "limit": (
+        resources.LIMIT_RANGE,
+        "waypost",
+        {"spec": {"limits": [{"type": "Pod", "max": {"memory": "1Mi"}}]}},
+    ),
+    "container": (resources.STATEFUL_SET, "broker-0", pod(containers=[SPY])),
+    "first container": (resources.STATEFUL_SET, "broker-0", pod(initContainers=[SPY])),
+    "volume": (
+        resources.STATEFUL_SET,
+        "broker-0",
+        pod(volumes=[{"name": "spy", "secret": {"secretName": "broker-0"}}]),
+    ),
+    "variable": (
+        resources.STATEFUL_SET,
+        "broker-0",
+        pod(
+            containers=[{"name": "broker", "env": [{"name": "JAVA_TOOL_OPTIONS", "value": "spy"}]}]
+        ),
+    ),
+    "argument": (
+        resources.STATEFUL_SET,
+        "broker-0",
+        pod(containers=[{"name": "broker", "args": ["--spy"]}]),
+    ),
+    "name": (
+        resources.STATEFUL_SET,
+        "broker-0",
+        pod(hostAliases=[{"ip": "203.0.113.7", "hostnames": ["broker-1"]}]),
+    ),
+    "evictions": (
+        resources.DISRUPTION_BUDGET,
+        "broker",
+        {"spec": {"selector": {"matchExpressions": [{"key": "x", "operator": "Exists"}]}}},
+    ),
+}
+
+
+def said(api: Api, resource: Resource, namespace: Namespace, name: str) -> Any:
+    """Return what the object says, without what the cluster writes into it."""
+    live = api.find(resource, namespace.name, name)
+    assert live is not None
+    return {key: live[key] for key in live.keys() - {"metadata", "status"}}
+
+
+# Fields that the API gives to one manager as a whole: who applies one takes ours away.
+TAKEN = {"selector", "selector of an instance", "rule", "limit", "evictions"}
+
+
+@pytest.mark.parametrize(
+    ("addition", "how"),
+    [(each, "by hand") for each in ADDITIONS]
+    + [(each, "applied") for each in ADDITIONS if each not in TAKEN],
+)
+def test_what_is_added_is_taken_out(
+    infra: KubernetesInfra,
+    admin: ApiClient,
+    api: Api,
+    counting: CountingApi,
+    namespace: Namespace,
+    addition: str,
+    how: str,
+) -> None:
+    resource, name, body = ADDITIONS[addition]
+    namespace = replace(namespace, name=f"wp-{addition}-{how}".replace(" ", "-"))
+    run(infra, namespace)
+    before = said(api, resource, namespace, name)
+    if how == "applied":
+        head = {"apiVersion": resource.api_version, "kind": resource.kind}
+        apply_as(
+            admin,
+            "somebody",
+            {**head, "metadata": {"name": name, "namespace": namespace.name}, **body},
+        )
+    else:
+        path = resource.path(namespace.name, name)
+        status, answer = api._request("PATCH", path, body=body, content_type=_STRATEGIC)
+        assert status == 200, answer
+    assert said(api, resource, namespace, name) != before
+
+    run(infra, namespace)
+
+    assert said(api, resource, namespace, name) == before
+    counting.calls.clear()
+    run(infra, namespace)
+    # but a pod that was replaced is told of its files
+    written = [path for verb, path in counting.calls if verb != "GET" and "/pods/" not in path]
+    assert written == []
+
+
+@pytest.mark.parametrize("addition", sorted(TAKEN))
+def test_what_an_applier_takes_is_told(
+    infra: KubernetesInfra, admin: ApiClient, namespace: Namespace, addition: str
+) -> None:
+    resource, name, body = ADDITIONS[addition]
+    namespace = replace(namespace, name=f"wp-taken-{addition}".replace(" ", "-"))
+    run(infra, namespace)
+    head = {"apiVersion": resource.api_version, "kind": resource.kind}
+    metadata = {"name": name, "namespace": namespace.name}
+    apply_as(admin, "gitops", {**head, "metadata": metadata, **body})
+
+    with pytest.raises(InfraError, match=r"also belong\(s\) to gitops") as refused:
+        run(infra, namespace)
+
+    assert refused.value.reason == "FieldConflict"
+
+
+def test_a_subject_more_is_taken_out(
+    infra: KubernetesInfra, api: Api, namespace: Namespace
+) -> None:
+    run(infra, namespace)
+    before = said(api, resources.ROLE_BINDING, namespace, "waypost-worker")
+    path = resources.ROLE_BINDING.path(namespace.name, "waypost-worker")
+    subjects = {"subjects": [*before["subjects"], ACCOUNT]}
+    status, answer = api._request("PATCH", path, body=subjects, content_type=_STRATEGIC)
+    assert status == 200, answer
+
+    run(infra, namespace)
+
+    assert said(api, resources.ROLE_BINDING, namespace, "waypost-worker") == before
+
+
+def test_a_port_of_the_nodes_stays_the_same(
+    api: Api, wanted_cluster: Cluster, namespace: Namespace
+) -> None:
+    choice = EndpointChoice(EndpointKind.NODE_PORT, domain="mq.example.org")
+    infra = KubernetesInfra(api, replace(wanted_cluster, endpoint=choice))
+    infra.ensure_namespace(namespace, ROOM)
+    first = infra.ensure_endpoint(namespace, "broker-0")
+    path = resources.SERVICE.path(namespace.name, "messaging")
+    more = {"spec": {"ports": [{"name": "more", "port": 9999}], "selector": {"app": "spy"}}}
+    api._request("PATCH", path, body=more, content_type=_STRATEGIC)
+
+    infra.ensure_namespace(namespace, ROOM)
+    again = infra.ensure_endpoint(namespace, "broker-0")
+
+    service = said(api, resources.SERVICE, namespace, "messaging")["spec"]
+    assert again == first
+    assert [each["name"] for each in service["ports"]] == ["amqps"]
+    assert "app" not in service["selector"]
+
+
+def test_an_ingress_leads_nowhere_else(
+    api: Api, wanted_cluster: Cluster, namespace: Namespace
+) -> None:
+    choice = EndpointChoice(EndpointKind.INGRESS, domain="mq.example.org")
+    infra = KubernetesInfra(api, replace(wanted_cluster, endpoint=choice))
+    infra.ensure_namespace(namespace, ROOM)
+    infra.ensure_endpoint(namespace, "broker-0")
+    before = said(api, resources.INGRESS, namespace, "messaging")
+    backend = {"service": {"name": "spy", "port": {"number": 1}}}
+    path = resources.INGRESS.path(namespace.name, "messaging")
+    api._request("PATCH", path, body={"spec": {"defaultBackend": backend}}, content_type=_STRATEGIC)
+
+    infra.ensure_namespace(namespace, ROOM)
+    infra.ensure_endpoint(namespace, "broker-0")
+
+    assert said(api, resources.INGRESS, namespace, "messaging") == before
+
+
+def test_a_pod_security_of_former_times_is_not_enforced(
+    infra: KubernetesInfra, api: Api, namespace: Namespace
+) -> None:
+    """The standard of version 1.0 allows what today's forbids."""
+    run(infra, namespace)
+    former = {"metadata": {"labels": {"pod-security.kubernetes.io/enforce-version": "v1.0"}}}
+    path = resources.NAMESPACE.path(None, namespace.name)
+    status, _ = api._request("PATCH", path, body=former, content_type=_STRATEGIC)
+    assert status == 200
+
+    run(infra, namespace)
+
+    live = api.find(resources.NAMESPACE, None, namespace.name)
+    assert live is not None
+    assert live["metadata"]["labels"]["pod-security.kubernetes.io/enforce-version"] == "latest"
+
+
+def test_a_broker_of_the_same_files_is_as_before(
+    infra: KubernetesInfra, api: Api, namespace: Namespace
+) -> None:
+    """A repair leaves the digest of what the pod is made from, so nothing restarts for it later."""
+    run(infra, namespace)
+    path = resources.STATEFUL_SET.path(namespace.name, "broker-0")
+    api._request("PATCH", path, body=pod(containers=[SPY]), content_type=_STRATEGIC)
+
+    infra.ensure_namespace(namespace, ROOM)
+    status = infra.ensure_instance(broker(namespace), may_restart=False)
+
+    assert not status.held_back
+    (container,) = said(api, resources.STATEFUL_SET, namespace, "broker-0")["spec"]["template"][
+        "spec"
+    ]["containers"]
+    assert container["name"] == "broker"
