@@ -154,6 +154,22 @@ class InvoiceCsvView(TenantView):
         return attachment(content, "text/csv", f"{row.number or row.pk}.csv")
 
 
+class InvoiceJsonView(TenantView):
+    """One bill for programs."""
+
+    needs = {"GET": Permission.VIEW_BILLING}
+
+    @schema.describe(
+        "Get an invoice's document as JSON",
+        response={(200, "application/json"): OpenApiTypes.OBJECT},
+    )
+    def get(self, request: Request, tenant: str, invoice: str) -> HttpResponse:
+        """By number or id; the very bytes that a verification compares."""
+        row = get_invoice(self.tenant, invoice)
+        content = rendering.json(document_of(row))
+        return attachment(content, "application/json", f"{row.number or row.pk}.json")
+
+
 class InvoiceVerifyView(TenantView):
     """The proof."""
 

@@ -57,6 +57,7 @@ urlpatterns = [
     path(f"{_TENANT}/invoices/preview", invoices.PreviewView.as_view()),
     path(f"{_TENANT}/invoices/<str:invoice>.pdf", invoices.InvoicePdfView.as_view()),
     path(f"{_TENANT}/invoices/<str:invoice>.csv", invoices.InvoiceCsvView.as_view()),
+    path(f"{_TENANT}/invoices/<str:invoice>.json", invoices.InvoiceJsonView.as_view()),
     path(f"{_TENANT}/invoices/<str:invoice>/verify", invoices.InvoiceVerifyView.as_view()),
     path(f"{_TENANT}/invoices/<str:invoice>", invoices.InvoiceView.as_view()),
     path(f"{_TENANT}/address-spaces", address_spaces.AddressSpacesView.as_view()),

@@ -66,6 +66,7 @@ ROUTES = [
     route("GET", "/invoices/none", BILLING, 404),
     route("GET", "/invoices/none.pdf", BILLING, 404),
     route("GET", "/invoices/none.csv", BILLING, 404),
+    route("GET", "/invoices/none.json", BILLING, 404),
     route("POST", "/invoices/none/verify", BILLING, 404),
     route("GET", "/address-spaces", ALL, 200),
     route(

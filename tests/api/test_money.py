@@ -258,14 +258,17 @@ def test_invoice_files_hold_the_lines(cast, owner, draft):
     else:
         assert as_pdf.content.startswith(b"%PDF-")
         assert as_pdf["Content-Type"] == "application/pdf"
+    as_json = owner.get(cast.path(f"/invoices/{draft.pk}.json"))
 
+    assert as_json.content.decode() == draft.document
+    assert as_json["Content-Type"] == "application/json"
 
 def test_invoice_of_another_tenant_is_missing_by_every_name(cast, draft, staff):
     staff.post(f"/api/v1/staff/invoices/{draft.pk}/approve", {})
     number = staff.post(f"/api/v1/staff/invoices/{draft.pk}/issue").json()["number"]
     outsider = cast.call("outsider")
 
-    for name in (draft.pk, number, f"{number}.pdf", f"{number}.csv"):
+    for name in (draft.pk, number, f"{number}.pdf", f"{number}.csv", f"{number}.json"):
         problem(outsider.get(f"/api/v1/tenants/other/invoices/{name}"), 404, "missing")
     problem(outsider.post(f"/api/v1/tenants/other/invoices/{number}/verify"), 404, "missing")
 
