@@ -1,17 +1,35 @@
 """`waypost usage` and `waypost invoices`: what was used, what it costs, and the proof."""
 
+from collections.abc import Mapping
+from decimal import Decimal
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from controlplane.cli import login_store, output, slow
+from controlplane.cli import cells, login_store, output, slow
 from controlplane.cli.options import Tenant
 from controlplane.cli.output import Format, Output
+from controlplane.core.errors import Invalid
 from controlplane.rest_client import segment
 
 usage_app = typer.Typer(no_args_is_help=True, help="Metered usage.")
 invoices_app = typer.Typer(no_args_is_help=True, help="Invoices: list, show, preview, verify.")
+_HOUR_MS = 3_600_000
+# What nobody reads in base units: meter -> base units in one unit, and the unit.
+_UNITS = {
+    "connection_ms": (_HOUR_MS, "connection-hours"),
+    "stored_byte_ms": (_HOUR_MS * 2**30, "GiB-hours"),
+}
+
+
+class Kind(StrEnum):
+    """The forms of an invoice; each is the suffix of a file too."""
+
+    PDF = "pdf"
+    CSV = "csv"
+    JSON = "json"
 
 
 @usage_app.command("show")
@@ -29,8 +47,11 @@ def show_usage(
     if form is Format.JSON:
         output.show_json(usage)
         return
-    output.show_rows(usage["items"], ["space", "address", "meter", "quantity"], form)
-    output.show_text(f"as of {usage['as_of'] or 'never: nothing was collected yet'}")
+    rows = [_readable(item) for item in usage["items"]]
+    output.show_rows(rows, ["space", "address", "meter", "quantity", "unit"], form)
+    as_of = usage["as_of"]
+    told = cells.instant(as_of) if as_of else "never: nothing was collected yet"
+    output.show_text(f"as of {told}")
 
 
 @invoices_app.command("list")
@@ -38,7 +59,7 @@ def list_invoices(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
     """List the tenant's invoices, newest period first."""
     api, tenant = login_store.connect(tenant)
     rows = list(api.pages(f"/tenants/{tenant}/invoices"))
-    columns = ["number", "id", "state", "starts_at", "ends_at", "currency", "total_minor"]
+    columns = ["number", "id", "state", "starts_at", "ends_at", "total_minor"]
     output.show_rows(rows, columns, form)
 
 
@@ -48,7 +69,7 @@ def preview(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
     api, tenant = login_store.connect(tenant)
     made = api.get(f"/tenants/{tenant}/invoices/preview")
     if form is Format.TABLE:
-        made.pop("document")
+        made["currency"] = made.pop("document")["currency"]
     output.show_one(made, form)
 
 
@@ -62,18 +83,25 @@ def show(invoice: str, tenant: Tenant = None, form: Output = Format.TABLE) -> No
         return
     lines = (row.pop("document") or {}).get("lines", [])
     output.show_one(row, form)
-    output.show_rows(lines, ["description", "quantity", "unit", "amount_minor"], form)
+    rows = [
+        {**line, "quantity": _quantity(line["quantity"]), "currency": row["currency"]}
+        for line in lines
+    ]
+    output.show_rows(rows, ["description", "quantity", "unit", "amount_minor"], form)
 
 
 @invoices_app.command()
 def download(
     invoice: str,
-    file: Annotated[Path, typer.Option("--to", help="Where to write it: .pdf or .csv.")],
+    file: Annotated[Path, typer.Option("--to", help="Where to write it: .pdf, .csv or .json.")],
+    kind: Annotated[
+        Kind | None, typer.Option("--format", help="Only for a file without a suffix.")
+    ] = None,
     tenant: Tenant = None,
 ) -> None:
-    """Write an invoice's PDF, or its lines as CSV."""
+    """Write an invoice as PDF, its lines as CSV, or the whole document as JSON."""
+    kind = _kind(file, kind)
     api, tenant = login_store.connect(tenant)
-    kind = "csv" if file.suffix == ".csv" else "pdf"
     file.write_bytes(api.get_bytes(f"/tenants/{tenant}/invoices/{segment(invoice)}.{kind}"))
     output.say(f"wrote {file}")
 
@@ -83,7 +111,41 @@ def download(
 def verify(invoice: str, *, how: slow.How) -> None:
     """Recompute an invoice from its pinned samples; ends with 1 unless every byte is the same."""
     slow.follow(
-        f"recomputing {invoice}",
+        f"invoice {invoice}",
         how,
         lambda api, tenant: api.post(f"{tenant}/invoices/{segment(invoice)}/verify"),
+        done="verified, every byte is the same",
     )
+
+
+def _kind(file: Path, asked: Kind | None) -> Kind:
+    """Return the form that the file's suffix names, or the asked one where there is no suffix.
+
+    Raises:
+        Invalid: ``invoice.format``: the suffix names none, or another than was asked.
+    """
+    suffix = file.suffix.lower().removeprefix(".")
+    if not suffix and asked:
+        return asked
+    if suffix not in list(Kind):
+        raise Invalid(
+            f"{file} names no form of an invoice: end it with .pdf, .csv or .json, or give a "
+            "name without a suffix and --format.",
+            code="invoice.format",
+        )
+    if asked not in (None, suffix):
+        raise Invalid(
+            f"{file} would hold {asked}: name it .{asked}, or leave --format away.",
+            code="invoice.format",
+        )
+    return Kind(suffix)
+
+
+def _readable(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    per, unit = _UNITS.get(item["meter"], (1, ""))
+    return {**item, "quantity": _quantity(Decimal(item["quantity"]) / per), "unit": unit}
+
+
+def _quantity(value: Decimal | str | float) -> str:
+    """Return a quantity with thousands separated and at most six places."""
+    return f"{Decimal(str(value)):,.6f}".rstrip("0").rstrip(".")

@@ -39,11 +39,17 @@ def change(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def follow(
-    title: str, how: How, ask: Callable[[Api, str], Json], *, once: Mapping[str, str] | None = None
+    title: str,
+    how: How,
+    ask: Callable[[Api, str], Json],
+    *,
+    done: str = "",
+    once: Mapping[str, str] | None = None,
 ) -> None:
     """Send ``ask(api, path of the tenant)``, show its progress until it ends, and print it.
 
-    ``once``: what only this answer holds, such as a generated password.
+    ``done``: what its success means, in words. ``once``: what only this answer holds, such as a
+    generated password.
 
     Raises:
         WaypostError: the request was refused, or the operation failed or is slow.
@@ -56,7 +62,8 @@ def follow(
     if how.form is Format.JSON:
         output.show_json({**operation, **(once or {})})
     else:
-        state = "done" if operation["state"] == "Succeeded" else "accepted"
+        is_done = operation["state"] == "Succeeded"
+        state = (done or "done") if is_done else "accepted"
         output.show_text(f"{title}: {state} ({operation['id']})")
         for name, value in (once or {}).items():
             output.show_text(f"{name} (shown once): {value}")

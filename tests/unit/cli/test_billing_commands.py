@@ -1,0 +1,140 @@
+"""Invoices and usage on the command line: readable amounts, the right file, an answer to verify."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controlplane.core.errors import WaypostError
+from controlplane.rest_client import Api, OperationFailed
+from tests.unit.cli.conftest import Run
+
+INVOICES = "/tenants/acme/invoices"
+ROW = {
+    "number": "INV-1",
+    "id": "inv_x",
+    "state": "issued",
+    "starts_at": "2026-10-01T00:00:00Z",
+    "ends_at": "2026-11-01T00:00:00Z",
+    "currency": "EUR",
+    "total_minor": 123456,
+}
+LINE = {
+    "description": "Messages",
+    "quantity": "1234.500000000000",
+    "unit": "thousand",
+    "amount_minor": 99,
+}
+
+
+def test_list_shows_amounts_as_money(run: Run, answers: dict[str, Any]) -> None:
+    answers[INVOICES] = {"items": [ROW], "next": None}
+
+    shown = run("invoices", "list")
+
+    assert "1,234.56 EUR" in shown.stdout
+    assert "2026-10-01 00:00:00 UTC" in shown.stdout
+    assert json.loads(run("invoices", "list", "-o", "json").stdout) == [ROW]
+
+
+def test_show_prints_lines_and_totals_as_money(run: Run, answers: dict[str, Any]) -> None:
+    answers[f"{INVOICES}/INV-1"] = {**ROW, "tax_minor": 0, "document": {"lines": [LINE]}}
+
+    words = run("invoices", "show", "INV-1").stdout
+
+    assert "1,234.5 " in words
+    assert "0.99 EUR" in words
+    assert "1,234.56 EUR" in words
+
+
+def test_preview_shows_its_amount_as_money(run: Run, answers: dict[str, Any]) -> None:
+    document = {"currency": "JPY", "lines": []}
+    answers[f"{INVOICES}/preview"] = {"total_minor": 5000, "document": document}
+
+    assert "5,000 JPY" in run("invoices", "preview").stdout
+
+
+def test_usage_is_shown_in_units_that_people_read(run: Run, answers: dict[str, Any]) -> None:
+    item = {"space": "orders", "address": ""}
+    usage = {
+        "as_of": "2026-11-21T19:48:54Z",
+        "items": [
+            {**item, "meter": "connection_ms", "quantity": 5_400_000},
+            {**item, "meter": "messages_in", "quantity": 1_234_567},
+        ],
+    }
+    answers["/tenants/acme/usage"] = usage
+
+    lines = run("usage", "show").stdout.splitlines()
+
+    assert lines[1].split() == ["orders", "connection_ms", "1.5", "connection-hours"]
+    assert lines[2].split() == ["orders", "messages_in", "1,234,567"]
+    assert lines[3] == "as of 2026-11-21 19:48:54 UTC"
+    assert json.loads(run("usage", "show", "-o", "json").stdout) == usage
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "kind"),
+    [
+        ("bill.pdf", [], "pdf"),
+        ("bill.CSV", [], "csv"),
+        ("bill.json", [], "json"),
+        ("bill.json", ["--format", "json"], "json"),
+        ("bill", ["--format", "csv"], "csv"),
+    ],
+)
+def test_download_writes_what_the_suffix_names(
+    run: Run, answers: dict[str, Any], tmp_path: Path, name: str, options: list[str], kind: str
+) -> None:
+    answers[f"{INVOICES}/INV-1.{kind}"] = kind.encode()
+
+    ended = run("invoices", "download", "INV-1", "--to", tmp_path / name, *options)
+
+    assert ended.exit_code == 0, ended.output
+    assert (tmp_path / name).read_text() == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "word"),
+    [
+        ("bill.docx", [], ".pdf, .csv or .json"),
+        ("bill", [], "--format"),
+        ("bill.docx", ["--format", "pdf"], ".pdf, .csv or .json"),
+        ("bill.pdf", ["--format", "json"], "name it .json"),
+    ],
+)
+def test_download_refuses_a_name_that_says_something_else(
+    run: Run, answers: dict[str, Any], tmp_path: Path, name: str, options: list[str], word: str
+) -> None:
+    ended = run("invoices", "download", "INV-1", "--to", tmp_path / name, *options)
+
+    assert isinstance(ended.exception, WaypostError), ended.output
+    assert ended.exception.error_code == "invoice.format"
+    assert word in ended.exception.message
+    assert not (tmp_path / name).exists()
+
+
+def test_verify_says_that_the_invoice_is_right(run: Run, answers: dict[str, Any]) -> None:
+    answers[f"{INVOICES}/INV-1/verify"] = {"id": "op_1", "state": "Succeeded"}
+
+    ended = run("invoices", "verify", "INV-1")
+
+    assert ended.exit_code == 0
+    assert "INV-1: verified, every byte is the same" in ended.stdout
+
+
+def test_verify_says_what_differs(
+    run: Run, answers: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OperationFailed("lines.1.amount_minor: 1, now 2", code="invoice.differs")
+
+    answers[f"{INVOICES}/INV-1/verify"] = {"id": "op_1", "state": "Running"}
+    monkeypatch.setattr(Api, "wait", fail)
+
+    ended = run("invoices", "verify", "INV-1")
+
+    assert isinstance(ended.exception, WaypostError)
+    assert ended.exception.error_code == "invoice.differs"
+    assert "verified" not in ended.stdout
