@@ -19,6 +19,8 @@ def list_users(space: str, tenant: Tenant = None, form: Output = Format.TABLE) -
     """List the messaging users of a space."""
     api, tenant = login_store.connect(tenant)
     rows = list(api.pages(f"/tenants/{tenant}/address-spaces/{segment(space)}/users"))
+    if form is Format.TABLE:
+        rows = [{**row, "permissions": _words(row["permissions"])} for row in rows]
     output.show_rows(rows, ["name", "permissions", "phase"], form)
 
 
@@ -57,9 +59,16 @@ def revoke(
 ) -> None:
     """Revoke a user; its open connections are closed."""
     if not yes:
-        typer.confirm(f"Revoke user {name} and close its connections?", abort=True)
+        output.confirm(f"Revoke user {name} and close its connections?")
     path = f"/address-spaces/{segment(space)}/users/{segment(name)}"
     slow.follow(f"revoking user {name}", how, lambda api, tenant: api.delete(f"{tenant}{path}"))
+
+
+def _words(permissions: list[dict[str, list[str]]]) -> list[str]:
+    return [
+        f"{' and '.join(each['operations'])} on {' '.join(each['addresses'])}"
+        for each in permissions
+    ]
 
 
 def _permissions(send: list[str] | None, recv: list[str] | None) -> list[dict[str, list[str]]]:
