@@ -8,6 +8,8 @@ their own with an installation's environment.
 
 def main() -> None:
     """Run the command line; the console script's entry point."""
-    from controlplane.cli import app
-
+    try:
+        from controlplane.cli import app
+    except KeyboardInterrupt:  # what is imported takes long enough to be interrupted
+        raise SystemExit(130) from None
     app.run()

@@ -59,7 +59,7 @@ def delete(
 ) -> None:
     """Delete an address with what is stored in it; what it used is still billed."""
     if not yes:
-        typer.confirm(f"Delete address {address} and every message in it?", abort=True)
+        output.confirm(f"Delete address {address} and every message in it?")
     path = f"/address-spaces/{segment(space)}/addresses/{segment(address)}"
     slow.follow(
         f"deleting address {address}", how, lambda api, tenant: api.delete(f"{tenant}{path}")

@@ -1,6 +1,10 @@
 """The command tree, and the one place where an expected error becomes an exit code."""
 
+import sys
+from typing import Any
+
 import typer
+from typer.core import TyperGroup
 
 from controlplane.cli import (
     addresses,
@@ -14,13 +18,30 @@ from controlplane.cli import (
     users,
 )
 
+
+class Commands(TyperGroup):
+    """The commands, each of which may be interrupted, or lack somebody who answers a question."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; one that nobody lets come to its end says so in one line."""
+        try:
+            return super().invoke(ctx)
+        except (KeyboardInterrupt, typer.Abort) as error:
+            if isinstance(error, typer.Abort) and not sys.stdin.isatty():
+                output.say("Nobody can answer here: give what it asks for as an option (--help).")
+                raise typer.Exit(2) from None
+            output.say("interrupted")
+            raise typer.Exit(130) from None
+
+
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     help="Messaging as a service: run it, use it, check its bills.",
     epilog="Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not allowed, 4 missing, "
-    "5 conflict, 6 over a quota, 7 not available.",
+    "5 conflict, 6 over a quota, 7 not available, 130 interrupted.",
 )
 for command in (
     installation.up,

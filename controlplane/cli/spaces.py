@@ -74,7 +74,7 @@ def delete(
     volumes = "keep" if keep_volumes else "delete"
     if not yes:
         stored = "" if keep_volumes else " and every message in it"
-        typer.confirm(f"Delete space {name}{stored}?", abort=True)
+        output.confirm(f"Delete space {name}{stored}?")
     slow.follow(
         f"deleting space {name}",
         how,
