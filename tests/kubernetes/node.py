@@ -1,8 +1,9 @@
 """A made-up node: stands in for scheduler and kubelet on the test API server.
 
 Binds every pending pod to itself, reports it running and ready, and completes deletions. Pods whose
-name it is told to ``withhold`` stay unready, and those of ``missing`` images cannot be started, so
-that a rollout can fail in a test.
+name is in ``withheld`` stay unready, those of ``missing`` images cannot be started, those in
+``homeless`` are taken by no node for the reason given, and of those in ``lost`` it confirms no
+deletion, as a node that is away: so that things can fail in a test.
 """
 
 import threading
@@ -29,6 +30,8 @@ class Node:
         self._next_ip = 0
         self.withheld: set[str] = set()
         self.missing: set[str] = set()
+        self.homeless: dict[str, str] = {}
+        self.lost: set[str] = set()
 
     def register(self) -> None:
         self._core.create_node({"metadata": {"name": NAME}, "status": {"capacity": _ROOM}})
@@ -69,21 +72,37 @@ class Node:
         self._stopping.set()
 
     def _look_at(self, pod: Any) -> None:
+        name = pod.metadata.name
         try:
+            if name in self.lost:
+                return
             if pod.metadata.deletion_timestamp:
                 self.end(pod)
                 self._core.delete_namespaced_pod(
                     pod.metadata.name, pod.metadata.namespace, grace_period_seconds=0
                 )
+            elif not pod.spec.node_name and name in self.homeless:
+                self._leave_outside(pod, self.homeless[name])
             elif not pod.spec.node_name:
                 self._bind(pod)
             elif pod.spec.containers[0].image in self.missing:
                 self._refuse(pod)
-            elif pod.metadata.name not in self.withheld:
+            elif name not in self.withheld:
                 self._keep(pod)
         except ApiException as error:
             if error.status not in _GONE_OR_CHANGED:
                 raise
+
+    def _leave_outside(self, pod: Any, why: str) -> None:
+        """Say of a pod, once, that no node can take it."""
+        if pod.status.conditions:
+            return
+        told = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+        self._core.patch_namespaced_pod_status(
+            pod.metadata.name,
+            pod.metadata.namespace,
+            {"status": {"conditions": [{**told, "message": why}]}},
+        )
 
     def _refuse(self, pod: Any) -> None:
         """Say of a pod, once, that its image cannot be had."""

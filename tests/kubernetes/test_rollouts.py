@@ -62,9 +62,13 @@ class Site:
         self.space = rows.make_space(rows.make_tenant())
         Broker.objects.create(space=self.space, ordinal=1)
 
+    @property
+    def infra(self) -> KubernetesInfra:
+        return KubernetesInfra(self.api, self.cluster)
+
     def reconcile(self, seconds: float = 30) -> Outcome | None:
         doors = Doors(
-            infra=KubernetesInfra(self.api, self.cluster),
+            infra=self.infra,
             brokers=self._brokers,
             routers=None,  # type: ignore[arg-type]
             routing=fake_routing(),

@@ -49,7 +49,7 @@ def waiting(reason: str, message: str = "") -> list[dict[str, Any]]:
 def test_a_pod_is_one_status(
     seen: list[dict[str, Any]], running: bool, message: str, trouble: str
 ) -> None:
-    found = observed.status(SET, seen)
+    found = observed.status(SET, seen, NOW)
 
     assert (found.name, found.running, found.message) == ("broker-0", running, message)
     assert found.trouble == trouble
@@ -64,15 +64,66 @@ def test_a_pod_that_no_node_takes_says_why() -> None:
         "message": "0/3 nodes are available: 3 volume node affinity conflict.",
     }
 
-    found = observed.status(SET, [pod(ready=False, conditions=[unscheduled])])
+    found = observed.status(SET, [pod(ready=False, conditions=[unscheduled])], NOW)
 
-    assert found.trouble.startswith("Unschedulable: 0/3 nodes are available")
+    assert found.trouble == (
+        "Unschedulable: 0/3 nodes are available: 3 volume node affinity conflict. Its volume lies "
+        'on a node that is away or has no room: bring the node back, or see "A volume is lost" in '
+        "docs/operate/disaster.md"
+    )
 
 
 def test_a_pod_that_cannot_be_made_says_why() -> None:
     refused = {**SET, "status": {"conditions": [{"message": "exceeded quota: team"}]}}
 
-    assert observed.status(refused, []).message == "exceeded quota: team"
+    assert observed.status(refused, [], NOW).message == "exceeded quota: team"
+
+
+def event(reason: str, at: str, message: str = "exceeded quota: team") -> dict[str, Any]:
+    return {"reason": reason, "lastTimestamp": at, "message": message}
+
+
+@pytest.mark.parametrize(
+    ("events", "words"),
+    [
+        ([], ""),
+        ([event("Killing", "2026-01-01T11:00:00Z")], ""),
+        (
+            [event("FailedCreate", "2026-01-01T11:00:00Z")],
+            (
+                "its pod is not made: a quota of the cluster is used up: raise it, or make room. "
+                "The cluster said: exceeded quota: team"
+            ),
+        ),
+        # it was made since, and is missing for another reason
+        (
+            [
+                event("SuccessfulCreate", "2026-01-01T11:30:00Z"),
+                event("FailedCreate", "2026-01-01T11:00:00Z"),
+            ],
+            "",
+        ),
+        # the quota's own beginnings
+        ([event("FailedCreate", "2026-01-01T11:00:00Z", "status unknown for quota: x")], ""),
+        (
+            [event("FailedCreate", "2026-01-01T11:00:00Z", "no such account")],
+            "its pod is not made: the cluster refuses it. The cluster said: no such account",
+        ),
+    ],
+)
+def test_the_last_event_says_why_a_pod_is_missing(events: list[dict[str, Any]], words: str) -> None:
+    assert observed.why_missing(events) == words
+
+
+def test_a_pod_whose_end_nobody_confirms_names_its_node() -> None:
+    def ending(due: str) -> str:
+        there = pod(ready=True)
+        there["metadata"]["deletionTimestamp"] = due
+        there["spec"] = {"nodeName": "node-7"}
+        return observed.status(SET, [there], NOW).trouble
+
+    assert ending("2026-01-01T11:59:30Z") == ""
+    assert ending("2026-01-01T11:50:00Z").startswith("its node node-7 does not confirm")
 
 
 def test_a_namespace_that_does_not_end_says_what_holds_it() -> None:

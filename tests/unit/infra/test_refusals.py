@@ -27,6 +27,8 @@ CONFLICT = {
         (403, "unable to create: namespace x is being terminated", "NamespaceEnding", True),
         (403, 'violates PodSecurity "restricted:latest"', "PodSecurity", False),
         (400, 'admission webhook "policy.example" denied the request', "AdmissionRefused", False),
+        (403, "status unknown for quota: x, resources: pods", "QuotaPending", True),
+        (500, 'failed calling webhook "policy.example": timeout', "AdmissionUnanswered", True),
         (422, "ValidatingAdmissionPolicy 'p' denied request", "AdmissionRefused", False),
         (404, 'namespaces "x" not found', "NamespaceMissing", True),
         (404, "the server could not find the requested resource", "KindMissing", False),

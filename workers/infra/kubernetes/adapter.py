@@ -97,7 +97,10 @@ class KubernetesInfra:
                 snapshot.ensure(instances.with_former_claims(manifest, former))
         self._refresh_files(spec, snapshot)
         applied = snapshot.of(resources.STATEFUL_SET)[spec.name]
-        status = observed.status(applied, list(snapshot.of(resources.POD).values()))
+        pods = list(snapshot.of(resources.POD).values())
+        status = observed.status(applied, pods, datetime.now(UTC))
+        if not status.boot:
+            status = replace(status, trouble=self._why_missing(spec))
         return replace(status, held_back=held_back)
 
     def restart_instance(self, namespace: Namespace, name: str) -> None:
@@ -107,7 +110,8 @@ class KubernetesInfra:
     def list_instances(self, namespace: Namespace) -> Sequence[InstanceStatus]:
         pods = self._api.list(resources.POD, namespace.name, labels.OURS)
         found = self._api.list(resources.STATEFUL_SET, namespace.name, labels.OURS)
-        return [observed.status(each, pods) for each in found]
+        now = datetime.now(UTC)
+        return [observed.status(each, pods, now) for each in found]
 
     def delete_instance(
         self, namespace: Namespace, name: str, *, keep_volume: bool = False
@@ -183,6 +187,12 @@ class KubernetesInfra:
         live = snapshot.of(resources.STATEFUL_SET).get(spec.name)
         wanted = instances.stateful_set(self._cluster, spec)
         return live is not None and observed.made_from(live) != observed.made_from(wanted)
+
+    def _why_missing(self, spec: InstanceSpec) -> str:
+        """Return why the pod is not made; asked only where it is missing."""
+        fields = {"involvedObject.kind": "StatefulSet", "involvedObject.name": spec.name}
+        events = self._api.list(resources.EVENT, spec.namespace.name, {}, fields)
+        return observed.why_missing(events)
 
     def _refresh_files(self, spec: InstanceSpec, snapshot: Snapshot) -> None:
         """Let a running pod see its changed files soon."""

@@ -52,10 +52,16 @@ class Api:
         return self._checked(status, body, f"{resource.kind} {name}")
 
     def list(
-        self, resource: Resource, namespace: str | None, selector: Mapping[str, str]
+        self,
+        resource: Resource,
+        namespace: str | None,
+        selector: Mapping[str, str],
+        fields: Mapping[str, str] | None = None,
     ) -> Sequence[Manifest]:
         """Return the objects with these labels; none where the kind is not known at all."""
-        query = {"labelSelector": ",".join(f"{key}={value}" for key, value in selector.items())}
+        query = {"labelSelector": _selected(selector)}
+        if fields:
+            query["fieldSelector"] = _selected(fields)
         status, body = self._request("GET", resource.path(namespace), query)
         if status == _MISSING:
             return []
@@ -173,6 +179,10 @@ class Api:
                 retry=True,
             ) from error
         return response.status, _parsed(response.data)
+
+
+def _selected(values: Mapping[str, str]) -> str:
+    return ",".join(f"{key}={value}" for key, value in values.items())
 
 
 def _put_back(pointer: str, manifest: Manifest) -> Mapping[str, Any]:

@@ -5,16 +5,30 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from workers.infra.base import InstanceStatus, Kind
-from workers.infra.kubernetes import labels, sizes
+from workers.infra.kubernetes import labels, refusals, sizes
 from workers.infra.kubernetes.instances import RESTART
 from workers.infra.kubernetes.resources import Manifest, name_of
 
 _Object = Mapping[str, Any]
 # Namespaces end in seconds where their controller runs; volumes may take a minute.
 _ENDS_WITHIN = timedelta(minutes=3)
+_ENDING_ENDS_WITHIN = timedelta(minutes=1)  # of a pod, after its grace period
+_NOT_MADE = "FailedCreate"  # Source: pkg/controller/statefulset, "recordPodEvent"
+_OF_MAKING = frozenset({_NOT_MADE, "SuccessfulCreate"})
+# What the scheduler says, and what to do about it.
+_HOMELESS: Mapping[str, str] = {
+    "volume node affinity conflict": (
+        "Its volume lies on a node that is away or has no room: bring the node back, or see "
+        '"A volume is lost" in docs/operate/disaster.md'
+    ),
+    "unbound immediate PersistentVolumeClaims": (
+        "Its volume is not made: look at the claim's events and at its storage class"
+    ),
+    "Insufficient": "No node has room: add one, or make room",
+}
 
 
-def status(stateful_set: Manifest, pods: Sequence[Manifest]) -> InstanceStatus:
+def status(stateful_set: Manifest, pods: Sequence[Manifest], now: datetime) -> InstanceStatus:
     """Return how one instance is; ``pods`` are those of its namespace."""
     name = name_of(stateful_set)
     pod = next((each for each in pods if _labels(each).get(labels.INSTANCE) == name), None)
@@ -27,8 +41,20 @@ def status(stateful_set: Manifest, pods: Sequence[Manifest]) -> InstanceStatus:
         running=_is_ready(pod) and _is_current(stateful_set, pod),
         message=_message(stateful_set, pod),
         boot=_boot(pod),
-        trouble="" if _is_ready(pod) else _trouble(pod),
+        trouble=_end_trouble(pod, now) or ("" if _is_ready(pod) else _trouble(pod)),
     )
+
+
+def why_missing(events: Sequence[Manifest]) -> str:
+    """Return why a pod is not made, by its stateful set's events; empty where they do not say.
+
+    Only the last word counts: events outlive what they tell by an hour.
+    """
+    told = [each for each in events if each.get("reason") in _OF_MAKING]
+    last = max(told, key=_told_at, default=None)
+    if last is None or last["reason"] != _NOT_MADE:
+        return ""
+    return refusals.why_not_made(str(last.get("message", "")))
 
 
 def memory_limits(stateful_sets: Iterable[Manifest]) -> Mapping[Kind, Sequence[int]]:
@@ -106,8 +132,29 @@ def _container_trouble(pod: _Object) -> str:
 def _scheduling_trouble(pod: _Object) -> str:
     for each in pod.get("status", {}).get("conditions", []):
         if each["type"] == "PodScheduled" and each["status"] == "False":
-            return f"{each.get('reason', 'Unschedulable')}: {each.get('message', '')}"
+            said = str(each.get("message", ""))
+            advice = next((text for mark, text in _HOMELESS.items() if mark in said), "")
+            told = f"{each.get('reason', 'Unschedulable')}: {said} {advice}"
+            return told.strip().rstrip(".")
     return ""
+
+
+def _end_trouble(pod: _Object, now: datetime) -> str:
+    """Return who holds up the end of a pod: deleted, and not confirmed by its node."""
+    due = pod["metadata"].get("deletionTimestamp")  # the grace period is in it
+    if due is None or now - datetime.fromisoformat(due) < _ENDING_ENDS_WITHIN:
+        return ""
+    node = pod.get("spec", {}).get("nodeName", "")
+    return (
+        f"its node {node} does not confirm that the pod ended: bring the node back, or delete its "
+        "Node object if it is gone for good"
+    )
+
+
+def _told_at(event: _Object) -> str:
+    series = event.get("series") or {}
+    told = series.get("lastObservedTime") or event.get("lastTimestamp") or event.get("eventTime")
+    return str(told or "")
 
 
 def _absence(stateful_set: Manifest) -> str:

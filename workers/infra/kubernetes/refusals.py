@@ -39,12 +39,28 @@ def explain(status: int, refusal: Mapping[str, Any], what: str) -> InfraError:
     return InfraError(f"{what}: {advice} The cluster said: {said}", reason=reason, retry=retry)
 
 
+def why_not_made(said: str) -> str:
+    """Return why the cluster does not make a pod, in words; empty where that passes by itself.
+
+    ``said``: what its controller says in an event.
+    """
+    reason, advice, _ = _judge(_UNTOLD, said)
+    if reason in _PASSING:
+        return ""
+    return f"its pod is not made: {advice} The cluster said: {said[:_LONGEST]}".rstrip(".")
+
+
 def _judge(status: int, said: str) -> tuple[str, str, bool]:
     """Return the reason, what to do about it, and whether waiting can help."""
     if "could not find the requested resource" in said:
         return "KindMissing", "the cluster does not know this kind: install what brings it.", False
     if "is being terminated" in said:
         return "NamespaceEnding", "its namespace is still ending.", True
+    if "status unknown for quota" in said:
+        return "QuotaPending", "the cluster still counts what its quota allows.", True
+    if "failed calling webhook" in said:
+        advice = "a webhook of the cluster does not answer: mend it, or exempt spaces from it."
+        return "AdmissionUnanswered", advice, True
     if "exceeded quota" in said:
         return "ClusterQuota", "a quota of the cluster is used up: raise it, or make room.", False
     if "admission webhook" in said or "ValidatingAdmissionPolicy" in said:
@@ -54,6 +70,8 @@ def _judge(status: int, said: str) -> tuple[str, str, bool]:
     return _STATUS.get(status, _OTHER if status < 500 else _BUSY)
 
 
+_UNTOLD = 0  # an event tells no status
+_PASSING = frozenset({"QuotaPending", "NamespaceEnding"})
 _BUSY = ("ClusterBusy", "the cluster's API is busy; Waypost tries again.", True)
 _OTHER = ("ClusterRefused", "the cluster refuses it.", False)
 _STATUS = {

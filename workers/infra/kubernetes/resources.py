@@ -95,6 +95,7 @@ ROUTE = Resource(
     "Route", "route.openshift.io/v1", "routes", closed=frozenset({"/spec/alternateBackends"})
 )
 POD = Resource("Pod", "v1", "pods")
+EVENT = Resource("Event", "v1", "events")
 VOLUME_CLAIM = Resource("PersistentVolumeClaim", "v1", "persistentvolumeclaims")
 
 # Those that are applied, in an order in which nothing refers to what is not there yet.
