@@ -59,8 +59,10 @@ class KubernetesInfra:
         snapshot = self._snapshots[namespace.name] = Snapshot(self._api, namespace.name)
         with _patience_with_new_rights(is_new=not snapshot.of(resources.ROLE_BINDING)):
             snapshot.ensure(isolation.role_binding(self._cluster, namespace))
-            running = observed.memory_limits(snapshot.of(resources.STATEFUL_SET).values())
-            wanted = list(isolation.build(self._cluster, namespace, room, running))[1:]
+            taken = observed.taken(
+                snapshot.of(resources.STATEFUL_SET).values(), snapshot.of(resources.RESOURCE_QUOTA)
+            )
+            wanted = list(isolation.build(self._cluster, namespace, room, taken))[1:]
             wanted += [instances.disruption_budget(namespace, kind) for kind in Kind]
             for manifest in wanted:
                 snapshot.ensure(manifest)

@@ -5,6 +5,7 @@ its own namespace, or of Waypost's own, never of another space.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from workers.infra.base import Kind, Namespace, Room
@@ -12,26 +13,34 @@ from workers.infra.kubernetes import labels, sizes
 from workers.infra.kubernetes.cluster import Cluster, Pods
 from workers.infra.kubernetes.resources import Manifest
 
+QUOTA = "waypost"  # its name
 _POD_SECURITY = "pod-security.kubernetes.io"
 
 _Rule = dict[str, Any]
 _Rules = Mapping[str, Sequence[_Rule]]
-Running = Mapping[Kind, Sequence[int]]
-_NOTHING: Running = {}
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a space has now: the memory limit of each instance by kind, and its volumes, in MiB."""
+
+    memory_mb: Mapping[Kind, Sequence[int]] = field(default_factory=dict)
+    volumes: int = 0
+    storage_mb: int = 0
+
+
+_NOTHING = Taken()
 
 
 def build(
-    cluster: Cluster, namespace: Namespace, room: Room, running: Running = _NOTHING
+    cluster: Cluster, namespace: Namespace, room: Room, taken: Taken = _NOTHING
 ) -> Sequence[Manifest]:
-    """Return every object of the space that is there whatever runs in it, in order.
-
-    ``running``: the memory limits, in MiB, of the instances that are there now.
-    """
+    """Return every object of the space that is there whatever runs in it, in order."""
     return [
         namespace_object(namespace),
         role_binding(cluster, namespace),
         *network_policies(cluster, namespace, room),
-        resource_quota(cluster, namespace, room, running),
+        resource_quota(cluster, namespace, room, taken),
         limit_range(namespace),
         *(service_account(cluster, namespace, kind) for kind in Kind),
     ]
@@ -72,31 +81,39 @@ def role_binding(cluster: Cluster, namespace: Namespace) -> Manifest:
 
 
 def resource_quota(
-    cluster: Cluster, namespace: Namespace, room: Room, running: Running = _NOTHING
+    cluster: Cluster, namespace: Namespace, room: Room, taken: Taken = _NOTHING
 ) -> Manifest:
     """Return the most that the space may take of the cluster; a roll needs no second pod.
 
-    What runs already counts with what it has: were the quota of a smaller plan in force at once,
-    the first pod that is replaced would not fit beside those that are still large.
+    What is there already counts with what it has: were the quota of a smaller plan in force at
+    once, the first pod that is replaced would not fit beside those that are still large. Volumes
+    may be larger than configured: made when that was more, or enlarged by a person.
     """
-    brokers, routers = running.get(Kind.BROKER, ()), running.get(Kind.ROUTER, ())
+    brokers, routers = (taken.memory_mb.get(kind, ()) for kind in (Kind.BROKER, Kind.ROUTER))
     memory = _memory(Kind.BROKER, room.brokers, room.broker_memory_mb, brokers)
     memory += _memory(Kind.ROUTER, room.routers, room.router_memory_mb, routers)
     n_brokers, n_routers = max(room.brokers, len(brokers)), max(room.routers, len(routers))
     return {
-        **_head("v1", "ResourceQuota", namespace, "waypost"),
+        **_head("v1", "ResourceQuota", namespace, QUOTA),
         "spec": {
             "hard": {
                 "requests.memory": sizes.quantity(memory),
                 "limits.memory": sizes.quantity(memory),
                 "pods": str(n_brokers + n_routers),
-                "persistentvolumeclaims": str(n_brokers),
-                "requests.storage": sizes.quantity(n_brokers * cluster.storage.size_gb * 1024),
+                "persistentvolumeclaims": str(max(n_brokers, taken.volumes)),
+                "requests.storage": sizes.quantity(_storage(cluster, n_brokers, taken)),
                 "services.nodeports": "1",
                 "services.loadbalancers": "1",
             }
         },
     }
+
+
+def _storage(cluster: Cluster, count: int, taken: Taken) -> int:
+    """Return the storage, in MiB, for the volumes there are and for those still to come."""
+    size = cluster.storage.size_gb * 1024
+    missing = max(count - taken.volumes, 0)
+    return max(taken.storage_mb, taken.volumes * size) + missing * size
 
 
 def _memory(kind: Kind, count: int, memory_mb: int, running: Sequence[int]) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 from workers.infra.base import InstanceStatus, Kind
 from workers.infra.kubernetes import labels, refusals, sizes
 from workers.infra.kubernetes.instances import RESTART
+from workers.infra.kubernetes.isolation import QUOTA, Taken
 from workers.infra.kubernetes.resources import Manifest, name_of
 
 _Object = Mapping[str, Any]
@@ -57,12 +58,17 @@ def why_missing(events: Sequence[Manifest]) -> str:
     return refusals.why_not_made(str(last.get("message", "")))
 
 
-def memory_limits(stateful_sets: Iterable[Manifest]) -> Mapping[Kind, Sequence[int]]:
-    """Return the memory limit, in MiB, of each instance there is, by kind."""
-    found: dict[Kind, list[int]] = {kind: [] for kind in Kind}
+def taken(stateful_sets: Iterable[Manifest], quotas: Mapping[str, Manifest]) -> Taken:
+    """Return what a space has now; of its volumes the quota itself keeps the count."""
+    memory: dict[Kind, list[int]] = {kind: [] for kind in Kind}
     for each in stateful_sets:
-        found[Kind(_labels(each)[labels.COMPONENT])].append(_memory_limit(each))
-    return found
+        memory[Kind(_labels(each)[labels.COMPONENT])].append(_memory_limit(each))
+    used = quotas.get(QUOTA, {}).get("status", {}).get("used", {})
+    return Taken(
+        memory,
+        volumes=int(used.get("persistentvolumeclaims", 0)),
+        storage_mb=sizes.at_least_mebibytes(str(used.get("requests.storage", "0"))),
+    )
 
 
 def _memory_limit(stateful_set: _Object) -> int:

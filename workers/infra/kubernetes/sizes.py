@@ -1,6 +1,11 @@
 """The fixed numbers of a pod: ports and memory. Pure."""
 
+import math
 from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from kubernetes.utils.quantity import parse_quantity
 
 from workers.infra.base import Kind
 
@@ -8,6 +13,8 @@ PORTS: Mapping[str, int] = {"amqps": 5671, "management": 5673, "mesh": 5674}
 # Beyond its heap a Java process keeps classes, threads and network buffers. A container as large as
 # the heap is killed in the middle of work (EnMasse issue 1451).
 _BESIDES_MB: Mapping[Kind, int] = {Kind.BROKER: 320, Kind.ROUTER: 64}
+
+_MEBIBYTE = 1 << 20
 
 
 def container_mb(kind: Kind, memory_mb: int) -> int:
@@ -25,6 +32,13 @@ def quantity(mebibytes: int) -> str:
         amount //= 1024
         units.pop(0)
     return f"{amount}{units[0]}" if amount else "0"
+
+
+def at_least_mebibytes(quantity: str) -> int:
+    """Return any quantity of the API's, rounded up."""
+    parse: Any = parse_quantity  # untyped
+    amount: Decimal = parse(quantity)
+    return math.ceil(amount / _MEBIBYTE)
 
 
 def mebibytes(quantity: str) -> int:

@@ -1,0 +1,58 @@
+"""The quota of a space on the API server: what is there already is never too much."""
+
+from dataclasses import replace
+from typing import Any
+
+from kubernetes import client
+from kubernetes.client import ApiClient
+
+from tests.kubernetes.conftest import ROOM, broker, eventually
+from tests.kubernetes.node import Node
+from workers.infra.base import Namespace
+from workers.infra.kubernetes import resources
+from workers.infra.kubernetes.adapter import KubernetesInfra
+from workers.infra.kubernetes.api import Api
+from workers.infra.kubernetes.cluster import Cluster, Storage
+
+
+def test_the_quota_follows_claims_that_are_larger(
+    infra: KubernetesInfra,
+    admin: ApiClient,
+    api: Api,
+    wanted_cluster: Cluster,
+    namespace: Namespace,
+    fake_node: Node,
+) -> None:
+    """By hand, or from the days when the configured size was larger."""
+
+    def allowed() -> str:
+        live = api.find(resources.RESOURCE_QUOTA, namespace.name, "waypost")
+        assert live is not None
+        return str(live["spec"]["hard"]["requests.storage"])
+
+    core: Any = client.CoreV1Api(admin)
+    storage: Any = client.StorageV1Api(admin)
+    storage.create_storage_class(
+        {
+            "metadata": {"name": "grows"},
+            "provisioner": "example.org/none",
+            "allowVolumeExpansion": True,
+        }
+    )
+    larger = KubernetesInfra(api, replace(wanted_cluster, storage=Storage(7, "grows")))
+    larger.ensure_namespace(namespace, ROOM)
+    larger.ensure_instance(broker(namespace))
+    eventually(lambda: bool(api.list(resources.VOLUME_CLAIM, namespace.name, {})))
+    infra.ensure_namespace(namespace, ROOM)
+    assert allowed() == "12Gi"
+
+    raised = {"spec": {"hard": {"requests.storage": "30Gi"}}}
+    core.patch_namespaced_resource_quota("waypost", namespace.name, raised)
+    core.patch_namespaced_persistent_volume_claim_status(
+        "data-broker-0-0", namespace.name, {"status": {"phase": "Bound"}}
+    )
+    grown = {"spec": {"resources": {"requests": {"storage": "9500Mi"}}}}
+    core.patch_namespaced_persistent_volume_claim("data-broker-0-0", namespace.name, grown)
+    infra.ensure_namespace(namespace, ROOM)
+
+    assert allowed() == "14620Mi"

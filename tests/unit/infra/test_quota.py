@@ -1,0 +1,42 @@
+"""The quota follows what a space has already, in whatever unit the API tells it."""
+
+import pytest
+
+from tests.unit.infra.places import ROOM, SPACE, broker, cluster
+from workers.infra.kubernetes import instances, isolation, observed, sizes
+from workers.infra.kubernetes.isolation import Taken
+
+
+@pytest.mark.parametrize(
+    ("quantity", "mebibytes"), [("0", 0), ("1", 1), ("1Gi", 1024), ("1G", 954), ("1.5Gi", 1536)]
+)
+def test_any_quantity_is_rounded_up(quantity: str, mebibytes: int) -> None:
+    assert sizes.at_least_mebibytes(quantity) == mebibytes
+
+
+def test_what_a_space_has_is_what_its_quota_counts() -> None:
+    used = {"persistentvolumeclaims": "2", "requests.storage": "15000000k"}
+    running = instances.stateful_set(cluster(), broker())
+
+    found = observed.taken([running], {"waypost": {"status": {"used": used}}})
+
+    assert (found.volumes, found.storage_mb) == (2, 14306)
+    assert observed.taken([], {}).storage_mb == 0
+
+
+@pytest.mark.parametrize(
+    ("taken", "storage", "claims"),
+    [
+        (Taken(), "15Gi", "3"),
+        (Taken(volumes=3, storage_mb=3 * 5120), "15Gi", "3"),
+        (Taken(volumes=1, storage_mb=20 * 1024), "30Gi", "3"),
+        (Taken(volumes=2, storage_mb=1024), "15Gi", "3"),
+        (Taken(volumes=4, storage_mb=4 * 5120), "20Gi", "4"),
+    ],
+)
+def test_volumes_that_are_larger_leave_room_for_those_to_come(
+    taken: Taken, storage: str, claims: str
+) -> None:
+    hard = isolation.resource_quota(cluster(), SPACE, ROOM, taken)["spec"]["hard"]
+
+    assert (hard["requests.storage"], hard["persistentvolumeclaims"]) == (storage, claims)
