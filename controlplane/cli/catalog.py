@@ -31,9 +31,7 @@ def publish(
     """Publish a catalogue from YAML as a new version."""
     if not file.is_file():
         raise Invalid(f"There is no file {file}.", code="catalogue.file")
-    found = installations.load(installations.root_from(state))
-    if found is None:
-        raise Invalid("There is no installation here: give --state.", code="stack.nothing_here")
+    found = installations.require(installations.root_from(state))
     # A process of its own, because Django is set up once per process from its environment.
     options = [f"--output={form.value}", *(["--dry-run"] if dry_run else [])]
     job = [sys.executable, "-m", "controlplane.cli.publish", str(file.absolute()), *options]

@@ -10,6 +10,7 @@ from controlplane.cli.login_store import Login
 from controlplane.cli.options import State
 from controlplane.core.errors import Invalid
 from controlplane.embedded import installation as installations
+from controlplane.embedded.installation import NothingHere
 from controlplane.rest_client import Api
 
 
@@ -43,7 +44,8 @@ def logout() -> None:
 
 
 def _embedded_url(state: Path | None) -> str:
-    found = installations.load(installations.root_from(state))
+    root = installations.root_from(state)
+    found = installations.load(root)
     if found is None:
-        raise Invalid("There is no embedded installation here: give --url.", code="login.url")
+        raise NothingHere(f"There is no installation in {root}: give --url, or --state.")
     return found.url

@@ -63,9 +63,13 @@ ARTIFACTS = (
 ALWAYS = ("delta", "artemis")
 
 
-def cache_dir() -> Path:
-    """Return the cache's folder: ``WAYPOST_CACHE``, else ``~/.cache/waypost``."""
-    return Path(os.environ.get("WAYPOST_CACHE") or Path.home() / ".cache" / "waypost")
+def cache_dir(kept: Path | None = None) -> Path:
+    """Return the cache's folder: ``WAYPOST_CACHE``, else ``kept`` while brokers are in it, else
+    ``~/.cache/waypost``."""
+    named = os.environ.get("WAYPOST_CACHE")
+    if not named and kept and (kept / _artemis_place()).is_dir():
+        return kept
+    return Path(named or Path.home() / ".cache" / "waypost")
 
 
 def artemis_home(cache: Path | None = None) -> Path:
@@ -74,11 +78,14 @@ def artemis_home(cache: Path | None = None) -> Path:
     Raises:
         Unavailable: ``artifact.missing``: setup has not fetched it.
     """
-    place = next(item.place for item in ARTIFACTS if item.configuration == "artemis")
-    home = (cache or cache_dir()) / place
+    home = (cache or cache_dir()) / _artemis_place()
     if not home.is_dir():
         raise Unavailable(f"Artemis is not in {home}: run `make setup`.", code="artifact.missing")
     return home
+
+
+def _artemis_place() -> str:
+    return next(item.place for item in ARTIFACTS if item.configuration == "artemis")
 
 
 def ensure(configurations: Iterable[str], cache: Path) -> list[str]:

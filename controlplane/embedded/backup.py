@@ -22,7 +22,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from controlplane.core.errors import Conflict, Invalid
+from controlplane.core.errors import Conflict
 from controlplane.embedded import installation as installations
 from controlplane.embedded import postgres, stack, supervision
 from controlplane.embedded.installation import DATABASE, Installation
@@ -44,12 +44,12 @@ def make(root: Path, target: Path, *, say: Say = lambda _: None) -> Path:
     or not at all.
 
     Raises:
-        Invalid: ``stack.nothing_here``: there is no installation.
+        NothingHere: there is no installation.
         Conflict: ``backup.exists``: ``target`` is there already.
         Unavailable: ``postgres.client``: pg_dump failed; the message carries its last lines.
         OSError: ``target`` cannot be written.
     """
-    installation = _find(root)
+    installation = installations.require(root)
     if target.exists():
         raise Conflict(f"{target} is there already: name a new folder.", code="backup.exists")
     was_up = installation.supervisor().is_up()
@@ -70,13 +70,6 @@ def digest(path: Path) -> str:
     """Return the SHA-256 of a file, in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _find(root: Path) -> Installation:
-    found = installations.load(root)
-    if found is None:
-        raise Invalid(f"There is no installation in {root}.", code="stack.nothing_here")
-    return found
 
 
 def _write(installation: Installation, target: Path, say: Say) -> None:

@@ -9,11 +9,12 @@ import base64
 import json
 import os
 import secrets
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from controlplane.core.errors import Invalid, Unavailable
+from controlplane.core.errors import Invalid, Missing, Unavailable
 from controlplane.embedded import artifacts, java, ports, postgres, supervisor_client
 
 OPERATOR_EMAIL = "operator@waypost.example"
@@ -43,11 +44,27 @@ class Ports:
     auth: int
 
 
+class NothingHere(Missing):
+    """The state folder holds no installation."""
+
+    code = "stack.nothing_here"
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What an installation runs and does not hold: its Java, and the cache of fetched servers."""
+
+    java: Path
+    cache: Path
+    artemis: Path
+
+
 @dataclass(frozen=True)
 class Installation:
     """What one state folder holds. ``root`` is absolute.
 
-    ``settings`` are ``WAYPOST_*`` variables of this installation beside the derived ones.
+    ``settings`` are ``WAYPOST_*`` variables of this installation beside the derived ones; which
+    Java and which cache it uses are among them.
     """
 
     root: Path
@@ -60,6 +77,11 @@ class Installation:
     def run_dir(self) -> Path:
         """Where sockets, generated configuration and locks are."""
         return self.root / "run"
+
+    @property
+    def scratch_dir(self) -> Path:
+        """Where servers and Spark put what is worth nothing once they have ended."""
+        return self.run_dir / "tmp"
 
     @property
     def log_dir(self) -> Path:
@@ -85,10 +107,14 @@ class Installation:
     def environment(self) -> dict[str, str]:
         """Return the variables that ``controlplane.settings`` reads for this installation.
 
+        They are its servers' configuration, so nothing in them is of the shell that asks: another
+        PATH, HOME or locale restarts nothing.
+
         Raises:
             Unavailable: Java or Artemis is missing.
         """
-        java_home = java.home(java.find())
+        tools = find_tools(self.settings)
+        java_home = java.home(tools.java)
         valkey = f"redis://:{self.secrets.valkey_password}@127.0.0.1:{self.ports.valkey}/0"
         return {
             **self.settings,
@@ -100,11 +126,14 @@ class Installation:
             "WAYPOST_SECRET_KEYS": self.secrets.sealing_key,
             "WAYPOST_PUBLIC_URL": self.url,
             "WAYPOST_SUPERVISOR_SOCKET": str(self.run_dir / "supervisor.sock"),
-            "WAYPOST_ARTEMIS_HOME": str(artifacts.artemis_home()),
+            "WAYPOST_ARTEMIS_HOME": str(tools.artemis),
             "WAYPOST_AUTH_SERVICE_PORT": str(self.ports.auth),
-            "WAYPOST_CACHE": str(artifacts.cache_dir()),
+            "WAYPOST_CACHE": str(tools.cache),
             "JAVA_HOME": str(java_home),
-            "PATH": f"{java_home}/bin:{os.environ.get('PATH', os.defpath)}",
+            "PATH": f"{java_home}/bin:{supervisor_client.SYSTEM_PATH}",
+            "TMPDIR": str(self.scratch_dir),
+            # Java looks at no TMPDIR. Source: SparkSubmitCommandBuilder of Spark 4.
+            "SPARK_SUBMIT_OPTS": shlex.quote(f"-Djava.io.tmpdir={self.scratch_dir}"),
         }
 
 
@@ -148,6 +177,49 @@ def load(root: Path) -> Installation | None:
             "installation with `waypost down --purge`.",
             code="stack.unreadable",
         ) from None
+
+
+def require(root: Path) -> Installation:
+    """Return the installation of ``root``.
+
+    Raises:
+        NothingHere: there is none.
+        Unavailable: ``stack.unreadable``.
+    """
+    found = load(root)
+    if found is None:
+        raise NothingHere(
+            f"There is no installation in {root}: `waypost up` makes one, and --state names the "
+            "folder of another."
+        )
+    return found
+
+
+def find_tools(kept: Mapping[str, str]) -> Tools:
+    """Return Java and the servers' cache: the ones named by ``WAYPOST_JAVA`` and ``WAYPOST_CACHE``
+    in the environment, else in ``kept``, else those that are found.
+
+    Raises:
+        Unavailable: ``java.*`` or ``artifact.missing``.
+    """
+    cache = artifacts.cache_dir(_kept_path(kept, "WAYPOST_CACHE"))
+    artemis = artifacts.artemis_home(cache)
+    return Tools(java.find(_kept_path(kept, "WAYPOST_JAVA")), cache, artemis)
+
+
+def keep_tools(installation: Installation) -> Installation:
+    """Remember the tools in use, so that every later command uses the same; return it. Idempotent.
+
+    Raises:
+        Unavailable: ``java.*`` or ``artifact.missing``.
+    """
+    tools = find_tools(installation.settings)
+    in_use = {"WAYPOST_JAVA": str(tools.java), "WAYPOST_CACHE": str(tools.cache)}
+    return with_settings(installation, in_use)
+
+
+def _kept_path(kept: Mapping[str, str], name: str) -> Path | None:
+    return Path(kept[name]) if name in kept else None
 
 
 def create(root: Path, *, web_port: int | None = None) -> Installation:

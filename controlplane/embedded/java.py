@@ -18,16 +18,17 @@ _SYSTEM = Path("/usr/lib/jvm")
 _VERSION = re.compile(r'version "(\d+)')
 
 
-def find() -> Path:
+def find(kept: Path | None = None) -> Path:
     """Return the path of a ``java`` program of a supported version.
 
-    ``WAYPOST_JAVA`` and ``JAVA_HOME`` are looked at first, then PATH, then the system's folder.
+    Looked at are ``WAYPOST_JAVA`` and nothing else where it is set; else ``kept``, ``JAVA_HOME``,
+    PATH, and the system's folder.
 
     Raises:
         Unavailable: ``java.missing`` when there is none, ``java.version`` when only others are.
     """
     seen = []
-    for program in _candidates():
+    for program in _candidates(kept):
         version = _version(program)
         if version in SUPPORTED:
             return program
@@ -45,10 +46,12 @@ def home(program: Path) -> Path:
     return program.resolve().parent.parent
 
 
-def _candidates() -> Iterator[Path]:
+def _candidates(kept: Path | None) -> Iterator[Path]:
     if named := os.environ.get("WAYPOST_JAVA"):
         yield Path(named)
         return
+    if kept:
+        yield kept
     if java_home := os.environ.get("JAVA_HOME"):
         yield Path(java_home) / "bin" / "java"
     if on_path := shutil.which("java"):

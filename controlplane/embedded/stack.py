@@ -16,9 +16,9 @@ from pathlib import Path
 
 import psutil
 
-from controlplane.core.errors import Conflict, Invalid, Unavailable
-from controlplane.embedded import artifacts, java, ports, servers, supervision
+from controlplane.core.errors import Conflict, Unavailable
 from controlplane.embedded import installation as installations
+from controlplane.embedded import ports, servers, supervision
 from controlplane.embedded.installation import Installation
 
 Say = Callable[[str], None]
@@ -74,7 +74,7 @@ def up(
     with alone(root):
         is_up = _is_up(root)
         _refuse_early(root, is_up=is_up, web_port=web_port, must_start=must_start)
-        installation = _prepare_folder(root, web_port)
+        installation = installations.keep_tools(_prepare_folder(root, web_port))
         if settings:
             installation = installations.with_settings(installation, settings)
         if not is_up:
@@ -93,17 +93,15 @@ def down(root: Path, *, purge: bool = False, say: Say = lambda _: None) -> None:
     What clients did until now is counted first, unless the count is removed with the folder.
 
     Raises:
-        Invalid: ``stack.nothing_here``: the folder holds no installation.
+        NothingHere: the folder holds no installation.
     """
     with alone(root):
         try:
-            installation = installations.load(root)
+            installation = installations.require(root)
         except Unavailable:
             if not purge:
                 raise
             installation = None
-        if installation is None and not _holds_installation(root):
-            raise Invalid(f"There is no installation in {root}.", code="stack.nothing_here")
         if installation:
             if installation.supervisor().is_up() and not purge:
                 take_last_samples(installation, say)
@@ -118,14 +116,9 @@ def status(root: Path) -> StackStatus:
     """Return how the installation is.
 
     Raises:
-        Invalid: ``stack.nothing_here``.
+        NothingHere: the folder holds no installation.
     """
-    installation = installations.load(root)
-    if installation is None:
-        raise Invalid(
-            f"There is no installation in {root}: `waypost up` makes one.",
-            code="stack.nothing_here",
-        )
+    installation = installations.require(root)
     return StackStatus(
         root=str(root),
         url=installation.url,
@@ -162,7 +155,9 @@ def take_last_samples(installation: Installation, say: Say) -> None:
 def alone(root: Path, timeout_seconds: float = 5) -> Iterator[None]:
     """Hold the folder's lock, which the kernel frees when the holder dies.
 
-    The lock file is beside the folder, so that a purge does not remove it under a waiting caller.
+    The lock file is beside the folder: inside, a purge would remove it under a waiting caller, who
+    would then hold a lock that nobody else sees; a refused `up` would leave a folder behind; and
+    `restore` puts the whole folder in place by one rename. So it stays after a purge, too.
     """
     try:
         root.parent.mkdir(parents=True, exist_ok=True)
@@ -194,12 +189,12 @@ def _is_up(root: Path) -> bool:
 
 def _refuse_early(root: Path, *, is_up: bool, web_port: int | None, must_start: bool) -> None:
     """Refuse before anything is written, so that a refusal leaves nothing half-made."""
-    artifacts.artemis_home()
-    java.find()
+    found = installations.load(root)
+    installations.find_tools(found.settings if found else {})
     supervision.check_disk(root)
     _refuse_foreign_files(root)
     if is_up:
-        _refuse_other_use(installations.load(root), web_port, must_start=must_start)
+        _refuse_other_use(found, web_port, must_start=must_start)
     elif web_port and not ports.is_free(web_port):
         raise Conflict(
             f"Port {web_port} is in use by another program: stop it or choose another --port.",

@@ -19,26 +19,28 @@ from controlplane.embedded import supervisor_client
 from controlplane.embedded.installation import Installation
 
 MARK = "WAYPOST_INSTALLATION"
-_PASSED_ON = ("HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER", "LOGNAME", "PATH")
+_PASSED_ON = ("HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER", "LOGNAME")
 
 
 def start(installation: Installation) -> bool:
     """Make the supervisord run; False when it already did. Idempotent.
 
     Programs of spaces found in ``run/conf.d`` start with it. A control socket without a process
-    behind it and strays of a killed supervisord are removed first.
+    behind it, strays of a killed supervisord and their scratch files are removed first.
     """
     client = installation.supervisor()
     if client.is_up():
         return False
     stop_strays(installation)
+    _remove_scratch(installation)
+    installation.scratch_dir.mkdir(mode=0o700)
     (installation.run_dir / "supervisor.sock").unlink(missing_ok=True)
     configuration = supervisor_client.write_configuration(installation.run_dir)
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     # It detaches itself, so that it outlives us and is nobody's unreaped child.
     started = subprocess.run(
         [sys.executable, "-m", "supervisor.supervisord", "-c", configuration],
-        env={**environment, MARK: installation.id},
+        env={**environment, "PATH": supervisor_client.SYSTEM_PATH, MARK: installation.id},
         cwd=installation.root,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -55,7 +57,10 @@ def start(installation: Installation) -> bool:
 
 
 def stop(installation: Installation, timeout_seconds: float = 60) -> None:
-    """Stop supervisord and all its programs, and whatever survives it. Idempotent."""
+    """Stop supervisord and all its programs, and whatever survives it. Idempotent.
+
+    What they had in scratch files is removed: a job that is stopped half-way leaves its own.
+    """
     client = installation.supervisor()
     if client.is_up():
         client.shut_down()
@@ -63,6 +68,7 @@ def stop(installation: Installation, timeout_seconds: float = 60) -> None:
         while list_processes(installation) and time.monotonic() < deadline:
             time.sleep(0.1)
     stop_strays(installation)
+    _remove_scratch(installation)
 
 
 def stop_strays(installation: Installation) -> Sequence[int]:
@@ -111,6 +117,10 @@ def check_disk(root: Path, needed_bytes: int = 500_000_000) -> None:
             f"{needed_bytes // 1_000_000} MB: make room or choose another folder with --state.",
             code="stack.disk_full",
         )
+
+
+def _remove_scratch(installation: Installation) -> None:
+    shutil.rmtree(installation.scratch_dir, ignore_errors=True)
 
 
 def _has_mark(process: psutil.Process, installation_id: str) -> bool:

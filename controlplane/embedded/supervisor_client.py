@@ -26,6 +26,8 @@ from supervisor import xmlrpc as supervisor_rpc
 
 from controlplane.core.errors import Invalid, Unavailable
 
+# Where servers find programs, whatever PATH the shell has that asks for them.
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _LEGAL_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,120}")
 _ALREADY_GONE = {supervisor_rpc.Faults.BAD_NAME, supervisor_rpc.Faults.NOT_RUNNING}
 
@@ -289,7 +291,7 @@ files={folder}/conf.d/*.ini
 
 
 def _guarded(program: Program) -> list[str]:
-    setpriv = shutil.which("setpriv")
+    setpriv = shutil.which("setpriv", path=SYSTEM_PATH)
     if program.guarded and setpriv:
         # The kernel sends TERM when supervisord is killed: no orphans hold ports or journals.
         return [setpriv, "--pdeathsig", "TERM", "--", *program.command]

@@ -61,6 +61,19 @@ def test_up_again_changes_nothing(running: Installation, waypost: Waypost) -> No
     assert json.loads(told.stdout)["url"] == running.url
 
 
+def test_up_from_another_shell_changes_nothing(
+    running: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {server.name: server.pid for server in stack.status(running.root).servers}
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("LC_ALL", "C")
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    stack.up(running.root)
+
+    assert {server.name: server.pid for server in stack.status(running.root).servers} == before
+
+
 def test_up_again_refuses_another_port(running: Installation, waypost: Waypost) -> None:
     refused = waypost("up", "--state", running.root, "--port", "1")
 
@@ -197,7 +210,7 @@ def test_up_on_a_full_disk_is_refused(folder: Path, monkeypatch: pytest.MonkeyPa
 def test_down_where_nothing_is_says_so(folder: Path, waypost: Waypost) -> None:
     refused = waypost("down", "--state", folder)
 
-    assert refused.returncode == 1
+    assert refused.returncode == 4
     assert "stack.nothing_here" in refused.stderr
 
 
