@@ -52,7 +52,7 @@ def connect(tenant: str | None = None) -> tuple[Api, str]:
     """Return the API as the kept caller, and the tenant to work in.
 
     Raises:
-        Denied: ``login.missing``: nobody is logged in, or no tenant is chosen.
+        Denied: ``login.missing``: nobody is logged in, or ``login.no_tenant``: no tenant is chosen.
     """
     login = load()
     if not login.url or not login.token:
@@ -60,7 +60,9 @@ def connect(tenant: str | None = None) -> tuple[Api, str]:
     chosen = tenant or login.tenant
     if not chosen:
         raise Denied(
-            "No tenant is chosen: say which with --tenant, or log in as somebody who has one.",
-            code="login.missing",
+            "No tenant is chosen: name yours with --tenant NAME (or WAYPOST_TENANT). An operator's "
+            "account is in no tenant: ask the owner of one to invite it, or use the staff pages of "
+            "the portal.",
+            code="login.no_tenant",
         )
     return Api(login.url, login.token, patience_seconds=5), segment(chosen)

@@ -1,11 +1,13 @@
 """What people read in tables: money, times and nested values; what a pipe gets is whole."""
 
 import json
+from typing import Any
 
 import pytest
 
 from controlplane.cli import cells, output
 from controlplane.cli.output import Format
+from tests.unit.cli.conftest import Run
 
 LONG = "word " * 60 + "x" * 200
 
@@ -75,3 +77,17 @@ def test_a_pipe_gets_keys_and_values_whole(
     assert first.startswith("deletion requested at ")
     assert second.startswith("max delivery attempts of it ")
     assert LONG in second
+
+
+def test_who_may_use_what_is_a_sentence(run: Run, answers: dict[str, Any]) -> None:
+    granted = [
+        {"addresses": ["orders", "jobs"], "operations": ["send"]},
+        {"addresses": ["#"], "operations": ["send", "recv"]},
+    ]
+    answers["/tenants/acme/address-spaces/shop/users"] = {
+        "items": [{"name": "worker", "permissions": granted, "phase": "Active"}]
+    }
+
+    words = run("users", "list", "shop").stdout
+
+    assert "send on orders jobs, send and recv on #" in words
