@@ -10,7 +10,8 @@ from controlplane.demo import bills, comparisons, exchanges, prices
 from controlplane.demo.cast import Cast
 from controlplane.demo.customers import CLIENT, EVERYTHING, Customer, Space
 from controlplane.embedded.installation import OPERATOR_EMAIL
-from controlplane.rest_client import Json, Refused
+from controlplane.rest_client import Json, Progress, Refused
+from plans import money
 from workers.messaging import traffic
 
 MESSAGES = 200
@@ -174,6 +175,11 @@ def revoke_a_user(cast: Cast) -> None:
         f"its open connection was closed {time.monotonic() - began:.1f} s after the request: "
         f"{listener.error or 'without a word'}"
     )
+    connections = cast.counts[customer.slug, space.name].connections
+    cast.narrator.tell(
+        f"{space.name}: {connections} connections by now, for the refused and the revoked "
+        f"{READER}'s count too"
+    )
 
 
 def show_usage(cast: Cast) -> None:
@@ -228,10 +234,10 @@ def close_and_issue(cast: Cast) -> None:
     for customer in cast.customers:
         operation = operations[customer.slug]
         with cast.narrator.timed(f"{customer.organisation}: closed and issued"):
-            customer.follow(operation, timeout_seconds=300)
+            customer.follow(operation, 300, _step_teller(cast, customer.organisation))
             invoice = bills.issue(operator, customer, operation["subject_id"])
         cast.invoices[customer.slug] = invoice
-        total = f"{invoice['total_minor'] / 100:,.2f} {invoice['currency']}"
+        total = money.display(invoice["total_minor"], invoice["currency"])
         cast.narrator.tell(f"invoice {invoice['number']} over {total}")
         cast.narrator.table(_lines(invoice))
     first = cast.invoices[cast.customers[0].slug]
@@ -254,7 +260,7 @@ def compare(cast: Cast) -> None:
     cast.narrator.table([comparisons.HEADER, *(row.row() for row in cast.comparisons.rows)])
     cast.narrator.tell(
         f"Connection-hours are sampled every {cast.interval_seconds} s: the bound is one interval "
-        "per connection. Everything else is exact."
+        "per connection. Everything else is exact; connections of refused and revoked clients count."
     )
 
 
@@ -270,13 +276,28 @@ def show_ways_in(cast: Cast) -> None:
     cast.narrator.table(rows)
 
 
+def _step_teller(cast: Cast, who: str) -> Progress:
+    """Return what says, while ``who`` waits for an operation, which step it is at."""
+
+    def tell(operation: Json) -> None:
+        running = [step["name"] for step in operation["steps"] if step["state"] == "running"]
+        cast.narrator.still(f"{who}: {running[0] if running else 'waiting for a worker'} …")
+
+    return tell
+
+
 def _lines(invoice: Json) -> list[list[str]]:
+    """Return the rows of the invoice: its lines, each tax, and what they come to."""
+    currency, document = invoice["currency"], invoice["document"]
     rows = [["line", "quantity", "unit", "amount"]]
-    for line in invoice["document"]["lines"]:
+    for line in document["lines"]:
         quantity = f"{float(line['quantity']):,.4f}".rstrip("0").rstrip(".")
-        amount = f"{line['amount_minor'] / 100:,.2f}"
+        amount = money.display(line["amount_minor"], currency)
         rows.append([line["description"], quantity, line["unit"], amount])
-    return rows
+    for tax in document["taxes"]:
+        on = f"tax {tax['percent']} % on {money.display(tax['taxable_minor'], currency)}"
+        rows.append([on, "", "", money.display(tax["tax_minor"], currency)])
+    return [*rows, ["total", "", "", money.display(invoice["total_minor"], currency)]]
 
 
 def _rest_answer(customer: Customer, path: str) -> str:
@@ -299,6 +320,7 @@ def _wait_for_usage(cast: Cast, customer: Customer, timeout_seconds: float = 120
         received = sum(found[key] for key in found if key[2] == "messages_out")
         if received >= counted:
             return found
+        cast.narrator.still(f"{received} of {counted} received messages are in the usage so far …")
         if time.monotonic() > deadline:
             raise Unavailable(
                 f"after {timeout_seconds:.0f} s the usage shows {received} of {counted} messages "

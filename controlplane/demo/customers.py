@@ -4,7 +4,7 @@ import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from controlplane.rest_client import Api, Json, OperationFailed
+from controlplane.rest_client import Api, Json, OperationFailed, Progress
 from workers.messaging.traffic import Login
 
 CLIENT = "client"  # the messaging user of every space
@@ -119,10 +119,17 @@ class Customer:
         password = self._user_passwords[space, user]
         return Login(endpoint["host"], endpoint["port"], str(trusted), user, password)
 
-    def follow(self, operation: Json, timeout_seconds: float = 180) -> Json:
+    def follow(
+        self,
+        operation: Json,
+        timeout_seconds: float = 180,
+        progress: Progress = lambda _: None,
+    ) -> Json:
         """Return the operation once it has ended, also when it failed."""
         try:
-            return self.api.wait(self.slug, operation, timeout_seconds=timeout_seconds)
+            return self.api.wait(
+                self.slug, operation, timeout_seconds=timeout_seconds, progress=progress
+            )
         except OperationFailed:
             return self.api.get(self.path(f"/operations/{operation['id']}"))
 

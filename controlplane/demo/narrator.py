@@ -8,13 +8,14 @@ from contextlib import contextmanager
 
 _INDENT = " " * 9
 _WIDTH = 100
+_SILENCE_SECONDS = 2
 
 
 class Narrator:
     """Prints a story: chapters, lines below them, each with the time since the beginning."""
 
     def __init__(self) -> None:
-        self._began = time.monotonic()
+        self._began = self._told_at = time.monotonic()
 
     def chapter(self, title: str) -> None:
         """Begin a part of the story."""
@@ -23,6 +24,11 @@ class Narrator:
     def tell(self, text: str) -> None:
         """Say one thing."""
         self._write(f"{self._clock()}  {self._folded(text)}")
+
+    def still(self, text: str) -> None:
+        """Say how a wait goes on, unless something was said within the last two seconds."""
+        if time.monotonic() - self._told_at >= _SILENCE_SECONDS:
+            self.tell(text)
 
     def table(self, rows: Sequence[Sequence[str]]) -> None:
         """Print aligned columns; the first is for names, the others for figures."""
@@ -53,7 +59,7 @@ class Narrator:
     def _folded(text: str) -> str:
         return textwrap.fill(text, _WIDTH, subsequent_indent=_INDENT, break_long_words=False)
 
-    @staticmethod
-    def _write(text: str) -> None:
+    def _write(self, text: str) -> None:
+        self._told_at = time.monotonic()
         sys.stdout.write(text + "\n")
         sys.stdout.flush()

@@ -58,6 +58,7 @@ def run(root: Path, *, stays: bool, oidc: bool = False) -> int:
         is_whole = True
         chapters.show_ways_in(cast)
         if stays:
+            narrator.plain(cast.comparisons.closing_line())
             narrator.tell("Everything stays up until Ctrl-C.")
             signal.pause()
     except KeyboardInterrupt:

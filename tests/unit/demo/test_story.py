@@ -80,6 +80,25 @@ def test_whoever_ends_it_after_the_story_is_no_failure(
     assert len(stopped) == 1
 
 
+def test_the_verdict_is_told_before_everything_stays_up(
+    stopped: list[Cast], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told: list[str] = []
+
+    def look_and_leave() -> None:
+        told.append(capsys.readouterr().out)
+        interrupt()
+
+    monkeypatch.setattr(story, "STORY", (agree,))
+    monkeypatch.setattr(signal, "pause", look_and_leave)
+
+    story.run(Path("s"), stays=True)
+
+    verdict = "demo: 1 comparisons, 0 differences"
+    assert verdict in told[0].splitlines()
+    assert capsys.readouterr().out.splitlines()[-1] == verdict
+
+
 def test_the_demonstrations_haste_does_not_outlive_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,40 @@
+"""What the demonstration says of an invoice and of a wait."""
+
+import time
+
+import pytest
+
+from controlplane.demo import chapters
+from controlplane.demo.narrator import Narrator
+
+INVOICE = {
+    "currency": "EUR",
+    "total_minor": 1190,
+    "document": {
+        "lines": [
+            {"description": "Messages", "quantity": "10.50", "unit": "m", "amount_minor": 1000}
+        ],
+        "taxes": [{"percent": "19", "taxable_minor": 1000, "tax_minor": 190}],
+    },
+}
+
+
+def test_an_invoice_is_told_with_its_tax_and_total() -> None:
+    assert chapters._lines(INVOICE)[1:] == [
+        ["Messages", "10.5", "m", "10.00 EUR"],
+        ["tax 19 % on 10.00 EUR", "", "", "1.90 EUR"],
+        ["total", "", "", "11.90 EUR"],
+    ]
+
+
+def test_a_wait_is_told_when_nothing_was_said_for_two_seconds(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    narrator = Narrator()
+
+    for now in (0.5, 1.9, 2.0, 3.9, 4.0):
+        narrator.still(f"at {now}")
+
+    assert [line.split()[-1] for line in capsys.readouterr().out.splitlines()] == ["2.0", "4.0"]
