@@ -260,7 +260,7 @@ def compare(cast: Cast) -> None:
     cast.narrator.table([comparisons.HEADER, *(row.row() for row in cast.comparisons.rows)])
     cast.narrator.tell(
         f"Connection-hours are sampled every {cast.interval_seconds} s: the bound is one interval "
-        "per connection. Everything else is exact; connections of refused and revoked clients count."
+        "per connection. Everything else is exact; refused and revoked clients connected, too."
     )
 
 
