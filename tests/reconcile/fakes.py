@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 
 from workers.infra.base import (
     EngineImages,
+    GivenCertificate,
+    InfraError,
     InstanceSpec,
     InstanceStatus,
     Kind,
@@ -49,6 +51,7 @@ class FakeInfra:
     withheld: set[str] = field(default_factory=set)
     started: list[str] = field(default_factory=list)  # names, each time one is started
     images: EngineImages = field(default_factory=EngineImages)
+    certificate: GivenCertificate | InfraError | None = None
     kept: set[tuple[str, str]] = field(default_factory=set)  # volumes without an instance
 
     def engine_images(self) -> EngineImages:
@@ -116,6 +119,13 @@ class FakeInfra:
     def delete_namespace(self, namespace: Namespace) -> bool:
         for instance in self.list_instances(namespace):
             self.delete_instance(namespace, instance.name)
+    def ensure_certificate(
+        self, namespace: Namespace, endpoint: PublicEndpoint
+    ) -> GivenCertificate | None:
+        if isinstance(self.certificate, InfraError):
+            raise self.certificate
+        return self.certificate
+
         self.writes += namespace.name in self.namespaces
         self.namespaces.discard(namespace.name)
         self.kept -= {each for each in self.kept if each[0] == namespace.name}

@@ -20,6 +20,10 @@ class InfraError(Exception):
         self.retry = retry
 
 
+class CertificateProblem(InfraError):
+    """The certificate that public listeners shall present is not to be had; spaces serve on."""
+
+
 class Kind(StrEnum):
     """What an instance is; decides its command, its volume and its ports."""
 
@@ -123,6 +127,21 @@ class PublicEndpoint:
 
 class Infra(Protocol):
     """Run instances in namespaces. All methods are idempotent and raise only ``InfraError``."""
+@dataclass(frozen=True)
+class GivenCertificate:
+    """A certificate for public listeners as it was found (PEM), not checked yet.
+
+    ``authority_pem`` is whom clients must trust for it; empty where they do already. ``source``
+    says in words where it is kept, ``remedy`` what to do where it cannot be used, or not for long.
+    """
+
+    key_pem: str
+    certificate_pem: str
+    authority_pem: str
+    source: str
+    remedy: str
+
+
 
     def engine_images(self) -> EngineImages:
         """Return the images that the installation is configured with now."""
@@ -162,6 +181,16 @@ class Infra(Protocol):
 
     def delete_namespace(self, namespace: Namespace) -> bool:
         """Remove everything of the namespace; True once it is gone."""
+    def ensure_certificate(
+        self, namespace: Namespace, endpoint: PublicEndpoint
+    ) -> GivenCertificate | None:
+        """Return what public listeners shall present; None: what the space's authority signs.
+
+        Raises:
+            CertificateProblem: the place has none for this endpoint, or none yet.
+        """
+        ...
+
         ...
 
     def list_namespaces(self) -> Sequence[str]: ...

@@ -15,6 +15,7 @@ from workers.messaging.brokers.desired import (
     Permission,
     Place,
 )
+from workers.reconcile import presenting
 from workers.reconcile.work import Work
 
 _HOLDS = {
@@ -36,6 +37,7 @@ def build(work: Work, broker: Broker, *, emptied: bool = False) -> DesiredBroker
         server=work.key_pair(f"server/{broker.name}"),
         authority_pem=work.secrets["authority"].public,
         max_connections=catalog.space_plan_definition(work.space.space_plan).max_connections,
+        presented=presenting.pair(work) if work.is_brokered else None,
     )
 
 

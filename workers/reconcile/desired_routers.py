@@ -17,6 +17,7 @@ from workers.messaging.routers.desired import (
     RoutedAddress,
     Shape,
 )
+from workers.reconcile import presenting
 from workers.reconcile.doors import Doors, Routing
 from workers.reconcile.work import Work
 
@@ -54,6 +55,7 @@ def build(work: Work, doors: Doors, name: str, *, emptied: bool = False) -> Desi
         auth=_auth_service(work, doors.routing),
         max_connections=plan.max_connections,
         allowed={} if emptied else allowed(work),
+        presented=presenting.pair(work),
     )
 
 

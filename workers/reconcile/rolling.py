@@ -32,6 +32,7 @@ def ensure(
     infra = doors.infra
     seen = {spec.name: infra.ensure_instance(spec, may_restart=False) for spec in specs}
     held = [spec for spec in specs if seen[spec.name].held_back]
+    work.held_back |= {spec.name for spec in held}
     if held and _is_of_another_shape(work, doors):
         held = []
     down = _find_down(work, seen, answers, ask=bool(held))

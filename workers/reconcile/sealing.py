@@ -23,6 +23,14 @@ def keep(work: Work, name: str, pair: KeyPair) -> None:
     work.secrets[name] = row
 
 
+def keep_public(work: Work, name: str, text: str) -> None:
+    """Store ``text``, which is no secret, under ``name``. Idempotent."""
+    row, _ = SpaceSecret.objects.update_or_create(
+        space=work.space, name=name, defaults={"sealed": "", "public": text}
+    )
+    work.secrets[name] = row
+
+
 def ensure_server(work: Work, name: str, hosts: Sequence[str]) -> None:
     """Have a server certificate for ``hosts`` under ``name``, new when missing, other or due."""
     authority = work.key_pair("authority")

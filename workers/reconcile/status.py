@@ -77,7 +77,7 @@ def _record_space(work: Work, ready: _Ready, steps: Sequence[StepState]) -> None
     if ready.ok:
         # The release that this pass went by: another one may have been asked for meanwhile.
         fields["observed_release_id"] = space.release_id
-    fields["conditions"] = _with_routers(work, fields["conditions"])
+    fields["conditions"] = _with_certificate(work, _with_routers(work, fields["conditions"]))
     _save(space, fields)
     _end_or_show(_SPACE, space, ready, steps, None)
 
@@ -95,6 +95,19 @@ def _with_routers(work: Work, conditions: list[Condition]) -> list[Condition]:
         message = f"The development router runs alone; the plan has {wanted} routers."
         condition = phases.build_condition("Routers", "False", "OneOnly", message, work.now)
     return phases.with_condition(conditions, condition)
+
+
+def _with_certificate(work: Work, conditions: list[Condition]) -> list[Condition]:
+    """Return the conditions with one about the certificate that clients are shown.
+
+    Unchanged where this pass did not look at it.
+    """
+    found = work.certificate
+    if found is None:
+        return conditions
+    status: phases.Status = "True" if found.ok else "False"
+    new = phases.build_condition("Certificate", status, found.reason, found.message, work.now)
+    return phases.with_condition(conditions, new)
 
 
 def _record_address(

@@ -36,6 +36,19 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class CertificateState:
+    """Whether clients are shown the certificate that the installation wants; else why not.
+
+    ``lasting``: waiting alone will not change it.
+    """
+
+    ok: bool
+    reason: str
+    message: str
+    lasting: bool = False
+
+
+@dataclass(frozen=True)
 class Down:
     """An instance that serves nobody: ``words`` say why; ``lasting``: nor will it soon."""
 
@@ -67,6 +80,8 @@ class Work:
     release: EngineRelease | None = None  # the images to run; None: those of the place
     down: dict[str, Down] = field(default_factory=dict)  # by instance
     waiting: set[str] = field(default_factory=set)  # instances that may not restart yet
+    held_back: set[str] = field(default_factory=set)  # those without all that is wanted of them
+    certificate: CertificateState | None = None  # None: that of the space's authority, as ever
 
     @property
     def up_brokers(self) -> Sequence[Broker]:
@@ -117,6 +132,13 @@ class Work:
             for each in self.wanted_addresses
             if self.full or each.generation > each.observed_generation
         ]
+
+    @property
+    def public_instance(self) -> str | None:
+        """The first of the instances that clients reach; None while there is none."""
+        if not self.is_brokered:
+            return "router-0"
+        return self.brokers[0].name if self.brokers else None
 
     def key_pair(self, name: str) -> KeyPair:
         """Return a key pair that the certificate steps have put in place."""

@@ -62,6 +62,20 @@ def install(module: str, folder: Path) -> Path:
     return folder / module.split("@", maxsplit=1)[0].rsplit("/", 1)[1]
 
 
+def download(module: str, digest: str, folder: Path) -> Path:
+    """Return the source of ``path@version`` in ``folder``; ``digest`` is its line in a go.sum.
+
+    Raises:
+        RuntimeError: no Go can be had, it cannot be fetched, or it is not what was pinned.
+    """
+    environment = {**_environment(folder), "GOFLAGS": "-modcacherw"}
+    told = _run([_find_go(folder), "mod", "download", "-json", module], folder, environment)
+    found = json.loads(told)
+    if found["Sum"] != digest:
+        raise RuntimeError(f"{module} has digest {found['Sum']}, not the pinned one: nothing kept")
+    return Path(found["Dir"])
+
+
 def _build_into(program: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="build-", dir=program.parent) as name:
         folder = Path(name)

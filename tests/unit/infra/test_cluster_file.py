@@ -6,7 +6,7 @@ import pytest
 
 from controlplane.core.errors import Invalid
 from workers.infra.kubernetes import cluster_file
-from workers.infra.kubernetes.cluster import EndpointKind, Identity, Pods
+from workers.infra.kubernetes.cluster import EndpointKind, Identity, Issuer, IssuerKind, Pods
 
 GOOD = """
 images: {broker: example/broker:1, pull_secrets: [one]}
@@ -37,9 +37,27 @@ def test_a_good_file_is_the_cluster(tmp_path: Path) -> None:
     assert found.storage.size_gb == 5
 
 
+def test_where_certificates_come_from_is_read(tmp_path: Path) -> None:
+    chosen = "{source: issuer, secret: '', issuer: {kind: Issuer, name: own}}"
+    text = GOOD.replace("domain: mq.example.org", f"domain: mq.example.org, certificate: {chosen}")
+
+    found = cluster_file.load(write(tmp_path, text)).endpoint.certificate
+
+    assert (found.source, found.issuer) == ("issuer", Issuer(IssuerKind.ISSUER, "own"))
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
+        (GOOD.replace("kind: ingress", "certificate: {source: x}"), "endpoint.certificate.source"),
+        (
+            GOOD.replace("kind: ingress", "certificate: {source: secret}"),
+            "endpoint.certificate: Value error, the source secret needs the name of one",
+        ),
+        (
+            GOOD.replace("kind: ingress", "certificate: {source: issuer, secret: x}"),
+            "endpoint.certificate: Value error, the source issuer needs the name of one",
+        ),
         (GOOD.replace("broker:", "brooker:"), "images.brooker: Unexpected keyword argument"),
         (GOOD.replace("auth_port: 5671", ""), "auth_port: Field required"),
         (GOOD.replace("kind: ingress", "kind: ingres"), "endpoint.kind: Input should be"),

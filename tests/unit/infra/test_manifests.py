@@ -15,8 +15,17 @@ from kubernetes.client import ApiClient
 
 from tests.unit.infra.places import ROOM, SPACE, broker, cluster, router
 from workers.infra.base import Kind
-from workers.infra.kubernetes import endpoints, instances, isolation
-from workers.infra.kubernetes.cluster import EndpointKind, Identity, Storage
+from workers.infra.kubernetes import endpoints, instances, isolation, public_certificates
+from workers.infra.kubernetes.cluster import (
+    CertificateChoice,
+    CertificateSource,
+    EndpointChoice,
+    EndpointKind,
+    Identity,
+    Issuer,
+    IssuerKind,
+    Storage,
+)
 from workers.infra.kubernetes.resources import Manifest
 
 EXPECTED = Path(__file__).parent / "expected"
@@ -30,6 +39,10 @@ CASES: dict[str, Sequence[Manifest]] = {
         f"endpoint_{kind.value}": endpoints.build(cluster(kind), SPACE, Kind.BROKER)
         for kind in EndpointKind
     },
+    "certificate": [
+        public_certificates.build(Issuer(name="public"), SPACE, "wp-a.mq.example.org"),
+        public_certificates.build(Issuer(IssuerKind.ISSUER, "own"), SPACE, "192.0.2.7"),
+    ],
 }
 OPENSHIFT = cluster(identity=Identity(None, None))
 
@@ -86,3 +99,14 @@ def test_the_shape_is_of_how_pods_are_made_and_of_no_space_or_image() -> None:
     assert instances.shape(OPENSHIFT) != shape
     assert instances.shape(replace(cluster(), java="/opt/java/bin/java")) != shape
     assert instances.shape(replace(cluster(), router_command="skrouterd")) != shape
+
+
+def test_given_certificates_are_another_shape_whoever_gives_them() -> None:
+    def shape(choice: CertificateChoice) -> str:
+        return instances.shape(replace(cluster(), endpoint=EndpointChoice(certificate=choice)))
+
+    supplied = shape(CertificateChoice(CertificateSource.SECRET, secret="tls"))
+    issued = shape(CertificateChoice(CertificateSource.ISSUER, issuer=Issuer(name="public")))
+
+    assert shape(CertificateChoice()) == instances.shape(cluster())
+    assert supplied == issued != instances.shape(cluster())

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from workers.infra import engines
 from workers.infra.base import (
     EngineImages,
+    GivenCertificate,
     InfraError,
     InstanceSpec,
     InstanceStatus,
@@ -28,11 +29,12 @@ from workers.infra.kubernetes import (
     isolation,
     labels,
     observed,
+    public_certificates,
     resources,
     sizes,
 )
 from workers.infra.kubernetes.api import Api
-from workers.infra.kubernetes.cluster import Cluster
+from workers.infra.kubernetes.cluster import CertificateSource, Cluster
 from workers.infra.kubernetes.resources import Manifest, name_of
 from workers.infra.kubernetes.snapshot import Snapshot
 
@@ -148,6 +150,20 @@ class KubernetesInfra:
                 retry=True,
             )
         return PublicEndpoint(*found, extra_names=(endpoints.inner_host(namespace),))
+
+    def ensure_certificate(
+        self, namespace: Namespace, endpoint: PublicEndpoint
+    ) -> GivenCertificate | None:
+        choice = self._cluster.endpoint.certificate
+        snapshot = self._snapshot(namespace)
+        if choice.source is CertificateSource.ISSUER:
+            wanted = public_certificates.build(choice.issuer, namespace, endpoint.host)
+            return public_certificates.issued(snapshot, wanted)
+        public_certificates.forget(snapshot, namespace)
+        if choice.source is CertificateSource.SECRET:
+            where = (self._cluster.control_namespace, choice.secret)
+            return public_certificates.supplied(self._api, *where)
+        return None
 
     def delete_namespace(self, namespace: Namespace) -> bool:
         self._snapshots.pop(namespace.name, None)

@@ -6,8 +6,9 @@ Read from settings by ``workers.infra.adapters``; the chart writes those setting
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
+from typing import Self
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, model_validator
 from pydantic.dataclasses import dataclass
 
 _CHECKED = ConfigDict(extra="forbid")
@@ -24,6 +25,45 @@ class EndpointKind(StrEnum):
     ROUTE = "route"  # OpenShift
 
 
+class CertificateSource(StrEnum):
+    """Where the certificates come from that clients of spaces are shown."""
+
+    SPACE_CA = "space-ca"  # each space's own authority
+    SECRET = "secret"  # one that the operator supplies, for all spaces
+    ISSUER = "issuer"  # cert-manager makes one for each space
+
+
+class IssuerKind(StrEnum):
+    """Kinds of issuers that cert-manager has of its own; the first is of one namespace only."""
+
+    ISSUER = "Issuer"
+    CLUSTER_ISSUER = "ClusterIssuer"
+
+
+@dataclass(frozen=True, config=_CHECKED)
+class Issuer:
+    """An issuer of cert-manager."""
+
+    kind: IssuerKind = IssuerKind.CLUSTER_ISSUER
+    name: str = ""
+
+
+@dataclass(frozen=True, config=_CHECKED)
+class CertificateChoice:
+    """``secret`` is in the control namespace: ``tls.crt``, ``tls.key`` and perhaps ``ca.crt``."""
+
+    source: CertificateSource = CertificateSource.SPACE_CA
+    secret: str = ""
+    issuer: Issuer = Issuer()
+
+    @model_validator(mode="after")
+    def _check_named(self) -> Self:
+        needed = {CertificateSource.SECRET: self.secret, CertificateSource.ISSUER: self.issuer.name}
+        if not needed.get(self.source, "none needed"):
+            raise ValueError(f"the source {self.source.value} needs the name of one")
+        return self
+
+
 @dataclass(frozen=True, config=_CHECKED)
 class EndpointChoice:
     """``domain``: each space gets ``<namespace>.<domain>`` (for node ports, the nodes' name).
@@ -36,6 +76,7 @@ class EndpointChoice:
     class_name: str = ""
     gateway: str = ""
     annotations: Mapping[str, str] = field(default_factory=dict)
+    certificate: CertificateChoice = CertificateChoice()
 
 
 @dataclass(frozen=True, config=_CHECKED)

@@ -13,7 +13,7 @@ from typing import Any
 from workers.infra import engines
 from workers.infra.base import InfraError, InstanceSpec, Kind, Namespace
 from workers.infra.kubernetes import labels, sizes
-from workers.infra.kubernetes.cluster import Cluster
+from workers.infra.kubernetes.cluster import CertificateSource, Cluster
 from workers.infra.kubernetes.difference import digest
 from workers.infra.kubernetes.resources import Manifest
 
@@ -90,7 +90,10 @@ def shape(cluster: Cluster) -> str:
     bare = replace(cluster, images=replace(cluster.images, broker="", router=""))
     nowhere = Namespace("", "", "")
     specs = [InstanceSpec(nowhere, kind, kind.value, {}) for kind in Kind]
-    return digest([_template(bare, spec) for spec in specs])
+    made: list[object] = [_template(bare, spec) for spec in specs]
+    if cluster.endpoint.certificate.source is not CertificateSource.SPACE_CA:
+        made.append("public listeners present a key pair of their own")
+    return digest(made)
 
 
 def with_former_claims(wanted: Manifest, live: Manifest | None) -> Manifest:

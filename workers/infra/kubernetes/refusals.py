@@ -52,7 +52,7 @@ def why_not_made(said: str) -> str:
 
 def _judge(status: int, said: str) -> tuple[str, str, bool]:
     """Return the reason, what to do about it, and whether waiting can help."""
-    if "could not find the requested resource" in said:
+    if "could not find the requested resource" in said or "404 page not found" in said:
         return "KindMissing", "the cluster does not know this kind: install what brings it.", False
     if "is being terminated" in said:
         return "NamespaceEnding", "its namespace is still ending.", True

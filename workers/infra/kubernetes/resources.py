@@ -94,6 +94,7 @@ TLS_ROUTE = Resource(
 ROUTE = Resource(
     "Route", "route.openshift.io/v1", "routes", closed=frozenset({"/spec/alternateBackends"})
 )
+CERTIFICATE = Resource("Certificate", "cert-manager.io/v1", "certificates")
 POD = Resource("Pod", "v1", "pods")
 EVENT = Resource("Event", "v1", "events")
 VOLUME_CLAIM = Resource("PersistentVolumeClaim", "v1", "persistentvolumeclaims")
@@ -114,6 +115,7 @@ APPLIED: Sequence[Resource] = (
     INGRESS,
     TLS_ROUTE,
     ROUTE,
+    CERTIFICATE,
 )
 _BY_KIND: Mapping[str, Resource] = {each.kind: each for each in APPLIED}
 

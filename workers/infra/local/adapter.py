@@ -21,6 +21,7 @@ from controlplane.embedded.supervisor_client import (
 from workers.infra import names
 from workers.infra.base import (
     EngineImages,
+    GivenCertificate,
     InfraError,
     InstanceSpec,
     InstanceStatus,
@@ -99,6 +100,12 @@ class LocalInfra:
     def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint:
         layout = self.place(namespace, _kind(instance), instance)
         return PublicEndpoint(_HOST, layout.ports["amqps"], ("localhost",))
+
+    def ensure_certificate(
+        self, namespace: Namespace, endpoint: PublicEndpoint
+    ) -> GivenCertificate | None:
+        """Nobody else signs for this machine."""
+        return None
 
     def delete_namespace(self, namespace: Namespace) -> bool:
         for instance in self.list_instances(namespace):

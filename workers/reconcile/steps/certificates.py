@@ -1,8 +1,11 @@
-"""The space's authority and the server certificate of each instance; renewed before they expire."""
+"""The space's authority, the server certificate of each instance, and what clients are shown.
+
+All of them are renewed before they expire.
+"""
 
 from workers.infra.base import Kind
 from workers.messaging import certificates
-from workers.reconcile import desired_routers, sealing
+from workers.reconcile import desired_routers, presenting, sealing
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done, Outcome
 from workers.reconcile.work import Work
@@ -16,6 +19,7 @@ def ensure(work: Work, doors: Doors) -> Outcome:
         _ensure_server(work, doors, Kind.BROKER, broker.name, is_public=work.is_brokered)
     for router in desired_routers.list_names(work):
         _ensure_server(work, doors, Kind.ROUTER, router, is_public=True)
+    presenting.ensure(work, doors)
     return Done()
 
 

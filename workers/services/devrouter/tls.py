@@ -44,6 +44,14 @@ class Profile:
         return changed
 
     def reload(self, context: ssl.SSLContext) -> None:
-        """Put the present certificate into a listener's context, for new connections."""
-        if self.cert_file:
-            context.load_cert_chain(self.cert_file, self.key_file)
+        """Let a listener's context show the present certificate to new connections.
+
+        From a fresh one: a context holds a certificate for each type of key, so one that is loaded
+        over another of another type does not replace it (OpenSSL, SSL_CTX_use_certificate).
+        """
+        fresh = self.server(needs_client=context.verify_mode is ssl.CERT_REQUIRED)
+
+        def show(wire: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> None:
+            wire.context = fresh
+
+        context.sni_callback = show

@@ -1,0 +1,262 @@
+"""A real broker and a real router show real clients the certificates that were given for them."""
+
+import socket
+import ssl
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from django.utils import timezone
+from kubernetes.client import ApiClient
+
+from controlplane.core.audit import SYSTEM
+from controlplane.embedded import artifacts, ports
+from tenants.actions import address_spaces
+from tenants.models import AddressSpace
+from tests.kubernetes import cert_manager, chart, node
+from tests.kubernetes.conftest import eventually
+from tests.kubernetes.process_node import InfraHere, ProcessNode
+from tests.reconcile import rows
+from tests.signing import Signer
+from tests.verification import amqp
+from tests.verification.auth_process import AuthProcess
+from tests.verification.conftest import RecordingMetering
+from workers.infra.base import Kind, Namespace
+from workers.infra.kubernetes.api import Api
+from workers.infra.kubernetes.cluster import (
+    CertificateChoice,
+    CertificateSource,
+    Cluster,
+    EndpointChoice,
+    Issuer,
+)
+from workers.messaging import certificates
+from workers.messaging.brokers import driver
+from workers.messaging.routers import driver as routers
+from workers.reconcile import loop, work
+from workers.reconcile.doors import Doors, Routing
+from workers.reconcile.outcome import Done, Outcome, Wait
+
+# Real transactions: the auth service is another process and must see the rows.
+pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+CONTROL, SECRET = "waypost-presented", "spaces-tls"
+OWN = CertificateChoice()
+SUPPLIED = CertificateChoice(CertificateSource.SECRET, secret=SECRET)
+ISSUED = CertificateChoice(CertificateSource.ISSUER, issuer=Issuer(name="public"))
+
+
+@dataclass
+class Site:
+    """An installation on a cluster whose node runs processes; ``choice`` may be changed."""
+
+    admin: ApiClient
+    cluster: Cluster
+    node: ProcessNode
+    folder: Path
+    auth_port: int
+    choice: CertificateChoice = OWN
+
+    @property
+    def doors(self) -> Doors:
+        endpoint = EndpointChoice(certificate=self.choice)
+        cluster = replace(self.cluster, control_namespace=CONTROL, endpoint=endpoint)
+        return Doors(
+            infra=InfraHere(Api(self.admin), cluster, self.folder / "pods"),
+            brokers=driver,
+            routers=routers,
+            routing=Routing("qdrouterd", "127.0.0.1", self.auth_port, self._authority),
+            metering=RecordingMetering(),
+            clock=timezone.now,
+            identities_dir=self.folder / "identities",
+        )
+
+    def _authority(self, now: datetime) -> certificates.KeyPair:
+        return certificates.control_authority(self.folder / "control-ca", now)
+
+    def look(self, space: AddressSpace) -> Outcome | None:
+        """Reconcile, as the beat does when it is due."""
+        outcome = loop.reconcile(space.id, self.doors, budget_seconds=90)
+        space.refresh_from_db()
+        return outcome
+
+    def supply(self, signer: Signer, *hosts: str, authority: bool = False) -> x509.Certificate:
+        """Put a new certificate into the operator's secret."""
+        signed = signer.sign(*(hosts or ("127.0.0.1",)))
+        held = {"tls.crt": signed.chain_pem, "tls.key": signed.key_pem}
+        held |= {"ca.crt": signer.root_pem} if authority else {}
+        cert_manager.put_secret(self.admin, CONTROL, SECRET, held, {})
+        return signed.certificate
+
+
+@dataclass
+class Instance:
+    """The instance that clients reach, as they and the node see it."""
+
+    site: Site
+    namespace: Namespace
+    kind: Kind
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind.value}-0"
+
+    @property
+    def pid(self) -> int:
+        return self.site.node.process_of(self.namespace.name, self.name).pid
+
+    def shows(self, trusted_pem: str, port: str = "amqps") -> x509.Certificate:
+        """Return what a client is shown that trusts these alone and verifies the host's name."""
+        place = self.site.doors.infra.place(self.namespace, self.kind, self.name)
+        context = ssl.create_default_context(cadata=trusted_pem)
+        with (
+            socket.create_connection(("127.0.0.1", place.ports[port]), timeout=10) as plain,
+            context.wrap_socket(plain, server_hostname="127.0.0.1") as wrapped,
+        ):
+            found = wrapped.getpeercert(binary_form=True)
+        assert found is not None
+        return x509.load_der_x509_certificate(found)
+
+
+@pytest.fixture(scope="module")
+def signer() -> Signer:
+    return Signer()
+
+
+@pytest.fixture
+def site(
+    admin: ApiClient, wanted_cluster: Cluster, tmp_path: Path, settings: Any
+) -> Iterator[Site]:
+    settings.ARTEMIS_HOME = str(artifacts.artemis_home())
+    chart.make_namespace(admin, CONTROL)
+    auth_port = ports.free_port()
+    auth = AuthProcess(auth_port, tmp_path, tmp_path / "control-ca")
+    with node.running(ProcessNode(admin, tmp_path / "pods")) as running:
+        assert isinstance(running, ProcessNode)
+        auth.start()
+        yield Site(admin, wanted_cluster, running, tmp_path, auth_port)
+        auth.stop()
+
+
+@pytest.fixture(params=["brokered", "standard"])
+def space(request: pytest.FixtureRequest, site: Site) -> Iterator[AddressSpace]:
+    made = rows.make_space(rows.make_tenant(), kind=request.param)
+    rows.make_address(made, "orders")
+    rows.make_user(made, "alice", ("#", "send recv"))
+    yield made
+    address_spaces.delete(space=made, by=SYSTEM)
+    assert isinstance(site.look(made), Done)
+
+
+def instance(site: Site, space: AddressSpace) -> Instance:
+    kind = Kind.BROKER if space.type == "brokered" else Kind.ROUTER
+    loaded = work.load(space, now=timezone.now(), full=False)
+    return Instance(site, loaded.namespace, kind)
+
+
+def own(space: AddressSpace) -> str:
+    return space.secrets.get(name="authority").public
+
+
+def certificate_condition(space: AddressSpace) -> tuple[str, str]:
+    found = next(each for each in space.conditions if each["type"] == "Certificate")
+    return found["status"], found["reason"]
+
+
+def carries(space: AddressSpace, folder: Path) -> bool:
+    """Send and receive as a client that trusts what the endpoint says."""
+    with amqp.connected(space, folder, "alice", rows.PASSWORD) as connection:
+        amqp.send(connection, "orders", "one")
+        return amqp.receive(connection, "orders", 1) == ["one"]
+
+
+def test_a_supplied_certificate_is_shown_and_its_renewal_without_a_restart(
+    site: Site, space: AddressSpace, signer: Signer, tmp_path: Path
+) -> None:
+    site.choice = SUPPLIED
+    first = site.supply(signer, authority=True)
+    assert isinstance(site.look(space), Done)
+    public = instance(site, space)
+    life = public.pid
+
+    eventually(lambda: is_shown(public, signer.root_pem))
+    assert public.shows(signer.root_pem) == first
+    assert space.endpoints.get().certificate_pem == signer.root_pem
+    assert carries(space, tmp_path)
+    # inside, the authority of the space vouches and no other
+    public.shows(own(space), "management")
+    with pytest.raises(ssl.SSLCertVerificationError):
+        public.shows(signer.root_pem, "management")
+
+    second = site.supply(signer)
+    assert isinstance(site.look(space), Done)
+    eventually(lambda: public.shows(signer.root_pem) == second)
+    assert space.endpoints.get().certificate_pem == ""
+    assert public.pid == life
+
+    # one that clients would refuse is not shown to them
+    site.supply(signer, "elsewhere.example.org")
+    assert isinstance(site.look(space), Done)
+    assert certificate_condition(space) == ("False", "CertificateHostMissing")
+    assert public.shows(signer.root_pem) == second
+
+
+def test_cert_manager_issues_and_renews(
+    site: Site, space: AddressSpace, signer: Signer, admin: ApiClient, tmp_path: Path
+) -> None:
+    site.choice = ISSUED
+    public = instance(site, space)
+    name = public.namespace.name
+    with cert_manager.installed(admin):
+        awaited = site.look(space)
+        assert isinstance(awaited, Wait)
+        assert awaited.reason.startswith("CertificatePending: Waiting for cert-manager to issue")
+        first = cert_manager.issue(admin, name, signer)
+        assert isinstance(site.look(space), Done)
+        life = public.pid
+        eventually(lambda: is_shown(public, signer.root_pem))
+        assert public.shows(signer.root_pem) == first.certificate
+        assert carries(space, tmp_path)
+
+        second = cert_manager.issue(admin, name, signer)
+        assert isinstance(site.look(space), Done)
+        eventually(lambda: public.shows(signer.root_pem) == second.certificate)
+        assert public.pid == life
+
+
+def test_a_space_that_serves_moves_to_another_source_and_back(
+    site: Site, space: AddressSpace, signer: Signer, tmp_path: Path
+) -> None:
+    assert isinstance(site.look(space), Done)
+    public = instance(site, space)
+    first_life = public.pid
+    public.shows(own(space))
+
+    site.choice = SUPPLIED
+    given = site.supply(signer, authority=True)
+    assert isinstance(site.look(space), Done)  # one restart, to read files of their own
+    second_life = public.pid
+    assert second_life != first_life
+    assert carries(space, tmp_path)
+    assert isinstance(site.look(space), Done)
+    eventually(lambda: is_shown(public, signer.root_pem))
+    assert public.shows(signer.root_pem) == given
+    assert carries(space, tmp_path)
+
+    site.choice = OWN
+    assert isinstance(site.look(space), Done)
+    eventually(lambda: is_shown(public, own(space)))
+    assert carries(space, tmp_path)
+    assert public.pid == second_life
+
+
+def is_shown(public: Instance, trusted_pem: str) -> bool:
+    try:
+        public.shows(trusted_pem)
+    except ssl.SSLCertVerificationError:
+        return False
+    return True
