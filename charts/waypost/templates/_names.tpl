@@ -24,6 +24,7 @@ Use: {{ include "waypost.names.web" . }} with the root context.
 
 {{/* The role of the worker in each space's namespace: cluster-wide, so bound by name. */}}
 {{- define "waypost.names.space" }}{{ include "waypost.names.base" . }}-space{{ end }}
+{{- define "waypost.names.pull-secrets" }}{{ include "waypost.names.base" . }}-pull-secrets{{ end }}
 {{- define "waypost.names.admission" }}{{ include "waypost.names.base" . }}-worker{{ end }}
 
 {{/* A new name whenever any value changes: a job cannot be changed in place, and may run again. */}}

@@ -30,6 +30,7 @@ from workers.infra.kubernetes import (
     labels,
     observed,
     public_certificates,
+    pull_secrets,
     resources,
     sizes,
 )
@@ -66,8 +67,11 @@ class KubernetesInfra:
             )
             wanted = list(isolation.build(self._cluster, namespace, room, taken))[1:]
             wanted += [instances.disruption_budget(namespace, kind) for kind in Kind]
+            snapshot.of(resources.SECRET)
             for manifest in wanted:
                 snapshot.ensure(manifest)
+        copies = pull_secrets.ensure(self._api, self._cluster, namespace, snapshot)
+        snapshot.prune(resources.SECRET, copies, labels.PULL_SECRET)
         for resource in dict.fromkeys(resources.of(each) for each in wanted):
             keep = [name_of(each) for each in wanted if each["kind"] == resource.kind]
             snapshot.prune(resource, keep, labels.OURS)

@@ -146,8 +146,30 @@ def service_account(cluster: Cluster, namespace: Namespace, kind: Kind) -> Manif
         "automountServiceAccountToken": False,
     }
     if cluster.images.pull_secrets:
-        account["imagePullSecrets"] = [{"name": name} for name in cluster.images.pull_secrets]
+        account["imagePullSecrets"] = [
+            {"name": pull_secret_name(name)} for name in cluster.images.pull_secrets
+        ]
     return account
+
+
+def pull_secret_name(original: str) -> str:
+    """Return the name of the copy; the names of instances are those of their own secrets."""
+    return f"pull-{original}"
+
+
+def pull_secret(namespace: Namespace, original: Manifest) -> Manifest:
+    """Return the copy of a registry's credentials."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {
+            "name": pull_secret_name(original["metadata"]["name"]),
+            "namespace": namespace.name,
+            "labels": {**labels.of_space(namespace), **labels.PULL_SECRET},
+        },
+        "type": original["type"],
+        "data": dict(original["data"]),
+    }
 
 
 def network_policies(cluster: Cluster, namespace: Namespace, room: Room) -> Sequence[Manifest]:

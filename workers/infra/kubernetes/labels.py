@@ -19,6 +19,9 @@ OURS: Mapping[str, str] = {
     "app.kubernetes.io/managed-by": "waypost",
 }
 
+# Copies of the credentials of a registry.
+PULL_SECRET: Mapping[str, str] = {**OURS, COMPONENT: "pull-secret"}
+
 
 def of_space(namespace: Namespace) -> dict[str, str]:
     """Return the labels of what belongs to the space as a whole."""
