@@ -268,6 +268,25 @@ def test_an_endpoint_of_each_kind(
     assert "Ingress" not in names(api, namespace)
 
 
+@pytest.mark.parametrize("kind", [EndpointKind.INGRESS, EndpointKind.LOAD_BALANCER])
+def test_nothing_leads_to_a_space_whose_endpoint_is_deleted(
+    api: Api, wanted_cluster: Cluster, namespace: Namespace, kind: EndpointKind
+) -> None:
+    namespace = replace(namespace, name=f"wp-no-endpoint-{kind.value}")
+    choice = EndpointChoice(kind, domain="mq.example.org", class_name="haproxy")
+    infra = KubernetesInfra(api, replace(wanted_cluster, endpoint=choice))
+    run(infra, namespace)
+
+    for _ in range(2):
+        infra.delete_endpoint(namespace)
+
+    expected = {**EVERYTHING, "Service": {"broker-0"}}
+    assert names(api, namespace) == expected
+    # deleted before its time (a row that came back from a backup): made again
+    run(infra, namespace)
+    assert "messaging" in names(api, namespace)["Service"]
+
+
 def test_a_balancer_without_an_address_yet_is_waited_for(
     api: Api, wanted_cluster: Cluster, namespace: Namespace
 ) -> None:

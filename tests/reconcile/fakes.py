@@ -52,6 +52,7 @@ class FakeInfra:
     started: list[str] = field(default_factory=list)  # names, each time one is started
     images: EngineImages = field(default_factory=EngineImages)
     certificate: GivenCertificate | InfraError | None = None
+    endpoints: set[str] = field(default_factory=set)  # namespaces
     kept: set[tuple[str, str]] = field(default_factory=set)  # volumes without an instance
 
     def engine_images(self) -> EngineImages:
@@ -113,12 +114,10 @@ class FakeInfra:
 
     def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint:
         kind = Kind.BROKER if instance.startswith("broker") else Kind.ROUTER
+        self.endpoints.add(namespace.name)
         layout = self.place(namespace, kind, instance)
         return PublicEndpoint("127.0.0.1", layout.ports["amqps"], ("localhost",))
 
-    def delete_namespace(self, namespace: Namespace) -> bool:
-        for instance in self.list_instances(namespace):
-            self.delete_instance(namespace, instance.name)
     def ensure_certificate(
         self, namespace: Namespace, endpoint: PublicEndpoint
     ) -> GivenCertificate | None:
@@ -126,6 +125,13 @@ class FakeInfra:
             raise self.certificate
         return self.certificate
 
+    def delete_endpoint(self, namespace: Namespace) -> None:
+        self.writes += namespace.name in self.endpoints
+        self.endpoints.discard(namespace.name)
+
+    def delete_namespace(self, namespace: Namespace) -> bool:
+        for instance in self.list_instances(namespace):
+            self.delete_instance(namespace, instance.name)
         self.writes += namespace.name in self.namespaces
         self.namespaces.discard(namespace.name)
         self.kept -= {each for each in self.kept if each[0] == namespace.name}

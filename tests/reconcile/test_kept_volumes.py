@@ -37,6 +37,7 @@ def test_kept_volumes_outlive_the_space(world: World, deleted: AddressSpace) -> 
     assert deleted.deleted_at is not None
     assert world.infra.instances == {}
     assert world.infra.kept == {(namespace, "broker-0")}
+    assert world.infra.endpoints == set()
 
 
 def test_released_volumes_go_and_asking_twice_is_one(world: World, deleted: AddressSpace) -> None:

@@ -179,6 +179,10 @@ class GivenCertificate:
 
     def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint: ...
 
+    def delete_endpoint(self, namespace: Namespace) -> None:
+        """Remove what leads to the space; its instances stay."""
+        ...
+
     def delete_namespace(self, namespace: Namespace) -> bool:
         """Remove everything of the namespace; True once it is gone."""
     def ensure_certificate(

@@ -41,6 +41,7 @@ from workers.infra.kubernetes.snapshot import Snapshot
 
 # Set on a pod when its files changed: the kubelet then refreshes them at once, not in a minute.
 _FILES = "waypost.io/files"
+_OUTSIDE = (resources.INGRESS, resources.TLS_ROUTE, resources.ROUTE)
 _PUBLIC_SPACE = {**labels.OURS, labels.COMPONENT: labels.SPACE_COMPONENT}
 
 
@@ -142,7 +143,7 @@ class KubernetesInfra:
         snapshot = self._snapshot(namespace)
         wanted = endpoints.build(self._cluster, namespace, kind)
         live = [snapshot.ensure(each) for each in wanted]
-        for resource in (resources.INGRESS, resources.TLS_ROUTE, resources.ROUTE):
+        for resource in _OUTSIDE:
             keep = [name_of(each) for each in wanted if each["kind"] == resource.kind]
             snapshot.prune(resource, keep, _PUBLIC_SPACE)
         found = endpoints.find(self._cluster, namespace, live[0])
@@ -168,6 +169,14 @@ class KubernetesInfra:
             where = (self._cluster.control_namespace, choice.secret)
             return public_certificates.supplied(self._api, *where)
         return None
+
+    def delete_endpoint(self, namespace: Namespace) -> None:
+        # What leads to the service first; and what asks for a certificate before its secret.
+        shown = (resources.CERTIFICATE, resources.SECRET)
+        for resource in (*_OUTSIDE, resources.SERVICE, *shown):
+            for each in self._api.list(resource, namespace.name, _PUBLIC_SPACE):
+                self._api.delete(resource, namespace.name, name_of(each))
+        self._snapshots.pop(namespace.name, None)
 
     def delete_namespace(self, namespace: Namespace) -> bool:
         self._snapshots.pop(namespace.name, None)

@@ -20,9 +20,7 @@ logger = structlog.get_logger(__name__)
 _TYPES = frozenset({"kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg"})
 
 
-def ensure(
-    api: Api, cluster: Cluster, namespace: Namespace, snapshot: Snapshot
-) -> Sequence[str]:
+def ensure(api: Api, cluster: Cluster, namespace: Namespace, snapshot: Snapshot) -> Sequence[str]:
     """Bring the copies up to their originals; return their names. Idempotent.
 
     Raises:

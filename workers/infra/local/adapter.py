@@ -107,6 +107,9 @@ class LocalInfra:
         """Nobody else signs for this machine."""
         return None
 
+    def delete_endpoint(self, namespace: Namespace) -> None:
+        """Nothing leads to an instance but its own port, which goes with it."""
+
     def delete_namespace(self, namespace: Namespace) -> bool:
         for instance in self.list_instances(namespace):
             self.delete_instance(namespace, instance.name)

@@ -29,5 +29,6 @@ def ensure(work: Work, doors: Doors) -> Outcome:
 
 
 def remove(work: Work, doors: Doors) -> Outcome:
+    doors.infra.delete_endpoint(work.namespace)
     Endpoint.objects.filter(space=work.space).delete()
     return Done()
