@@ -40,13 +40,15 @@ class AddressSpaceCreateSerializer(StrictSerializer):
 
 
 class EndpointSerializer(serializers.Serializer[Any]):
-    """Where clients connect, and the certificate authority they must trust."""
+    """Where clients connect, and whom they must trust."""
 
     name = serializers.CharField()
     protocol = serializers.CharField()
     host = serializers.CharField()
     port = serializers.IntegerField()
-    certificate_pem = serializers.CharField()
+    certificate_pem = serializers.CharField(
+        help_text="The authorities to trust (PEM); empty where clients know already who signed."
+    )
 
 
 class AddressSpaceSerializer(ReconciledSerializer):

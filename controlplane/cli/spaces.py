@@ -52,11 +52,14 @@ def show(name: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
 
 @app.command()
 def trust(name: str, tenant: Tenant = None) -> None:
-    """Print the certificate (PEM) that clients of the space must trust."""
+    """Print the certificates (PEM) that clients of the space must trust."""
     api, tenant = login_store.connect(tenant)
     space = api.get(f"/tenants/{tenant}/address-spaces/{segment(name)}")
     for certificate in {endpoint["certificate_pem"] for endpoint in space["endpoints"]}:
-        output.show_text(certificate)
+        if certificate:
+            output.show_text(certificate)
+        else:
+            output.say(f"Clients need no file: they trust already who signed for {name}.")
 
 
 @app.command()

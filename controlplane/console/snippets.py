@@ -13,7 +13,10 @@ _JMS_TOPICS = {"topic", "subscription", "multicast"}
 
 @dataclass(frozen=True)
 class Target:
-    """What a client connects to: endpoint, certificate file, user and one address."""
+    """What a client connects to: endpoint, user and one address.
+
+    ``needs_file``: it must trust an authority that it does not know yet.
+    """
 
     space: str
     host: str
@@ -21,6 +24,7 @@ class Target:
     user: str
     address: str
     address_type: str
+    needs_file: bool = True
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ def build_all(target: Target) -> list[Snippet]:
         "port": target.port,
         "user": target.user,
         "address": target.address,
-        "ca_file": ca_file(target.space),
+        "ca_file": ca_file(target.space) if target.needs_file else "",
         "trust_store": f"{target.space}-ca.p12",
         "jms_destination": ("createTopic" if target.address_type in _JMS_TOPICS else "createQueue"),
     }
@@ -51,5 +55,5 @@ def build_all(target: Target) -> list[Snippet]:
 
 
 def ca_file(space: str) -> str:
-    """Return the file name under which the page offers the space's certificate."""
+    """Return the file name under which the page offers what clients must trust."""
     return f"{space}-ca.pem"

@@ -88,7 +88,7 @@ class Endpoint(Timestamped):
     protocol = models.CharField(max_length=20)
     host = models.CharField(max_length=255)
     port = models.PositiveIntegerField()
-    certificate_pem = models.TextField()  # what a client must trust
+    certificate_pem = models.TextField()  # whom a client must trust; empty: whom it does already
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["space", "name"], name="endpoint_once")]

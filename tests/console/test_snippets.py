@@ -67,6 +67,22 @@ def test_java_makes_the_kind_of_destination_that_fits(address_type: str, made: s
     assert text.count("{") == text.count("}")
 
 
+@pytest.mark.parametrize("key", ["python", "java", "node"])
+def test_where_clients_know_who_signed_no_program_asks_for_a_file(key: str):
+    text = program(key, target(needs_file=False))
+
+    assert "orders-ca" not in text
+    assert "keytool" not in text
+    assert "readFileSync" not in text
+
+
+def test_python_then_trusts_what_the_machine_trusts():
+    text = program("python", target(needs_file=False))
+
+    assert "ssl.get_default_verify_paths" in ast.unparse(ast.parse(text))
+    assert "VERIFY_PEER_NAME" in text
+
+
 def test_no_program_holds_a_password():
     for snippet in snippets.build_all(target()):
         assert "WAYPOST_PASSWORD" in snippet.text

@@ -281,6 +281,22 @@ def test_before_the_space_is_reachable_there_is_no_certificate(world: World, as_
 
 def test_the_examples_are_filled_in_for_the_chosen_user_and_address(world: World, as_: As):
     space = rows.active_space(world.tenant)
+def test_where_clients_know_who_signed_there_is_no_file(world: World, as_: As):
+    space = rows.active_space(world.tenant)
+    rows.address(space, "work")
+    rows.messaging_user(space, "one")
+    space.endpoints.update(certificate_pem="")
+    client = as_(world.owner)
+
+    page = client.get(HOME + "spaces/orders/connect").content.decode()
+    file = client.get(HOME + "spaces/orders/certificate")
+
+    assert "Nothing to install: your systems know already who signed" in page
+    assert "orders-ca" not in page
+    assert "create_receiver(&quot;work&quot;)" in page
+    assert (file.status_code, "need no certificate file" in file.content.decode()) == (404, True)
+
+
     rows.address(space, "events", "topic")
     rows.address(space, "work")
     rows.messaging_user(space, "one")

@@ -1,7 +1,10 @@
 """A real broker and a real router show real clients the certificates that were given for them."""
 
+import os
 import socket
 import ssl
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,6 +16,8 @@ from cryptography import x509
 from django.utils import timezone
 from kubernetes.client import ApiClient
 
+from controlplane.console import snippets
+from controlplane.console.snippets import Target
 from controlplane.core.audit import SYSTEM
 from controlplane.embedded import artifacts, ports
 from tenants.actions import address_spaces
@@ -197,6 +202,7 @@ def test_a_supplied_certificate_is_shown_and_its_renewal_without_a_restart(
     eventually(lambda: public.shows(signer.root_pem) == second)
     assert space.endpoints.get().certificate_pem == ""
     assert public.pid == life
+    assert says_hello(space, signer, tmp_path)
 
     # one that clients would refuse is not shown to them
     site.supply(signer, "elsewhere.example.org")
@@ -252,6 +258,31 @@ def test_a_space_that_serves_moves_to_another_source_and_back(
     eventually(lambda: is_shown(public, own(space)))
     assert carries(space, tmp_path)
     assert public.pid == second_life
+
+
+def says_hello(space: AddressSpace, signer: Signer, folder: Path) -> bool:
+    """Run the portal's program on a machine that knows the signer; it is given no file."""
+    known = folder / "known.pem"
+    known.write_text(signer.root_pem)
+    at = Target(
+        space.name, "127.0.0.1", space.endpoints.get().port, "alice", "orders", "queue", False
+    )
+    (program,) = [each.text for each in snippets.build_all(at) if each.key == "python"]
+    environment = {
+        **os.environ,
+        "SSL_CERT_FILE": str(known),
+        "WAYPOST_PASSWORD": rows.PASSWORD,
+    }
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout == "received: hello\n"
 
 
 def is_shown(public: Instance, trusted_pem: str) -> bool:

@@ -22,8 +22,9 @@ def page(scope: TenantScope, space: str) -> HttpResponseBase:
         **space_frame.frame(scope, row, "space_connect"),
         "next_step": space_frame.next_step(scope, row),
         "endpoint": _endpoint(row),
-        "ca_file": snippets.ca_file(row.name),
     }
+    if _needs_file(row):
+        context["ca_file"] = snippets.ca_file(row.name)
     if context["endpoint"] and addresses and users:
         context |= _examples(scope, row, addresses, [user.name for user in users])
     return scope.render("spaces/connect.html", context)
@@ -31,11 +32,13 @@ def page(scope: TenantScope, space: str) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW)
 def certificate(scope: TenantScope, space: str) -> HttpResponseBase:
-    """The certificate that clients of the space must trust, as a file."""
+    """What clients of the space must trust, as a file."""
     row = queries.get_space(scope.tenant, space)
     endpoint = _endpoint(row)
     if endpoint is None:
         raise Missing("The space has no certificate yet: wait until it is Active, then try again.")
+    if not _needs_file(row):
+        raise Missing("Clients need no certificate file: they trust who signed for this space.")
     name = snippets.ca_file(row.name)
     return HttpResponse(
         endpoint.certificate_pem,
@@ -55,13 +58,24 @@ def _examples(
     endpoint = _endpoint(row)
     assert endpoint is not None
     target = snippets.Target(
-        row.name, endpoint.host, endpoint.port, user, chosen.address, chosen.type
+        row.name,
+        endpoint.host,
+        endpoint.port,
+        user,
+        chosen.address,
+        chosen.type,
+        _needs_file(row),
     )
     initial = {"user": user, "address": chosen.address}
     return {
         "form": ConnectForm(users=users, addresses=list(by_name), initial=initial),
         "snippets": snippets.build_all(target),
     }
+
+
+def _needs_file(row: AddressSpace) -> bool:
+    endpoint = _endpoint(row)
+    return endpoint is not None and endpoint.certificate_pem != ""
 
 
 def _endpoint(row: AddressSpace) -> Endpoint | None:
