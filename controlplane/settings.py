@@ -18,6 +18,16 @@ def text(name: str, default: str = "") -> str:
     return os.environ.get(name, default)
 
 
+def secret(name: str) -> str:
+    """Return a secret: the content of the file that ``<name>_FILE`` names, else the variable."""
+    path = text(f"{name}_FILE")
+    try:
+        return Path(path).read_text(encoding="utf-8").strip() if path else text(name)
+    except OSError as error:
+        reason = f"{name}_FILE: {path} cannot be read: {error.strerror}"
+        raise ImproperlyConfigured(reason) from error
+
+
 def flag(name: str, default: bool) -> bool:
     value = text(name, "true" if default else "false").lower()
     if value not in {"true", "false"}:
@@ -32,6 +42,13 @@ def number(name: str, default: int) -> int:
     return int(value)
 
 
+def positive(name: str, default: int, otherwise: str) -> int:
+    value = number(name, default)
+    if not value:
+        raise ImproperlyConfigured(f"{name} must be 1 or more: {otherwise}")
+    return value
+
+
 def rate(name: str, default: str) -> str:
     value = text(name, default)
     if not re.fullmatch(r"\d+/(sec|min|hour|day)", value):
@@ -43,6 +60,15 @@ def rate(name: str, default: str) -> str:
 
 def words(name: str, default: str) -> list[str]:
     return [word for word in text(name, default).split(",") if word]
+
+
+def lakehouse(root: str) -> str:
+    in_store = r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.-]+)*/?"
+    if "://" in root and not re.fullmatch(in_store, root):
+        raise ImproperlyConfigured(
+            f"WAYPOST_LAKEHOUSE_ROOT must be a folder or s3://bucket/prefix, not {root!r}"
+        )
+    return root
 
 
 def database(url: str) -> dict[str, Any]:
@@ -72,11 +98,23 @@ PUBLIC_URL = text("WAYPOST_PUBLIC_URL", "http://127.0.0.1:8000")
 
 # The state folder of the embedded default; in a cluster only the lakehouse root is used.
 STATE_DIR = Path(text("WAYPOST_STATE_DIR", str(BASE_DIR / ".waypost")))
-LAKEHOUSE_ROOT = text("WAYPOST_LAKEHOUSE_ROOT", str(STATE_DIR / "lakehouse"))
+# A folder, or s3://bucket/prefix in an S3-compatible object store; only workers read the latter.
+LAKEHOUSE_ROOT = lakehouse(text("WAYPOST_LAKEHOUSE_ROOT", str(STATE_DIR / "lakehouse")))
+LAKEHOUSE_ENDPOINT = text("WAYPOST_LAKEHOUSE_ENDPOINT")  # empty: the region's own of Amazon
+LAKEHOUSE_REGION = text("WAYPOST_LAKEHOUSE_REGION", "us-east-1")
+LAKEHOUSE_ACCESS_KEY = secret("WAYPOST_LAKEHOUSE_ACCESS_KEY")
+LAKEHOUSE_SECRET_KEY = secret("WAYPOST_LAKEHOUSE_SECRET_KEY")
+if LAKEHOUSE_ROOT.startswith("s3://") and not (LAKEHOUSE_ACCESS_KEY and LAKEHOUSE_SECRET_KEY):
+    raise ImproperlyConfigured(
+        "WAYPOST_LAKEHOUSE_ROOT names an object store: WAYPOST_LAKEHOUSE_ACCESS_KEY and "
+        "WAYPOST_LAKEHOUSE_SECRET_KEY (or the same with _FILE) are needed"
+    )
 INFRA = text("WAYPOST_INFRA", "local")  # local | kubernetes
 CLUSTER_FILE = text("WAYPOST_CLUSTER_FILE", "/etc/waypost/cluster.yaml")  # kubernetes only
 SUPERVISOR_SOCKET = text("WAYPOST_SUPERVISOR_SOCKET", str(STATE_DIR / "run" / "supervisor.sock"))
 ARTEMIS_HOME = text("WAYPOST_ARTEMIS_HOME")
+# Without a router image in a cluster only brokered spaces can run.
+STANDARD_SPACES_OFFERED = flag("WAYPOST_STANDARD_SPACES_OFFERED", True)
 ROUTER_BINARY = text("WAYPOST_ROUTER_BINARY")  # empty: PATH, else the development router
 # The auth service: address, and the control CA that binds a router's certificate to its realm.
 AUTH_SERVICE_HOST = text("WAYPOST_AUTH_SERVICE_HOST", "127.0.0.1")
@@ -94,8 +132,12 @@ TRUSTED_PROXIES = number("WAYPOST_TRUSTED_PROXIES", 0)
 METRICS_TOKEN = text("WAYPOST_METRICS_TOKEN")  # empty: /metrics is open
 # A new release of the engines reaches this many spaces at once; it stops by itself when so many of
 # them are not ready in time.
-ROLLOUT_WAVE = number("WAYPOST_ROLLOUT_WAVE", 5)
-ROLLOUT_BUDGET = number("WAYPOST_ROLLOUT_BUDGET", 1)
+_PAUSE = "to keep rollouts from going on, pause them (`waypost rollouts pause`)."
+ROLLOUT_WAVE = positive("WAYPOST_ROLLOUT_WAVE", 5, _PAUSE)
+ROLLOUT_BUDGET = positive("WAYPOST_ROLLOUT_BUDGET", 1, _PAUSE)
+# Rises with each change of the configuration, so that of two versions of the worker the older one
+# leaves the fleet to the newer one. The chart sets it; 0: nobody counts.
+REVISION = number("WAYPOST_REVISION", 0)
 ROLLOUT_PATIENCE_SECONDS = number("WAYPOST_ROLLOUT_PATIENCE_SECONDS", 900)
 SAMPLE_SECONDS = number("WAYPOST_SAMPLE_SECONDS", 10)
 LANDING_SECONDS = number("WAYPOST_LANDING_SECONDS", 60)
@@ -238,6 +280,7 @@ SPECTACULAR_SETTINGS = {
         "Role": "tenants.models.Role",
         "InvoiceState": "plans.models.Invoice.State",
         "OperationState": "controlplane.core.models.Operation.State",
+        "RolloutState": "tenants.models.Rollout.State",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

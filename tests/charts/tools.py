@@ -41,7 +41,7 @@ def kubectl() -> str:
 
 def kube_score() -> str:
     """Return the path of kube-score."""
-    return shutil.which("kube-score") or str(_built(_KUBE_SCORE))
+    return shutil.which("kube-score") or str(go_program(_KUBE_SCORE))
 
 
 def _fetched() -> Path:
@@ -87,16 +87,28 @@ def _unpack(content: bytes, folder: Path) -> None:
                 program.chmod(0o755)
 
 
-def _built(module: str) -> Path:
-    """Build a Go program once; the Go module proxy's checksum database guards what comes."""
-    name = module.split("@", maxsplit=1)[0].rsplit("/", 1)[1]
-    place = artifacts.cache_dir() / f"{name}-{module.rsplit('@', 1)[1]}"
+def has_go_program(module: str) -> bool:
+    """Return whether ``go_program`` has it without building."""
+    return _place(module).exists()
+
+
+def go_program(module: str) -> Path:
+    """Return a Go program, ``path@version``, built once into the cache.
+
+    The Go module proxy's checksum database guards what comes.
+    """
+    place = _place(module)
     with _locked(place):
         if not place.exists():
             with tempfile.TemporaryDirectory(prefix="build-", dir=place.parent) as folder:
                 program = build.install(module, Path(folder))
                 program.rename(place)
     return place
+
+
+def _place(module: str) -> Path:
+    name = module.split("@", maxsplit=1)[0].rsplit("/", 1)[1]
+    return artifacts.cache_dir() / f"{name}-{module.rsplit('@', 1)[1]}"
 
 
 @contextmanager

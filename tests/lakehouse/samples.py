@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
-from workers.metering import bronze, committer
+from workers.metering import bronze, committer, roots
 from workers.metering.lives import SampleRow, floor_bucket
+from workers.metering.roots import ObjectStore, Root
 
 _DAY = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -41,7 +41,7 @@ def beat(taken_at: datetime, seq: int, **columns: Any) -> SampleRow:
 class Landed:
     """Lands rows under one root; each call is one commit with the next number."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Root) -> None:
         self.root = root
         self.table = committer.ensure_table(root)
         self.number = 0
@@ -63,10 +63,15 @@ class Landed:
 
     def _write(self, batch_id: str, day: Any, rows: Sequence[SampleRow]) -> str:
         path = bronze.file_path(batch_id, day)
-        target = self.root / bronze.TABLE / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(bronze.encode(batch_id, rows))
+        self._put(f"{bronze.TABLE}/{path}", bronze.encode(batch_id, rows))
         return path
+
+    def _put(self, path: str, content: bytes) -> None:
+        if isinstance(self.root, ObjectStore):
+            roots.put(self.root, path, content)
+            return
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_bytes(content)
 
 
 def from_columns(columns: Mapping[str, Any]) -> SampleRow:

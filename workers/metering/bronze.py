@@ -54,9 +54,9 @@ def file_path(batch_id: str, day: date) -> str:
     return f"date={day.isoformat()}/{batch_id}.parquet"
 
 
-def statistics(path: Path) -> str:
-    """Return Delta's per-file statistics (JSON) from the file's footer."""
-    footer = pq.read_metadata(path)
+def statistics(file: Any) -> str:
+    """Return Delta's per-file statistics (JSON) from the footer of an open file."""
+    footer = pq.read_metadata(file)
     low, high = _extremes(footer, min), _extremes(footer, max)
     return json.dumps(
         {

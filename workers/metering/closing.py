@@ -8,7 +8,6 @@ again. What cannot be gathered holds the invoice with the reason.
 import uuid
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 
 import structlog
 from django.db.models import QuerySet
@@ -26,6 +25,7 @@ from tenants.models import AddressSpace
 from workers.metering import delta, gold, ingest, landing, pipeline, quality, recompute, sampling
 from workers.metering.pipeline import Report
 from workers.metering.readers import Readers
+from workers.metering.roots import Root
 from workers.models import MeteredSource
 
 logger = structlog.get_logger(__name__)
@@ -56,7 +56,7 @@ class _Close:
 
     invoice: Invoice
     readers: Readers
-    root: Path
+    root: Root
 
     @property
     def period(self) -> Period:

@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import Sequence
 from datetime import timedelta
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import structlog
 from deltalake import CommitProperties, DeltaTable, Transaction
@@ -20,7 +20,8 @@ from django.db.models import Max
 from django.utils import timezone
 
 from controlplane.core import leases
-from workers.metering import bronze
+from workers.metering import bronze, roots
+from workers.metering.roots import Root
 from workers.models import LandingBatch
 
 logger = structlog.get_logger(__name__)
@@ -37,10 +38,14 @@ _CHECKS = {
 }
 
 
-def commit_landed(root: Path) -> int:
+@roots.in_words()
+def commit_landed(root: Root) -> int:
     """Take every landed batch into bronze; return how many. 0 too when another run holds the lease.
 
     Killed anywhere, the next run commits each batch exactly once.
+
+    Raises:
+        StoreAway, StoreRefuses, BucketMissing: the object store is in the way; nothing is lost.
     """
     with leases.held(APP, uuid.uuid4().hex, _LEASE_SECONDS) as won:
         if not won:
@@ -50,24 +55,26 @@ def commit_landed(root: Path) -> int:
         return finished + (_finish(table, root) if _number_landed(table) else 0)
 
 
-def ensure_table(root: Path) -> DeltaTable:
+def ensure_table(root: Root) -> DeltaTable:
     """Return the bronze table, created with its constraints when it is not there. Idempotent."""
-    path = root / bronze.TABLE
-    if DeltaTable.is_deltatable(str(path)):
-        table = DeltaTable(str(path))
+    uri, options = roots.uri(root, bronze.TABLE), roots.options(root)
+    if DeltaTable.is_deltatable(uri, options):
+        table = DeltaTable(uri, storage_options=options)
     else:
-        path.mkdir(parents=True, exist_ok=True)
+        if isinstance(root, Path):
+            (root / bronze.TABLE).mkdir(parents=True, exist_ok=True)
         properties = {
             "delta.logRetentionDuration": _KEPT,
             "delta.deletedFileRetentionDuration": _KEPT,
         }
         table = DeltaTable.create(
-            str(path),
+            uri,
             bronze.schema(),
             mode="ignore",
             partition_by=["date"],
             name="bronze_samples",
             configuration=properties,
+            storage_options=options,
         )
     missing = set(_CHECKS) - {
         name.removeprefix("delta.constraints.") for name in table.metadata().configuration
@@ -77,7 +84,7 @@ def ensure_table(root: Path) -> DeltaTable:
     return table
 
 
-def commit_files(table: DeltaTable, root: Path, paths: Sequence[str], number: int) -> bool:
+def commit_files(table: DeltaTable, root: Root, paths: Sequence[str], number: int) -> bool:
     """Add files in one commit with transaction id ``number``; False when that is there already.
 
     Raises:
@@ -86,7 +93,7 @@ def commit_files(table: DeltaTable, root: Path, paths: Sequence[str], number: in
     if (table.transaction_version(APP) or 0) >= number:
         return False
     table.create_write_transaction(
-        [_add_action(root / bronze.TABLE, path) for path in paths],
+        [_add_action(root, path) for path in paths],
         mode="append",
         schema=bronze.schema(),
         partition_by=["date"],
@@ -108,7 +115,7 @@ def _number_landed(table: DeltaTable) -> int:
         return LandingBatch.objects.filter(number__in=numbers).update(commit_number=following)
 
 
-def _finish(table: DeltaTable, root: Path) -> int:
+def _finish(table: DeltaTable, root: Root) -> int:
     """Make every numbered commit that is not known to be done; return how many batches."""
     numbered = LandingBatch.objects.filter(
         state=LandingBatch.State.LANDED, commit_number__isnull=False
@@ -138,14 +145,14 @@ def forget_committed() -> int:
     return deleted
 
 
-def _add_action(table: Path, path: str) -> AddAction:
-    file = table / path
-    partition = Path(path).parent.name.removeprefix("date=")
-    return AddAction(
-        path=path,
-        size=file.stat().st_size,
-        partition_values={"date": partition},
-        modification_time=int(time.time() * 1000),
-        data_change=True,
-        stats=bronze.statistics(file),
-    )
+def _add_action(root: Root, path: str) -> AddAction:
+    partition = PurePosixPath(path).parent.name.removeprefix("date=")
+    with roots.open_file(root, f"{bronze.TABLE}/{path}") as file:
+        return AddAction(
+            path=path,
+            size=file.size(),
+            partition_values={"date": partition},
+            modification_time=int(time.time() * 1000),
+            data_change=True,
+            stats=bronze.statistics(file),
+        )

@@ -1,7 +1,6 @@
 """The one door to reading Delta tables: open at a pinned version, ask in SQL, get plain rows."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -9,10 +8,14 @@ from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import DeltaError
 
 from controlplane.core.errors import Conflict
+from workers.metering import roots
+from workers.metering.roots import Root
 
 BRONZE = "bronze.samples"
 USAGE = "gold.usage"
 QUALITY = "gold.quality"
+# What the engine says of a file that a table names and that is not there.
+_GONE = ("not found: No such file", "NoSuchKey")
 _FOLDERS = {BRONZE: "bronze/samples", USAGE: "gold/usage", QUALITY: "gold/quality"}
 
 
@@ -22,13 +25,15 @@ class TableReplaced(Conflict):
     code = "metering.table_replaced"
 
 
-def exists(root: Path, name: str) -> bool:
+@roots.in_words()
+def exists(root: Root, name: str) -> bool:
     """Return whether the table has been created."""
-    return DeltaTable.is_deltatable(str(root / _FOLDERS[name]))
+    return DeltaTable.is_deltatable(roots.uri(root, _FOLDERS[name]), roots.options(root))
 
 
+@roots.in_words()
 def open_table(
-    root: Path, name: str, *, version: int | None = None, table_id: str = ""
+    root: Root, name: str, *, version: int | None = None, table_id: str = ""
 ) -> DeltaTable:
     """Return the table at ``version`` (newest when None), checked against its pinned id.
 
@@ -36,10 +41,13 @@ def open_table(
         TableReplaced: another table is there now, or none, or not that version.
     """
     try:
-        table = DeltaTable(str(root / _FOLDERS[name]), version=version)
+        table = DeltaTable(
+            roots.uri(root, _FOLDERS[name]), version=version, storage_options=roots.options(root)
+        )
     except DeltaError as error:
         raise TableReplaced(
-            f"{name}{'' if version is None else f' at version {version}'} is not in {root}: "
+            f"{name}{'' if version is None else f' at version {version}'} is not in "
+            f"{roots.uri(root, '').rstrip('/')}: "
             "restore the lakehouse, then ask again."
         ) from error
     found = str(table.metadata().id)
@@ -51,6 +59,7 @@ def open_table(
     return table
 
 
+@roots.in_words()
 def ask(sql: str, tables: Mapping[str, DeltaTable]) -> list[dict[str, Any]]:
     """Return the rows of a DataFusion query over ``tables`` by the names used in it.
 
@@ -63,7 +72,8 @@ def ask(sql: str, tables: Mapping[str, DeltaTable]) -> list[dict[str, Any]]:
     try:
         rows: list[dict[str, Any]] = pa.table(builder.execute(sql).read_all()).to_pylist()
     except Exception as error:
-        if "not found: No such file" not in str(error):  # the engine's errors share no class
+        # The engine's errors share no class. A folder says the one, an object store the other.
+        if not any(said in str(error) for said in _GONE):
             raise
         raise TableReplaced(
             "Files of the lakehouse are not there: restore the lakehouse, then ask again."

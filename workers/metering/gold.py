@@ -6,7 +6,6 @@ newest. Safe to repeat; ``copy_in`` refuses to go back.
 
 import json
 from datetime import UTC, date, datetime
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -15,13 +14,15 @@ from deltalake import DeltaTable
 from plans import metering
 from plans.metering import UsageCell
 from plans.models import UsageCopy
-from workers.metering import delta
+from workers.metering import delta, roots
 from workers.metering.pipeline import Table
+from workers.metering.roots import Root
 
 _COLUMNS = "tenant_id, space_id, address, meter, bucket_at, quantity"
 
 
-def copy_newest(root: Path) -> int | None:
+@roots.in_words()
+def copy_newest(root: Root) -> int | None:
     """Copy what the newest version changed; return the version, None when it was copied before.
 
     Raises:
@@ -46,7 +47,8 @@ def copy_newest(root: Path) -> int | None:
     return version
 
 
-def is_current(root: Path) -> bool:
+@roots.in_words()
+def is_current(root: Root) -> bool:
     """Return whether the newest gold was made from the newest bronze, so that there is no work."""
     if not delta.exists(root, delta.BRONZE):
         return True
@@ -57,7 +59,7 @@ def is_current(root: Path) -> bool:
 
 
 def cells(
-    root: Path, pin: Table, tenant_id: str, starts_at: datetime, ends_at: datetime
+    root: Root, pin: Table, tenant_id: str, starts_at: datetime, ends_at: datetime
 ) -> list[UsageCell]:
     """Return the tenant's cells with buckets in [starts_at, ends_at), at the pinned version.
 
@@ -72,7 +74,7 @@ def cells(
     return _read(table, where)
 
 
-def changed_days(root: Path, table: DeltaTable, since: int | None) -> set[date]:
+def changed_days(root: Root, table: DeltaTable, since: int | None) -> set[date]:
     """Return the days whose files differ between ``table`` and version ``since`` (None: empty)."""
     now = _files(table)
     before = _files(delta.open_table(root, delta.USAGE, version=since)) if since is not None else {}

@@ -4,16 +4,14 @@ Each part is safe to repeat and to kill; together they bring every sampled count
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from django.conf import settings
-
-from workers.metering import committer, landing
+from workers.metering import committer, landing, roots
+from workers.metering.roots import Root
 
 
-def lakehouse_root() -> Path:
-    """Return the folder of the lakehouse."""
-    return Path(settings.LAKEHOUSE_ROOT)
+def lakehouse_root() -> Root:
+    """Return where the lakehouse lies."""
+    return roots.configured()
 
 
 def ingest(space_ids: Sequence[str] | None = None) -> int:
@@ -22,6 +20,7 @@ def ingest(space_ids: Sequence[str] | None = None) -> int:
     Raises:
         LandingFull: the disk is full; everything waits in the outbox.
         LandingRefused: the files cannot be written for another reason.
+        StoreAway, StoreRefuses, BucketMissing: the object store is in the way; the same holds.
     """
     landing.reserve_moved(space_ids)
     root = lakehouse_root()

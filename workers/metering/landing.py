@@ -19,8 +19,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from controlplane.core.errors import Unavailable
-from workers.metering import bronze, collector, sources
+from workers.metering import bronze, collector, roots, sources
 from workers.metering.lives import SampleRow
+from workers.metering.roots import ObjectStore, Root
 from workers.models import LandingBatch
 
 _INSTANTS = ("taken_at", "bucket_at")
@@ -65,18 +66,19 @@ def reserve(rows: Iterable[SampleRow]) -> list[str]:
     return ids
 
 
-def write_reserved(root: Path) -> int:
+def write_reserved(root: Root) -> int:
     """Write the file of every reserved batch; return how many landed.
 
     Raises:
         LandingFull: the disk is full; the batches wait and are written again.
         LandingRefused: the file system refuses for another reason.
+        StoreAway, StoreRefuses, BucketMissing: the object store is in the way; the same holds.
     """
     landed = 0
     for batch in _reserved():
         rows = [_row(payload) for payload in batch.rows]
         path = bronze.file_path(batch.id, rows[0].date)
-        _write(root / bronze.TABLE / path, bronze.encode(batch.id, rows))
+        _write(root, f"{bronze.TABLE}/{path}", bronze.encode(batch.id, rows))
         landed += LandingBatch.objects.filter(
             number=batch.number, state=LandingBatch.State.RESERVED
         ).update(state=LandingBatch.State.LANDED, path=path, landed_at=timezone.now())
@@ -98,7 +100,14 @@ def _reserved() -> Iterator[LandingBatch]:
     yield from batches.order_by("number")
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write(root: Root, path: str, content: bytes) -> None:
+    if isinstance(root, ObjectStore):
+        roots.put(root, path, content)
+    else:
+        _write_file(root / path, content)
+
+
+def _write_file(path: Path, content: bytes) -> None:
     """Put ``content`` at ``path`` so that it is there whole or not at all, and stays."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -138,8 +147,10 @@ def _row(payload: dict[str, Any]) -> SampleRow:
     return SampleRow(**{**payload, **instants})
 
 
-def remove_strays(root: Path, older_than: timedelta = timedelta(hours=1)) -> int:
-    """Delete temporary files that a killed process left; return how many."""
+def remove_strays(root: Root, older_than: timedelta = timedelta(hours=1)) -> int:
+    """Delete temporary files that a killed process left; return how many. A store has none."""
+    if isinstance(root, ObjectStore):
+        return 0
     before = timezone.now().timestamp() - older_than.total_seconds()
     strays = [f for f in (root / bronze.TABLE).glob("date=*/.*.tmp") if f.stat().st_mtime < before]
     for stray in strays:

@@ -8,23 +8,25 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import structlog
 
 from controlplane.core import leases
 from controlplane.core.errors import Unavailable
+from workers.metering.roots import ObjectStore, Root
 
 logger = structlog.get_logger(__name__)
 
 LEASE = "lakehouse-pipeline"
 TIMEOUT_SECONDS = 500
-# The job gets no secret: of our own settings only where it runs, and its JARs and archives are.
+# The job gets no secret but the keys of an object store: of our own settings only where it runs,
+# and where its JARs and archives are.
 _PASSED_ON = ("WAYPOST_JARS_DIR", "WAYPOST_CACHE", "WAYPOST_SPARK_MASTER")
 
 
@@ -60,7 +62,7 @@ class Report:
     as_of: str | None
 
 
-def run(root: Path, *, timeout_seconds: float = TIMEOUT_SECONDS) -> Report:
+def run(root: Root, *, timeout_seconds: float = TIMEOUT_SECONDS) -> Report:
     """Bring state and gold up to the newest bronze and return the job's report.
 
     Raises:
@@ -73,9 +75,8 @@ def run(root: Path, *, timeout_seconds: float = TIMEOUT_SECONDS) -> Report:
         return _report(*_execute(root, timeout_seconds))
 
 
-def _execute(root: Path, timeout_seconds: float) -> tuple[int, str, str]:
-    root.mkdir(parents=True, exist_ok=True)
-    with _process(_command(root), root) as process:
+def _execute(root: Root, timeout_seconds: float) -> tuple[int, str, str]:
+    with _process(root) as process:
         try:
             out, err = process.communicate(timeout=timeout_seconds)
         except subprocess.TimeoutExpired as error:
@@ -86,28 +87,31 @@ def _execute(root: Path, timeout_seconds: float) -> tuple[int, str, str]:
     return process.returncode, out, err
 
 
-def _command(root: Path) -> list[str]:
-    return [sys.executable, "-m", "lakehouse.jobs.pipeline", "--root", str(root)]
+def _command(root: Root) -> list[str]:
+    place = root.url if isinstance(root, ObjectStore) else str(root)
+    return [sys.executable, "-m", "lakehouse.jobs.pipeline", "--root", place]
 
 
 @contextmanager
-def _process(command: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
+def _process(root: Root) -> Iterator[subprocess.Popen[str]]:
     """The job in a process group of its own (Python and Java), gone when the block ends."""
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=folder,
-        env=_environment(),
-        start_new_session=True,
-    )
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+    # A folder of its own: Python looks for modules where it runs.
+    with tempfile.TemporaryDirectory(prefix="waypost-pipeline-") as folder:
+        process = subprocess.Popen(
+            _command(root),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=folder,
+            env={**_environment(), **_access(root)},
+            start_new_session=True,
+        )
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
 
 
 def _environment() -> dict[str, str]:
@@ -115,6 +119,18 @@ def _environment() -> dict[str, str]:
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("WAYPOST_", "DJANGO_")) or name in _PASSED_ON
+    }
+
+
+def _access(root: Root) -> dict[str, str]:
+    """How the job reaches an object store; read by ``lakehouse.object_store``."""
+    if not isinstance(root, ObjectStore):
+        return {}
+    return {
+        "WAYPOST_LAKEHOUSE_ENDPOINT": root.endpoint,
+        "WAYPOST_LAKEHOUSE_REGION": root.region,
+        "WAYPOST_LAKEHOUSE_ACCESS_KEY": root.access_key,
+        "WAYPOST_LAKEHOUSE_SECRET_KEY": root.secret_key,
     }
 
 

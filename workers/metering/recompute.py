@@ -9,7 +9,6 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, timedelta
-from pathlib import Path
 from typing import Any
 
 from deltalake import DeltaTable
@@ -18,6 +17,7 @@ from plans.invoicing import Fall, Hole, UsageKey
 from plans.periods import Period
 from workers.metering import delta
 from workers.metering.pipeline import Table
+from workers.metering.roots import Root
 
 _COUNTERS = ("messages_in", "messages_out", "stored_byte_ms", "connections_opened", "connection_ms")
 _PEAK = "peak_connections"
@@ -64,7 +64,7 @@ class Question:
         return f"bucket_at >= {delta.instant(self.period.starts_at)} AND {self.before_end}"
 
 
-def question(root: Path, pin: Table, tenant_id: str, period: Period) -> Question:
+def question(root: Root, pin: Table, tenant_id: str, period: Period) -> Question:
     """Return a question to bronze at the pinned version.
 
     Raises:

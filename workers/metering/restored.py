@@ -5,13 +5,12 @@ The committer numbers its commits in the database and writes the number into the
 tells how far the other was. Called by ``manage.py after_restore``.
 """
 
-from pathlib import Path
-
 from django.db.models import Max, QuerySet
 
 from controlplane.core.errors import Conflict
 from plans.models import UsageCopy
 from workers.metering import committer, delta, sources
+from workers.metering.roots import Root
 from workers.models import LandingBatch
 
 _MEND = "Restore both of one instant (docs/operate/backup.md) before a worker runs."
@@ -24,7 +23,7 @@ class LakehouseDiffers(Conflict):
     title = "Database and lakehouse are of different instants"
 
 
-def check(root: Path) -> None:
+def check(root: Root) -> None:
     """Return if bronze holds every commit that the database knows of and no other, gold every copy.
 
     Raises:
@@ -54,7 +53,7 @@ def forget_planned_restarts() -> None:
     sources.living().update(restart_at=None)
 
 
-def _check_gold(root: Path) -> None:
+def _check_gold(root: Root) -> None:
     copied = UsageCopy.objects.order_by("-copied_at", "-table_version").first()
     if copied is None:
         return
@@ -70,7 +69,7 @@ def _last(batches: QuerySet[LandingBatch]) -> int:
     return batches.aggregate(last=Max("commit_number"))["last"] or 0
 
 
-def _found(root: Path) -> int:
+def _found(root: Root) -> int:
     if not delta.exists(root, delta.BRONZE):
         return 0
     return delta.open_table(root, delta.BRONZE).transaction_version(committer.APP) or 0

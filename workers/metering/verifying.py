@@ -3,7 +3,6 @@
 Ends the operation that ``invoicing.request_verify`` began.
 """
 
-from pathlib import Path
 from typing import Any
 
 from controlplane.core import operations
@@ -14,6 +13,7 @@ from plans.models import Invoice
 from plans.periods import Period
 from workers.metering import delta, gold, ingest, recompute
 from workers.metering.pipeline import Table
+from workers.metering.roots import Root
 
 _SUBJECT = "invoice_verification"
 
@@ -33,7 +33,7 @@ def verify(invoice_id: str) -> None:
     operations.fail(_SUBJECT, invoice_id, code="invoice.differs", message=words)
 
 
-def recomputed(invoice: Invoice, root: Path) -> Verification:
+def recomputed(invoice: Invoice, root: Root) -> Verification:
     """Return the comparison of the stored invoice with one made from its pinned tables.
 
     Raises:

@@ -3,13 +3,14 @@
 import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 
 from plans.usage import UsageCell
+from workers.metering import roots
 from workers.metering.pipeline import Table
+from workers.metering.roots import Root
 
 _SCHEMA = pa.schema(
     [
@@ -22,14 +23,14 @@ _SCHEMA = pa.schema(
 
 
 def write_gold(
-    root: Path, cells: Iterable[UsageCell], as_of: datetime, bronze_version: int = -1
+    root: Root, cells: Iterable[UsageCell], as_of: datetime, bronze_version: int = -1
 ) -> Table:
     """Replace the days of ``cells`` in gold.usage; returns the new version."""
     rows = [{**cell.__dict__, "date": cell.bucket_at.astimezone(UTC).date()} for cell in cells]
-    path = str(root / "gold" / "usage")
+    path, options = roots.uri(root, "gold/usage"), roots.options(root)
     days = sorted({row["date"].isoformat() for row in rows})
     note = {"as_of": as_of.isoformat(), "bronze_version": bronze_version}
-    is_there = DeltaTable.is_deltatable(path)
+    is_there = DeltaTable.is_deltatable(path, options)
     write_deltalake(
         path,
         pa.Table.from_pylist(rows, schema=_SCHEMA),
@@ -37,6 +38,7 @@ def write_gold(
         partition_by=["date"],
         predicate=f"date >= '{days[0]}'" if is_there and days else None,
         commit_properties=CommitProperties(custom_metadata={"userMetadata": json.dumps(note)}),
+        storage_options=options,
     )
-    table = DeltaTable(path)
+    table = DeltaTable(path, storage_options=options)
     return Table(str(table.metadata().id), int(table.version()))

@@ -1,0 +1,64 @@
+"""A lakehouse in a bucket of a real server, for each server that there is."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from pytest_django import Settings
+
+from tests.charts import tools
+from tests.object_store import servers
+from tests.object_store.servers import Door, Server
+from tests.unit.metering.conftest import readers, space
+from workers.metering.roots import ObjectStore
+
+__all__ = ["readers", "space"]
+
+# Spark on a store needs 700 MB of JARs: `make test-s3` fetches them and runs it. CI does not.
+collect_ignore = [] if os.environ.get("WAYPOST_TEST_S3") else ["test_spark_on_a_store.py"]
+
+
+# Building versitygw takes two minutes: `make test-s3` does, and then `make test` runs it too.
+SERVERS = ["moto", *(["versitygw"] if tools.has_go_program(servers.VERSITYGW) else [])]
+
+
+def pytest_report_header() -> str:
+    """Say which servers the tests run against."""
+    return f"object stores: {', '.join(SERVERS)}"
+
+
+@pytest.fixture(scope="session", params=SERVERS)
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """A server with an empty bucket."""
+    with getattr(servers, request.param)(tmp_path_factory.mktemp(request.param)) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def running_door(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+    with servers.door(server, tmp_path_factory.mktemp("door")) as made:
+        yield made
+
+
+@pytest.fixture
+def door(running_door: Door) -> Door:
+    """A door before the server that passes everything yet."""
+    running_door.passes()
+    return running_door
+
+
+@pytest.fixture
+def root(door: Door, request: pytest.FixtureRequest, settings: Settings) -> ObjectStore:
+    """The lakehouse of this test: a prefix of its own, through the door."""
+    return use(door.server.store(prefix=request.node.name.replace("[", "-").strip("]")), settings)
+
+
+def use(store: ObjectStore, settings: Settings) -> ObjectStore:
+    """Make ``store`` the lakehouse of the settings."""
+    settings.LAKEHOUSE_ROOT, settings.LAKEHOUSE_ENDPOINT = store.url, store.endpoint
+    settings.LAKEHOUSE_REGION = store.region
+    settings.LAKEHOUSE_ACCESS_KEY = store.access_key
+    settings.LAKEHOUSE_SECRET_KEY = store.secret_key
+    return store

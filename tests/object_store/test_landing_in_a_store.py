@@ -1,0 +1,235 @@
+"""From states to the Delta log in a bucket: nothing lost, nothing twice, errors in words."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable
+from deltalake.exceptions import CommitFailedError
+from pytest_django import Settings
+
+from controlplane.core.errors import WaypostError
+from controlplane.embedded import ports
+from tenants.models import AddressSpace
+from tests.object_store.conftest import use
+from tests.object_store.servers import Does, Door
+from tests.unit.metering.conftest import FakeReaders
+from tests.unit.metering.readings import snapshot
+from workers.metering import bronze, committer, delta, ingest, landing, roots, rounds, sampling
+from workers.metering.roots import ObjectStore
+from workers.models import LandingBatch, MeteredSource
+
+pytestmark = pytest.mark.django_db
+State = LandingBatch.State
+LANDED_ONCE = [("broker-0", "", 1, 0), ("broker-0", "orders", 1, 5), ("space", "", 1, 0)]
+
+
+@pytest.fixture
+def play(space: AddressSpace, readers: FakeReaders) -> Callable[..., None]:
+    """``play(orders=(5, 0))`` is one round in which the broker shows that."""
+
+    def one_round(**shown: Any) -> None:
+        readers.answers[space.id] = {"broker-0": snapshot("boot-1", **shown)}
+        sampling.sample([space], readers)
+
+    return one_round
+
+
+def rows(root: ObjectStore) -> list[tuple[str, str, int, int]]:
+    """(instance, address, seq, messages_in) of every row in bronze."""
+    table = delta.open_table(root, delta.BRONZE)
+    found = delta.ask("SELECT source, address, seq, messages_in FROM b", {"b": table})
+    return sorted(
+        (r["source"].split("/")[1], r["address"], r["seq"], r["messages_in"]) for r in found
+    )
+
+
+LANDINGS = "(PUT|POST) .*/date(=|%3D)"
+COMMITS = "PUT .*_delta_log"
+
+
+def test_ingest_brings_what_moved_into_bronze_and_again_adds_nothing(
+    root: ObjectStore, play: Callable[..., None]
+) -> None:
+    play(orders=(5, 0))
+
+    ingest.ingest()
+    first = rows(root)
+    ingest.ingest()
+
+    assert first == rows(root) == LANDED_ONCE
+    assert LandingBatch.objects.get().state == State.COMMITTED
+
+
+def test_a_table_that_was_made_is_found_again(root: ObjectStore) -> None:
+    made, found = committer.ensure_table(root), committer.ensure_table(root)
+
+    assert made.metadata().id == found.metadata().id
+    assert "delta.constraints.seq_positive" in found.metadata().configuration
+
+
+@pytest.mark.parametrize("killed_in", ["put before", "put after", "commit before", "commit after"])
+def test_killed_anywhere_the_next_run_commits_once(
+    root: ObjectStore,
+    play: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    killed_in: str,
+) -> None:
+    play(orders=(5, 0))
+    what, when = killed_in.split()
+    module, name = {"put": (roots, "put"), "commit": (committer, "commit_files")}[what]
+    done = getattr(module, name)
+
+    def die(*arguments: Any) -> None:
+        if when == "after":
+            done(*arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as killed:
+        killed.setattr(module, name, die)
+        with pytest.raises(KeyboardInterrupt):
+            ingest.ingest()
+    play(orders=(7, 0))
+
+    ingest.ingest()
+
+    assert rows(root) == sorted([*LANDED_ONCE, *_SECOND])
+    assert set(LandingBatch.objects.values_list("state", flat=True)) == {State.COMMITTED}
+
+
+_SECOND = [("broker-0", "", 2, 0), ("broker-0", "orders", 2, 7), ("space", "", 2, 0)]
+
+
+@pytest.mark.parametrize("which", [LANDINGS, COMMITS], ids=["file", "commit"])
+@pytest.mark.parametrize("does", [Does.LOSE, Does.DROP], ids=["done", "not done"])
+def test_an_answer_that_is_lost_adds_nothing_twice(
+    root: ObjectStore,
+    play: Callable[..., None],
+    door: Door,
+    which: str,
+    does: Does,
+) -> None:
+    committer.ensure_table(root)
+    play(orders=(5, 0))
+    door.does(does, which, times=1)
+
+    ingest.ingest()
+    ingest.ingest()
+
+    assert rows(root) == LANDED_ONCE
+    assert LandingBatch.objects.get().state == State.COMMITTED
+
+
+def test_a_commit_from_an_old_view_of_the_table_is_refused(
+    root: ObjectStore, play: Callable[..., None]
+) -> None:
+    play(orders=(5, 0))
+    landing.reserve_moved()
+    landing.write_reserved(root)
+    path = LandingBatch.objects.get().path
+    ours = committer.ensure_table(root)
+    table = roots.uri(root, bronze.TABLE)
+    old_view = DeltaTable(table, storage_options=root.options)
+
+    committer.commit_files(ours, root, [path], 1)
+
+    with pytest.raises(CommitFailedError):
+        committer.commit_files(old_view, root, [path], 1)
+    assert rows(root) == LANDED_ONCE
+
+
+def _away(root: ObjectStore, door: Door) -> ObjectStore:
+    return replace(root, endpoint=f"http://127.0.0.1:{ports.free_port()}")
+
+
+def _missing(root: ObjectStore, door: Door) -> ObjectStore:
+    return replace(root, url="s3://no-such-bucket/usage")
+
+
+def _refusing(root: ObjectStore, door: Door) -> ObjectStore:
+    door.does(Does.REFUSE)
+    return root
+
+
+@pytest.mark.parametrize(
+    ("break_it", "code"),
+    [
+        (_away, "lakehouse.store_away"),
+        (_missing, "lakehouse.bucket_missing"),
+        (_refusing, "lakehouse.store_refuses"),
+    ],
+)
+@pytest.mark.parametrize("has_table", [False, True], ids=["first", "later"])
+def test_a_store_in_the_way_is_said_and_loses_nothing(
+    root: ObjectStore,
+    play: Callable[..., None],
+    door: Door,
+    settings: Settings,
+    break_it: Callable[[ObjectStore, Door], ObjectStore],
+    code: str,
+    has_table: bool,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    if has_table:
+        committer.ensure_table(root)
+    play(orders=(5, 0))
+    use(break_it(root, door), settings)
+
+    with pytest.raises(WaypostError) as refused:
+        ingest.ingest()
+    rounds.land()  # the beat's round says it and goes on
+    waiting = LandingBatch.objects.filter(state=State.RESERVED).count()
+    play(orders=(7, 0))  # and sampling needs no store
+    sampled = MeteredSource.objects.get(source__endswith="broker-0").addresses["orders"]
+    door.passes()
+    use(root, settings)
+    ingest.ingest()
+
+    assert refused.value.error_code == code
+    assert "Nothing is lost" in refused.value.message
+    assert root.secret_key not in f"{refused.value.message}{refused.value.__cause__}{caplog.text}"
+    assert waiting == 1
+    assert sampled["messages_in"] == 7
+    assert [row for row in rows(root) if row[1] == "orders"] == [
+        ("broker-0", "orders", 1, 5),
+        ("broker-0", "orders", 2, 7),
+    ]
+
+
+@pytest.mark.parametrize("key", ["access_key", "secret_key"])
+def test_a_wrong_key_is_refused_by_a_server_that_looks(
+    root: ObjectStore, play: Callable[..., None], settings: Settings, key: str, door: Door
+) -> None:
+    play(orders=(5, 0))
+    use(replace(root, **{key: "wrong"}), settings)
+
+    if "moto" in root.url:  # takes every key
+        assert ingest.ingest() == 1
+        return
+    with pytest.raises(roots.StoreRefuses):
+        ingest.ingest()
+
+
+def test_a_store_that_goes_before_the_commit_leaves_the_batch_landed(
+    root: ObjectStore, play: Callable[..., None], door: Door
+) -> None:
+    committer.ensure_table(root)
+    play(orders=(5, 0))
+    door.does(Does.DROP, COMMITS)
+
+    with pytest.raises(roots.StoreAway):
+        ingest.ingest()
+    between = LandingBatch.objects.get().state
+    door.passes()
+    ingest.ingest()
+
+    assert between == State.LANDED
+    assert rows(root) == LANDED_ONCE
+
+
+def test_a_store_shows_its_secret_to_nobody(root: ObjectStore) -> None:
+    assert root.secret_key not in repr(root)
+    assert root.access_key not in repr(root)
+    assert re.search(r"endpoint='http://127", repr(root))
