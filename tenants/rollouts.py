@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 
 from tenants.models import AddressSpace, EngineRelease, MaintenanceWindow, Rollout
 
@@ -67,6 +67,12 @@ def list_closed_tenants(now: datetime) -> Sequence[str]:
 def latest() -> Rollout | None:
     """Return the rollout that says where the fleet shall be: the last one that began."""
     return Rollout.objects.select_related("release", "former").order_by("id").last()
+
+
+def is_outdated(revision: int) -> bool:
+    """Return whether a configuration of a higher revision was rolled out: ours is replaced."""
+    newest = Rollout.objects.filter(is_configured=True).aggregate(newest=Max("revision"))["newest"]
+    return newest is not None and revision < newest
 
 
 def release_of_new_spaces() -> EngineRelease | None:

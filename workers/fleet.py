@@ -46,10 +46,14 @@ def policy() -> Policy:
 
 
 def advance(images: EngineImages, policy: Policy, now: datetime) -> None:
-    """Take the next step of the rollout that is open, if any; begin one for new images."""
+    """Take the next step of the rollout that is open, if any; begin one for new images.
+
+    Two versions of the worker run while an installation is upgraded: the one with the lower
+    revision leaves the fleet alone.
+    """
     holder = f"{socket.gethostname()}-{os.getpid()}"
     with leases.held("fleet", holder, _LEASE_SECONDS) as won:
-        if not won:
+        if not won or rollouts.is_outdated(images.revision):
             return
         if images.broker:
             _ensure_configured(images, now)
@@ -77,13 +81,20 @@ def _ensure_configured(images: EngineImages, now: datetime) -> None:
     _adopt(first or release)
     configured = Rollout.objects.filter(is_configured=True).order_by("id").last()
     if configured is not None and configured.release_id == release.pk:
+        Rollout.objects.filter(pk=configured.pk).update(revision=images.revision)
         return
     is_first = rollouts.latest() is None
     # What a roll-back goes to: the last release that the whole fleet was seen to run.
     proven = Rollout.objects.filter(state=Rollout.State.DONE).exclude(release=release)
     last = proven.select_related("release").order_by("id").last()
     former = last.release if last else None
-    begun = actions.begin(release=release, former=former, is_configured=True, by=audit.WORKER)
+    begun = actions.begin(
+        release=release,
+        former=former,
+        is_configured=True,
+        by=audit.WORKER,
+        revision=images.revision,
+    )
     if is_first:
         _end(begun, now)
 
@@ -118,7 +129,7 @@ def _move(rollout: Rollout, room: int, now: datetime) -> None:
     )
     chosen = [*broken, *ready[: max(room, 0)]]
     AddressSpace.objects.filter(id__in=[each.pk for each in chosen]).update(
-        release=rollout.release, released_at=now, next_attempt_at=now
+        release=rollout.release, released_at=now, next_attempt_at=now, waiting_since=None
     )
     subjects = [
         audit.Subject("address_space", each.pk, each.name, each.tenant_id) for each in chosen

@@ -11,7 +11,7 @@ from controlplane.core import expiry
 from workers import fleet, volumes, wiring
 from workers.infra import adapters
 from workers.metering import closing, live, rounds, sampling, verifying
-from workers.reconcile import loop
+from workers.reconcile import configured, loop
 
 
 @shared_task(name="workers.reconcile_space")  # type: ignore[untyped-decorator]
@@ -30,7 +30,7 @@ def reconcile_due(**_future: str) -> None:
 @shared_task(name="workers.roll_out")  # type: ignore[untyped-decorator]
 def roll_out(**_future: str) -> None:
     """Bring the fleet of spaces a step nearer to the newest release of the engines."""
-    fleet.advance(adapters.current().engine_images(), fleet.policy(), timezone.now())
+    fleet.advance(configured.release(wiring.doors()), fleet.policy(), timezone.now())
 
 
 @shared_task(name="workers.release_volumes")  # type: ignore[untyped-decorator]

@@ -99,6 +99,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("signup.invalid", 400, "The signup is not valid"),
     ErrorCode("space_plan.not_included", 403, "Your plan does not include this space plan"),
     ErrorCode("space_plan.unknown", 404, "There is no such space plan"),
+    ErrorCode("space_type.not_offered", 403, "The installation cannot run this type of space"),
     ErrorCode("unavailable", 503, "Not available at the moment"),
     ErrorCode("usage.cell_outside_days", 400, "A usage cell lies outside its days"),
     ErrorCode("usage.copy_older", 409, "A newer copy of the usage exists"),

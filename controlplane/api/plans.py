@@ -10,6 +10,7 @@ from rest_framework.response import Response
 from controlplane.api import schema
 from controlplane.api.views import PublicView
 from plans.models import AddressPlan, Plan, SpacePlan
+from tenants import space_types
 
 
 class OfferSerializer(serializers.Serializer[Any]):
@@ -47,8 +48,9 @@ class SpacePlansView(PublicView):
 
     @schema.describe("List space plans", response=SpaceOfferSerializer(many=True), auth=[])
     def get(self, request: Request) -> Response:
-        """The newest version of each that is offered, by key."""
-        return Response(SpaceOfferSerializer(_offered(SpacePlan.objects.all()), many=True).data)
+        """The newest version of each that is offered, by key; of types that can run here."""
+        rows = SpacePlan.objects.filter(space_type__in=space_types.offered())
+        return Response(SpaceOfferSerializer(_offered(rows), many=True).data)
 
 
 class AddressPlansView(PublicView):
@@ -56,9 +58,9 @@ class AddressPlansView(PublicView):
 
     @schema.describe("List address plans", response=AddressOfferSerializer(many=True), auth=[])
     def get(self, request: Request) -> Response:
-        """The newest version of each that is offered, by key."""
-        rows = _offered(AddressPlan.objects.all())
-        return Response(AddressOfferSerializer(rows, many=True).data)
+        """The newest version of each that is offered, by key; of types that can run here."""
+        rows = AddressPlan.objects.filter(space_type__in=space_types.offered())
+        return Response(AddressOfferSerializer(_offered(rows), many=True).data)
 
 
 def _offered(rows: QuerySet[Any]) -> QuerySet[Any]:

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import schema
+from controlplane.api import pagination, schema
 from controlplane.api.serializers import StrictSerializer
 from controlplane.api.views import StaffView
 from controlplane.core.errors import Missing
@@ -59,10 +59,38 @@ class RolloutSerializer(serializers.Serializer[Any]):
     failures = FailureSerializer(many=True)
 
 
+class PastRolloutSerializer(serializers.Serializer[Any]):
+    """A rollout in the list: what it brought, and how it ended."""
+
+    release = ReleaseSerializer()
+    state = serializers.ChoiceField(Rollout.State.choices)
+    reason = serializers.CharField()
+    is_configured = serializers.BooleanField(
+        help_text="False where a person rolled the fleet back to this release."
+    )
+    started_at = serializers.DateTimeField(source="created_at")
+    ended_at = serializers.DateTimeField(allow_null=True)
+
+
 class SteerSerializer(StrictSerializer):
     """Why, for the audit log."""
 
     reason = serializers.CharField(max_length=1000, required=False, allow_blank=True, default="")
+
+
+class RolloutsView(StaffView):
+    """Every rollout there was."""
+
+    @schema.describe(
+        "List rollouts",
+        response=schema.page_of(PastRolloutSerializer),
+        parameters=schema.PAGE,
+    )
+    def get(self, request: Request) -> Response:
+        """The newest first."""
+        rows = Rollout.objects.select_related("release")
+        page = pagination.page(request, rows, "id", descending=True)
+        return Response(pagination.body(page, PastRolloutSerializer))
 
 
 class RolloutView(StaffView):

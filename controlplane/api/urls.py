@@ -67,6 +67,7 @@ urlpatterns = [
     path(f"{_SPACE}/users", messaging_users.MessagingUsersView.as_view()),
     path(f"{_SPACE}/users/<str:user>", messaging_users.MessagingUserView.as_view()),
     path("staff/catalogue", staff_catalogue.CatalogueView.as_view()),
+    path("staff/rollouts", staff_rollouts.RolloutsView.as_view()),
     path("staff/rollout", staff_rollouts.RolloutView.as_view()),
     path("staff/rollout/<str:verb>", staff_rollouts.SteerView.as_view()),
     path("staff/kept-volumes", staff_volumes.KeptVolumesListView.as_view()),

@@ -13,6 +13,7 @@ from controlplane.cli import (
     installation,
     output,
     people,
+    rollouts,
     spaces,
     tokens,
     users,
@@ -61,6 +62,7 @@ app.add_typer(billing.usage_app, name="usage")
 app.add_typer(billing.invoices_app, name="invoices")
 app.add_typer(tokens.app, name="tokens")
 app.add_typer(catalog.app, name="catalog")
+app.add_typer(rollouts.app, name="rollouts")
 
 
 def run() -> None:

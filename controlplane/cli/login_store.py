@@ -54,9 +54,7 @@ def connect(tenant: str | None = None) -> tuple[Api, str]:
     Raises:
         Denied: ``login.missing``: nobody is logged in, or ``login.no_tenant``: no tenant is chosen.
     """
-    login = load()
-    if not login.url or not login.token:
-        raise Denied("Nobody is logged in: run `waypost login` first.", code="login.missing")
+    login = _logged_in()
     chosen = tenant or login.tenant
     if not chosen:
         raise Denied(
@@ -66,3 +64,20 @@ def connect(tenant: str | None = None) -> tuple[Api, str]:
             code="login.no_tenant",
         )
     return Api(login.url, login.token, patience_seconds=5), segment(chosen)
+
+
+def connect_staff() -> Api:
+    """Return the API as the kept caller, for what operators do, in no tenant.
+
+    Raises:
+        Denied: ``login.missing``: nobody is logged in.
+    """
+    login = _logged_in()
+    return Api(login.url, login.token, patience_seconds=5)
+
+
+def _logged_in() -> Login:
+    login = load()
+    if not login.url or not login.token:
+        raise Denied("Nobody is logged in: run `waypost login` first.", code="login.missing")
+    return login

@@ -5,7 +5,7 @@ Small and plain ones come first, so that the first choice of a form is a sound o
 
 from plans import catalog
 from plans.catalog import AddressPlanDefinition, PlanDefinition, SpacePlanDefinition
-from tenants import admission
+from tenants import admission, space_types
 from tenants.models import AddressSpace, AddressType, SpaceType, Tenant
 
 _SPACE_TYPES = list(SpaceType.values)
@@ -18,9 +18,13 @@ def offered() -> list[PlanDefinition]:
 
 
 def space_plans(tenant: Tenant) -> list[SpacePlanDefinition]:
-    """Return the space plans that the tenant's plan allows, by type and price."""
-    allowed = admission.plan_of(tenant).space_plans
-    found = [plan for plan in catalog.current().space_plans if plan.key in allowed]
+    """Return the space plans that the tenant's plan allows and that can run, by type and price."""
+    allowed, types = admission.plan_of(tenant).space_plans, space_types.offered()
+    found = [
+        plan
+        for plan in catalog.current().space_plans
+        if plan.key in allowed and plan.space_type in types
+    ]
     return sorted(found, key=lambda p: (_SPACE_TYPES.index(p.space_type), p.hour_price))
 
 

@@ -14,7 +14,7 @@ from controlplane.core.phases import Phase
 from plans import catalog
 from plans.models import SpacePlan
 from plans.resources import Resource
-from tenants import admission, rollouts
+from tenants import admission, rollouts, space_types
 from tenants.models import (
     Address,
     AddressSpace,
@@ -54,16 +54,17 @@ def create(
     """Want a new space; the workers make it real. Returns it with the operation to poll.
 
     Raises:
-        Invalid: name or type is wrong. Missing: no such plan. Denied: the tenant's plan does not
-        include it. SpaceExists: the name is taken. QuotaExceeded: the plan's spaces or brokers
-        are used up.
+        Invalid: name or type is wrong. TypeNotOffered: the installation cannot run the type.
+        Missing: no such plan. Denied: the tenant's plan does not include it. SpaceExists: the name
+        is taken. QuotaExceeded: the plan's spaces or brokers are used up.
     """
     _check_shape(name, type)
+    space_types.check(type)
     plan = catalog.space_plan(space_plan)
-    _check_type(type, plan)
+    check_type(type, plan)
     with transaction.atomic():
         locked = admission.locked_tenant(tenant)
-        _check_allowed(locked, plan)
+        check_allowed(locked, plan)
         _check_free(locked, name)
         admission.check(locked, Resource.SPACES)
         space = AddressSpace.objects.create(
@@ -77,7 +78,7 @@ def create(
             # Clients connect to the broker itself, so it runs before the first address.
             admission.check(locked, Resource.BROKERS)
             Broker.objects.create(space=space, ordinal=0)
-        operation = _begin(space, f"{SUBJECT}.create")
+        operation = begin(space, f"{SUBJECT}.create")
         after = {"type": type, "plan": plan.key}
         audit.record(by, f"{SUBJECT}.create", subject(space), after=after)
     return space, operation
@@ -95,7 +96,7 @@ def delete(*, space: AddressSpace, by: Actor, keep_volumes: bool = False) -> Ope
         _request_deletion(locked)
         if keep_volumes:
             KeptVolumes.objects.create(space=locked)
-        operation = _begin(locked, f"{SUBJECT}.delete")
+        operation = begin(locked, f"{SUBJECT}.delete")
         kept = {"volumes": "kept" if keep_volumes else "deleted"}
         audit.record(by, f"{SUBJECT}.delete", subject(locked), after=kept)
     return operation
@@ -137,7 +138,7 @@ def lock_for_change(space: AddressSpace) -> AddressSpace:
     return locked
 
 
-def check_generation(row: Address | MessagingUser, expected: int | None) -> None:
+def check_generation(row: AddressSpace | Address | MessagingUser, expected: int | None) -> None:
     """Return when the locked ``row`` is as the caller saw it; None expects nothing.
 
     Raises:
@@ -160,7 +161,8 @@ def deletion_of(*subject_ids: str) -> Operation:
 
 def nudge_workers(space: AddressSpace) -> None:
     """Bring the space forward in the workers' queue: now in the row, and by a nudge."""
-    AddressSpace.objects.filter(pk=space.pk).update(next_attempt_at=timezone.now())
+    wanted = {"next_attempt_at": timezone.now(), "waiting_since": None}
+    AddressSpace.objects.filter(pk=space.pk).update(**wanted)
     nudge.after_commit("workers.reconcile_space", space_id=space.pk)
 
 
@@ -179,7 +181,8 @@ def _check_shape(name: str, type: str) -> None:
         raise Invalid("The space cannot be made like this.", code=f"{SUBJECT}.invalid", **wrong)
 
 
-def _check_type(type: str, plan: SpacePlan) -> None:
+def check_type(type: str, plan: SpacePlan) -> None:
+    """Return when the plan is for spaces of the type (Invalid otherwise)."""
     if plan.space_type != type:
         raise Invalid(
             f"The plan {plan.key!r} is for {plan.space_type} spaces; choose one for {type} spaces.",
@@ -188,7 +191,8 @@ def _check_type(type: str, plan: SpacePlan) -> None:
         )
 
 
-def _check_allowed(tenant: Tenant, plan: SpacePlan) -> None:
+def check_allowed(tenant: Tenant, plan: SpacePlan) -> None:
+    """Return when the tenant's own plan includes the space plan (Denied otherwise)."""
     allowed = admission.plan_of(tenant).space_plans
     if plan.key not in allowed:
         raise Denied(
@@ -208,7 +212,8 @@ def _check_free(tenant: Tenant, name: str) -> None:
         raise SpaceExists(f"There is a space named {name!r} already. {hint}")
 
 
-def _begin(space: AddressSpace, kind: str) -> Operation:
+def begin(space: AddressSpace, kind: str) -> Operation:
+    """Return an operation that ends when the space is as wanted now, and have workers look."""
     operation = operations.begin(
         tenant_id=space.tenant_id,
         kind=kind,

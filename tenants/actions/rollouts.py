@@ -29,11 +29,18 @@ class NothingToSteer(Conflict):
 
 @transaction.atomic
 def begin(
-    *, release: EngineRelease, former: EngineRelease | None, is_configured: bool, by: Actor
+    *,
+    release: EngineRelease,
+    former: EngineRelease | None,
+    is_configured: bool,
+    by: Actor,
+    revision: int = 0,
 ) -> Rollout:
     """Begin to bring the fleet to ``release``; a rollout that is open ends where it is."""
     Rollout.objects.filter(**_OPEN).update(state=Rollout.State.SUPERSEDED, ended_at=timezone.now())
-    made = Rollout.objects.create(release=release, former=former, is_configured=is_configured)
+    made = Rollout.objects.create(
+        release=release, former=former, is_configured=is_configured, revision=revision
+    )
     audit.record(by, "rollout.begin", subject(made), after=_images(release))
     return made
 
@@ -75,7 +82,11 @@ def roll_back(*, by: Actor, reason: str = "") -> Rollout:
     now = timezone.now()
     # What runs there is neither of both; as one that left the newer release it counts as changing.
     AddressSpace.objects.filter(id__in=ids).update(
-        release=last.former, observed_release=last.release, released_at=now, next_attempt_at=now
+        release=last.former,
+        observed_release=last.release,
+        released_at=now,
+        next_attempt_at=now,
+        waiting_since=None,
     )
     audit.record(by, "rollout.roll_back", subject(made), reason=reason)
     nudge.after_commit("workers.reconcile_due")

@@ -21,6 +21,9 @@ class AddressSpace(Reconciled):
     Name unique in its tenant while not deleted. ``claimed_by``/``claimed_until`` are the lease of
     the one worker that may reconcile it; ``next_attempt_at`` is when to look again and
     ``attempts`` counts unexpected failures in a row (expected waiting is not one).
+    ``waiting_for`` is where the last passes stopped, ``waiting_since`` since when nothing moved;
+    null while nothing waits, and when somebody asks for a look.
+    ``plan_generation`` is the generation that gave it its plan.
     ``release`` is which of the engines' images it shall run (null: the first there were),
     ``released_at`` since when, and ``observed_release`` which one is real.
     ``rolled_at`` is when one of its instances was last restarted to take a change on.
@@ -34,11 +37,14 @@ class AddressSpace(Reconciled):
     space_plan = models.ForeignKey(
         "plans.SpacePlan", on_delete=models.PROTECT, related_name="spaces"
     )
+    plan_generation = models.BigIntegerField(default=1, db_default=1)
     send_withdrawn = models.BooleanField(default=False)
     claimed_by = models.CharField(max_length=120, blank=True)
     claimed_until = models.DateTimeField(null=True)
     next_attempt_at = models.DateTimeField(null=True, db_index=True)
     attempts = models.PositiveIntegerField(default=0)
+    waiting_for = models.CharField(max_length=200, blank=True, db_default="")
+    waiting_since = models.DateTimeField(null=True)
     last_full_pass_at = models.DateTimeField(null=True)
     rolled_at = models.DateTimeField(null=True)
     release = models.ForeignKey(

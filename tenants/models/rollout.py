@@ -10,7 +10,7 @@ class EngineRelease(Timestamped):
     """The images of brokers and routers that belong together. Key: the images and ``shape``.
 
     ``number`` counts from 1, the first that the installation was ever given. ``shape`` stands for
-    how else their pods are made. Immutable.
+    how else their pods are made, and for the files that they read at their start. Immutable.
     """
 
     number = models.PositiveIntegerField(unique=True)
@@ -34,7 +34,8 @@ class Rollout(Timestamped):
     Running -> Stopped (too many spaces failed) -> Running (a person)
 
     At most one is open. ``is_configured``: the installation's configuration asked for it, else a
-    person rolled back. Spaces that failed count anew from ``resumed_at``.
+    person rolled back; then ``revision`` is the configuration's, the highest there was. Spaces that
+    failed count anew from ``resumed_at``.
     """
 
     class State(models.TextChoices):
@@ -49,6 +50,7 @@ class Rollout(Timestamped):
         EngineRelease, on_delete=models.PROTECT, null=True, related_name="left_by"
     )
     is_configured = models.BooleanField()
+    revision = models.PositiveIntegerField(default=0, db_default=0)
     state = models.CharField(max_length=10, choices=State.choices, default=State.RUNNING)
     reason = models.TextField(blank=True)
     resumed_at = models.DateTimeField(null=True)

@@ -92,6 +92,7 @@ ROUTES = [
 STAFF_ROUTES = [
     ("GET", "/staff/catalogue", 200),
     ("POST", "/staff/catalogue", 400),
+    ("GET", "/staff/rollouts", 200),
     ("GET", "/staff/rollout", 404),
     ("POST", "/staff/rollout/pause", 409),
     ("POST", "/staff/rollout/none", 404),

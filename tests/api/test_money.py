@@ -78,6 +78,14 @@ def test_offers_are_public_and_the_newest(client, catalogue):
     assert len({row["key"] for row in addresses}) == len(addresses) > 5
 
 
+def test_plans_of_a_type_that_cannot_run_are_not_offered(client, catalogue, settings):
+    settings.STANDARD_SPACES_OFFERED = False
+
+    for path in ("space-plans", "address-plans"):
+        rows = client.get(f"/api/v1/{path}").json()
+        assert {row["space_type"] for row in rows} == {"brokered"}
+
+
 def test_billing_details_are_replaced_whole(cast, owner):
     first = owner.put(cast.path("/billing-details"), {**DETAILS, "tax_id": "DE1"})
     second = owner.put(cast.path("/billing-details"), DETAILS)

@@ -45,6 +45,16 @@ def test_progress_failures_and_steering(staff, rollout, space):
     assert (event.reason, event.subject_name) == ("holiday", "release 2")
 
 
+def test_every_rollout_is_listed_the_newest_first(staff, rollout):
+    staff.post(f"{PATH}/roll-back", {"reason": "broken"})
+
+    items = staff.get("/api/v1/staff/rollouts").json()["items"]
+
+    told = [(each["release"]["number"], each["state"], each["is_configured"]) for each in items]
+    assert told == [(1, "Running", False), (2, "Superseded", True)]
+    assert items[1]["ended_at"] is not None
+
+
 def test_windows_are_replaced(owner, cast):
     night = {"weekday": 6, "starts_at": "22:00", "minutes": 240}
 

@@ -59,6 +59,16 @@ def test_wrong_space_is_refused_and_nothing_is_made(cast, owner, space, changes,
     assert AddressSpace.objects.count() == 1
 
 
+def test_standard_space_is_refused_where_no_routers_can_run(cast, owner, settings):
+    settings.STANDARD_SPACES_OFFERED = False
+    wish = {"name": "main", "type": "standard", "plan": "standard-small"}
+
+    body = problem(owner.post(cast.path(SPACES), wish), 403, "space_type.not_offered")
+
+    assert "`router.image`" in body["detail"]
+    assert AddressSpace.objects.count() == 0
+
+
 def test_space_shows_wish_observation_and_endpoints(cast, owner, space):
     space.endpoints.create(
         name="amqps", protocol="amqps", host="127.0.0.1", port=5671, certificate_pem="PEM"

@@ -220,6 +220,23 @@ def test_the_portal_s_address_follows_from_how_it_is_exposed() -> None:
     assert inside["WAYPOST_TRUSTED_PROXIES"] == "0"
 
 
+def test_without_a_router_image_only_brokered_spaces_are_offered() -> None:
+    name = "WAYPOST_STANDARD_SPACES_OFFERED"
+
+    assert settings(rendered.TRIAL)[name] == "false"
+    with_router = settings(rendered.TRIAL, "--set", "router.image.repository=r")
+    assert with_router[name] == "true"
+
+
+@pytest.mark.parametrize(("options", "revision"), [((), "1"), (("--set", "revision=12"), "12")])
+def test_the_worker_s_pod_knows_its_revision(options: tuple[str, ...], revision: str) -> None:
+    specs = rendered.pod_specs(rendered.objects(rendered.TRIAL, *options))
+
+    (container,) = specs["Deployment/wp-worker"]["containers"]
+    assert {"name": "WAYPOST_REVISION", "value": revision} in container["env"]
+    assert "WAYPOST_REVISION" not in settings(rendered.TRIAL, *options)
+
+
 def test_there_is_a_worker_for_every_queue() -> None:
     used = {each["queue"] for each in schedule.ROUTES.values()}
     used.add(celery_app.app.conf.task_default_queue)

@@ -56,6 +56,17 @@ def test_a_refused_space_says_why_and_makes_nothing(world: World, as_: As, asked
     assert AddressSpace.objects.count() == 1
 
 
+def test_a_type_that_cannot_run_is_not_on_the_page(world: World, as_: As, settings):
+    before = as_(world.owner).get(HOME + "spaces/-/new").content.decode()
+    settings.STANDARD_SPACES_OFFERED = False
+
+    page = as_(world.owner).get(HOME + "spaces/-/new").content.decode()
+
+    assert 'value="standard-small"' in before
+    assert 'value="brokered-small"' in page
+    assert 'value="standard-small"' not in page
+
+
 def test_a_space_over_quota_names_the_limit(world: World, as_: As):
     for number in range(5):
         rows.space(world.tenant, f"space-{number}")
@@ -270,17 +281,6 @@ def test_the_certificate_is_a_file_of_the_space(world: World, as_: As):
     assert answer["Content-Disposition"] == 'attachment; filename="orders-ca.pem"'
 
 
-def test_before_the_space_is_reachable_there_is_no_certificate(world: World, as_: As):
-    rows.space(world.tenant)
-
-    answer = as_(world.owner).get(HOME + "spaces/orders/certificate")
-
-    assert answer.status_code == 404
-    assert "wait until it is Active" in answer.content.decode()
-
-
-def test_the_examples_are_filled_in_for_the_chosen_user_and_address(world: World, as_: As):
-    space = rows.active_space(world.tenant)
 def test_where_clients_know_who_signed_there_is_no_file(world: World, as_: As):
     space = rows.active_space(world.tenant)
     rows.address(space, "work")
@@ -297,6 +297,17 @@ def test_where_clients_know_who_signed_there_is_no_file(world: World, as_: As):
     assert (file.status_code, "need no certificate file" in file.content.decode()) == (404, True)
 
 
+def test_before_the_space_is_reachable_there_is_no_certificate(world: World, as_: As):
+    rows.space(world.tenant)
+
+    answer = as_(world.owner).get(HOME + "spaces/orders/certificate")
+
+    assert answer.status_code == 404
+    assert "wait until it is Active" in answer.content.decode()
+
+
+def test_the_examples_are_filled_in_for_the_chosen_user_and_address(world: World, as_: As):
+    space = rows.active_space(world.tenant)
     rows.address(space, "events", "topic")
     rows.address(space, "work")
     rows.messaging_user(space, "one")

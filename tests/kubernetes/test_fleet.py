@@ -28,7 +28,7 @@ from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster, Images
 from workers.messaging.management import Unreachable
 from workers.messaging.observed import ManagementTarget
-from workers.reconcile import loop
+from workers.reconcile import configured, loop
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done
 
@@ -76,8 +76,9 @@ class Fleet:
     def use_image(self, image: str) -> None:
         self.cluster = replace(self.cluster, images=Images(broker=image, router="localhost/r:1"))
 
-    def reconcile(self, space: AddressSpace, seconds: float = 30) -> object:
-        doors = Doors(
+    @property
+    def doors(self) -> Doors:
+        return Doors(
             infra=self.infra,
             brokers=self._brokers,
             routers=self.routers,
@@ -86,13 +87,15 @@ class Fleet:
             clock=timezone.now,
             identities_dir=self._folder,
         )
-        outcome = loop.reconcile(space.id, doors, budget_seconds=seconds)
+
+    def reconcile(self, space: AddressSpace, seconds: float = 30) -> object:
+        outcome = loop.reconcile(space.id, self.doors, budget_seconds=seconds)
         space.refresh_from_db()
         return outcome
 
     def advance(self, *, later: timedelta = timedelta(0)) -> Rollout:
         policy = Policy(wave=1, budget=1, patience=timedelta(minutes=15))
-        fleet.advance(self.infra.engine_images(), policy, timezone.now() + later)
+        fleet.advance(configured.release(self.doors), policy, timezone.now() + later)
         found = rollouts.latest()
         assert found is not None
         return found

@@ -15,6 +15,8 @@ from workers.reconcile import loop
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Outcome
 
+_SOON = timedelta(seconds=8)
+
 
 @dataclass
 class World:
@@ -52,16 +54,25 @@ class World:
         )
 
     def settle(self, space: AddressSpace) -> Outcome | None:
-        """Reconcile until idle, as the beat would; return the last outcome."""
+        """Reconcile until idle, as the beat would; return the last outcome.
+
+        Idle is a space that nobody wants to look at within the next seconds.
+        """
         outcome = None
         for _ in range(50):
             due = loop.list_due(self.doors)
-            if space.id not in due:
+            if space.id in due:
+                outcome = loop.reconcile(space.id, self.doors)
+                space.refresh_from_db()
+            elif not self._is_due_soon(space):
                 break
-            outcome = loop.reconcile(space.id, self.doors)
             self.now += timedelta(seconds=2)
-        space.refresh_from_db()
         return outcome
+
+    def _is_due_soon(self, space: AddressSpace) -> bool:
+        space.refresh_from_db()
+        at = space.next_attempt_at
+        return space.deleted_at is None and at is not None and at < self.now + _SOON
 
     def pass_full(self, space: AddressSpace) -> Outcome | None:
         """Make the next full pass due and run it."""

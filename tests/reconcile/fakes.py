@@ -54,11 +54,14 @@ class FakeInfra:
     certificate: GivenCertificate | InfraError | None = None
     endpoints: set[str] = field(default_factory=set)  # namespaces
     kept: set[tuple[str, str]] = field(default_factory=set)  # volumes without an instance
+    busy: str = ""  # why the place cannot do anything now
 
     def engine_images(self) -> EngineImages:
         return self.images
 
     def ensure_namespace(self, namespace: Namespace, room: Room) -> None:
+        if self.busy:
+            raise InfraError(self.busy, reason="ClusterBusy", retry=True)
         self.writes += namespace.name not in self.namespaces
         self.namespaces.add(namespace.name)
 

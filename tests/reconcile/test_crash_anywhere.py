@@ -11,7 +11,7 @@ from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.models import Address, AddressSpace, MessagingUser
 from tests.reconcile import rows
 from tests.reconcile.conftest import World
-from workers.reconcile import address_space, loop
+from workers.reconcile import address_space, lease, loop
 from workers.reconcile.address_space import Step
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Outcome
@@ -30,7 +30,7 @@ class Killed(BaseException):
 def kill_after(name: str, steps: Sequence[Step], monkeypatch: pytest.MonkeyPatch) -> list[Step]:
     """Return the steps, with a kill when the named one has done its work."""
     # A killed worker gives its lease back to nobody.
-    monkeypatch.setattr(loop, "_release", lambda _space, _holder: None)
+    monkeypatch.setattr(lease.Lease, "release", lambda _self: None)
 
     def killing(ensure: address_space.Ensure) -> Callable[[Work, Doors], Outcome]:
         def run(work: Work, doors: Doors) -> Outcome:
@@ -48,7 +48,7 @@ def run_killed(world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatc
     monkeypatch.undo()
     monkeypatch.setattr(loop.time, "sleep", lambda _seconds: None)
     assert loop.reconcile(space.id, world.doors) is None, "the dead worker's lease still holds"
-    world.now += loop.LEASE + timedelta(seconds=1)
+    world.now += lease.LENGTH + timedelta(seconds=1)
 
 
 def make_rows() -> AddressSpace:

@@ -1,18 +1,15 @@
 """A new release of the engines reaches the fleet in waves, and stops by itself where it fails."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 
 import pytest
 from django.db import IntegrityError, connection, transaction
-from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.errors import Invalid
 from controlplane.core.models import AuditEvent
-from plans.models import SpacePlan
 from tenants import rollouts
 from tenants.actions import rollouts as actions
 from tenants.actions.rollouts import NothingToSteer
@@ -23,7 +20,6 @@ from tests.reconcile.conftest import World
 from workers import fleet
 from workers.fleet import Policy
 from workers.infra.base import EngineImages, InstanceSpec, Kind
-from workers.messaging.brokers import render
 from workers.reconcile import loop
 
 pytestmark = pytest.mark.django_db
@@ -379,45 +375,6 @@ def test_two_open_rollouts_cannot_be(world: World, spaces: list[AddressSpace]) -
 
     with pytest.raises(IntegrityError), transaction.atomic():
         Rollout.objects.create(release=release, is_configured=False)
-
-
-def test_pods_made_in_another_way_go_in_waves_too(
-    world: World, spaces: list[AddressSpace], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A new version of ours writes another file that brokers read at their start."""
-    monkeypatch.setattr(render, "_LOG", render._LOG + "# another\n")
-    new = replace(ONE, shape="new")
-    world.infra.images = new
-
-    for space in spaces:
-        world.pass_full(space)
-    before = [each.starts for each in world.infra.instances.values()]
-    fleet.advance(new, POLICY, world.now)
-    settle_all(world, spaces)
-    between = sorted(each.starts for each in world.infra.instances.values())
-    done = run(world, spaces, new)
-
-    assert before == [1] * 5
-    assert between == [1, 1, 1, 2, 2]
-    assert {each.starts for each in world.infra.instances.values()} == {2}
-    assert (done.state, done.release.number) == ("Done", 2)
-    assert {each.phase for each in AddressSpace.objects.all()} == {"Active"}
-
-
-def test_what_a_tenant_asks_for_does_not_wait_for_the_wave(
-    world: World, spaces: list[AddressSpace], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(render, "_LOG", render._LOG + "# another\n")
-    world.infra.images = replace(ONE, shape="new")
-
-    AddressSpace.objects.filter(pk=spaces[0].pk).update(
-        space_plan=SpacePlan.objects.get(key="brokered-medium"), generation=F("generation") + 1
-    )
-    settle_all(world, spaces)
-
-    memory = sorted(each.spec.memory_mb for each in world.infra.instances.values())
-    assert memory == [128, 128, 128, 128, 256]
-    assert AddressSpace.objects.get(pk=spaces[0].pk).phase == "Active"
 
 
 def test_a_local_installation_has_no_releases(world: World, tenant: Tenant) -> None:

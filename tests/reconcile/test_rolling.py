@@ -40,8 +40,11 @@ def make_settled(world: World) -> AddressSpace:
 def resize(space: AddressSpace, plan: str = "standard-medium") -> None:
     """Want another size of broker: no broker can take that on without a restart."""
     AddressSpace.objects.filter(pk=space.pk).update(
-        space_plan=SpacePlan.objects.get(key=plan), generation=F("generation") + 1
+        space_plan=SpacePlan.objects.get(key=plan),
+        generation=F("generation") + 1,
+        plan_generation=F("generation") + 1,
     )
+    address_spaces.nudge_workers(space)
 
 
 def pass_once(world: World, space: AddressSpace) -> Outcome | None:

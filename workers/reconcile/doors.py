@@ -18,6 +18,8 @@ from workers.messaging.observed import ManagementTarget
 from workers.messaging.routers import driver as routers
 from workers.messaging.routers.desired import DesiredRouter, RoutedAddress
 
+_ALONE = frozenset({"devrouter"})
+
 
 class Brokers(Protocol):
     """The broker driver (``workers.messaging.brokers.driver`` says what each call promises)."""
@@ -104,6 +106,11 @@ class Routing:
     auth_host: str
     auth_port: int
     authority: Callable[[datetime], KeyPair]
+
+    @property
+    def has_mesh(self) -> bool:
+        """Whether routers of this engine can be joined: else a space has one, whatever its plan."""
+        return self.engine not in _ALONE
 
 
 @dataclass(frozen=True)

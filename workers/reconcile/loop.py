@@ -10,31 +10,40 @@ import secrets
 import socket
 import time
 from collections.abc import Sequence
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
 
 import structlog
 from django.db.models import F, Q
 
 from controlplane.core import outages
 from tenants.models import Address, AddressSpace, MessagingUser
-from workers.reconcile import address_space, status, work
+from workers.reconcile import address_space, lease, status, work
 from workers.reconcile.doors import Doors
+from workers.reconcile.lease import Lease
 from workers.reconcile.outcome import Done, Failed, Outcome, Wait
 from workers.reconcile.work import Work
 
 logger = structlog.get_logger(__name__)
 
-LEASE = timedelta(seconds=45)
 FULL_PASS_EVERY = timedelta(minutes=5)
 FAILED_DELAY_SECONDS = 30.0
 _LONGEST_BACKOFF_SECONDS = 300.0
 _LONGEST_NAP_SECONDS = 1.0
-# Engines that cannot be joined to a mesh: a space has one of them, whatever its plan says.
-_ALONE = frozenset({"devrouter"})
+# What waits is asked at the step's own pace at first, so that a start is seen at once; then less
+# and less often, so that what waits for days costs next to nothing.
+_PATIENT_AFTER = timedelta(seconds=20)
+_LONGEST_PAUSE_SECONDS = 60.0
+_LONGEST_WAITED_FOR = 200
 
 
-class LeaseLost(Exception):
-    """Another worker took the space over; whatever we would write is not ours to write."""
+@dataclass(frozen=True)
+class _Passed:
+    """One pass; ``pause_seconds``: until the next look, None: the time is written elsewhere."""
+
+    outcome: Outcome | None
+    pause_seconds: float | None = None
 
 
 def reconcile(space_id: str, doors: Doors, *, budget_seconds: float = 20) -> Outcome | None:
@@ -44,26 +53,26 @@ def reconcile(space_id: str, doors: Doors, *, budget_seconds: float = 20) -> Out
     ``list_due``. Of what happens in a pass only a database that is away is raised.
     """
     holder = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+    mine = Lease(space_id, holder, doors.clock)
     deadline = time.monotonic() + budget_seconds
     outcome: Outcome | None = None
-    while True:
-        if not _claim(space_id, holder, doors):
-            return outcome
-        try:
-            outcome = _pass(space_id, holder, doors)
-        finally:
-            _release(space_id, holder)
-        nap = _nap(space_id, outcome)
-        if nap is None or time.monotonic() + nap > deadline:
-            return outcome
+    while mine.claim():
+        with mine.kept():
+            passed = _pass(mine, doors)
+        outcome = passed.outcome
+        nap = passed.pause_seconds
+        if nap is None or nap > _LONGEST_NAP_SECONDS or time.monotonic() + nap > deadline:
+            break
         time.sleep(nap)
+    return outcome
 
 
 def list_due(doors: Doors) -> Sequence[str]:
     """Return the ids of spaces to look at now: due by time, or changed without a message to us."""
     now = doors.clock()
     by_time = Q(next_attempt_at__isnull=True) | Q(next_attempt_at__lte=now)
-    changed = Q(attempts=0) & (
+    # What failed or waits has its time; who changes it brings that forward.
+    changed = Q(attempts=0, waiting_since__isnull=True) & (
         Q(generation__gt=F("observed_generation"))
         | Q(id__in=Address.objects.filter(_CHANGED).values("space_id"))
         | Q(id__in=MessagingUser.objects.filter(_CHANGED).values("space_id"))
@@ -76,98 +85,91 @@ def list_due(doors: Doors) -> Sequence[str]:
 _CHANGED = Q(deleted_at__isnull=True) & Q(generation__gt=F("observed_generation"))
 
 
-def _claim(space_id: str, holder: str, doors: Doors) -> bool:
-    now = doors.clock()
-    free = Q(claimed_until__isnull=True) | Q(claimed_until__lt=now) | Q(claimed_by=holder)
-    claimed = AddressSpace.objects.filter(free, id=space_id, deleted_at__isnull=True).update(
-        claimed_by=holder, claimed_until=now + LEASE
-    )
-    return bool(claimed)
+def pause(wait: Wait, waited: timedelta) -> float:
+    """Return the seconds until the next look at what has waited so long without moving.
+
+    At least what the step asks for; later a tenth of the time waited, at most a minute. So nothing
+    takes a tenth longer than it must, but for the last minute.
+    """
+    grown = waited.total_seconds() / 10 if waited >= _PATIENT_AFTER else 0.0
+    return max(wait.delay_seconds, min(grown, _LONGEST_PAUSE_SECONDS))
 
 
-def _extend(space_id: str, holder: str, doors: Doors) -> None:
-    extended = AddressSpace.objects.filter(id=space_id, claimed_by=holder).update(
-        claimed_until=doors.clock() + LEASE
-    )
-    if not extended:
-        raise LeaseLost
-
-
-def _release(space_id: str, holder: str) -> None:
-    AddressSpace.objects.filter(id=space_id, claimed_by=holder).update(
-        claimed_by="", claimed_until=None
-    )
-
-
-def _pass(space_id: str, holder: str, doors: Doors) -> Outcome | None:
-    log = logger.bind(space_id=space_id)
+def _pass(mine: Lease, doors: Doors) -> _Passed:
+    log = logger.bind(space_id=mine.space_id)
     try:
-        return _run_steps(space_id, holder, doors)
-    except LeaseLost:
+        return _run_steps(mine, doors)
+    except lease.Lost:
         log.warning("lease lost to another worker")
-        return None
     except Exception as error:
         if outages.is_database_away(error):
             raise  # nothing can be recorded now; the task tells of it in one line
         log.exception("reconcile pass failed")
-        _back_off(space_id, holder, doors)
-        return None
+        _back_off(mine)
+    return _Passed(None)
 
 
-def _run_steps(space_id: str, holder: str, doors: Doors) -> Outcome:
-    space = AddressSpace.objects.select_related("space_plan", "release").get(id=space_id)
+def _run_steps(mine: Lease, doors: Doors) -> _Passed:
+    space = AddressSpace.objects.select_related("space_plan", "release").get(id=mine.space_id)
     now = doors.clock()
     last = space.last_full_pass_at
     full = last is None or now - last >= FULL_PASS_EVERY
-    has_mesh = doors.routing.engine not in _ALONE
-    loaded = work.load(space, now=now, full=full, has_mesh=has_mesh)
+    loaded = work.load(space, now=now, full=full, has_mesh=doors.routing.has_mesh)
     steps: list[status.StepState] = []
     outcome: Outcome = Done()
     for step, outcome in address_space.run(loaded, doors):
         steps.append(status.describe(step.name, outcome))
-        _extend(space_id, holder, doors)
+        mine.extend()
     status.record(loaded, outcome, steps)
-    _schedule(loaded, outcome, holder)
-    return outcome
+    return _Passed(outcome, _schedule(loaded, outcome, steps, mine))
 
 
-def _schedule(loaded: Work, outcome: Outcome, holder: str) -> None:
-    """Write when to look again. Waiting is no failure and does not count as an attempt."""
-    if isinstance(outcome, Done):
-        # Jitter spreads the full passes of many spaces that were made together.
-        delay = FULL_PASS_EVERY.total_seconds() * random.uniform(0.8, 1.0)
-    else:
-        delay = outcome.delay_seconds if isinstance(outcome, Wait) else FAILED_DELAY_SECONDS
-    fields = {
-        "next_attempt_at": loaded.now + timedelta(seconds=delay),
-        "attempts": loaded.space.attempts + 1 if isinstance(outcome, Failed) else 0,
-    }
+def _schedule(
+    loaded: Work, outcome: Outcome, steps: Sequence[status.StepState], mine: Lease
+) -> float | None:
+    """Write when to look again; return the seconds until then, None if that is the beat's business.
+
+    Who asked for a look while the pass ran wrote another time: that stands, and the look is now.
+    Waiting is no failure and does not count as an attempt.
+    """
+    space = loaded.space
+    fields: dict[str, Any] = {"attempts": space.attempts + 1 if isinstance(outcome, Failed) else 0}
     if isinstance(outcome, Done) and loaded.full:
         fields["last_full_pass_at"] = loaded.now
-    AddressSpace.objects.filter(id=loaded.space.id, claimed_by=holder).update(**fields)
+    row = AddressSpace.objects.filter(id=space.id, claimed_by=mine.holder)
+    row.update(**fields)
+    now = mine.clock()
+    seconds, waits = _next_look(loaded, outcome, steps, now)
+    unasked = row.filter(next_attempt_at=space.next_attempt_at)
+    if not unasked.update(next_attempt_at=now + timedelta(seconds=seconds), **waits):
+        return 0.0
+    return seconds if isinstance(outcome, Wait) else None
 
 
-def _back_off(space_id: str, holder: str, doors: Doors) -> None:
-    attempts = AddressSpace.objects.values_list("attempts", flat=True).get(id=space_id) + 1
+def _next_look(
+    loaded: Work, outcome: Outcome, steps: Sequence[status.StepState], now: datetime
+) -> tuple[float, dict[str, Any]]:
+    """Return in how many seconds to look again, and what is waited for since when."""
+    if not isinstance(outcome, Wait):
+        # Jitter spreads the full passes of many spaces that were made together.
+        settled = FULL_PASS_EVERY.total_seconds() * random.uniform(0.8, 1.0)
+        seconds = settled if isinstance(outcome, Done) else FAILED_DELAY_SECONDS
+        return seconds, {"waiting_for": "", "waiting_since": None}
+    space = loaded.space
+    slug = outcome.reason.partition(":")[0]
+    waits_for = " ".join([str(space.generation), steps[-1]["name"], slug, *sorted(loaded.down)])
+    is_same = space.waiting_for == waits_for[:_LONGEST_WAITED_FOR]
+    since = space.waiting_since if is_same and space.waiting_since else now
+    return pause(outcome, now - since), {
+        "waiting_for": waits_for[:_LONGEST_WAITED_FOR],
+        "waiting_since": since,
+    }
+
+
+def _back_off(mine: Lease) -> None:
+    row = AddressSpace.objects.filter(id=mine.space_id)
+    attempts = row.values_list("attempts", flat=True).get() + 1
     delay = min(_LONGEST_BACKOFF_SECONDS, 2.0 ** min(attempts, 10)) * random.uniform(0.5, 1.0)
-    AddressSpace.objects.filter(id=space_id, claimed_by=holder).update(
-        attempts=attempts, next_attempt_at=doors.clock() + timedelta(seconds=delay)
-    )
-
-
-def _nap(space_id: str, outcome: Outcome | None) -> float | None:
-    """Return how long to sleep before another pass here, or None to leave it to the beat."""
-    if isinstance(outcome, Wait):
-        return outcome.delay_seconds if outcome.delay_seconds <= _LONGEST_NAP_SECONDS else None
-    if isinstance(outcome, Done) and _has_changed(space_id):
-        return 0.0  # something changed while we worked, and its message found us busy
-    return None
-
-
-def _has_changed(space_id: str) -> bool:
-    space = AddressSpace.objects.filter(id=space_id, deleted_at__isnull=True)
-    return (
-        space.filter(generation__gt=F("observed_generation")).exists()
-        or Address.objects.filter(_CHANGED, space_id=space_id).exists()
-        or MessagingUser.objects.filter(_CHANGED, space_id=space_id).exists()
+    row.filter(claimed_by=mine.holder).update(
+        attempts=attempts, next_attempt_at=mine.clock() + timedelta(seconds=delay)
     )

@@ -9,8 +9,10 @@ others go on as they were, and taking the change back repairs it.
 from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 
+from tenants import rollouts
 from tenants.models import AddressSpace
-from workers.infra.base import InstanceSpec, InstanceStatus
+from workers.infra.base import EngineImages, InstanceSpec, InstanceStatus
+from workers.reconcile import configured
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done, Outcome, Wait
 from workers.reconcile.work import Down, Work
@@ -18,6 +20,10 @@ from workers.reconcile.work import Down, Work
 # A start takes seconds; what is not up after this while will not be up at once.
 _SOON = timedelta(seconds=60)
 _SHORT_SECONDS, _LONG_SECONDS = 0.3, 10.0
+_REPLACED = (
+    "UpgradeUnderWay: this space has moved to a newer version of Waypost, and the worker that "
+    "looked is of the older one. Workers of the newer one go on with it."
+)
 
 
 def ensure(
@@ -33,8 +39,11 @@ def ensure(
     seen = {spec.name: infra.ensure_instance(spec, may_restart=False) for spec in specs}
     held = [spec for spec in specs if seen[spec.name].held_back]
     work.held_back |= {spec.name for spec in held}
-    if held and _is_of_another_shape(work, doors):
-        held = []
+    if held and _is_of_another_shape(work, ours := configured.release(doors)):
+        if work.is_settled:
+            held = []
+        elif rollouts.is_outdated(ours.revision):
+            return Wait(_LONG_SECONDS, _REPLACED)
     down = _find_down(work, seen, answers, ask=bool(held))
     chosen = choose([spec.name for spec in held], seen, down)
     if chosen is not None:
@@ -48,14 +57,13 @@ def ensure(
     return explain(work) if specs and len(down) == len(specs) else Done()
 
 
-def _is_of_another_shape(work: Work, doors: Doors) -> bool:
-    """Return whether pods are made in a way now that the space was not given yet.
+def _is_of_another_shape(work: Work, ours: EngineImages) -> bool:
+    """Return whether we make instances in another way than the space was given.
 
-    Then what differs is no change of the space, and waits until its wave of the rollout.
+    Then what differs is no change of a settled space: it waits for its wave of the rollout. And a
+    space that was moved by a newer worker than we are is that worker's business.
     """
-    release = work.release
-    is_other = release is not None and release.shape != doors.infra.engine_images().shape
-    return is_other and work.is_settled
+    return work.release is not None and work.release.shape != ours.shape
 
 
 def choose(
@@ -113,9 +121,13 @@ def _find_down(
 
 
 def _delay(work: Work) -> float:
-    """A worker sleeps through a short wait; one for something that lasts is left to the beat."""
+    """A worker sleeps through a short wait; one for something that lasts is left to the beat.
+
+    What was restarted a moment ago may be up soon, whatever else is down.
+    """
     lasting = any(each.lasting for each in work.down.values())
-    return _LONG_SECONDS if lasting else _SHORT_SECONDS
+    has_moved = work.space.rolled_at == work.now
+    return _LONG_SECONDS if lasting and not has_moved else _SHORT_SECONDS
 
 
 def _is_late(work: Work) -> bool:

@@ -90,10 +90,10 @@ class Work:
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing was asked of the space itself since it was ready last."""
+        """Whether nothing that takes a restart was asked of the space since it was ready last."""
         space = self.space
         is_moved = space.release_id != space.observed_release_id
-        return not is_moved and space.generation <= space.observed_generation
+        return not is_moved and space.plan_generation <= space.observed_generation
 
     @property
     def unready_since(self) -> datetime | None:

@@ -1,0 +1,83 @@
+"""`waypost rollouts`: how far the fleet is on its way to a release, and steering it (operators)."""
+
+from typing import Annotated, Any
+
+import typer
+
+from controlplane.cli import login_store, output
+from controlplane.cli.options import Yes
+from controlplane.cli.output import Format, Output
+from controlplane.rest_client import Json
+
+app = typer.Typer(
+    no_args_is_help=True, help="Rollouts of the engines' releases over all spaces (operators)."
+)
+Reason = Annotated[str, typer.Option(help="Why, for the audit log.")]
+
+
+@app.command("list")
+def list_rollouts(form: Output = Format.TABLE) -> None:
+    """List every rollout, the newest first."""
+    rows = list(login_store.connect_staff().pages("/staff/rollouts"))
+    if form is Format.TABLE:
+        rows = [{**row, "release": row["release"]["number"]} for row in rows]
+    output.show_rows(rows, ["release", "state", "started_at", "ended_at", "reason"], form)
+
+
+@app.command()
+def show(form: Output = Format.TABLE) -> None:
+    """Show the last rollout: where the fleet stands, and what failed."""
+    _show(login_store.connect_staff().get("/staff/rollout"), form)
+
+
+@app.command()
+def pause(reason: Reason = "", form: Output = Format.TABLE) -> None:
+    """Move no further space; those on their way get there."""
+    _steer("pause", reason, form)
+
+
+@app.command()
+def resume(reason: Reason = "", form: Output = Format.TABLE) -> None:
+    """Go on after a pause or a stop; spaces that failed get their time anew."""
+    _steer("resume", reason, form)
+
+
+@app.command()
+def back(reason: Reason = "", yes: Yes = False, form: Output = Format.TABLE) -> None:
+    """Bring the fleet back to the release before."""
+    if not yes:
+        output.confirm("Bring every space back to the release before?")
+    _steer("roll-back", reason, form)
+
+
+def _steer(verb: str, reason: str, form: Format) -> None:
+    api = login_store.connect_staff()
+    _show(api.post(f"/staff/rollout/{verb}", {"reason": reason}), form)
+
+
+def _show(rollout: Json, form: Format) -> None:
+    if form is Format.JSON:
+        output.show_json(rollout)
+        return
+    failures = rollout.pop("failures")
+    progress = rollout.pop("progress")
+    output.show_one({**_in_short(rollout), **_counts(progress)}, form)
+    if failures:
+        output.show_rows(failures, ["tenant", "space", "reason"], form)
+
+
+def _in_short(rollout: Json) -> dict[str, Any]:
+    """Return the rollout with its releases by number, and the images of the new one."""
+    release, former = rollout["release"], rollout["former"]
+    return {
+        "release": release["number"],
+        "broker_image": release["broker_image"],
+        "router_image": release["router_image"] or None,
+        "former_release": former["number"] if former else None,
+        **{name: rollout[name] for name in ("state", "reason", "started_at", "ended_at")},
+    }
+
+
+def _counts(progress: Json) -> dict[str, str]:
+    rest = ", ".join(f"{progress[name]} {name}" for name in ("changing", "waiting", "failed"))
+    return {"spaces": f"{progress['done']} of {progress['total']} run it; {rest}"}

@@ -1,0 +1,28 @@
+"""A wrong setting stops startup, in words that say what to do."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize("name", ["WAYPOST_ROLLOUT_BUDGET", "WAYPOST_ROLLOUT_WAVE"])
+def test_a_rollout_that_could_never_go_on_stops_startup(name: str) -> None:
+    environment = {"PATH": os.environ["PATH"], name: "0"}
+
+    ended = subprocess.run(
+        [sys.executable, "-c", "import controlplane.settings"],
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert ended.returncode != 0
+    assert f"{name} must be 1 or more" in ended.stderr
+    assert "`waypost rollouts pause`" in ended.stderr

@@ -1,0 +1,88 @@
+"""One worker at a time holds a space, for as long as its pass takes. Called by ``loop``.
+
+The lease is two columns of the space: who, and until when. A worker that is killed frees the space
+by that time. While a pass runs, a thread puts the end off, so that a step that takes longer than
+the lease (a slow cluster, a large broker) lets no second worker in.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import structlog
+from django.db import DatabaseError, connection
+from django.db.models import Q
+
+from tenants.models import AddressSpace
+
+logger = structlog.get_logger(__name__)
+
+LENGTH = timedelta(seconds=45)
+_BEAT_SECONDS = 15.0
+
+
+class Lost(Exception):
+    """Another worker took the space over; whatever we would write is not ours to write."""
+
+
+@dataclass(frozen=True)
+class Lease:
+    """What ``holder`` has or wants on a space; ``clock`` is the worker's."""
+
+    space_id: str
+    holder: str
+    clock: Callable[[], datetime]
+
+    def claim(self) -> bool:
+        """Take the lease if it is free, ours or over; one conditional update, so one wins."""
+        now = self.clock()
+        free = Q(claimed_until__isnull=True) | Q(claimed_until__lt=now) | Q(claimed_by=self.holder)
+        living = AddressSpace.objects.filter(free, id=self.space_id, deleted_at__isnull=True)
+        return bool(living.update(claimed_by=self.holder, claimed_until=now + LENGTH))
+
+    def extend(self) -> None:
+        """Put the end off by the lease's length from now.
+
+        Raises:
+            Lost: it is not ours any more.
+        """
+        mine = AddressSpace.objects.filter(id=self.space_id, claimed_by=self.holder)
+        if not mine.update(claimed_until=self.clock() + LENGTH):
+            raise Lost
+
+    def release(self) -> None:
+        """Give the space back; does nothing when it is another's."""
+        mine = AddressSpace.objects.filter(id=self.space_id, claimed_by=self.holder)
+        mine.update(claimed_by="", claimed_until=None)
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Keep the lease from running out while the block runs, and give it back at its end."""
+        ended = threading.Event()
+        name = f"keeper of {self.holder}"
+        keeper = threading.Thread(target=self._keep, args=(ended,), name=name, daemon=True)
+        keeper.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            keeper.join()
+            self.release()
+
+    def _keep(self, ended: threading.Event) -> None:
+        try:
+            while not ended.wait(_BEAT_SECONDS):
+                self._put_off()
+        except Lost:
+            return  # the pass finds out after its step, and writes nothing
+        finally:
+            connection.close()  # each thread has one of its own
+
+    def _put_off(self) -> None:
+        try:
+            self.extend()
+        except DatabaseError:
+            logger.warning("a lease was not put off; we try again", space_id=self.space_id)
+            connection.close()
