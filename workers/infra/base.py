@@ -108,14 +108,12 @@ class EngineImages:
     """The images of the engines that an installation is configured with; empty where none are.
 
     ``shape`` stands for all else in which instances of one installation differ from another's, and
-    of one version of Waypost from another's. ``revision`` rises with each change of the
-    configuration: who has a lower one than was rolled out last is being replaced.
+    of one version of Waypost from another's.
     """
 
     broker: str = ""
     router: str = ""
     shape: str = ""
-    revision: int = 0
 
 
 @dataclass(frozen=True)
@@ -127,8 +125,6 @@ class PublicEndpoint:
     extra_names: Sequence[str] = field(default_factory=tuple)
 
 
-class Infra(Protocol):
-    """Run instances in namespaces. All methods are idempotent and raise only ``InfraError``."""
 @dataclass(frozen=True)
 class GivenCertificate:
     """A certificate for public listeners as it was found (PEM), not checked yet.
@@ -144,6 +140,8 @@ class GivenCertificate:
     remedy: str
 
 
+class Infra(Protocol):
+    """Run instances in namespaces. All methods are idempotent and raise only ``InfraError``."""
 
     def engine_images(self) -> EngineImages:
         """Return the images that the installation is configured with now."""
@@ -181,12 +179,6 @@ class GivenCertificate:
 
     def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint: ...
 
-    def delete_endpoint(self, namespace: Namespace) -> None:
-        """Remove what leads to the space; its instances stay."""
-        ...
-
-    def delete_namespace(self, namespace: Namespace) -> bool:
-        """Remove everything of the namespace; True once it is gone."""
     def ensure_certificate(
         self, namespace: Namespace, endpoint: PublicEndpoint
     ) -> GivenCertificate | None:
@@ -197,6 +189,12 @@ class GivenCertificate:
         """
         ...
 
+    def delete_endpoint(self, namespace: Namespace) -> None:
+        """Remove what leads to the space; its instances stay."""
+        ...
+
+    def delete_namespace(self, namespace: Namespace) -> bool:
+        """Remove everything of the namespace; True once it is gone."""
         ...
 
     def list_namespaces(self) -> Sequence[str]: ...
