@@ -9,6 +9,16 @@ from tests.charts import rendered
 
 PAGE = Path(__file__).parents[2] / "docs" / "operate" / "rights.md"
 SPARK = ("--set", "pipeline.spark=kubernetes,pipeline.runs=cronjob")
+_CERTIFICATE = "spaces.endpoint.certificate"
+# The page speaks of the secret by the value that names it.
+SUPPLIED = (
+    "--set",
+    f"{_CERTIFICATE}.source=secret",
+    "--set",
+    f"{_CERTIFICATE}.secret={_CERTIFICATE}.secret",
+    "--set",
+    "spaces.endpoint.domain=example.org",
+)
 # API group, resources, verbs, names
 Rule = tuple[str, frozenset[str], frozenset[str], str]
 
@@ -22,7 +32,7 @@ def documented(heading: str) -> dict[Rule, str]:
 
 
 def _rule(group: str, resources: str, verbs: str) -> Rule:
-    name = re.search(r"\(only `<release>(.*)`\)", resources)
+    name = re.search(r"\(only `(?:<release>)?(.*)`\)", resources)
     plain = re.sub(r" \(only .*\)", "", resources)
     words = frozenset(plain.split(", ")), frozenset(verbs.split(", "))
     return ("" if group == "core" else group, *words, name[1] if name else "")
@@ -53,6 +63,7 @@ def in_chart(kind: str, name: str, *options: str) -> set[Rule]:
         ("`<release>-worker`", "ClusterRole", "-worker", ()),
         ("`<release>-space`", "ClusterRole", "-space", ()),
         ("Spark on Kubernetes", "Role", "-spark", SPARK),
+        ("`<release>-certificate`", "Role", "-certificate", SUPPLIED),
     ],
 )
 def test_every_right_is_documented_with_a_reason(
@@ -67,11 +78,11 @@ def test_every_right_is_documented_with_a_reason(
 def test_no_rule_is_a_wildcard() -> None:
     roles = [
         each
-        for each in rendered.objects(rendered.TRIAL, *SPARK)
+        for each in rendered.objects(rendered.TRIAL, *SPARK, *SUPPLIED)
         if each["kind"] in ("ClusterRole", "Role")
     ]
 
-    assert len(roles) == 3
+    assert len(roles) == 4
     for role in roles:
         for rule in role["rules"]:
             assert "*" not in [*rule["apiGroups"], *rule["resources"], *rule["verbs"]]

@@ -16,11 +16,14 @@ from tests.charts.rendered import CHART, RELEASE, VARIANTS
 from workers import schedule
 from workers.infra.kubernetes import cluster_file, labels, sizes
 from workers.infra.kubernetes.cluster import (
+    CertificateChoice,
+    CertificateSource,
     Cluster,
     EndpointChoice,
     EndpointKind,
     Identity,
     Images,
+    Issuer,
     Pods,
 )
 
@@ -100,6 +103,14 @@ def test_schema_and_values_know_the_same() -> None:
     assert known - amounts - {"global"} == there - amounts
 
 
+def _certificate(*values: str) -> tuple[str, ...]:
+    return (*STORES, "--set", ",".join(f"spaces.endpoint.certificate.{each}" for each in values))
+
+
+def _bucket(*values: str) -> tuple[str, ...]:
+    return (*STORES, "--set", ",".join(f"lakehouse.objectStore.{each}" for each in values))
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -108,6 +119,11 @@ def test_schema_and_values_know_the_same() -> None:
         ((*STORES, "--set", "expose.kind=ingress"), "needs expose.host"),
         ((*STORES, "--set", "expose.kind=gateway,expose.host=a.example"), "expose.gateway"),
         ((*STORES, "--set", "spaces.endpoint.kind=route"), "spaces.endpoint.domain"),
+        (_certificate("source=secret", "secret=tls"), "needs spaces.endpoint.domain"),
+        (_certificate("source=secret"), "needs spaces.endpoint.certificate.secret"),
+        (_certificate("source=issuer"), "needs spaces.endpoint.certificate.issuer.name"),
+        (_certificate("source=file"), "value must be one of"),
+        (_certificate("source=secret", "secret=../other"), "does not match pattern"),
         ((*STORES, "--set", "pipeline.spark=kubernetes"), "needs pipeline.runs cronjob"),
         ((*STORES, "--set", "database.sslMode=verify-full"), "database.sslAuthority"),
         ((*STORES, "--set", "oidc.issuer=https://a.example"), "oidc.existingSecret"),
@@ -175,6 +191,39 @@ def test_one_value_moves_every_image(tmp_path: Path) -> None:
     }
     cluster = described(rendered.TRIAL, tmp_path, *moved)
     spark = rendered.find(objects, "ConfigMap", f"{RELEASE}-spark")["data"]["spark-defaults.conf"]
+@pytest.mark.parametrize(
+    ("variant", "choice"),
+    [
+        ("trial", CertificateChoice()),
+        ("external", CertificateChoice(CertificateSource.SECRET, "spaces-tls")),
+        ("gateway", CertificateChoice(CertificateSource.ISSUER, issuer=Issuer(name="public"))),
+    ],
+)
+def test_the_worker_is_told_who_signs_and_reads_no_other_secret(
+    variant: str, choice: CertificateChoice, tmp_path: Path
+) -> None:
+    values = CHART / "ci" / f"{variant}-values.yaml"
+    objects = rendered.objects(values)
+
+    readers = [each for each in objects if each["metadata"]["name"] == f"{RELEASE}-certificate"]
+
+    assert described(values, tmp_path).endpoint.certificate == choice
+    is_supplied = choice.source is CertificateSource.SECRET
+    assert [each["kind"] for each in readers] == ["Role", "RoleBinding"] * is_supplied
+    for each in readers:
+        if each["kind"] == "RoleBinding":
+            assert [subject["name"] for subject in each["subjects"]] == [f"{RELEASE}-worker"]
+        else:
+            assert each["rules"] == [
+                {
+                    "apiGroups": [""],
+                    "resources": ["secrets"],
+                    "resourceNames": ["spaces-tls"],
+                    "verbs": ["get"],
+                }
+            ]
+
+
     named |= {cluster.images.broker, cluster.images.router}
     named |= set(re.findall(r"container\.image (\S+)", spark))
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,17 +10,30 @@ import pytest
 from kubernetes import client
 from kubernetes.client import ApiClient, ApiException
 
-from tests.kubernetes import chart
+from tests.kubernetes import cert_manager, chart
 from tests.kubernetes.conftest import ROOM
 from tests.kubernetes.node import Node
 from tests.kubernetes.test_adapter import broker, eventually
-from workers.infra.base import InfraError, Namespace
+from tests.signing import Signer
+from workers.infra.base import CertificateProblem, InfraError, Namespace
+from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
-from workers.infra.kubernetes.cluster import Cluster
+from workers.infra.kubernetes.cluster import (
+    CertificateChoice,
+    CertificateSource,
+    Cluster,
+    Issuer,
+)
 
 CONTROL = "waypost-rights"
 RELEASE = "rights"
+SECRET = "spaces-tls"
+_CERTIFICATE = "spaces.endpoint.certificate"
+VALUES = (
+    "router.image.repository=router,spaces.endpoint.domain=mq.example.org,"
+    f"{_CERTIFICATE}.source=secret,{_CERTIFICATE}.secret={SECRET}"
+)
 OURS = {"app.kubernetes.io/part-of": "waypost", "app.kubernetes.io/managed-by": "waypost"}
 RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}
 
@@ -33,7 +47,7 @@ def described(
 ) -> Iterator[Cluster]:
     """The cluster as an installed chart describes it; uninstalled before the node goes."""
     chart.make_namespace(admin, CONTROL)
-    chart.install(kubeconfig, RELEASE, CONTROL, "--set", "router.image.repository=router")
+    chart.install(kubeconfig, RELEASE, CONTROL, "--set", VALUES)
     objects = chart.manifests(chart.helm(kubeconfig, "get", "manifest", RELEASE, "-n", CONTROL))
     yield chart.described_cluster(objects, tmp_path_factory.mktemp("cluster"))
     chart.helm(kubeconfig, "uninstall", RELEASE, "-n", CONTROL)
@@ -59,6 +73,15 @@ def space(infra: KubernetesInfra, namespace: Namespace) -> Iterator[Namespace]:
     eventually(lambda: is_through(lambda: infra.ensure_namespace(namespace, ROOM)))
     yield namespace
     infra.delete_namespace(namespace)
+
+
+def with_certificate(
+    worker: ApiClient, infra: KubernetesInfra, choice: CertificateChoice
+) -> KubernetesInfra:
+    """Return an adapter like ``infra`` in an installation with another choice."""
+    cluster = infra._cluster
+    endpoint = replace(cluster.endpoint, certificate=choice)
+    return KubernetesInfra(Api(worker), replace(cluster, endpoint=endpoint))
 
 
 def is_denied(call: Callable[[], object]) -> bool:
@@ -163,6 +186,51 @@ def test_it_reads_no_secret_outside_spaces(worker: ApiClient, space: Namespace) 
     assert "forbidden" in refusal(lambda: core.list_namespaced_secret(CONTROL))
     assert "forbidden" in refusal(lambda: core.list_secret_for_all_namespaces())
     assert core.list_namespaced_secret(space.name).items == []
+
+
+def test_of_its_own_namespace_it_reads_the_supplied_certificate_alone(
+    infra: KubernetesInfra, worker: ApiClient, admin: ApiClient, space: Namespace
+) -> None:
+    core: Any = client.CoreV1Api(worker)
+    cert_manager.put_secret(admin, CONTROL, SECRET, {"tls.crt": "one", "tls.key": "key"}, {})
+
+    found = infra.ensure_certificate(space, infra.ensure_endpoint(space, "broker-0"))
+
+    assert found is not None
+    assert found.certificate_pem == "one"
+    other = f"{RELEASE}-secrets"
+    assert "forbidden" in refusal(lambda: core.read_namespaced_secret(other, CONTROL))
+    body = {"metadata": {"annotations": {"x": "y"}}}
+    assert "forbidden" in refusal(lambda: core.patch_namespaced_secret(SECRET, CONTROL, body))
+    # without the right to it, it says which one it needs
+    elsewhere = CertificateChoice(CertificateSource.SECRET, secret=other)
+    with pytest.raises(CertificateProblem) as forbidden:
+        with_certificate(worker, infra, elsewhere).ensure_certificate(
+            space, infra.ensure_endpoint(space, "broker-0")
+        )
+    assert forbidden.value.reason == "CertificateForbidden"
+    assert f"the secret {CONTROL}/{other}: give it the right `get`" in str(forbidden.value)
+
+
+def test_it_may_ask_cert_manager_and_take_that_back(
+    infra: KubernetesInfra, worker: ApiClient, admin: ApiClient, space: Namespace
+) -> None:
+    issued = CertificateChoice(CertificateSource.ISSUER, issuer=Issuer(name="public"))
+    asking = with_certificate(worker, infra, issued)
+    endpoint = infra.ensure_endpoint(space, "broker-0")
+    with cert_manager.installed(admin):
+        with pytest.raises(CertificateProblem) as pending:
+            asking.ensure_certificate(space, endpoint)
+        cert_manager.issue(admin, space.name, Signer())
+        found = with_certificate(worker, infra, issued).ensure_certificate(space, endpoint)
+        back = with_certificate(worker, infra, CertificateChoice())
+        nothing = back.ensure_certificate(space, endpoint)
+
+        assert pending.value.reason == "CertificatePending"
+        assert found is not None
+        assert nothing is None
+        assert Api(admin).find(resources.CERTIFICATE, space.name, "messaging") is None
+        assert Api(admin).find(resources.SECRET, space.name, "messaging-tls") is None
 
 
 def test_objects_of_others_in_a_space_are_left_alone(

@@ -26,6 +26,7 @@ Use: {{ include "waypost.names.web" . }} with the root context.
 {{- define "waypost.names.space" }}{{ include "waypost.names.base" . }}-space{{ end }}
 {{- define "waypost.names.pull-secrets" }}{{ include "waypost.names.base" . }}-pull-secrets{{ end }}
 {{- define "waypost.names.admission" }}{{ include "waypost.names.base" . }}-worker{{ end }}
+{{- define "waypost.names.certificate-reader" }}{{ include "waypost.names.base" . }}-certificate{{ end }}
 
 {{/* A new name whenever any value changes: a job cannot be changed in place, and may run again. */}}
 {{- define "waypost.names.migrate" -}}
