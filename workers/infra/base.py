@@ -108,12 +108,14 @@ class EngineImages:
     """The images of the engines that an installation is configured with; empty where none are.
 
     ``shape`` stands for all else in which instances of one installation differ from another's, and
-    of one version of Waypost from another's.
+    of one version of Waypost from another's. ``revision`` rises with each change of the
+    configuration: who has a lower one than was rolled out last is being replaced.
     """
 
     broker: str = ""
     router: str = ""
     shape: str = ""
+    revision: int = 0
 
 
 @dataclass(frozen=True)
