@@ -5,11 +5,14 @@ speak, ``controlplane.rest_client`` speaks. ``prepare`` and ``publish`` are run 
 their own with an installation's environment.
 """
 
+import sys
+
 
 def main() -> None:
     """Run the command line; the console script's entry point."""
     try:
         from controlplane.cli import app
     except KeyboardInterrupt:  # what is imported takes long enough to be interrupted
+        sys.stderr.write("interrupted\n")
         raise SystemExit(130) from None
     app.run()

@@ -28,6 +28,8 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except (KeyboardInterrupt, typer.Abort) as error:
+            if isinstance(error, typer.Abort):
+                output.errors.print()  # after the question
             if isinstance(error, typer.Abort) and not sys.stdin.isatty():
                 output.say("Nobody can answer here: give what it asks for as an option (--help).")
                 raise typer.Exit(2) from None

@@ -83,7 +83,7 @@ def show_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], output:
     for row in rows:
         said = [cells.text(column, row.get(column), row) for column in columns]
         table.add_row(*[Text(each.replace("\n", "; ")) for each in said])
-    _stdout().print(table)
+    _print(table)
 
 
 def show_one(row: Mapping[str, Any], output: Format) -> None:
@@ -96,7 +96,7 @@ def show_one(row: Mapping[str, Any], output: Format) -> None:
     table.add_column(overflow="fold")
     for name, value in row.items():
         table.add_row(Text(cells.heading(name)), Text(cells.text(name, value, row)))
-    _stdout().print(table)
+    _print(table)
 
 
 def show_json(value: Any) -> None:
@@ -138,6 +138,7 @@ def confirm(question: str) -> None:
     except typer.Abort:
         if sys.stdin.isatty():
             raise
+        errors.print()  # after the question
         raise Invalid(
             "Nobody can answer here, so nothing was done: pass --yes to do it without a question.",
             code="confirmation.missing",
@@ -199,6 +200,9 @@ def _reasons(error: WaypostError) -> Sequence[str]:
     return [*found[:_MOST_REASONS], *([f"and {rest} more"] if rest > 0 else [])]
 
 
-def _stdout() -> Console:
+def _print(table: Table) -> None:
     # Made at each use, so that a test's captured stdout is the one written to.
-    return Console(highlight=False, width=None if sys.stdout.isatty() else _UNBROKEN)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _UNBROKEN)
+    with console.capture() as drawn:
+        console.print(table)
+    show_text("\n".join(line.rstrip() for line in drawn.get().splitlines()))

@@ -14,14 +14,14 @@ from controlplane.core.errors import Invalid
 
 def main() -> None:
     """Publish the file named by the first argument; with ``--dry-run`` print the changes only."""
-    django.setup()
-    # Models can be imported only now.
-    from controlplane.core.audit import Actor
-    from plans import catalog
-
     is_json = "--output=json" in sys.argv
-    form = output.Format.JSON if is_json else output.Format.TABLE
+    form = output.answer_in(output.Format.JSON if is_json else output.Format.TABLE)
     with output.refusals():
+        django.setup()
+        # Models can be imported only now.
+        from controlplane.core.audit import Actor
+        from plans import catalog
+
         catalogue = catalog.parse(_read(Path(sys.argv[1])))
         rows = [
             {

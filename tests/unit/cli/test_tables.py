@@ -62,7 +62,7 @@ def test_a_pipe_gets_one_unbroken_line_for_a_row(capfd: pytest.CaptureFixture[st
     head, row = capfd.readouterr().out.splitlines()
     assert head.split() == ["name", "conditions"]
     assert row.startswith(LONG)
-    assert row.rstrip().endswith("type: Ready, status: True; type: Full, status: False")
+    assert row.endswith("type: Ready, status: True; type: Full, status: False")
 
 
 def test_a_pipe_gets_keys_and_values_whole(
