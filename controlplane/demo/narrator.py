@@ -8,7 +8,8 @@ from contextlib import contextmanager
 
 _INDENT = " " * 9
 _WIDTH = 100
-_SILENCE_SECONDS = 2
+# So long nothing is said of a wait: when something new could be said, and when nothing.
+_SILENCE_SECONDS, _SAME_SECONDS = 2, 10
 
 
 class Narrator:
@@ -16,6 +17,7 @@ class Narrator:
 
     def __init__(self) -> None:
         self._began = self._told_at = time.monotonic()
+        self._still = ""
 
     def chapter(self, title: str) -> None:
         """Begin a part of the story."""
@@ -26,8 +28,10 @@ class Narrator:
         self._write(f"{self._clock()}  {self._folded(text)}")
 
     def still(self, text: str) -> None:
-        """Say how a wait goes on, unless something was said within the last two seconds."""
-        if time.monotonic() - self._told_at >= _SILENCE_SECONDS:
+        """Say how a wait goes on: something new after two seconds of silence, else after ten."""
+        silence = _SAME_SECONDS if text == self._still else _SILENCE_SECONDS
+        if time.monotonic() - self._told_at >= silence:
+            self._still = text
             self.tell(text)
 
     def table(self, rows: Sequence[Sequence[str]]) -> None:

@@ -27,14 +27,15 @@ def test_an_invoice_is_told_with_its_tax_and_total() -> None:
     ]
 
 
-def test_a_wait_is_told_when_nothing_was_said_for_two_seconds(
+def test_a_wait_is_told_after_a_silence_that_is_longer_for_nothing_new(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = 0.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     narrator = Narrator()
 
-    for now in (0.5, 1.9, 2.0, 3.9, 4.0):
-        narrator.still(f"at {now}")
+    for now, text in ((1.9, "a"), (2.0, "a"), (3.9, "b"), (4.0, "b"), (13.9, "b"), (14.0, "b")):
+        narrator.still(f"{text} {now:.0f}" if text == "a" else text)
 
-    assert [line.split()[-1] for line in capsys.readouterr().out.splitlines()] == ["2.0", "4.0"]
+    told = [line.split("  ")[-1] for line in capsys.readouterr().out.splitlines()]
+    assert told == ["a 2", "b", "b"]
