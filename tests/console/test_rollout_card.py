@@ -26,11 +26,32 @@ def rollout(world: World) -> Rollout:
 def test_progress_and_failures_are_shown(world: World, as_: As, rollout: Rollout):
     page = as_(world.staff).get("/staff/fleet/").content.decode()
 
-    assert "Release 2" in page
+    assert "Rollout of release 2" in page
+    assert "1 space did not become ready in time." in page
+    assert "Roll back to release 1" in page
     assert "<strong>0 of 1</strong> spaces run it, 1 failed." in page
     assert f"{world.tenant.slug}/moved: no &lt;image&gt;" in page
     assert "/staff/fleet/rollout/pause" in page
     assert "/staff/fleet/rollout/resume" not in page
+
+
+def test_what_stopped_it_is_told_once(world: World, as_: As, rollout: Rollout):
+    told = f"1 did not become ready in time: {world.tenant.slug}/moved: no <image>"
+    Rollout.objects.update(state="Stopped", reason=told)
+
+    page = as_(world.staff).get("/staff/fleet/").content.decode()
+
+    assert "Stopped by itself: 1 space did not become ready in time." in page
+    assert page.count("no &lt;image&gt;") == 1
+
+
+def test_why_a_person_paused_it_is_told(world: World, as_: As, rollout: Rollout):
+    Rollout.objects.update(state="Paused", reason="freeze until Monday")
+
+    page = as_(world.staff).get("/staff/fleet/").content.decode()
+
+    assert "freeze until Monday" in page
+    assert "no &lt;image&gt;" in page
 
 
 @pytest.mark.parametrize(
@@ -55,4 +76,4 @@ def test_the_button_rolls_back(world: World, as_: As, rollout: Rollout):
 
 
 def test_without_releases_there_is_no_card(world: World, as_: As):
-    assert "Release" not in as_(world.staff).get("/staff/fleet/").content.decode()
+    assert "Rollout of" not in as_(world.staff).get("/staff/fleet/").content.decode()
