@@ -107,10 +107,6 @@ def _certificate(*values: str) -> tuple[str, ...]:
     return (*STORES, "--set", ",".join(f"spaces.endpoint.certificate.{each}" for each in values))
 
 
-def _bucket(*values: str) -> tuple[str, ...]:
-    return (*STORES, "--set", ",".join(f"lakehouse.objectStore.{each}" for each in values))
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -182,15 +178,6 @@ def test_every_kind_of_endpoint_can_be_chosen(kind: EndpointKind, tmp_path: Path
     assert found.endpoint == EndpointChoice(kind, "s.example", gateway="a/b")
 
 
-def test_one_value_moves_every_image(tmp_path: Path) -> None:
-    moved = ("--set", "imageRegistry=registry.example/mirror,router.image.repository=r")
-    objects = rendered.objects(rendered.TRIAL, *moved, *_SPARK)
-
-    named = {
-        c["image"] for s in rendered.pod_specs(objects).values() for c in rendered.containers(s)
-    }
-    cluster = described(rendered.TRIAL, tmp_path, *moved)
-    spark = rendered.find(objects, "ConfigMap", f"{RELEASE}-spark")["data"]["spark-defaults.conf"]
 @pytest.mark.parametrize(
     ("variant", "choice"),
     [
@@ -224,6 +211,15 @@ def test_the_worker_is_told_who_signs_and_reads_no_other_secret(
             ]
 
 
+def test_one_value_moves_every_image(tmp_path: Path) -> None:
+    moved = ("--set", "imageRegistry=registry.example/mirror,router.image.repository=r")
+    objects = rendered.objects(rendered.TRIAL, *moved, *_SPARK)
+
+    named = {
+        c["image"] for s in rendered.pod_specs(objects).values() for c in rendered.containers(s)
+    }
+    cluster = described(rendered.TRIAL, tmp_path, *moved)
+    spark = rendered.find(objects, "ConfigMap", f"{RELEASE}-spark")["data"]["spark-defaults.conf"]
     named |= {cluster.images.broker, cluster.images.router}
     named |= set(re.findall(r"container\.image (\S+)", spark))
 
