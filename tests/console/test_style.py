@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from django.contrib.staticfiles import finders
 
+from controlplane import console
+
 TEXT, CONTROL = 4.5, 3.0
 PAIRS = [
     *[
@@ -97,3 +99,25 @@ def test_both_themes_name_the_same_colours():
 def test_the_sheet_loads_nothing():
     assert "@import" not in sheet()
     assert "url(" not in sheet()
+
+
+def test_tabs_wrap_where_there_is_no_room() -> None:
+    """A row of links that scrolls shows scrollbars of its own."""
+    rule = re.search(r"\.tabs \{([^}]*)\}", sheet())
+
+    assert rule
+    assert "flex-wrap: wrap" in rule[1]
+    assert "overflow" not in rule[1]
+
+
+def test_no_summary_loses_its_padding() -> None:
+    """`.pad` is for what something follows within a card; a closed summary is followed by none."""
+    templates = Path(console.__file__).parent / "templates"
+
+    found = [
+        path.name
+        for path in templates.rglob("*.html")
+        if re.search(r'<summary[^>]*class="[^"]*\bpad\b', path.read_text())
+    ]
+
+    assert found == []
