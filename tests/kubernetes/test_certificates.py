@@ -176,7 +176,12 @@ def test_an_edited_or_deleted_certificate_is_repaired(
     infra = at(ISSUED)
     refused(infra, namespace)
     path = resources.CERTIFICATE.path(namespace.name, "messaging")
-    body = {"spec": {"dnsNames": ["elsewhere.example.org"], "issuerRef": {"name": "other"}}}
+    edited = {
+        "dnsNames": ["elsewhere.example.org"],
+        "issuerRef": {"name": "other"},
+        "emailAddresses": ["somebody@example.org"],
+    }
+    body = {"spec": edited}
     api._request("PATCH", path, body=body, content_type="application/merge-patch+json")
 
     refused(infra, namespace)
@@ -187,6 +192,7 @@ def test_an_edited_or_deleted_certificate_is_repaired(
     assert repaired is not None
     assert repaired["spec"]["dnsNames"] == [f"{namespace.name}.mq.example.org"]
     assert repaired["spec"]["issuerRef"]["name"] == "public"
+    assert "emailAddresses" not in repaired["spec"]
     assert api.find(resources.CERTIFICATE, namespace.name, "messaging") is not None
 
 

@@ -94,7 +94,9 @@ TLS_ROUTE = Resource(
 ROUTE = Resource(
     "Route", "route.openshift.io/v1", "routes", closed=frozenset({"/spec/alternateBackends"})
 )
-CERTIFICATE = Resource("Certificate", "cert-manager.io/v1", "certificates")
+CERTIFICATE = Resource(
+    "Certificate", "cert-manager.io/v1", "certificates", closed=frozenset({"/spec"})
+)
 POD = Resource("Pod", "v1", "pods")
 EVENT = Resource("Event", "v1", "events")
 VOLUME_CLAIM = Resource("PersistentVolumeClaim", "v1", "persistentvolumeclaims")
