@@ -62,6 +62,7 @@ def in_chart(kind: str, name: str, *options: str) -> set[Rule]:
     [
         ("`<release>-worker`", "ClusterRole", "-worker", ()),
         ("`<release>-space`", "ClusterRole", "-space", ()),
+        ("`<release>-metering`", "ClusterRole", "-metering", ()),
         ("Spark on Kubernetes", "Role", "-spark", SPARK),
         ("`<release>-certificate`", "Role", "-certificate", SUPPLIED),
     ],
@@ -82,7 +83,7 @@ def test_no_rule_is_a_wildcard() -> None:
         if each["kind"] in ("ClusterRole", "Role")
     ]
 
-    assert len(roles) == 4
+    assert len(roles) == 5
     for role in roles:
         for rule in role["rules"]:
             assert "*" not in [*rule["apiGroups"], *rule["resources"], *rule["verbs"]]

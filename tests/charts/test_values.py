@@ -140,10 +140,13 @@ def test_the_cluster_is_described_as_the_worker_reads_it(tmp_path: Path) -> None
     ours = {"app.kubernetes.io/instance": "wp"}
     assert plain(found) == plain(
         Cluster(
+            installation="waypost.wp",
             images=Images(broker="docker.io/apache/activemq-artemis:2.56.0"),
             control_namespace="waypost",
             worker_account="wp-worker",
             space_role="wp-space",
+            metering_account="wp-metering",
+            metering_role="wp-metering",
             worker=Pods("waypost", {**ours, "waypost.io/manages-spaces": "true"}),
             auth_service=Pods(
                 "waypost",

@@ -53,10 +53,13 @@ def fake_node(admin: ApiClient) -> Iterator[Node]:
 @pytest.fixture
 def wanted_cluster() -> Cluster:
     return Cluster(
+        installation="waypost.waypost",
         images=Images(broker="localhost/broker:1", router="localhost/router:1"),
         control_namespace="waypost",
         worker_account="waypost-worker",
         space_role="waypost-space",
+        metering_account="waypost-metering",
+        metering_role="waypost-metering",
         worker=Pods("waypost", {"app.kubernetes.io/component": "worker"}),
         auth_service=Pods("waypost", {"app.kubernetes.io/component": "auth"}),
         auth_port=5671,

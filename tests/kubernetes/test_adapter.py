@@ -15,7 +15,7 @@ from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster, EndpointChoice, EndpointKind
 
 EVERYTHING = {
-    "RoleBinding": {"waypost-worker"},
+    "RoleBinding": {"waypost-worker", "waypost-metering"},
     "NetworkPolicy": {"deny-all", "clients", "management"},
     "ResourceQuota": {"waypost"},
     "LimitRange": {"waypost"},

@@ -153,6 +153,52 @@ def test_a_namespace_without_our_labels_is_neither_made_nor_removed(
     assert all("labels of Waypost" in said for said in (made, removed, taken))
 
 
+def test_a_namespace_of_another_installation_is_left_alone(
+    worker: ApiClient, admin: ApiClient, described: Cluster
+) -> None:
+    core: Any = client.CoreV1Api(worker)
+    theirs: Any = client.CoreV1Api(admin)
+    labels = {**OURS, **RESTRICTED, "waypost.io/installation": "elsewhere.waypost"}
+    theirs.create_namespace({"metadata": {"name": "wp-of-another", "labels": labels}})
+    mine = {"waypost.io/installation": described.installation}
+
+    said = [
+        refusal(lambda: core.delete_namespace("wp-of-another")),
+        refusal(lambda: core.patch_namespace("wp-of-another", {"metadata": {"labels": mine}})),
+        refusal(
+            lambda: bind(worker, "wp-of-another", described.space_role, described.worker_account)
+        ),
+    ]
+
+    assert all("of other installations alone" in each for each in said), said
+    theirs.delete_namespace("wp-of-another")
+
+
+def test_metering_sees_the_instances_of_spaces_and_nothing_else(
+    infra: KubernetesInfra,
+    admin: ApiClient,
+    described: Cluster,
+    space: Namespace,
+    fake_node: Node,
+) -> None:
+    account = chart.as_account(admin, CONTROL, described.metering_account)
+    metering = KubernetesInfra(Api(account), described)
+    core: Any = client.CoreV1Api(account)
+    infra.ensure_instance(broker(space))
+
+    eventually(lambda: [each.running for each in metering.list_instances(space)] == [True])
+
+    calls: list[Callable[[], object]] = [
+        lambda: core.list_namespaced_secret(space.name),
+        lambda: core.list_namespaced_config_map(space.name),
+        lambda: core.delete_namespaced_pod("broker-0-0", space.name),
+        lambda: core.list_namespaced_pod(CONTROL),
+        lambda: core.list_namespace(),
+        lambda: bind(account, space.name, described.metering_role, described.metering_account),
+    ]
+    assert all("forbidden" in refusal(call) for call in calls)
+
+
 def test_a_namespace_without_pod_security_is_refused(worker: ApiClient) -> None:
     core: Any = client.CoreV1Api(worker)
 
@@ -175,9 +221,13 @@ def test_it_binds_no_other_role_and_nobody_else(
 ) -> None:
     role = refusal(lambda: bind(worker, space.name, "cluster-admin", described.worker_account))
     subject = refusal(lambda: bind(worker, space.name, described.space_role, "default"))
+    crossed = refusal(
+        lambda: bind(worker, space.name, described.space_role, described.metering_account)
+    )
 
     assert "not currently held" in role
     assert "binds only itself" in subject
+    assert "binds only itself" in crossed
 
 
 def test_it_reads_no_secret_outside_spaces(worker: ApiClient, space: Namespace) -> None:

@@ -25,6 +25,15 @@ Use: {{ include "waypost.names.web" . }} with the root context.
 {{/* The role of the worker in each space's namespace: cluster-wide, so bound by name. */}}
 {{- define "waypost.names.space" }}{{ include "waypost.names.base" . }}-space{{ end }}
 {{- define "waypost.names.pull-secrets" }}{{ include "waypost.names.base" . }}-pull-secrets{{ end }}
+{{/* Tells this installation from others in the cluster; the value of a label. */}}
+{{- define "waypost.names.installation" -}}
+{{- $whole := printf "%s.%s" .Release.Namespace .Release.Name -}}
+{{- if gt (len $whole) 63 -}}
+{{ $whole | trunc 50 }}-{{ $whole | sha256sum | trunc 12 }}
+{{- else -}}
+{{ $whole }}
+{{- end -}}
+{{- end }}
 {{- define "waypost.names.admission" }}{{ include "waypost.names.base" . }}-worker{{ end }}
 {{- define "waypost.names.certificate-reader" }}{{ include "waypost.names.base" . }}-certificate{{ end }}
 

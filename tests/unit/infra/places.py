@@ -10,10 +10,13 @@ ROOM = Room(brokers=3, broker_memory_mb=256, routers=2)
 def cluster(kind: EndpointKind = EndpointKind.SERVICE, **other: object) -> Cluster:
     """Return a cluster with endpoints of a kind."""
     return Cluster(
+        installation="waypost.waypost",
         images=Images(broker="example/broker:2", router="example/router:1", pull_secrets=["pull"]),
         control_namespace="waypost",
         worker_account="waypost-worker",
         space_role="waypost-space",
+        metering_account="waypost-metering",
+        metering_role="waypost-metering",
         worker=Pods("waypost", {"app.kubernetes.io/component": "worker"}),
         auth_service=Pods("waypost", {"app.kubernetes.io/component": "auth"}),
         auth_port=5671,

@@ -9,10 +9,13 @@ from workers.infra.kubernetes import cluster_file
 from workers.infra.kubernetes.cluster import EndpointKind, Identity, Issuer, IssuerKind, Pods
 
 GOOD = """
+installation: waypost.waypost
 images: {broker: example/broker:1, pull_secrets: [one]}
 control_namespace: waypost
 worker_account: waypost-worker
 space_role: waypost-space
+metering_account: waypost-metering
+metering_role: waypost-metering
 worker: {namespace: waypost, labels: {a: b}}
 auth_service: {namespace: waypost, labels: {a: c}}
 auth_port: 5671

@@ -14,10 +14,13 @@ from workers.infra.kubernetes.resources import Manifest, Resource
 
 SPACE = Namespace("wp-new-1", "ten_1", "spc_1")
 CLUSTER = Cluster(
+    installation="waypost.waypost",
     images=Images("broker:1"),
     control_namespace="waypost",
     worker_account="worker",
     space_role="space",
+    metering_account="metering",
+    metering_role="metering",
     worker=Pods("waypost", {}),
     auth_service=Pods("waypost", {}),
     auth_port=5671,

@@ -37,7 +37,7 @@ from workers.infra.kubernetes import (
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import CertificateSource, Cluster
 from workers.infra.kubernetes.resources import Manifest, name_of
-from workers.infra.kubernetes.snapshot import Snapshot
+from workers.infra.kubernetes.snapshot import Snapshot, marked
 
 # Set on a pod when its files changed: the kubelet then refreshes them at once, not in a minute.
 _FILES = "waypost.io/files"
@@ -60,7 +60,7 @@ class KubernetesInfra:
     def ensure_namespace(self, namespace: Namespace, room: Room) -> None:
         """Begin a pass: what is known of the namespace is read anew."""
         self._ensure_owned(namespace)
-        snapshot = self._snapshots[namespace.name] = Snapshot(self._api, namespace.name)
+        snapshot = self._snapshots[namespace.name] = self._new_snapshot(namespace)
         with _patience_with_new_rights(is_new=not snapshot.of(resources.ROLE_BINDING)):
             snapshot.ensure(isolation.role_binding(self._cluster, namespace))
             taken = observed.taken(
@@ -114,17 +114,28 @@ class KubernetesInfra:
 
     def restart_instance(self, namespace: Namespace, name: str) -> None:
         """Replace the pod: its stateful set makes another one with the same volume."""
-        self._api.delete(resources.POD, namespace.name, f"{name}-0")
+        if self._is_there(namespace):
+            self._api.delete(resources.POD, namespace.name, f"{name}-0")
 
     def list_instances(self, namespace: Namespace) -> Sequence[InstanceStatus]:
-        pods = self._api.list(resources.POD, namespace.name, labels.OURS)
-        found = self._api.list(resources.STATEFUL_SET, namespace.name, labels.OURS)
+        try:
+            pods = self._api.list(resources.POD, namespace.name, labels.OURS)
+            found = self._api.list(resources.STATEFUL_SET, namespace.name, labels.OURS)
+        except InfraError as error:
+            # Our rights in a namespace end with it.
+            if error.reason == "ClusterForbidden" and not self._is_there(namespace):
+                return []
+            raise
+        for each in found:
+            self._check_installation(each)
         now = datetime.now(UTC)
         return [observed.status(each, pods, now) for each in found]
 
     def delete_instance(
         self, namespace: Namespace, name: str, *, keep_volume: bool = False
     ) -> None:
+        if not self._is_there(namespace):
+            return
         selector = labels.select_instance(name)
         # The stateful set last: by it the next pass finds an instance that is half gone.
         for resource in (
@@ -171,6 +182,8 @@ class KubernetesInfra:
         return None
 
     def delete_endpoint(self, namespace: Namespace) -> None:
+        if not self._is_there(namespace):
+            return
         # What leads to the service first; and what asks for a certificate before its secret.
         shown = (resources.CERTIFICATE, resources.SECRET)
         for resource in (*_OUTSIDE, resources.SERVICE, *shown):
@@ -183,7 +196,7 @@ class KubernetesInfra:
         live = self._api.find(resources.NAMESPACE, None, namespace.name)
         if live is None:
             return True
-        _check_owner(live, namespace)
+        self._check_owner(live, namespace)
         held_up = observed.ending_trouble(live, datetime.now(UTC))
         if held_up:
             raise InfraError(
@@ -195,20 +208,62 @@ class KubernetesInfra:
         return self._api.delete(resources.NAMESPACE, None, namespace.name)
 
     def list_namespaces(self) -> Sequence[str]:
-        found = self._api.list(resources.NAMESPACE, None, labels.OURS)
+        ours = {**labels.OURS, labels.INSTALLATION: self._cluster.installation}
+        found = self._api.list(resources.NAMESPACE, None, ours)
         return sorted(name_of(each) for each in found)
 
     def _ensure_owned(self, namespace: Namespace) -> None:
         """Make the namespace; one of that name that belongs to somebody else is left alone."""
         live = self._api.find(resources.NAMESPACE, None, namespace.name)
         if live is not None:
-            _check_owner(live, namespace)
-        wanted = difference.stamped(isolation.namespace_object(namespace))
+            self._check_owner(live, namespace)
+        ours = marked(isolation.namespace_object(namespace), self._cluster.installation)
+        wanted = difference.stamped(ours)
         if not difference.is_settled(resources.NAMESPACE, wanted, live):
             self._api.apply(wanted)
 
     def _snapshot(self, namespace: Namespace) -> Snapshot:
-        return self._snapshots.setdefault(namespace.name, Snapshot(self._api, namespace.name))
+        if namespace.name not in self._snapshots:
+            self._is_there(namespace)
+            self._snapshots[namespace.name] = self._new_snapshot(namespace)
+        return self._snapshots[namespace.name]
+
+    def _new_snapshot(self, namespace: Namespace) -> Snapshot:
+        return Snapshot(self._api, namespace.name, self._cluster.installation)
+
+    def _is_there(self, namespace: Namespace) -> bool:
+        """Return whether the namespace is there and will be; refuses that of somebody else."""
+        live = self._api.find(resources.NAMESPACE, None, namespace.name)
+        if live is None or live["metadata"].get("deletionTimestamp"):
+            return False
+        self._check_owner(live, namespace)
+        return True
+
+    def _check_owner(self, live: Manifest, namespace: Namespace) -> None:
+        held = live["metadata"].get("labels", {})
+        if not labels.of_space(namespace).items() <= held.items():
+            raise InfraError(
+                f"The namespace {namespace.name} does not carry the labels of this space: "
+                f"{_told(labels.of_space(namespace))}. If it is this space's, put them back; if it "
+                "is somebody else's, give that another name.",
+                reason="NamespaceTaken",
+                retry=False,
+            )
+        self._check_installation(live)
+
+    def _check_installation(self, live: Manifest) -> None:
+        """Refuse what another installation made; what nobody has marked yet is ours."""
+        wanted = self._cluster.installation
+        other = live["metadata"].get("labels", {}).get(labels.INSTALLATION, wanted)
+        if other != wanted:
+            raise InfraError(
+                f"The {live['kind'].lower()} {name_of(live)} belongs to the installation {other} "
+                f"of Waypost, and this is {wanted}. Two installations cannot share a database: give "
+                "one of them another. If this one takes over the other's spaces, stop that one and "
+                f"label their namespaces {labels.INSTALLATION}={wanted}.",
+                reason="OtherInstallation",
+                retry=False,
+            )
 
     def _would_restart(self, spec: InstanceSpec, snapshot: Snapshot) -> bool:
         """Return whether the spec changes what the pod of an instance that is there is made from.
@@ -261,18 +316,6 @@ def _patience_with_new_rights(*, is_new: bool) -> Iterator[None]:
                 retry=True,
             ) from error
         raise
-
-
-def _check_owner(live: Manifest, namespace: Namespace) -> None:
-    held = live["metadata"].get("labels", {})
-    if not labels.of_space(namespace).items() <= held.items():
-        raise InfraError(
-            f"The namespace {namespace.name} does not carry the labels of this space: "
-            f"{_told(labels.of_space(namespace))}. If it is this space's, put them back; if it is "
-            "somebody else's, give that another name.",
-            reason="NamespaceTaken",
-            retry=False,
-        )
 
 
 def _told(wanted: Mapping[str, str]) -> str:

@@ -115,12 +115,18 @@ class Pods:
 
 @dataclass(frozen=True, config=_CHECKED)
 class Cluster:
-    """Everything that builders need to know of the place. Paths are those inside the images."""
+    """Everything that builders need to know of the place. Paths are those inside the images.
 
+    ``installation`` tells this installation from others in the cluster; a label's value.
+    """
+
+    installation: str
     images: Images
     control_namespace: str
     worker_account: str
     space_role: str
+    metering_account: str
+    metering_role: str
     worker: Pods
     auth_service: Pods
     auth_port: int

@@ -39,6 +39,7 @@ def build(
     return [
         namespace_object(namespace),
         role_binding(cluster, namespace),
+        metering_binding(cluster, namespace),
         *network_policies(cluster, namespace, room),
         resource_quota(cluster, namespace, room, taken),
         limit_range(namespace),
@@ -63,21 +64,27 @@ def namespace_object(namespace: Namespace) -> Manifest:
 
 def role_binding(cluster: Cluster, namespace: Namespace) -> Manifest:
     """Return what lets the worker, and nobody else, work in this namespace."""
+    who = _account(cluster, cluster.worker_account)
+    return _binding(namespace, "waypost-worker", cluster.space_role, who)
+
+
+def metering_binding(cluster: Cluster, namespace: Namespace) -> Manifest:
+    """Return what lets metering see which instances there are, and nothing more."""
+    who = _account(cluster, cluster.metering_account)
+    return _binding(namespace, "waypost-metering", cluster.metering_role, who)
+
+
+def _binding(namespace: Namespace, name: str, role: str, who: Manifest) -> Manifest:
+    group = "rbac.authorization.k8s.io"
     return {
-        **_head("rbac.authorization.k8s.io/v1", "RoleBinding", namespace, "waypost-worker"),
-        "roleRef": {
-            "apiGroup": "rbac.authorization.k8s.io",
-            "kind": "ClusterRole",
-            "name": cluster.space_role,
-        },
-        "subjects": [
-            {
-                "kind": "ServiceAccount",
-                "name": cluster.worker_account,
-                "namespace": cluster.control_namespace,
-            }
-        ],
+        **_head(f"{group}/v1", "RoleBinding", namespace, name),
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": role},
+        "subjects": [who],
     }
+
+
+def _account(cluster: Cluster, name: str) -> Manifest:
+    return {"kind": "ServiceAccount", "name": name, "namespace": cluster.control_namespace}
 
 
 def resource_quota(

@@ -11,6 +11,8 @@ TENANT = "waypost.io/tenant"
 SPACE = "waypost.io/space"
 COMPONENT = "app.kubernetes.io/component"
 INSTANCE = "app.kubernetes.io/instance"
+# Whose space it is, where a cluster has several installations of Waypost.
+INSTALLATION = "waypost.io/installation"
 # The part of a space that is neither broker nor router: its namespace, policies and endpoints.
 SPACE_COMPONENT = "space"
 

@@ -7,6 +7,13 @@ from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.resources import Manifest, Resource, name_of
 
 
+def marked(manifest: Manifest, installation: str) -> Manifest:
+    """Return the manifest with the label that says whose it is; not in the template of its pods."""
+    metadata = manifest["metadata"]
+    held = {**metadata.get("labels", {}), labels.INSTALLATION: installation}
+    return {**manifest, "metadata": {**metadata, "labels": held}}
+
+
 class Snapshot:
     """The objects of one namespace by kind, listed when first asked for.
 
@@ -14,9 +21,10 @@ class Snapshot:
     list call for each kind and no write.
     """
 
-    def __init__(self, api: Api, namespace: str) -> None:
+    def __init__(self, api: Api, namespace: str, installation: str) -> None:
         self._api = api
         self._namespace = namespace
+        self._installation = installation
         self._seen: dict[str, dict[str, Manifest]] = {}
 
     def of(self, resource: Resource) -> Mapping[str, Manifest]:
@@ -29,7 +37,7 @@ class Snapshot:
     def ensure(self, manifest: Manifest) -> Manifest:
         """Apply the object unless it says so already; return the live one."""
         resource = resources.of(manifest)
-        wanted = difference.stamped(manifest)
+        wanted = difference.stamped(marked(manifest, self._installation))
         live = self.of(resource).get(name_of(manifest))
         if live is not None and difference.is_settled(resource, wanted, live):
             return live

@@ -1,0 +1,109 @@
+"""Two installations of Waypost in one cluster leave each other alone."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from kubernetes.client import ApiClient, CoreV1Api
+
+from tests.kubernetes.conftest import ROOM, broker, eventually
+from tests.kubernetes.node import Node
+from tests.kubernetes.test_adapter import EVERYTHING, merge, names, run
+from workers.infra.base import InfraError, Namespace
+from workers.infra.kubernetes import labels, resources
+from workers.infra.kubernetes.adapter import KubernetesInfra
+from workers.infra.kubernetes.api import Api
+from workers.infra.kubernetes.cluster import Cluster
+
+Call = Callable[[KubernetesInfra, Namespace], object]
+
+
+@pytest.fixture
+def another(api: Api, wanted_cluster: Cluster) -> KubernetesInfra:
+    """The worker of another installation, which has the same rows: a copy of the database."""
+    return KubernetesInfra(api, replace(wanted_cluster, installation="elsewhere.waypost"))
+
+
+CALLS: dict[str, Call] = {
+    "begin": lambda infra, it: infra.ensure_namespace(it, ROOM),
+    "instance": lambda infra, it: infra.ensure_instance(broker(it, **{"broker.xml": "<stolen/>"})),
+    "endpoint": lambda infra, it: infra.ensure_endpoint(it, "broker-0"),
+    "list": lambda infra, it: infra.list_instances(it),
+    "restart": lambda infra, it: infra.restart_instance(it, "broker-0"),
+    "delete instance": lambda infra, it: infra.delete_instance(it, "broker-0"),
+    "delete endpoint": lambda infra, it: infra.delete_endpoint(it),
+    "delete": lambda infra, it: infra.delete_namespace(it),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_space_of_another_installation_is_left_alone(
+    infra: KubernetesInfra, another: KubernetesInfra, api: Api, namespace: Namespace, call: str
+) -> None:
+    namespace = replace(namespace, name=f"wp-of-one-{call}".replace(" ", "-"))
+    run(infra, namespace)
+
+    with pytest.raises(InfraError) as refused:
+        CALLS[call](another, namespace)
+
+    assert (refused.value.reason, refused.value.retry) == ("OtherInstallation", False)
+    assert "belongs to the installation waypost.waypost of Waypost, and this is elsewhere" in str(
+        refused.value
+    )
+    assert names(api, namespace) == EVERYTHING
+    files = api.find(resources.CONFIG_MAP, namespace.name, "broker-0-main")
+    assert files is not None
+    assert files["data"] == {"broker.xml": "<x/>"}
+    assert namespace.name in infra.list_namespaces()
+    assert namespace.name not in another.list_namespaces()
+
+
+def test_everything_says_whose_it_is(
+    infra: KubernetesInfra, api: Api, namespace: Namespace
+) -> None:
+    run(infra, namespace)
+
+    whose = {labels.INSTALLATION: "waypost.waypost"}
+    for kind, held in EVERYTHING.items():
+        (resource,) = [each for each in resources.APPLIED if each.kind == kind]
+        found = api.list(resource, namespace.name, whose)
+        assert {resources.name_of(each) for each in found} == held
+
+
+def test_what_is_from_before_installations_were_told_apart_is_taken_on_without_a_restart(
+    infra: KubernetesInfra, api: Api, admin: ApiClient, namespace: Namespace, fake_node: Node
+) -> None:
+    def uid() -> str:
+        pod = api.find(resources.POD, namespace.name, "broker-0-0") or {}
+        return str(pod.get("metadata", {}).get("uid"))
+
+    run(infra, namespace)
+    eventually(lambda: infra.list_instances(namespace)[0].running)
+    first = uid()
+    unmarked: dict[str, Any] = {"metadata": {"labels": {labels.INSTALLATION: None}}}
+    merge(api, resources.NAMESPACE.path(None, namespace.name), unmarked)
+    merge(api, resources.STATEFUL_SET.path(namespace.name, "broker-0"), unmarked)
+
+    run(infra, namespace)
+
+    assert namespace.name in infra.list_namespaces()
+    assert infra.list_instances(namespace)[0].running
+    assert uid() == first
+    claim: Any = CoreV1Api(admin).list_namespaced_persistent_volume_claim(namespace.name).items[0]
+    assert labels.INSTALLATION not in claim.metadata.labels
+
+
+def test_a_space_is_taken_over_by_the_label_of_its_namespace(
+    infra: KubernetesInfra, another: KubernetesInfra, api: Api, namespace: Namespace
+) -> None:
+    run(infra, namespace)
+    taken = {"metadata": {"labels": {labels.INSTALLATION: "elsewhere.waypost"}}}
+    merge(api, resources.NAMESPACE.path(None, namespace.name), taken)
+
+    run(another, namespace)
+
+    assert namespace.name in another.list_namespaces()
+    assert [each.name for each in another.list_instances(namespace)] == ["broker-0"]
+    with pytest.raises(InfraError, match="belongs to the installation elsewhere"):
+        infra.list_instances(namespace)
