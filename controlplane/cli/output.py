@@ -157,9 +157,8 @@ def refusals() -> Iterator[None]:
         _tell(error)
         raise SystemExit(exit_code(error)) from None
     except OSError as error:  # a file the caller named, a folder or a home that is not writable
-        errors.print(
-            f"{error.filename or 'This'}: {error.strerror or error}", style="red", markup=False
-        )
+        words = f"{error.filename or 'This'}: {error.strerror or error}"
+        _tell(Invalid(words, code="file.unusable"))
         raise SystemExit(1) from None
     except KeyboardInterrupt:
         say("interrupted")

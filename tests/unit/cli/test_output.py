@@ -118,7 +118,9 @@ def test_refusals_name_the_file_that_cannot_be_written(
         (tmp_path / "away" / "bill.pdf").write_bytes(b"")
 
     assert ended.value.code == 1
-    assert "away/bill.pdf: No such file or directory" in capfd.readouterr().err
+    shown = capfd.readouterr().err
+    assert "away/bill.pdf: No such file or directory" in shown
+    assert "code: file.unusable" in shown
 
 
 def test_show_rows_as_json_keeps_every_field(capfd: pytest.CaptureFixture[str]) -> None:
