@@ -1,0 +1,172 @@
+"""What the cluster refuses ends as a condition of the space, in words, through the whole loop."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from kubernetes import client
+from kubernetes.client import ApiClient
+
+from controlplane.core.audit import SYSTEM
+from tenants.actions import address_spaces
+from tests.kubernetes.conftest import eventually
+from tests.kubernetes.node import Node
+from tests.kubernetes.test_adapter import apply_as
+from tests.kubernetes.test_rollouts import Site, resize
+from workers.infra.kubernetes import observed, resources
+from workers.infra.kubernetes.api import Api
+from workers.infra.kubernetes.cluster import Cluster, EndpointChoice, EndpointKind, Images
+from workers.reconcile.outcome import Done, Failed, Wait
+
+pytestmark = pytest.mark.django_db
+
+
+class FaultyApi(Api):
+    """The real API, but some writes are answered as told."""
+
+    def __init__(self, client: ApiClient) -> None:
+        super().__init__(client)
+        self.status = 0
+
+    def _request(self, method: str, path: str, *args: Any, **options: Any) -> tuple[int, Any]:
+        if self.status and method == "PATCH" and "/statefulsets/" in path:
+            return self.status, {"message": f"answer {self.status}"}
+        return super()._request(method, path, *args, **options)
+
+
+@pytest.fixture
+def faulty(admin: ApiClient) -> FaultyApi:
+    return FaultyApi(admin)
+
+
+@pytest.fixture
+def site(faulty: FaultyApi, wanted_cluster: Cluster, fake_node: Node, tmp_path: Path) -> Site:
+    images = Images(broker="localhost/broker:1")
+    made = Site(faulty, replace(wanted_cluster, images=images), tmp_path)
+    assert isinstance(made.reconcile(), Done)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "words"),
+    [
+        (401, "ClusterCredentials", "the worker's credentials are not accepted: renew its"),
+        (403, "ClusterForbidden", "the worker lacks a right: compare its roles with docs/operate/"),
+        (409, "ClusterConflict", "it changed meanwhile; Waypost looks again."),
+        (422, "ObjectRefused", "the cluster cannot accept a field of it."),
+        (429, "ClusterBusy", "the cluster's API is busy; Waypost tries again."),
+        (500, "ClusterBusy", "the cluster's API is busy; Waypost tries again."),
+    ],
+)
+def test_an_answer_is_the_condition_until_it_changes(
+    site: Site, faulty: FaultyApi, status: int, reason: str, words: str
+) -> None:
+    resize(site.space, "brokered-medium")
+    faulty.status = status
+
+    outcome = site.reconcile(2)
+
+    assert isinstance(outcome, Wait | Failed)
+    assert (site.ready["status"], site.ready["reason"]) == ("False", reason)
+    assert site.ready["message"].startswith(f"StatefulSet {site.namespace}/broker-0: {words}")
+    assert site.ready["message"].endswith(f"The cluster said: answer {status}")
+    faulty.status = 0
+    assert isinstance(site.reconcile(), Done)
+
+
+def test_a_field_that_the_cluster_cannot_accept_is_the_condition(site: Site) -> None:
+    inside = site.cluster
+    nowhere = EndpointChoice(EndpointKind.INGRESS, domain="no_name.example.org")
+    site.cluster = replace(inside, endpoint=nowhere)
+
+    site.reconcile(2)
+
+    assert site.ready["reason"] == "ObjectRefused"
+    assert site.ready["message"].startswith(
+        f"Ingress {site.namespace}/messaging: the cluster cannot accept a field of it. The cluster "
+    )
+    assert "no_name.example.org" in site.ready["message"]
+    site.cluster = inside
+    assert isinstance(site.reconcile(), Done)
+
+
+def test_an_image_that_no_pod_can_have_is_the_condition(site: Site) -> None:
+    """The stateful set is accepted, and its pod is not."""
+    site.use_image(" localhost/broker:2")
+
+    def told() -> bool:
+        site.reconcile(0)
+        return "its pod is not made" in site.ready["message"]
+
+    eventually(told)
+    assert site.ready["reason"] == "RolloutStopped"
+    assert "must not have leading or trailing whitespace" in site.ready["message"]
+    site.use_image("localhost/broker:1")
+    eventually(lambda: isinstance(site.reconcile(), Done))
+
+
+def test_another_applier_is_the_condition_until_it_lets_go(site: Site, admin: ApiClient) -> None:
+    theirs = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "broker-0", "namespace": site.namespace},
+        "spec": {"selector": {"app": "theirs"}},
+    }
+    apply_as(admin, "gitops", theirs)
+
+    outcome = site.reconcile(2)
+
+    assert isinstance(outcome, Failed)
+    assert site.ready["reason"] == "FieldConflict"
+    assert ".spec.selector also belong(s) to gitops" in site.ready["message"]
+    apply_as(admin, "gitops", {**theirs, "spec": {}})
+    eventually(lambda: isinstance(site.reconcile(), Done))
+
+
+def test_a_namespace_that_does_not_end_is_the_condition(
+    site: Site, admin: ApiClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    core: Any = client.CoreV1Api(admin)
+    held = {"metadata": {"name": "held", "finalizers": ["example.org/theirs"]}}
+    core.create_namespaced_config_map(site.namespace, held)
+    monkeypatch.setattr(observed, "_ENDS_WITHIN", timedelta(0))
+    namespace = site.namespace
+    address_spaces.delete(space=site.space, by=SYSTEM)
+
+    def told() -> str:
+        site.reconcile(0)
+        return site.ready["message"]
+
+    eventually(lambda: "finalizers remaining" in told())
+    assert site.ready["reason"] == "Terminating"
+    assert site.ready["message"].startswith(f"The namespace {namespace} does not end: ")
+    assert "example.org/theirs in 1 resource instances" in site.ready["message"]
+    assert "Mend what holds it in the cluster" in site.ready["message"]
+
+    freed = {"metadata": {"finalizers": None}}
+    core.patch_namespaced_config_map("held", namespace, freed)
+    eventually(lambda: isinstance(site.reconcile(), Done))
+    assert site.space.deleted_at is not None
+
+
+def test_a_certificate_is_renewed_before_it_expires_without_a_restart(
+    site: Site, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def certificate() -> str:
+        found = api.find(resources.SECRET, site.namespace, "broker-0")
+        assert found is not None
+        return str(sorted(found["data"].items()))
+
+    first, pod = certificate(), site.uid("broker-0")
+    later = timezone.now() + timedelta(days=21)
+    monkeypatch.setattr(timezone, "now", lambda: later)
+
+    outcome = site.reconcile()
+
+    assert isinstance(outcome, Done)
+    assert certificate() != first
+    assert site.uid("broker-0") == pod
+    assert site.ready["status"] == "True"
