@@ -16,6 +16,7 @@ from controlplane.rest_client import segment
 
 usage_app = typer.Typer(no_args_is_help=True, help="Metered usage.")
 invoices_app = typer.Typer(no_args_is_help=True, help="Invoices: list, show, preview, verify.")
+_LEAST = Decimal("0.000001")  # as finely as quantities are told
 _HOUR_MS = 3_600_000
 # What nobody reads in base units: meter -> base units in one unit, and the unit.
 _UNITS = {
@@ -147,5 +148,8 @@ def _readable(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _quantity(value: Decimal | str | float) -> str:
-    """Return a quantity with thousands separated and at most six places."""
-    return f"{Decimal(str(value)):,.6f}".rstrip("0").rstrip(".")
+    """Return a quantity with thousands separated and at most six places; little is not nothing."""
+    exact = Decimal(str(value))
+    if 0 < exact < _LEAST:
+        return f"<{_LEAST:f}"
+    return f"{exact:,.6f}".rstrip("0").rstrip(".")

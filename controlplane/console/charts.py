@@ -16,6 +16,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 50, 6, 10, 24
 _PLOT_WIDTH = WIDTH - _LEFT - _RIGHT
 _PLOT_HEIGHT = HEIGHT - _TOP - _BOTTOM
 _STEPS = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10))
+_LEAST = Decimal("0.001")  # as finely as figures are told
 _SUFFIXES = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
 
 
@@ -76,8 +77,13 @@ def nice_ceiling(value: Decimal) -> Decimal:
 
 
 def words(value: Decimal) -> str:
-    """Return a figure with thousands separators and at most three decimals, none trailing."""
-    places = Decimal(1) if value == value.to_integral_value() else Decimal("0.001")
+    """Return a figure with thousands separators and at most three decimals, none trailing.
+
+    Little is not said to be nothing: ``< 0.001``.
+    """
+    if 0 < value < _LEAST:
+        return f"< {_LEAST}"
+    places = Decimal(1) if value == value.to_integral_value() else _LEAST
     text = f"{value.quantize(places):,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

@@ -85,7 +85,14 @@ def test_compact_says_it_short(value, text):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(1234567, "1,234,567"), ("1234.5", "1,234.5"), ("0.1234", "0.123"), (10, "10")],
+    [
+        (1234567, "1,234,567"),
+        ("1234.5", "1,234.5"),
+        ("0.1234", "0.123"),
+        (10, "10"),
+        ("0.000000015", "< 0.001"),
+        ("0.00", "0"),
+    ],
 )
 def test_words_groups_thousands_and_cuts_decimals(value, text):
     assert charts.words(Decimal(value)) == text

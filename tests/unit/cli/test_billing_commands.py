@@ -62,6 +62,8 @@ def test_usage_is_shown_in_units_that_people_read(run: Run, answers: dict[str, A
         "items": [
             {**item, "meter": "connection_ms", "quantity": 5_400_000},
             {**item, "meter": "messages_in", "quantity": 1_234_567},
+            {**item, "meter": "stored_byte_ms", "quantity": 57_348_000},
+            {**item, "meter": "peak_connections", "quantity": 0},
         ],
     }
     answers["/tenants/acme/usage"] = usage
@@ -70,7 +72,9 @@ def test_usage_is_shown_in_units_that_people_read(run: Run, answers: dict[str, A
 
     assert lines[1].split() == ["orders", "connection_ms", "1.5", "connection-hours"]
     assert lines[2].split() == ["orders", "messages_in", "1,234,567"]
-    assert lines[3] == "as of 2026-11-21 19:48:54 UTC"
+    assert lines[3].split() == ["orders", "stored_byte_ms", "<0.000001", "GiB-hours"]
+    assert lines[4].split() == ["orders", "peak_connections", "0"]
+    assert lines[5] == "as of 2026-11-21 19:48:54 UTC"
     assert json.loads(run("usage", "show", "-o", "json").stdout) == usage
 
 
