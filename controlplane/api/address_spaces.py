@@ -18,7 +18,7 @@ from controlplane.api.serializers import (
 from controlplane.api.views import TenantView, accepted
 from controlplane.core.errors import Invalid
 from tenants import queries
-from tenants.actions import address_spaces
+from tenants.actions import address_spaces, space_plans
 from tenants.models import AddressSpace, SpaceType
 from tenants.permissions import Permission
 
@@ -37,6 +37,12 @@ class AddressSpaceCreateSerializer(StrictSerializer):
     name = serializers.CharField(max_length=63)
     type = serializers.ChoiceField(SpaceType.choices)
     plan = serializers.CharField(max_length=63, help_text="A space plan, e.g. brokered-small.")
+
+
+class AddressSpaceChangeSerializer(StrictSerializer):
+    """What of a space can change."""
+
+    plan = serializers.CharField(max_length=63, help_text="Another plan for spaces of its type.")
 
 
 class EndpointSerializer(serializers.Serializer[Any]):
@@ -103,13 +109,42 @@ class AddressSpacesView(TenantView):
 class AddressSpaceView(TenantView):
     """One space."""
 
-    needs = {"GET": Permission.VIEW, "DELETE": Permission.MANAGE_MESSAGING}
+    needs = {
+        "GET": Permission.VIEW,
+        "PATCH": Permission.MANAGE_MESSAGING,
+        "DELETE": Permission.MANAGE_MESSAGING,
+    }
 
     @schema.describe("Get a space", response=AddressSpaceSerializer)
     def get(self, request: Request, tenant: str, space: str) -> Response:
         """With its endpoints and conditions; the ETag names its desired state."""
         row = queries.get_space(self.tenant, space)
         return Response(AddressSpaceSerializer(row).data, headers=etags.headers(row.generation))
+
+    @schema.describe(
+        "Change a space's plan",
+        request=AddressSpaceChangeSerializer,
+        response=OperationSerializer,
+        status=202,
+        parameters=[schema.IF_MATCH],
+    )
+    def patch(self, request: Request, tenant: str, space: str) -> Response:
+        """Move the space to another plan: its price from now on, its size after restarts.
+
+        Brokers and routers restart one at a time; the operation tells when all run in their new
+        size. A plan that is too small for what is in the space is refused.
+        """
+        asked = AddressSpaceChangeSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        row = queries.get_space(self.tenant, space)
+        etags.require_match(request, row.generation)
+        operation = space_plans.change(
+            space=row,
+            space_plan=asked.validated_data["plan"],
+            by=self.actor,
+            if_generation=row.generation if etags.expected(request) else None,
+        )
+        return accepted(operation, self.tenant)
 
     @schema.describe(
         "Delete a space",

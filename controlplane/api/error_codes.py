@@ -98,6 +98,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("signup.email_taken", 409, "There is an account with this email"),
     ErrorCode("signup.invalid", 400, "The signup is not valid"),
     ErrorCode("space_plan.not_included", 403, "Your plan does not include this space plan"),
+    ErrorCode("space_plan.too_small", 409, "The plan cannot hold what is in the space"),
     ErrorCode("space_plan.unknown", 404, "There is no such space plan"),
     ErrorCode("space_type.not_offered", 403, "The installation cannot run this type of space"),
     ErrorCode("unavailable", 503, "Not available at the moment"),

@@ -26,7 +26,7 @@ from tenants.permissions import Permission
 class ApiView(APIView):
     """A view of the API for anyone who is logged in."""
 
-    http_method_names = ["get", "post", "put", "delete", "head"]
+    http_method_names = ["get", "post", "put", "patch", "delete", "head"]
     actor: Actor
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

@@ -62,6 +62,22 @@ def trust(name: str, tenant: Tenant = None) -> None:
             output.say(f"Clients need no file: they trust already who signed for {name}.")
 
 
+@app.command("change-plan")
+@slow.change
+def change_plan(name: str, plan: str, yes: Yes = False, *, how: slow.How) -> None:
+    """Move a space to another plan of its type: price at once, size by restarts one at a time."""
+    if not yes:
+        output.confirm(
+            f"Move space {name} to {plan}? Its brokers and routers restart one at a time, and it "
+            "costs the new plan's price from now on."
+        )
+    slow.follow(
+        f"moving space {name} to {plan}",
+        how,
+        lambda api, tenant: api.patch(f"{tenant}/address-spaces/{segment(name)}", {"plan": plan}),
+    )
+
+
 @app.command()
 @slow.change
 def delete(

@@ -33,6 +33,7 @@ _INVOICE_CLASS = {
 _STEP_CLASS = {"Done": "done", "Wait": "now", "Failed": "failed"}
 _OPERATION_CLASS = {"Running": "busy", "Succeeded": "good", "Failed": "bad"}
 _VERBS = {
+    "change_plan": "Change the plan of",
     "create": "Create",
     "delete": "Delete",
     "update": "Change",

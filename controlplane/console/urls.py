@@ -26,6 +26,7 @@ space_urls = [
     path("status", spaces.status, name="space_status"),
     path("activity", spaces.activity, name="space_activity"),
     path("settings", spaces.settings, name="space_settings"),
+    path("plan", spaces.plan, name="space_plan"),
     path("addresses/new", addresses.new, name="address_new"),
     path("addresses/<slug:address>/delete", addresses.delete, name="address_delete"),
     path("users", messaging_users.user_list, name="space_users"),

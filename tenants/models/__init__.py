@@ -1,7 +1,14 @@
 """Desired state, one module a noun; import names from here."""
 
 from tenants.models.address import Address, AddressType, Placement
-from tenants.models.address_space import AddressSpace, Broker, Endpoint, SpaceSecret, SpaceType
+from tenants.models.address_space import (
+    AddressSpace,
+    Broker,
+    Endpoint,
+    FormerSpacePlan,
+    SpaceSecret,
+    SpaceType,
+)
 from tenants.models.kept_volumes import KeptVolumes
 from tenants.models.messaging_user import MessagingUser
 from tenants.models.rollout import EngineRelease, MaintenanceWindow, Rollout
@@ -15,6 +22,7 @@ __all__ = [
     "Broker",
     "Endpoint",
     "EngineRelease",
+    "FormerSpacePlan",
     "KeptVolumes",
     "MaintenanceWindow",
     "Membership",

@@ -67,6 +67,22 @@ class AddressSpace(Reconciled):
         ]
 
 
+class FormerSpacePlan(Timestamped):
+    """A plan that a space had until ``ended_at``; the present one is on the space. Never changed.
+
+    Key: (space, ended_at). It began when the one before ended, the first with the space itself.
+    """
+
+    space = models.ForeignKey(AddressSpace, on_delete=models.PROTECT, related_name="former_plans")
+    space_plan = models.ForeignKey("plans.SpacePlan", on_delete=models.PROTECT, related_name="+")
+    ended_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["space", "ended_at"], name="former_space_plan_once")
+        ]
+
+
 class Broker(Timestamped):
     """One broker slot of a space; placement fills it, the workers run it. Key: (space, ordinal).
 

@@ -77,6 +77,7 @@ ROUTES = [
         {"name": "two", "type": "brokered", "plan": "brokered-small"},
     ),
     route("GET", SPACE, ALL, 200),
+    route("PATCH", SPACE, MESSAGING, 202, {"plan": "brokered-medium"}),
     route("DELETE", SPACE, MESSAGING, 202),
     route("GET", f"{SPACE}/addresses", ALL, 200),
     route("POST", f"{SPACE}/addresses", MESSAGING, 202, {"address": "a", **ADDRESS}),

@@ -5,6 +5,7 @@ from urllib.parse import quote
 import pytest
 
 from controlplane.core.models import AuditEvent, Operation
+from plans.models import SpacePlan
 from tenants.models import Address, AddressSpace, MessagingUser
 from tests.api.conftest import problem
 
@@ -84,6 +85,55 @@ def test_space_shows_wish_observation_and_endpoints(cast, owner, space):
     assert (body["name"], body["plan"], body["phase"]) == ("main", "brokered-small", "Active")
     assert body["conditions"] == [condition]
     assert body["endpoints"][0]["port"] == 5671
+
+
+def test_changed_plan_answers_202_and_is_wished(cast, owner, space):
+    answer = owner.patch(cast.path(MAIN), {"plan": "brokered-medium"})
+
+    assert answer.status_code == 202
+    assert answer.json()["kind"] == "address_space.change_plan"
+    shown = owner.get(cast.path(MAIN))
+    assert (shown.json()["plan"], shown["ETag"]) == ("brokered-medium", '"2"')
+    event = AuditEvent.objects.get(action="address_space.change_plan")
+    assert (event.actor, event.source_ip) == ("user:owner@a.test", "127.0.0.1")
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "code"),
+    [
+        ({}, 400, "request.invalid"),
+        ({"plan": "gold"}, 404, "space_plan.unknown"),
+        ({"plan": "standard-medium"}, 400, "address_space.plan_mismatch"),
+        ({"plan": "brokered-medium", "type": "standard"}, 400, "request.invalid"),
+    ],
+)
+def test_wrong_plan_is_refused_and_nothing_changes(cast, owner, space, change, status, code):
+    problem(owner.patch(cast.path(MAIN), change), status, code)
+
+    assert AddressSpace.objects.get().generation == 1
+
+
+def test_plan_too_small_says_what_is_too_much(cast, owner, space, queue):
+    owner.patch(cast.path(MAIN), {"plan": "brokered-medium"})
+    small = SpacePlan.objects.get(key="brokered-small")
+    SpacePlan.objects.filter(pk=small.pk).update(
+        definition={**small.definition, "max_addresses": 0}
+    )
+
+    answer = owner.patch(cast.path(MAIN), {"plan": "brokered-small"})
+
+    fields = problem(answer, 409, "space_plan.too_small")["fields"]
+    assert fields == {"addresses": ["1 are there, 0 allowed."]}
+
+
+def test_plan_of_a_space_that_changed_since_is_412(cast, owner, space):
+    change = {"plan": "brokered-medium"}
+
+    first = owner.patch(cast.path(MAIN), change, headers={"If-Match": '"1"'})
+    second = owner.patch(cast.path(MAIN), change, headers={"If-Match": '"1"'})
+
+    assert first.status_code == 202
+    problem(second, 412, "generation.changed")
 
 
 def test_deleted_space_is_terminating_until_it_is_gone(cast, owner, space, queue):

@@ -34,6 +34,7 @@ TENANT_PAGES = {
     "space_status": Page("spaces/orders/status"),
     "space_activity": Page("spaces/orders/activity"),
     "space_settings": Page("spaces/orders/settings"),
+    "space_plan": Page("spaces/orders/plan", billing=False),
     "address_new": Page("spaces/orders/addresses/new", billing=False),
     "address_delete": Page("spaces/orders/addresses/ADDRESS/delete", billing=False),
     "space_users": Page("spaces/orders/users"),

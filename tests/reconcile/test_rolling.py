@@ -7,7 +7,7 @@ from django.db.models import F
 
 from controlplane.core.audit import SYSTEM
 from plans.models import SpacePlan
-from tenants.actions import address_spaces
+from tenants.actions import address_spaces, space_plans
 from tenants.models import AddressSpace, Broker, Placement
 from tests.reconcile import rows
 from tests.reconcile.conftest import World
@@ -265,3 +265,23 @@ def test_who_may_restart(
 def namespace_of(world: World) -> str:
     (name,) = world.infra.namespaces
     return name
+
+
+def test_a_change_of_plan_ends_its_operation_when_all_run_in_their_new_size(
+    world: World, space: AddressSpace
+) -> None:
+    world.infra.withheld = {"broker-1"}
+    operation = space_plans.change(space=space, space_plan="standard-medium", by=SYSTEM)
+
+    loop.reconcile(space.id, world.doors)
+    operation.refresh_from_db()
+    between, steps = operation.state, operation.steps
+    world.infra.withheld.clear()
+    world.settle(space)
+    operation.refresh_from_db()
+
+    assert between == "Running"
+    assert "broker-1 is not ready" in steps[-1]["message"]
+    assert operation.state == "Succeeded"
+    assert memory(world) == dict.fromkeys(BROKERS, 256)
+    assert space.phase == "Active"

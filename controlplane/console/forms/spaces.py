@@ -31,6 +31,21 @@ class SpaceForm(ConsoleForm):
         _offer(self.fields["space_plan"], [(plan.key, plan.title) for plan in space_plans])
 
 
+class SpacePlanForm(ConsoleForm):
+    """Another plan for a space, and the word that what restarts may restart."""
+
+    space_plan = forms.ChoiceField(label="Plan", widget=forms.RadioSelect)
+    agreed = forms.BooleanField(label="Restart them, and charge the chosen plan from now on")
+
+    def __init__(
+        self, *args: Any, space_plans: Sequence[SpacePlanDefinition], current: str, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.space_plans = space_plans
+        _offer(self.fields["space_plan"], [(plan.key, plan.title) for plan in space_plans])
+        self.fields["space_plan"].initial = current
+
+
 class AddressForm(ConsoleForm):
     """A new address: its plan says the type; what is left empty follows the plan."""
 

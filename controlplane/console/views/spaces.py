@@ -7,12 +7,12 @@ from django.shortcuts import redirect
 from controlplane.console import plan_reads, space_reads
 from controlplane.console.access import tenant_page
 from controlplane.console.forms.base import form_status
-from controlplane.console.forms.spaces import DeleteSpaceForm, SpaceForm
+from controlplane.console.forms.spaces import DeleteSpaceForm, SpaceForm, SpacePlanForm
 from controlplane.console.scope import TenantScope
 from controlplane.console.views import space_frame
 from plans import catalog
 from tenants import queries
-from tenants.actions import address_spaces
+from tenants.actions import address_spaces, space_plans
 from tenants.permissions import Permission
 
 
@@ -79,6 +79,32 @@ def activity(scope: TenantScope, space: str) -> HttpResponseBase:
         "operations": [space_frame.shown(each) for each in page],
     }
     return scope.render("spaces/activity.html", context)
+
+
+@tenant_page(Permission.MANAGE_MESSAGING)
+def plan(scope: TenantScope, space: str) -> HttpResponseBase:
+    """Move the space to another plan, with what that restarts and costs."""
+    row = queries.get_space(scope.tenant, space)
+    offered = [each for each in plan_reads.space_plans(scope.tenant) if each.space_type == row.type]
+    form = SpacePlanForm(
+        scope.request.POST or None, space_plans=offered, current=row.space_plan.key
+    )
+    if form.is_valid() and form.attempted(
+        space_plans.change,
+        space=row,
+        space_plan=form.cleaned_data["space_plan"],
+        by=scope.actor,
+    ):
+        messages.success(scope.request, f"{row.name} moves to its new plan.")
+        return redirect(scope.url("space", row.name))
+    context = {
+        "form": form,
+        "space": row,
+        "brokers": row.brokers.count(),
+        "routers": catalog.space_plan_definition(row.space_plan).routers,
+        "currency": catalog.seller().currency,
+    }
+    return scope.render("spaces/plan.html", context, form_status(form))
 
 
 @tenant_page(Permission.VIEW, change=Permission.MANAGE_MESSAGING)

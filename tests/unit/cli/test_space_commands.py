@@ -1,0 +1,39 @@
+"""`waypost spaces change-plan`: what it asks the API, and that it asks a person first."""
+
+from typing import Any
+
+import pytest
+
+from controlplane.rest_client import Api
+from tests.unit.cli.conftest import Run
+
+OPERATION = {"id": "op_x", "state": "Succeeded", "steps": []}
+
+
+@pytest.fixture
+def patched(monkeypatch: pytest.MonkeyPatch, answers: dict[str, Any]) -> list[tuple[str, Any]]:
+    """What was patched."""
+    found: list[tuple[str, Any]] = []
+
+    def patch(_api: Api, path: str, body: Any) -> Any:
+        found.append((path, body))
+        return OPERATION
+
+    monkeypatch.setattr(Api, "patch", patch)
+    return found
+
+
+def test_it_asks_for_the_plan_and_says_when_it_is_done(
+    run: Run, patched: list[tuple[str, Any]]
+) -> None:
+    ended = run("spaces", "change-plan", "orders", "brokered-medium", "--yes")
+
+    assert patched == [("/tenants/acme/address-spaces/orders", {"plan": "brokered-medium"})]
+    assert "moving space orders to brokered-medium: done (op_x)" in ended.stdout
+
+
+def test_nothing_moves_without_a_word(run: Run, patched: list[tuple[str, Any]]) -> None:
+    ended = run("spaces", "change-plan", "orders", "brokered-medium")
+
+    assert ended.exit_code != 0
+    assert patched == []
