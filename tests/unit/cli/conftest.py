@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from controlplane.cli import output
 from controlplane.cli.app import app
 from controlplane.rest_client import Api
 
@@ -30,3 +31,9 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setattr(Api, "post", lambda _api, path, _body=None: said[path])
     monkeypatch.setattr(Api, "wait", lambda _api, _tenant, operation, **_: operation)
     return said
+
+
+@pytest.fixture(autouse=True)
+def _answers_as_a_table() -> None:
+    """Each command begins as a process of its own would."""
+    output.answer_in(output.Format.TABLE)
