@@ -26,6 +26,8 @@ LIFETIME = timedelta(days=30)
 # Clocks of two machines differ; a certificate must be good on both at once.
 _BACKDATED = timedelta(minutes=5)
 
+_LONGEST_SUBJECT = 64  # RFC 5280, appendix A.1, ub-common-name-length; hosts may have 253
+
 
 @dataclass(frozen=True)
 class KeyPair:
@@ -59,11 +61,14 @@ def create_authority(common_name: str, now: datetime) -> KeyPair:
 def issue_server(
     authority: KeyPair, hosts: Sequence[str], now: datetime, lifetime: timedelta = LIFETIME
 ) -> KeyPair:
-    """Return a server certificate for ``hosts`` (names or addresses; the first is the subject).
+    """Return a server certificate for ``hosts`` (names or addresses).
 
-    Some AMQP libraries compare an address with the subject only, so the first host is in both.
+    Some AMQP libraries compare an address with the subject only, so the first host that fits there
+    is in both.
     """
-    return _issue(authority, hosts[0], ExtendedKeyUsageOID.SERVER_AUTH, now, lifetime, hosts)
+    subject = next((host for host in hosts if len(host) <= _LONGEST_SUBJECT), hosts[0])
+    subject = subject[:_LONGEST_SUBJECT]
+    return _issue(authority, subject, ExtendedKeyUsageOID.SERVER_AUTH, now, lifetime, hosts)
 
 
 def issue_client(

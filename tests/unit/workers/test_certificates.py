@@ -32,6 +32,26 @@ def test_server_certificate_names_all_hosts_and_is_for_servers(
     made.verify_directly_issued_by(authority.certificate)
 
 
+@pytest.mark.parametrize(
+    ("hosts", "subject"),
+    [
+        (HOSTS, HOSTS[0]),
+        (["a" * 60 + ".svc", "b" * 63 + ".svc"], "a" * 60 + ".svc"),
+        (["b" * 63 + ".svc", "localhost"], "localhost"),
+        (["b" * 63 + ".svc"], "b" * 63 + "."),
+    ],
+)
+def test_a_host_may_be_longer_than_a_subject(
+    authority: certificates.KeyPair, hosts: list[str], subject: str
+) -> None:
+    """As those of a space with the longest name; a common name has 64 characters at most."""
+    made = certificates.issue_server(authority, hosts, NOW)
+
+    (name,) = made.certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    assert name.value == subject
+    assert certificates.is_good(made, authority, hosts, NOW)
+
+
 def test_client_certificate_says_who_it_is(authority: certificates.KeyPair) -> None:
     made = certificates.issue_client(authority, "spc_7", NOW).certificate
 
