@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+import yaml
 from kubernetes.client import ApiClient, Configuration
 
 from tests.unit.infra.places import ROOM, SPACE, cluster
@@ -25,6 +26,7 @@ class Answers(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         server: Any = self.server
         server.asked.append((self.command, self.path))
+        server.bodies.append(self.rfile.read(int(self.headers.get("Content-Length", 0))))
         status, body = server.answers.pop(0) if len(server.answers) > 1 else server.answers[0]
         text = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
@@ -48,6 +50,7 @@ class Stub(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Answers)
         self.answers: list[tuple[int, Any]] = []
         self.asked: list[tuple[str, str]] = []
+        self.bodies: list[bytes] = []
 
     @property
     def client(self) -> Api:
@@ -110,6 +113,19 @@ def test_a_hostile_name_stays_one_path_segment_or_is_refused() -> None:
             resources.SECRET.path("ns", hostile)
         with pytest.raises(ValueError, match="not a name"):
             resources.SECRET.path(hostile, "x")
+
+
+def test_any_text_is_sent_as_yaml_reads_it(stub: Stub) -> None:
+    """An apply is read as YAML, which takes no surrogate pairs and folds lines at U+2028."""
+    text = 'é😀\u2028\u0085\u007f\ufeff\\ud83d\n"x'
+    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}
+    stub.answers = [(200, {**manifest, "data": {"a": text}})]
+
+    stub.client.apply({**manifest, "data": {"a": text}})
+
+    (body,) = stub.bodies
+    assert yaml.safe_load(body)["data"] == {"a": text}
+    assert body.isascii()
 
 
 def test_what_the_cluster_adds_at_each_write_is_refused_in_words(stub: Stub) -> None:

@@ -258,9 +258,9 @@ class KubernetesInfra:
         if other != wanted:
             raise InfraError(
                 f"The {live['kind'].lower()} {name_of(live)} belongs to the installation {other} "
-                f"of Waypost, and this is {wanted}. Two installations cannot share a database: give "
-                "one of them another. If this one takes over the other's spaces, stop that one and "
-                f"label their namespaces {labels.INSTALLATION}={wanted}.",
+                f"of Waypost, and this is {wanted}. Two installations cannot share a database: "
+                "give one of them another. If this one takes over the other's spaces, stop that "
+                f"one and label their namespaces {labels.INSTALLATION}={wanted}.",
                 reason="OtherInstallation",
                 retry=False,
             )

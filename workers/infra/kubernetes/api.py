@@ -5,6 +5,7 @@ API answers becomes an ``InfraError`` whose message says in words what to do: se
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -33,6 +34,7 @@ _RETRY = Retry(
     respect_retry_after_header=False,
     raise_on_status=False,
 )
+_BEYOND_ASCII = re.compile(r"[^\x20-\x7e]")
 _APPLY = "application/apply-patch+yaml"
 _MERGE = "application/merge-patch+json"
 _CONFLICT, _MISSING = 409, 404
@@ -166,7 +168,7 @@ class Api:
             response = self._client.rest_client.pool_manager.request(
                 verb,
                 url,
-                body=json.dumps(body) if body is not None else None,
+                body=_written(body, content_type) if body is not None else None,
                 headers=sent_headers,
                 timeout=urllib3.Timeout(*_TIMEOUT_SECONDS),
                 retries=_RETRY,
@@ -179,6 +181,21 @@ class Api:
                 retry=True,
             ) from error
         return response.status, _parsed(response.data)
+
+
+def _written(body: object, content_type: str) -> str:
+    """Return the body as text. What is applied is read as YAML, whose escapes are not JSON's.
+
+    YAML 1.2, 5.7: no surrogate pairs, but eight digits for what is beyond the first plane.
+    """
+    if content_type != _APPLY:
+        return json.dumps(body)
+    return _BEYOND_ASCII.sub(_escaped, json.dumps(body, ensure_ascii=False))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 def _selected(values: Mapping[str, str]) -> str:
