@@ -107,6 +107,10 @@ def _certificate(*values: str) -> tuple[str, ...]:
     return (*STORES, "--set", ",".join(f"spaces.endpoint.certificate.{each}" for each in values))
 
 
+def _bucket(*values: str) -> tuple[str, ...]:
+    return (*STORES, "--set", ",".join(f"lakehouse.objectStore.{each}" for each in values))
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -123,6 +127,12 @@ def _certificate(*values: str) -> tuple[str, ...]:
         ((*STORES, "--set", "pipeline.spark=kubernetes"), "needs pipeline.runs cronjob"),
         ((*STORES, "--set", "database.sslMode=verify-full"), "database.sslAuthority"),
         ((*STORES, "--set", "oidc.issuer=https://a.example"), "oidc.existingSecret"),
+        (_bucket("enabled=true"), "needs lakehouse.objectStore.bucket"),
+        (_bucket("enabled=true", "bucket=usage"), "set existingSecret"),
+        (_bucket("enabled=true", "bucket=b-1", "accessKey=a", "existingSecret=e"), "keys access-"),
+        (_bucket("enabled=true", "bucket=usage", "accessKey=a"), "set existingSecret"),
+        (_bucket("endpoint=objects.example"), "does not match pattern"),
+        (_bucket("bucket=Not/One"), "does not match pattern"),
         ((*STORES, "--set", "image.digest=sha256:short"), "does not match pattern"),
         ((*STORES, "--set", "settings.PATH=/tmp"), "propertyName"),
         ((*STORES, "--set", "web.replicas=0"), "minimum"),

@@ -56,6 +56,10 @@ Use: {{ include "waypost.names.web" . }} with the root context.
 {{ .Values.lakehouse.existingClaim | default (include "waypost.names.lakehouse" .) }}
 {{- end }}
 
+{{- define "waypost.names.lakehouse-keys" -}}
+{{ .Values.lakehouse.objectStore.existingSecret | default (include "waypost.names.own-connections" .) }}
+{{- end }}
+
 {{/* One network policy for each component. */}}
 {{- define "waypost.names.policy-everyone" }}{{ include "waypost.names.base" . }}-everyone{{ end }}
 {{- define "waypost.names.policy-web" }}{{ include "waypost.names.base" . }}-web{{ end }}

@@ -26,13 +26,10 @@
   configMap: {name: {{ include "waypost.names.cluster" . }}}
 - name: control-authority
   secret: {secretName: {{ include "waypost.names.control-authority" . }}, defaultMode: 0440}
-- name: lakehouse
-  persistentVolumeClaim: {claimName: {{ include "waypost.names.lakehouse-claim" . }}}
 {{- end }}
 {{- define "waypost.mounts.manages-spaces" -}}
 - {name: cluster, mountPath: /etc/waypost/cluster, readOnly: true}
 - {name: control-authority, mountPath: /etc/waypost/control-authority, readOnly: true}
-- {name: lakehouse, mountPath: /var/lib/waypost/lakehouse}
 {{- end }}
 
 {{/* Waits for the tables of this version, so that no process meets older ones. */}}

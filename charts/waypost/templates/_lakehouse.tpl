@@ -1,0 +1,45 @@
+{{/*
+Where usage is: a volume that is mounted, or a bucket and how it is reached. For those pods alone that
+read or write it.
+*/}}
+{{- define "waypost.lakehouse.volumes" -}}
+{{- if not .Values.lakehouse.objectStore.enabled }}
+- name: lakehouse
+  persistentVolumeClaim: {claimName: {{ include "waypost.names.lakehouse-claim" . }}}
+{{- end }}
+{{- end }}
+{{- define "waypost.lakehouse.mounts" -}}
+{{- if not .Values.lakehouse.objectStore.enabled }}
+- {name: lakehouse, mountPath: /var/lib/waypost/lakehouse}
+{{- end }}
+{{- end }}
+
+{{- define "waypost.lakehouse.environment" -}}
+{{- with .Values.lakehouse.objectStore }}
+{{- if .enabled }}
+- {name: WAYPOST_LAKEHOUSE_ROOT, value: "s3://{{ .bucket }}{{ with .prefix }}/{{ . }}{{ end }}"}
+- {name: WAYPOST_LAKEHOUSE_ENDPOINT, value: {{ .endpoint | quote }}}
+- {name: WAYPOST_LAKEHOUSE_REGION, value: {{ .region | quote }}}
+{{ include "waypost.lakehouse.keys" (list $ "WAYPOST_LAKEHOUSE_ACCESS_KEY" "WAYPOST_LAKEHOUSE_SECRET_KEY") }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The keys by reference. Called with (list <root> <name of the first> <name of the second>). */}}
+{{- define "waypost.lakehouse.keys" -}}
+{{- $secret := include "waypost.names.lakehouse-keys" (index . 0) -}}
+- name: {{ index . 1 }}
+  valueFrom: {secretKeyRef: {name: {{ $secret }}, key: access-key}}
+- name: {{ index . 2 }}
+  valueFrom: {secretKeyRef: {name: {{ $secret }}, key: secret-key}}
+{{- end }}
+
+{{/* The way out to the store: its port, anywhere. */}}
+{{- define "waypost.lakehouse.egress" -}}
+{{- with .Values.lakehouse.objectStore }}
+{{- if .enabled }}
+{{- $usual := ternary "80" "443" (hasPrefix "http://" .endpoint) }}
+- ports: {{ include "waypost.network.port" (regexFind ":[0-9]+$" .endpoint | trimPrefix ":" | default $usual) }}
+{{- end }}
+{{- end }}
+{{- end }}
