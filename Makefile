@@ -24,7 +24,6 @@ test: setup  ## Run every test, with branch coverage (ARGS="-m 'not stack'" choo
 	@.venv/bin/python -m controlplane.embedded.artifacts keycloak
 	@.venv/bin/python -m tests.kubernetes.server.build
 	@.venv/bin/python -m tests.charts.tools
-	@.venv/bin/python -m tests.object_store.servers
 	@$(IN_ENV) coverage run -m pytest $(ARGS)
 	@$(if $(ARGS),,$(MAKE) -s cover)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyspark
 from pyspark.sql import SparkSession
 
+from lakehouse import object_store
 from lakehouse.errors import JarsMissing, JavaMissing
 
 # Class-data sharing would log to stdout, where a job prints its one line.
@@ -23,8 +24,8 @@ def cache_dir() -> Path:
     return Path(os.environ.get("WAYPOST_CACHE") or Path.home() / ".cache" / "waypost")
 
 
-def jars() -> list[Path]:
-    """Return Delta's JARs from ``$WAYPOST_JARS_DIR`` or the cache.
+def jars(root: str = "") -> list[Path]:
+    """Return Delta's JARs from ``$WAYPOST_JARS_DIR`` or the cache; for a store also Hadoop's.
 
     Raises:
         JarsMissing: there is none.
@@ -33,6 +34,16 @@ def jars() -> list[Path]:
     found = sorted(folder.glob("*.jar"))
     if not any(jar.name.startswith("delta-spark") for jar in found):
         raise JarsMissing(f"Delta's JARs are not in {folder}: run `make setup`.")
+    return [*found, *_store_jars(folder)] if object_store.is_store(root) else found
+
+
+def _store_jars(folder: Path) -> list[Path]:
+    found = sorted((folder / "s3").glob("*.jar"))
+    if not any(jar.name.startswith("hadoop-aws") for jar in found):
+        raise JarsMissing(
+            f"The JARs for object stores are not in {folder / 's3'}: run `make setup S3=1`, or "
+            'build the image of Spark with --build-arg ARTIFACTS="delta s3".'
+        )
     return found
 
 
@@ -42,20 +53,29 @@ def archive_path() -> Path:
 
 
 def start(
-    app: str, *, threads: int = 2, memory: str = "1g", bulk: bool = False, java_options: str = ""
+    app: str,
+    *,
+    root: str = "",
+    threads: int = 2,
+    memory: str = "1g",
+    bulk: bool = False,
+    java_options: str = "",
 ) -> SparkSession:
     """Return a session for ``app``; the class-data archive is used when it is there.
 
     It is local unless ``$WAYPOST_SPARK_MASTER`` names a cluster; how to use that one is in Spark's
-    own ``spark-defaults.conf``, and ``$SPARK_LOCAL_IP`` is where its executors find us. ``bulk``
+    own ``spark-defaults.conf``, and ``$SPARK_LOCAL_IP`` is where its executors find us. A ``root``
+    in an object store can be read and written. ``bulk``
     trades start-up time for the speed of jobs over millions of rows. ``java_options`` replaces the
     archive's use (``lakehouse.jobs.archive`` makes it).
 
     Raises:
         JarsMissing: Delta's JARs are missing.
         JavaMissing: no Java was found.
+        KeysMissing: there are no keys for the object store.
     """
     _require_java()
+    object_store.give_keys(root)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     options = java_options or _archive_option()
     cluster = os.environ.get("WAYPOST_SPARK_MASTER", "")
@@ -64,6 +84,8 @@ def start(
     builder = SparkSession.builder.master(cluster or f"local[{threads}]").appName(app)
     settings = {
         **_settings(threads, memory, f"{collector} {_QUIET} {options}"),
+        **_class_path(root),
+        **object_store.settings(root),
         **_planning(threads, bulk),
         **(_executors() if cluster else {}),
     }
@@ -75,10 +97,13 @@ def start(
     return session
 
 
+def _class_path(root: str) -> Mapping[str, str]:
+    # On the class path, not in spark.jars: only so can their classes be in the archive.
+    return {"spark.driver.extraClassPath": os.pathsep.join(str(jar) for jar in jars(root))}
+
+
 def _settings(threads: int, memory: str, java_options: str) -> Mapping[str, str]:
     return {
-        # On the class path, not in spark.jars: only so can their classes be in the archive.
-        "spark.driver.extraClassPath": os.pathsep.join(str(jar) for jar in jars()),
         "spark.driver.extraJavaOptions": java_options.strip(),
         "spark.driver.memory": memory,
         "spark.driver.host": "127.0.0.1",

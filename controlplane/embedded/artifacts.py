@@ -59,6 +59,24 @@ ARTIFACTS = (
         "77657f30b7e90d70f727712ce1c967f430fd6a5e9f458d32d8c6df0635345f47",
         "keycloak/keycloak-26.7.3",
     ),
+    Artifact(
+        "s3",
+        "hadoop-aws-3.5.0.jar",
+        "66bd9eefb938b1a1657487324b63c13df2d8b17164a1dd24e0ef37b905bc5baa",
+        "jars/s3/hadoop-aws-3.5.0.jar",
+    ),
+    Artifact(
+        "s3",
+        "analyticsaccelerator-s3-1.3.1.jar",
+        "4959a9747cbb479c73c3ffbcd479bee5b014f8b2880994585a8693fb9d24675e",
+        "jars/s3/analyticsaccelerator-s3-1.3.1.jar",
+    ),
+    Artifact(
+        "s3",
+        "bundle-2.35.4.jar",
+        "db4b55f24ad1b4e70f17eb1717a4de76a8dadc5a27d764be7c44ff67b2c1c677",
+        "jars/s3/bundle-2.35.4.jar",
+    ),
 )
 ALWAYS = ("delta", "artemis")
 

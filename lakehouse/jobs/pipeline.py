@@ -16,7 +16,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakehouse import checks, schemas, session, tables
+from lakehouse import checks, object_store, schemas, session, tables
 from lakehouse.errors import LakehouseError
 from lakehouse.schemas import Table
 from lakehouse.tables import Added, Commit, Lake, Snapshot
@@ -150,16 +150,24 @@ def _report(lake: Lake, bronze: Snapshot | None, rows: Mapping[str, int]) -> dic
 def main(arguments: list[str] | None = None) -> int:
     """Run the job; return its exit code: 0, or 2 with one line that says what is wrong."""
     parser = argparse.ArgumentParser(prog="lakehouse.jobs.pipeline", description=run.__doc__)
-    parser.add_argument("--root", required=True, help="folder of the lakehouse")
+    parser.add_argument(
+        "--root", required=True, help="folder of the lakehouse, or s3://bucket/prefix"
+    )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--memory", default="1g", help="heap of the Spark driver")
     parser.add_argument("--bulk", action="store_true", help="for millions of new rows")
     options = parser.parse_args(arguments)
     try:
         spark = session.start(
-            "waypost-pipeline", threads=options.threads, memory=options.memory, bulk=options.bulk
+            "waypost-pipeline",
+            root=options.root,
+            threads=options.threads,
+            memory=options.memory,
+            bulk=options.bulk,
         )
-        report = run(Lake(spark, options.root), lambda name: _say(f"done {name}"))
+        with object_store.in_words(options.root):
+            lake = Lake(spark, object_store.hadoop_root(options.root))
+            report = run(lake, lambda name: _say(f"done {name}"))
     except LakehouseError as error:
         sys.stdout.write(json.dumps({"error": {"code": error.code, "message": str(error)}}) + "\n")
         return 2

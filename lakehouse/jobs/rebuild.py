@@ -14,7 +14,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakehouse import checks, schemas, session, tables
+from lakehouse import checks, object_store, schemas, session, tables
 from lakehouse.errors import LakehouseError
 from lakehouse.schemas import Table
 from lakehouse.tables import Lake
@@ -70,16 +70,24 @@ def _as_of(samples: DataFrame) -> str | None:
 def main(arguments: list[str] | None = None) -> int:
     """Run the job; return its exit code: 0, or 2 with one line that says what is wrong."""
     parser = argparse.ArgumentParser(prog="lakehouse.jobs.rebuild", description=run.__doc__)
-    parser.add_argument("--root", required=True, help="folder of the lakehouse")
+    parser.add_argument(
+        "--root", required=True, help="folder of the lakehouse, or s3://bucket/prefix"
+    )
     parser.add_argument("--write", action="store_true", help="mend what differs")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--memory", default="2g", help="heap of the Spark driver")
     options = parser.parse_args(arguments)
     try:
         spark = session.start(
-            "waypost-rebuild", threads=options.threads, memory=options.memory, bulk=True
+            "waypost-rebuild",
+            root=options.root,
+            threads=options.threads,
+            memory=options.memory,
+            bulk=True,
         )
-        report = run(Lake(spark, options.root), write=options.write)
+        with object_store.in_words(options.root):
+            lake = Lake(spark, object_store.hadoop_root(options.root))
+            report = run(lake, write=options.write)
     except LakehouseError as error:
         sys.stdout.write(json.dumps({"error": {"code": error.code, "message": str(error)}}) + "\n")
         return 2

@@ -9,10 +9,12 @@ from pytest_django import Settings
 
 from plans import invoicing, usage
 from plans.models import Invoice
+from tests.lakehouse import engines
 from tests.unit.metering.conftest import FakeReaders
 from tests.unit.metering.readings import snapshot, topic
 from tests.unit.plans_billing import billing_rows
 from workers.metering import closing, sampling, verifying
+from workers.metering.roots import Root
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.django_db]
 
@@ -21,6 +23,12 @@ def test_close_drafts_what_was_sampled_and_can_be_verified(
     tmp_path: Path, settings: Settings
 ) -> None:
     settings.LAKEHOUSE_ROOT = str(tmp_path / "lakehouse")
+
+    close_and_verify(tmp_path / "lakehouse")
+
+
+def close_and_verify(root: Root) -> None:
+    """Meter a space into the configured lakehouse at ``root``, bill it and prove the bill."""
     owner = billing_rows.tenant(subscribed_at=timezone.now() - timedelta(days=40))
     space = billing_rows.space(owner, active_since=timezone.now())
     readers = FakeReaders()
@@ -40,4 +48,5 @@ def test_close_drafts_what_was_sampled_and_can_be_verified(
     assert (found["messages_in"], found["messages_out"]) == (5 + 7 + 9, 2 + 4 + 3 + 9)
     assert (found["connections_opened"], found["peak_connections"]) == (3, 3)
     assert found["stored_byte_ms"] > 0
-    assert verifying.recomputed(invoice, tmp_path / "lakehouse").differences == ()
+    assert verifying.recomputed(invoice, root).differences == ()
+    assert engines.by_table(root) == engines.EXPECTED

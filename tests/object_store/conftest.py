@@ -52,7 +52,17 @@ def door(running_door: Door) -> Door:
 @pytest.fixture
 def root(door: Door, request: pytest.FixtureRequest, settings: Settings) -> ObjectStore:
     """The lakehouse of this test: a prefix of its own, through the door."""
-    return use(door.server.store(prefix=request.node.name.replace("[", "-").strip("]")), settings)
+    return use(door.server.store(prefix=_prefix(request)), settings)
+
+
+@pytest.fixture
+def near(server: Server, request: pytest.FixtureRequest, settings: Settings) -> ObjectStore:
+    """The lakehouse of this test, with no door before it: for thousands of requests."""
+    return use(server.store(prefix=_prefix(request)), settings)
+
+
+def _prefix(request: pytest.FixtureRequest) -> str:
+    return str(request.node.name).replace("[", "-").strip("]")
 
 
 def use(store: ObjectStore, settings: Settings) -> ObjectStore:

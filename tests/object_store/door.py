@@ -32,6 +32,7 @@ class Doorway(ThreadingHTTPServer):
     def __init__(self, port: int, behind: str) -> None:
         super().__init__(("127.0.0.1", port), _Visit)
         self.behind = behind
+        self.client = httpx.Client(timeout=60)
 
     def does(self, request: str) -> str:
         """Return what to do with ``<method> <path>``; counts it."""
@@ -65,10 +66,10 @@ class _Visit(BaseHTTPRequestHandler):
 
     def _handed_on(self, body: bytes) -> Given:
         # As it was signed: its host is our own name.
-        given = httpx.request(
-            self.command, f"{self.server.behind}{self.path}", headers=dict(self.headers),
-            content=body, timeout=60,
-        )  # fmt: skip
+        url = f"{self.server.behind}{self.path}"
+        given = self.server.client.request(
+            self.command, url, headers=dict(self.headers), content=body
+        )
         names = (*_KEPT, "content-length") if self.command == "HEAD" else _KEPT
         kept = {name: value for name, value in given.headers.items() if name in names}
         return given.status_code, kept, given.content
