@@ -12,11 +12,13 @@ from datetime import datetime, timedelta
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 from workers.messaging.certificates import KeyPair
 
 _WARNED_BEFORE = timedelta(days=21)
+_Key = RSAPrivateKey | EllipticCurvePrivateKey
 
 
 class NotUsable(Exception):
@@ -88,7 +90,7 @@ def warn_at(certificate: x509.Certificate) -> datetime:
 _Judge = Callable[[x509.Certificate], tuple[str, str] | None]
 
 
-def _find_other_key(key: PrivateKeyTypes) -> _Judge:
+def _find_other_key(key: _Key) -> _Judge:
     def judge(certificate: x509.Certificate) -> tuple[str, str] | None:
         if key.public_key() == certificate.public_key():
             return None
@@ -144,18 +146,23 @@ def _read_all(pem: str, where: str) -> Sequence[x509.Certificate]:
         raise _unreadable(where, "one or more certificates") from error
 
 
-def _read_key(pem: str, where: str) -> PrivateKeyTypes:
+def _read_key(pem: str, where: str) -> _Key:
+    """Return a key of the types that every client and engine can do."""
+    wanted = "one RSA or EC private key without a passphrase"
     try:
-        return serialization.load_pem_private_key(pem.encode(), password=None)
+        found = serialization.load_pem_private_key(pem.encode(), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise _unreadable(where, "one private key without a passphrase") from error
+        raise _unreadable(where, wanted) from error
+    if not isinstance(found, _Key):
+        raise _unreadable(where, wanted)
+    return found
 
 
 def _unreadable(where: str, wanted: str) -> NotUsable:
     return NotUsable("CertificateUnreadable", f"{where} cannot be read: put {wanted} there as PEM.")
 
 
-def _write_key(key: PrivateKeyTypes) -> str:
+def _write_key(key: _Key) -> str:
     return key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,

@@ -21,6 +21,7 @@ from workers.reconcile.work import CertificateState, Work
 # all instances read the first; empty text stands for authorities that clients know already.
 _PAIR, _TRUST = "public", "public/trust"
 _AUTHORITY = "authority"
+_COMING = "CertificateComing"
 _SHORT_SECONDS, _LONG_SECONDS = 0.3, 10.0
 
 
@@ -69,9 +70,6 @@ def pair(work: Work) -> KeyPair | None:
 def trusted(work: Work) -> str:
     """Return whom clients must trust (PEM); empty where they do already."""
     return work.secrets[_TRUST if _TRUST in work.secrets else _AUTHORITY].public
-
-
-_COMING = "CertificateComing"
 
 
 def _check(work: Work, given: GivenCertificate, endpoint: PublicEndpoint) -> Usable:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from tests.signing import Signed, Signer
 from workers.messaging import given_certificates
@@ -59,11 +60,25 @@ def test_what_cannot_be_read_is_told_with_its_place(signer: Signer, wildcard: Si
         (Signed(wildcard.key_pem, "-----BEGIN CERTIFICATE-----\nAAAA"), "", "tls.crt"),
         (Signed("", wildcard.chain_pem), "", "tls.key"),
         (Signed(locked, wildcard.chain_pem), "", "tls.key"),
+        (Signed(_edwards(), wildcard.chain_pem), "", "tls.key"),
         (wildcard, "nonsense", "ca.crt"),
     ):
         reason, message = refused(given, authority=authority)
         assert reason == "CertificateUnreadable"
         assert f"{place} in {SOURCE} cannot be read: put one" in message
+
+
+def _edwards() -> str:
+    """Return a key of a type that many clients cannot do."""
+    return (
+        Ed25519PrivateKey.generate()
+        .private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        .decode()
+    )
 
 
 def test_another_key_is_found(signer: Signer, wildcard: Signed) -> None:
