@@ -1,0 +1,45 @@
+"""``settings`` lie in a config map that many may read, so no secret gets in there."""
+
+import pytest
+
+from tests.charts import rendered
+
+_STORE = "lakehouse.objectStore"
+EVERYTHING = (
+    "--set",
+    "oidc.issuer=https://login.example.org,oidc.existingSecret=oidc",
+    "--set",
+    f"{_STORE}.enabled=true,{_STORE}.bucket=usage,{_STORE}.existingSecret=keys",
+)
+
+
+def secrets() -> set[str]:
+    """Return the variables that the chart's own pods take from secrets."""
+    specs = rendered.pod_specs(rendered.objects(rendered.TRIAL, *EVERYTHING)).values()
+    return {
+        variable["name"]
+        for spec in specs
+        for container in rendered.containers(spec)
+        for variable in container.get("env", [])
+        if "secretKeyRef" in variable.get("valueFrom", {})
+        and variable["name"].startswith("WAYPOST_")
+    }
+
+
+def refusal(setting: str) -> str:
+    options = ("-f", str(rendered.TRIAL), "--set-string", f"settings.{setting}=x")
+    ran = rendered.run("template", "wp", str(rendered.CHART), *options)
+    return str(ran.stderr) if ran.returncode else ""
+
+
+def test_what_the_chart_takes_from_secrets_is_no_setting() -> None:
+    found = secrets()
+
+    assert {"WAYPOST_DATABASE_URL", "WAYPOST_OIDC_CLIENT_SECRET", "WAYPOST_SECRET_KEYS"} <= found
+    for name in found:
+        assert f"settings.{name} is a secret" in refusal(name), name
+
+
+@pytest.mark.parametrize("name", ["WAYPOST_SAMPLE_SECONDS", "WAYPOST_OIDC_TOKEN_ENDPOINT"])
+def test_what_is_no_secret_is_taken(name: str) -> None:
+    assert refusal(name) == ""
