@@ -5,6 +5,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -84,8 +85,12 @@ class Site:
         return certificates.control_authority(self.folder / "control-ca", now)
 
     def look(self, space: AddressSpace) -> Outcome | None:
-        """Reconcile, as the beat does when it is due."""
-        outcome = loop.reconcile(space.id, self.doors, budget_seconds=90)
+        """Reconcile, as the beat does when it is due, until only a certificate is waited for."""
+        deadline = time.monotonic() + 120
+        outcome: Outcome | None = Wait(0, "")
+        while isinstance(outcome, Wait) and not outcome.reason.startswith("Certificate"):
+            assert time.monotonic() < deadline, outcome
+            outcome = loop.reconcile(space.id, self.doors, budget_seconds=20)
         space.refresh_from_db()
         return outcome
 
