@@ -136,6 +136,27 @@ def test_what_is_read_at_the_start_of_broker_xml_and_of_routers_is_in_the_shape(
     assert len(set(shapes)) == 4
 
 
+def test_what_is_read_for_certificates_that_clients_are_shown_is_in_the_shape(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.infra.images = EngineImages("broker:1")
+    shapes = [configured.release(world.doors).shape]
+
+    tls, listeners = render.broker_xml._tls, config._listeners
+    monkeypatch.setattr(
+        render.broker_xml, "_tls", lambda at, pair: tls(at, pair) + ";x=1" * (pair == "public")
+    )
+    shapes.append(configured.release(world.doors).shape)
+    monkeypatch.setattr(
+        config,
+        "_listeners",
+        lambda at, pair: [*listeners(at, pair), *([("x", {})] if pair == "wp-public" else [])],
+    )
+    shapes.append(configured.release(world.doors).shape)
+
+    assert len(set(shapes)) == 3
+
+
 def test_the_shape_is_of_no_tenant_and_the_same_every_time(
     world: World, spaces: list[AddressSpace]
 ) -> None:

@@ -41,11 +41,15 @@ def release(doors: Doors) -> EngineImages:
 
 
 def _cold_files(routing: Routing) -> Iterator[Mapping[str, str]]:
-    """Yield what a plain broker of each type of space, and a plain router, read at their start."""
+    """Yield what a plain broker of each type of space, and a plain router, read at their start.
+
+    With and without a certificate that clients are shown.
+    """
     place = brokers.Place("/etc", "/data", "0.0.0.0", 1, 2)
-    for public in (True, False):
+    for public, presented in ((True, None), (True, _NOBODY), (False, None)):
         broker = brokers.DesiredBroker(
             public=public,
+            presented=presented,
             addresses=(),
             users=(),
             send_withdrawn=False,
@@ -55,10 +59,11 @@ def _cold_files(routing: Routing) -> Iterator[Mapping[str, str]]:
         )
         yield _without(render.files(broker, place), render.LIVE_FILES)
     at = routers.Place("/etc", "0.0.0.0", 1, 2, 3 if routing.has_mesh else None)
-    yield _without(config.files(_router(routing), at), config.LIVE_FILES)
+    for presented in (None, _NOBODY):
+        yield _without(config.files(_router(routing, presented), at), config.LIVE_FILES)
 
 
-def _router(routing: Routing) -> routers.DesiredRouter:
+def _router(routing: Routing, presented: KeyPair | None) -> routers.DesiredRouter:
     return routers.DesiredRouter(
         name="router-0",
         space_id="",
@@ -66,6 +71,7 @@ def _router(routing: Routing) -> routers.DesiredRouter:
         brokers=(),
         addresses=(),
         server=_NOBODY,
+        presented=presented,
         client=_NOBODY,
         authority_pem="",
         auth=routers.AuthServiceAt(routing.auth_host, routing.auth_port, "", _NOBODY),
