@@ -100,8 +100,11 @@ def test_a_space_is_taken_over_by_the_label_of_its_namespace(
     run(infra, namespace)
     taken = {"metadata": {"labels": {labels.INSTALLATION: "elsewhere.waypost"}}}
     merge(api, resources.NAMESPACE.path(None, namespace.name), taken)
+    at_once = another.list_instances(namespace)  # as a teardown, which makes nothing anew
 
     run(another, namespace)
+
+    assert [each.name for each in at_once] == ["broker-0"]
 
     assert namespace.name in another.list_namespaces()
     assert [each.name for each in another.list_instances(namespace)] == ["broker-0"]

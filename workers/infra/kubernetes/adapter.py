@@ -126,8 +126,8 @@ class KubernetesInfra:
             if error.reason == "ClusterForbidden" and not self._is_there(namespace):
                 return []
             raise
-        for each in found:
-            self._check_installation(each)
+        if any(self._is_marked_by_another(each) for each in found):
+            self._is_there(namespace)  # the namespace decides: it may have been taken over
         now = datetime.now(UTC)
         return [observed.status(each, pods, now) for each in found]
 
@@ -249,21 +249,22 @@ class KubernetesInfra:
                 reason="NamespaceTaken",
                 retry=False,
             )
-        self._check_installation(live)
-
-    def _check_installation(self, live: Manifest) -> None:
-        """Refuse what another installation made; what nobody has marked yet is ours."""
-        wanted = self._cluster.installation
-        other = live["metadata"].get("labels", {}).get(labels.INSTALLATION, wanted)
-        if other != wanted:
+        if self._is_marked_by_another(live):
+            wanted = self._cluster.installation
             raise InfraError(
-                f"The {live['kind'].lower()} {name_of(live)} belongs to the installation {other} "
-                f"of Waypost, and this is {wanted}. Two installations cannot share a database: "
-                "give one of them another. If this one takes over the other's spaces, stop that "
-                f"one and label their namespaces {labels.INSTALLATION}={wanted}.",
+                f"The namespace {namespace.name} belongs to the installation "
+                f"{held[labels.INSTALLATION]} of Waypost, and this is {wanted}. Two installations "
+                "cannot share a database: give one of them another. If this one takes over the "
+                "other's spaces, stop that one and label their namespaces "
+                f"{labels.INSTALLATION}={wanted}.",
                 reason="OtherInstallation",
                 retry=False,
             )
+
+    def _is_marked_by_another(self, live: Manifest) -> bool:
+        """Return whether another installation made it; what nobody has marked yet is ours."""
+        own = self._cluster.installation
+        return bool(live["metadata"].get("labels", {}).get(labels.INSTALLATION, own) != own)
 
     def _would_restart(self, spec: InstanceSpec, snapshot: Snapshot) -> bool:
         """Return whether the spec changes what the pod of an instance that is there is made from.
