@@ -41,6 +41,7 @@ _VERBS = {
     "withdraw_send": "Block sending on",
     "restore_send": "Allow sending on",
 }
+_TOLD_EARLY = "Certificate"  # it hurts nobody yet, and clients when it runs out
 _SPANS = ((86400, "day"), (3600, "hour"), (60, "minute"))
 
 
@@ -75,11 +76,17 @@ def problems(conditions: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
     return [each for each in conditions if each["status"] == "False" and each["message"]]
 
 
+def problems_of(space: AddressSpace) -> list[Mapping[str, Any]]:
+    """Return what is in the way of a space; of one that serves, what will be."""
+    found = problems(space.conditions)
+    if space.phase != Phase.ACTIVE:
+        return found
+    return [each for each in found if each["type"] == _TOLD_EARLY]
+
+
 def problem_words(space: AddressSpace) -> str:
     """Return what is in the way of a space, in one line."""
-    if space.phase == Phase.ACTIVE:
-        return ""
-    return " ".join(f"{each['reason']}: {each['message']}" for each in problems(space.conditions))
+    return " ".join(f"{each['reason']}: {each['message']}" for each in problems_of(space))
 
 
 def operation_words(operations: Sequence[str]) -> str:

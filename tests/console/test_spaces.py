@@ -134,6 +134,23 @@ def test_what_is_in_the_way_is_shown(world: World, as_: As):
     assert "broker-0 has no disk left" in page
 
 
+def test_a_certificate_that_runs_out_is_shown_while_the_space_serves(world: World, as_: As):
+    space = rows.active_space(world.tenant)
+    false = {"status": "False", "since": ""}
+    told = {"type": "Certificate", "reason": "CertificateExpiring", "message": "runs out soon"}
+    routers = {"type": "Routers", "reason": "OneOnly", "message": "only one"}
+    AddressSpace.objects.filter(pk=space.pk).update(
+        conditions=[{**false, **told}, {**false, **routers}]
+    )
+
+    page = as_(world.owner).get(HOME + "spaces/orders/").content.decode()
+    fleet = as_(world.staff).get("/staff/fleet/").content.decode()
+
+    assert "<strong>CertificateExpiring</strong> runs out soon" in page
+    assert "only one" not in page
+    assert "CertificateExpiring: runs out soon" in fleet
+
+
 def test_a_space_is_deleted_only_when_its_name_is_typed(world: World, as_: As):
     space, client = rows.active_space(world.tenant), as_(world.owner)
 

@@ -71,7 +71,7 @@ def status_context(space: AddressSpace) -> dict[str, Any]:
     operations = list(space_reads.running(space))
     running = [shown(each) for each in operations[:_SHOWN_RUNNING]]
     unsettled = space.phase in {Phase.PENDING, Phase.CONFIGURING, Phase.TERMINATING, Phase.FAILED}
-    problems = formats.problems(space.conditions) if unsettled else []
+    problems = formats.problems_of(space)
     said = (space.phase, space.send_withdrawn, running, len(operations), problems)
     return {
         "space": space,
