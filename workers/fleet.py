@@ -53,7 +53,10 @@ def advance(images: EngineImages, policy: Policy, now: datetime) -> None:
     """
     holder = f"{socket.gethostname()}-{os.getpid()}"
     with leases.held("fleet", holder, _LEASE_SECONDS) as won:
-        if not won or rollouts.is_outdated(images.revision):
+        if not won:
+            return
+        if rollouts.is_outdated(images.revision):
+            logger.warning("rollouts are left to newer workers", revision=images.revision)
             return
         if images.broker:
             _ensure_configured(images, now)
@@ -81,7 +84,8 @@ def _ensure_configured(images: EngineImages, now: datetime) -> None:
     _adopt(first or release)
     configured = Rollout.objects.filter(is_configured=True).order_by("id").last()
     if configured is not None and configured.release_id == release.pk:
-        Rollout.objects.filter(pk=configured.pk).update(revision=images.revision)
+        older = Rollout.objects.filter(pk=configured.pk, revision__lt=images.revision)
+        older.update(revision=images.revision)
         return
     is_first = rollouts.latest() is None
     # What a roll-back goes to: the last release that the whole fleet was seen to run.

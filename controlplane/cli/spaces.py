@@ -9,7 +9,7 @@ from controlplane.cli.options import Tenant, Yes
 from controlplane.cli.output import Format, Output
 from controlplane.rest_client import segment
 
-app = typer.Typer(no_args_is_help=True, help="Address spaces: list, create, show, delete.")
+app = typer.Typer(no_args_is_help=True, help="Address spaces: list, create, show, change, delete.")
 
 
 @app.command("list")

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from django.db.models import F
+from structlog.testing import capture_logs
 
 from controlplane.core.audit import SYSTEM
 from plans.models import SpacePlan
@@ -251,6 +252,14 @@ def test_an_older_worker_that_comes_back_begins_nothing(
     begun = Rollout.objects.order_by("id").values_list("release__number", "state", "revision")
     assert list(begun) == [(1, "Done", 4), (2, "Running", 5)]
     assert EngineRelease.objects.count() == 2
+
+
+def test_an_older_worker_says_so(versions: list[Version], moved: list[AddressSpace]) -> None:
+    with capture_logs() as events:
+        versions[0].act()
+
+    told = [(each["event"], each["revision"]) for each in events if "revision" in each]
+    assert told == [("rollouts are left to newer workers", 4)]
 
 
 def test_an_older_worker_restarts_nothing_that_the_newer_one_moved(

@@ -16,7 +16,8 @@ from controlplane.core import leases
 from plans.invoicing import UsageKey
 from plans.models import UsageCopy
 from plans.periods import Period
-from tenants.models import AddressSpace
+from tenants import rollouts
+from tenants.models import AddressSpace, EngineRelease, Rollout
 from tests.unit.metering.conftest import FakeReaders
 from tests.unit.metering.readings import snapshot
 from workers.metering import delta, ingest, quality, recompute, sampling
@@ -168,3 +169,13 @@ def test_every_space_is_due_in_full_and_no_lease_is_held(space: AddressSpace, ro
     assert found == [None, None, None]
     assert leases.acquire("lakehouse-pipeline", "another", 1)
     assert "1 spaces are due" in said
+
+
+def test_revisions_are_counted_anew(space: AddressSpace, root: Path) -> None:
+    release = EngineRelease.objects.create(number=1, broker_image="broker:1")
+    Rollout.objects.create(release=release, is_configured=True, revision=12)
+    before = rollouts.is_outdated(1)
+
+    after_restore()
+
+    assert (before, rollouts.is_outdated(1)) == (True, False)

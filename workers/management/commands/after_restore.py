@@ -7,7 +7,7 @@ from django.db import transaction
 
 from controlplane.core.errors import WaypostError
 from controlplane.core.models import Lease
-from tenants.models import AddressSpace
+from tenants.models import AddressSpace, Rollout
 from workers.metering import ingest, restored
 
 
@@ -23,6 +23,8 @@ class Command(BaseCommand):
             # Whoever held them ended with the old database.
             Lease.objects.all().delete()
             restored.forget_planned_restarts()
+            # An installation that is made anew counts its revisions from the start.
+            Rollout.objects.update(revision=0)
             spaces = AddressSpace.objects.filter(deleted_at__isnull=True).update(
                 claimed_by="", claimed_until=None, next_attempt_at=None, last_full_pass_at=None
             )
