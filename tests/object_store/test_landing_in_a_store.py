@@ -1,6 +1,5 @@
 """From states to the Delta log in a bucket: nothing lost, nothing twice, errors in words."""
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -232,4 +231,4 @@ def test_a_store_that_goes_before_the_commit_leaves_the_batch_landed(
 def test_a_store_shows_its_secret_to_nobody(root: ObjectStore) -> None:
     assert root.secret_key not in repr(root)
     assert root.access_key not in repr(root)
-    assert re.search(r"endpoint='http://127", repr(root))
+    assert root.endpoint in repr(root)
