@@ -1,6 +1,7 @@
 """What counts as "says so already": our fields, whatever else others added, and exact fields."""
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -84,6 +85,17 @@ def test_what_differs_in_our_fields_is_not_settled(live: dict[str, Any] | None) 
 def test_nobody_adds_to_a_policy(live: dict[str, Any]) -> None:
     assert difference.is_settled(resources.NETWORK_POLICY, POLICY, changed(POLICY, "status", to={}))
     assert not difference.is_settled(resources.NETWORK_POLICY, POLICY, live)
+
+
+def test_files_that_are_none_are_settled() -> None:
+    """The API leaves the field out; what somebody puts there is an addition none the less."""
+    empty = instances.build(cluster(), replace(broker(), files={}, live_files=frozenset()))
+    wanted = difference.stamped(next(each for each in empty if each["kind"] == "ConfigMap"))
+    live = {key: value for key, value in wanted.items() if key != "data"}
+
+    assert wanted["data"] == {}
+    assert difference.is_settled(resources.CONFIG_MAP, wanted, live)
+    assert not difference.is_settled(resources.CONFIG_MAP, wanted, {**live, "data": {"a": "b"}})
 
 
 SERVICE = difference.stamped(endpoints.service(cluster(), SPACE, Kind.BROKER))

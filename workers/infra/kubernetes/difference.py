@@ -50,7 +50,7 @@ def is_settled(resource: Resource, wanted: Manifest, live: Mapping[str, Any] | N
 
 def additions(resource: Resource, wanted: Manifest, live: Mapping[str, Any]) -> Sequence[str]:
     """Return the fields (JSON pointers) into which somebody put what we did not write."""
-    exact = [each for each in resource.exact if at(live, each) != at(wanted, each)]
+    exact = [each for each in resource.exact if not _is_same(at(live, each), at(wanted, each))]
     closed = [
         each
         for each in resource.closed
@@ -82,7 +82,7 @@ def has_more(live: object, wanted: object, field: str = "") -> bool:
 
 def holds(live: object, wanted: object, field: str = "") -> bool:
     """Return whether ``live`` says all that ``wanted`` says; it may say more."""
-    if live == wanted:
+    if _is_same(live, wanted):
         return True
     if isinstance(wanted, Mapping):
         return isinstance(live, Mapping) and all(
@@ -91,6 +91,11 @@ def holds(live: object, wanted: object, field: str = "") -> bool:
     if isinstance(wanted, Sequence) and not isinstance(wanted, str):
         return _holds_list(live if isinstance(live, Sequence) else [], wanted, field)
     return False
+
+
+def _is_same(live: object, wanted: object) -> bool:
+    """Return whether both say the same; the API leaves out a mapping that is empty."""
+    return live == wanted or (live is None and wanted == {})
 
 
 def _holds_list(live: Sequence[Any], wanted: Sequence[Any], field: str) -> bool:
