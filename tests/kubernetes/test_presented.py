@@ -51,6 +51,7 @@ from workers.reconcile.outcome import Done, Outcome, Wait
 pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 CONTROL, SECRET = "waypost-presented", "spaces-tls"
+_PENDING = "CertificatePending"
 OWN = CertificateChoice()
 SUPPLIED = CertificateChoice(CertificateSource.SECRET, secret=SECRET)
 ISSUED = CertificateChoice(CertificateSource.ISSUER, issuer=Issuer(name="public"))
@@ -85,10 +86,10 @@ class Site:
         return certificates.control_authority(self.folder / "control-ca", now)
 
     def look(self, space: AddressSpace) -> Outcome | None:
-        """Reconcile, as the beat does when it is due, until only a certificate is waited for."""
+        """Reconcile, as the beat does when it is due, until only cert-manager is waited for."""
         deadline = time.monotonic() + 120
         outcome: Outcome | None = Wait(0, "")
-        while isinstance(outcome, Wait) and not outcome.reason.startswith("Certificate"):
+        while isinstance(outcome, Wait) and not outcome.reason.startswith(_PENDING):
             assert time.monotonic() < deadline, outcome
             outcome = loop.reconcile(space.id, self.doors, budget_seconds=20)
         space.refresh_from_db()
