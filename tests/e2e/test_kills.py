@@ -129,7 +129,10 @@ def drain(login: Login, wanted: set[int]) -> Receiver:
     receiver = Receiver(login, QUEUE)
     connect(receiver)
     wait_for(lambda: wanted <= set(receiver.numbers), "acknowledged messages are there", 30)
-    time.sleep(1)
+    seen = -1
+    while seen < len(receiver.numbers):  # those in flight at the kill may come, too
+        seen = len(receiver.numbers)
+        time.sleep(3)
     return receiver
 
 
