@@ -12,7 +12,7 @@ LOCK := .venv/bin/uv pip compile -q --universal --python-version 3.11 --generate
 COVERED := plans tenants workers/reconcile
 
 help:  ## List the tasks
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup:  ## Install what is missing: packages, .venv, servers (idempotent)
 	@.ci/setup
