@@ -1,0 +1,83 @@
+"""Rights that an installation has not given, and what goes on without them all the same."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from kubernetes.client import ApiClient
+
+from tests.unit.infra.places import SPACE, cluster
+from workers.infra.base import InfraError
+from workers.infra.kubernetes import labels, resources
+from workers.infra.kubernetes.adapter import KubernetesInfra
+from workers.infra.kubernetes.api import Api
+from workers.infra.kubernetes.resources import Manifest, Resource, name_of
+
+
+class Limited(Api):
+    """A cluster in memory that refuses some kinds altogether."""
+
+    def __init__(self, *forbidden: Resource, reason: str = "ClusterForbidden") -> None:
+        super().__init__(ApiClient())
+        self._forbidden = forbidden
+        self._reason = reason
+        self.held: dict[tuple[str, str], Manifest] = {}
+
+    def _check(self, resource: Resource) -> None:
+        if resource in self._forbidden:
+            raise InfraError(resource.kind, reason=self._reason, retry=False)
+
+    def find(self, resource: Resource, namespace: str | None, name: str) -> Manifest | None:
+        self._check(resource)
+        return self.held.get((resource.kind, name))
+
+    def list(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        selector: Mapping[str, str],
+        fields: Mapping[str, str] | None = None,
+    ) -> Sequence[Manifest]:
+        self._check(resource)
+        return [
+            each
+            for (kind, _), each in self.held.items()
+            if kind == resource.kind
+            and selector.items() <= each["metadata"].get("labels", {}).items()
+        ]
+
+    def apply(self, manifest: Manifest) -> Manifest:
+        self._check(resources.of(manifest))
+        self.held[(manifest["kind"], name_of(manifest))] = manifest
+        return manifest
+
+    def delete(self, resource: Resource, namespace: str | None, name: str) -> bool:
+        self._check(resource)
+        return self.held.pop((resource.kind, name), None) is None
+
+
+def with_namespace(api: Limited) -> Limited:
+    api.apply(
+        {
+            "kind": "Namespace",
+            "metadata": {"name": SPACE.name, "labels": labels.of_space(SPACE)},
+        }
+    )
+    return api
+
+
+def test_an_endpoint_is_removed_without_the_right_to_certificates() -> None:
+    api = with_namespace(Limited(resources.CERTIFICATE))
+    infra = KubernetesInfra(api, cluster())
+    infra.ensure_endpoint(SPACE, "broker-0")
+    assert ("Service", "messaging") in api.held
+
+    infra.delete_endpoint(SPACE)
+
+    assert {kind for kind, _ in api.held} == {"Namespace"}
+
+
+def test_any_other_refusal_of_certificates_keeps_the_space() -> None:
+    api = with_namespace(Limited(resources.CERTIFICATE, reason="ClusterBusy"))
+
+    with pytest.raises(InfraError, match="Certificate"):
+        KubernetesInfra(api, cluster()).delete_endpoint(SPACE)
