@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from kubernetes.client import ApiClient
 
-from tests.unit.infra.places import SPACE, cluster
+from tests.unit.infra.places import SPACE, broker, cluster
 from workers.infra.base import InfraError
 from workers.infra.kubernetes import labels, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
@@ -81,3 +81,18 @@ def test_any_other_refusal_of_certificates_keeps_the_space() -> None:
 
     with pytest.raises(InfraError, match="Certificate"):
         KubernetesInfra(api, cluster()).delete_endpoint(SPACE)
+
+
+def test_an_instance_comes_without_the_right_to_events() -> None:
+    infra = KubernetesInfra(with_namespace(Limited(resources.EVENT)), cluster())
+
+    status = infra.ensure_instance(broker())
+
+    assert (status.running, status.trouble) == (False, "")
+
+
+def test_any_other_refusal_of_events_is_told() -> None:
+    busy = Limited(resources.EVENT, reason="ClusterBusy")
+
+    with pytest.raises(InfraError, match="Event"):
+        KubernetesInfra(with_namespace(busy), cluster()).ensure_instance(broker())

@@ -285,9 +285,17 @@ class KubernetesInfra:
         return live is not None and observed.made_from(live) != observed.made_from(wanted)
 
     def _why_missing(self, spec: InstanceSpec) -> str:
-        """Return why the pod is not made; asked only where it is missing."""
+        """Return why the pod is not made; asked only where it is missing.
+
+        Without the right to look it is as if nobody said why.
+        """
         fields = {"involvedObject.kind": "StatefulSet", "involvedObject.name": spec.name}
-        events = self._api.list(resources.EVENT, spec.namespace.name, {}, fields)
+        try:
+            events = self._api.list(resources.EVENT, spec.namespace.name, {}, fields)
+        except InfraError as error:
+            if error.reason == "ClusterForbidden":
+                return ""
+            raise
         return observed.why_missing(events)
 
     def _refresh_files(self, spec: InstanceSpec, snapshot: Snapshot) -> None:
