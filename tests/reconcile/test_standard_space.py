@@ -6,7 +6,8 @@ import pytest
 from django.utils import timezone
 
 from controlplane.core.audit import SYSTEM
-from tenants.actions import address_spaces, addresses, messaging_users
+from plans.models import SpacePlan
+from tenants.actions import address_spaces, addresses, messaging_users, space_plans
 from tenants.actions.addresses import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser
 from tests.reconcile import rows
@@ -220,6 +221,45 @@ def test_withdrawn_send_makes_everybody_log_in_again(world: World, space: Addres
     router.connections = {Connected("alice", world.now)}
 
     address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
+    world.settle(space)
+
+    assert router.connections == set()
+
+
+def plan_with_more_addresses(space: AddressSpace) -> None:
+    """Publish a version of the space's plan that differs in how many addresses it allows."""
+    plan = space.space_plan
+    SpacePlan.objects.create(
+        key=plan.key,
+        version=plan.version + 1,
+        catalogue=plan.catalogue,
+        title=plan.title,
+        space_type=plan.space_type,
+        definition={**plan.definition, "max_addresses": plan.definition["max_addresses"] + 1},
+    )
+
+
+def test_a_change_of_plan_cuts_nobody_off(world: World, space: AddressSpace) -> None:
+    settle_now(world, space)
+    router = world.router(space)
+    router.connections = {Connected("alice", world.now)}
+    plan_with_more_addresses(space)
+
+    space_plans.change(space=space, space_plan=space.space_plan.key, by=SYSTEM)
+    world.settle(space)
+
+    assert space.observed_generation == 2
+    assert {each.user for each in router.connections} == {"alice"}
+
+
+def test_a_change_of_plan_hides_no_withdrawn_send(world: World, space: AddressSpace) -> None:
+    settle_now(world, space)
+    router = world.router(space)
+    router.connections = {Connected("alice", world.now)}
+    plan_with_more_addresses(space)
+
+    address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
+    space_plans.change(space=space, space_plan=space.space_plan.key, by=SYSTEM)
     world.settle(space)
 
     assert router.connections == set()

@@ -130,9 +130,8 @@ def settles_at(work: Work) -> datetime:
 
 
 def _space_changed_at(work: Work) -> datetime | None:
-    space = work.space
-    is_changed = space.generation > space.observed_generation > 0
-    return space.updated_at + LOGINS_LAG if is_changed else None
+    is_changed = work.has_other_logins and work.space.observed_generation > 0
+    return work.space.updated_at + LOGINS_LAG if is_changed else None
 
 
 def _user_changed_at(user: MessagingUser) -> datetime | None:

@@ -96,6 +96,16 @@ class Work:
         return not is_moved and space.plan_generation <= space.observed_generation
 
     @property
+    def has_other_logins(self) -> bool:
+        """Whether more was asked of the space since it was ready last than one other plan.
+
+        Sending withdrawn or restored: what a login may do. Another plan closes no connection.
+        """
+        space = self.space
+        plans = int(space.plan_generation > space.observed_generation)
+        return space.generation - space.observed_generation > plans
+
+    @property
     def unready_since(self) -> datetime | None:
         """Since when the space is not ready, as of the last pass; None when it was."""
         ready = next((each for each in self.space.conditions if each["type"] == "Ready"), None)

@@ -101,6 +101,6 @@ def _cut_off(work: Work, doors: Doors) -> Wait | None:
 
 
 def _has_changed_permissions(work: Work) -> bool:
-    return work.space.generation > work.space.observed_generation or any(
+    return work.has_other_logins or any(
         user.generation > user.observed_generation for user in work.users
     )
