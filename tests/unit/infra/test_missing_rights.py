@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from kubernetes.client import ApiClient
 
-from tests.unit.infra.places import SPACE, broker, cluster
+from tests.unit.infra.places import ROOM, SPACE, broker, cluster
 from workers.infra.base import InfraError
 from workers.infra.kubernetes import labels, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
@@ -96,3 +96,40 @@ def test_any_other_refusal_of_events_is_told() -> None:
 
     with pytest.raises(InfraError, match="Event"):
         KubernetesInfra(with_namespace(busy), cluster()).ensure_instance(broker())
+
+
+class RefusingBinding(Limited):
+    """Refuses one role binding, as a policy or a role of a former version does."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__()
+        self._name = name
+        self._why = reason
+        original = {"metadata": {"name": "pull"}, "type": "kubernetes.io/dockercfg", "data": {}}
+        self.held["Secret", "pull"] = original
+
+    def apply(self, manifest: Manifest) -> Manifest:
+        if manifest["kind"] == "RoleBinding" and name_of(manifest) == self._name:
+            raise InfraError(self._name, reason=self._why, retry=False)
+        return super().apply(manifest)
+
+
+@pytest.mark.parametrize("reason", ["ClusterForbidden", "AdmissionRefused"])
+def test_spaces_go_on_where_metering_may_not_be_bound(reason: str) -> None:
+    api = with_namespace(RefusingBinding("waypost-metering", reason))
+
+    KubernetesInfra(api, cluster()).ensure_namespace(SPACE, ROOM)
+
+    kinds = {kind for kind, _ in api.held}
+    assert {"NetworkPolicy", "ResourceQuota", "LimitRange", "PodDisruptionBudget"} <= kinds
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("waypost-metering", "ClusterBusy"), ("waypost-worker", "AdmissionRefused")],
+)
+def test_any_other_refusal_of_a_binding_ends_the_pass(name: str, reason: str) -> None:
+    api = with_namespace(RefusingBinding(name, reason))
+
+    with pytest.raises(InfraError, match=name):
+        KubernetesInfra(api, cluster()).ensure_namespace(SPACE, ROOM)

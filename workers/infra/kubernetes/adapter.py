@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import structlog
+
 from workers.infra import engines
 from workers.infra.base import (
     EngineImages,
@@ -38,6 +40,8 @@ from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import CertificateSource, Cluster
 from workers.infra.kubernetes.resources import Manifest, Resource, name_of
 from workers.infra.kubernetes.snapshot import Snapshot, marked
+
+logger = structlog.get_logger(__name__)
 
 # Set on a pod when its files changed: the kubelet then refreshes them at once, not in a minute.
 _FILES = "waypost.io/files"
@@ -70,7 +74,7 @@ class KubernetesInfra:
             wanted += [instances.disruption_budget(namespace, kind) for kind in Kind]
             snapshot.of(resources.SECRET)
             for manifest in wanted:
-                snapshot.ensure(manifest)
+                _ensure(snapshot, manifest)
         copies = pull_secrets.ensure(self._api, self._cluster, namespace, snapshot)
         snapshot.prune(resources.SECRET, copies, labels.PULL_SECRET)
         for resource in dict.fromkeys(resources.of(each) for each in wanted):
@@ -305,6 +309,17 @@ class KubernetesInfra:
         if pod is None or pod["metadata"].get("annotations", {}).get(_FILES) == wanted:
             return
         self._api.annotate(resources.POD, spec.namespace.name, name_of(pod), {_FILES: wanted})
+
+
+def _ensure(snapshot: Snapshot, manifest: Manifest) -> None:
+    """Apply one object of the isolation; where metering may not be bound, the space goes on."""
+    try:
+        snapshot.ensure(manifest)
+    except InfraError as error:
+        is_metering = name_of(manifest) == isolation.METERING
+        if not is_metering or error.reason not in ("AdmissionRefused", "ClusterForbidden"):
+            raise
+        logger.warning("metering may not be bound: no usage is read there", reason=str(error))
 
 
 def _files_of(spec: InstanceSpec, snapshot: Snapshot) -> Sequence[Manifest]:

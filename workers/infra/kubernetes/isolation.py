@@ -14,6 +14,7 @@ from workers.infra.kubernetes.cluster import Cluster, Pods
 from workers.infra.kubernetes.resources import Manifest
 
 QUOTA = "waypost"  # its name
+METERING = "waypost-metering"  # the name of its binding
 _POD_SECURITY = "pod-security.kubernetes.io"
 
 _Rule = dict[str, Any]
@@ -71,7 +72,7 @@ def role_binding(cluster: Cluster, namespace: Namespace) -> Manifest:
 def metering_binding(cluster: Cluster, namespace: Namespace) -> Manifest:
     """Return what lets metering see which instances there are, and nothing more."""
     who = _account(cluster, cluster.metering_account)
-    return _binding(namespace, "waypost-metering", cluster.metering_role, who)
+    return _binding(namespace, METERING, cluster.metering_role, who)
 
 
 def _binding(namespace: Namespace, name: str, role: str, who: Manifest) -> Manifest:
