@@ -5,6 +5,7 @@ from datetime import timedelta
 import psycopg
 import pytest
 from django.db import OperationalError
+from django.utils import timezone
 from structlog.testing import capture_logs
 
 from controlplane.core.audit import SYSTEM
@@ -85,6 +86,24 @@ def test_an_unexpected_error_backs_off_and_recovers(
     assert next_attempt_at >= failed_at + timedelta(seconds=4)
     assert due_at_once == []
     assert (space.phase, space.attempts) == ("Active", 0)
+
+
+def test_what_is_asked_for_during_a_crashing_pass_does_not_wait_for_the_backoff(
+    world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    AddressSpace.objects.filter(pk=space.pk).update(attempts=9)
+
+    def explode(_namespace: object, _room: object) -> None:
+        address_spaces.nudge_workers(space)
+        raise RuntimeError("unexpected")
+
+    monkeypatch.setattr(world.infra, "ensure_namespace", explode)
+    loop.reconcile(space.id, world.doors)
+    world.now = timezone.now()
+
+    space.refresh_from_db()
+    assert space.attempts == 10
+    assert list(loop.list_due(world.doors)) == [space.id]
 
 
 def test_what_cannot_work_fails_with_words_and_recovers_by_itself(

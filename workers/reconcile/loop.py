@@ -97,20 +97,20 @@ def pause(wait: Wait, waited: timedelta) -> float:
 
 def _pass(mine: Lease, doors: Doors) -> _Passed:
     log = logger.bind(space_id=mine.space_id)
+    space = AddressSpace.objects.select_related("space_plan", "release").get(id=mine.space_id)
     try:
-        return _run_steps(mine, doors)
+        return _run_steps(space, mine, doors)
     except lease.Lost:
         log.warning("lease lost to another worker")
     except Exception as error:
         if outages.is_database_away(error):
             raise  # nothing can be recorded now; the task tells of it in one line
         log.exception("reconcile pass failed")
-        _back_off(mine)
+        _back_off(space, mine)
     return _Passed(None)
 
 
-def _run_steps(mine: Lease, doors: Doors) -> _Passed:
-    space = AddressSpace.objects.select_related("space_plan", "release").get(id=mine.space_id)
+def _run_steps(space: AddressSpace, mine: Lease, doors: Doors) -> _Passed:
     now = doors.clock()
     last = space.last_full_pass_at
     full = last is None or now - last >= FULL_PASS_EVERY
@@ -166,10 +166,11 @@ def _next_look(
     }
 
 
-def _back_off(mine: Lease) -> None:
-    row = AddressSpace.objects.filter(id=mine.space_id)
-    attempts = row.values_list("attempts", flat=True).get() + 1
+def _back_off(space: AddressSpace, mine: Lease) -> None:
+    """Write a later look after a crash, unless somebody asked for one while the pass ran."""
+    attempts = space.attempts + 1
     delay = min(_LONGEST_BACKOFF_SECONDS, 2.0 ** min(attempts, 10)) * random.uniform(0.5, 1.0)
-    row.filter(claimed_by=mine.holder).update(
-        attempts=attempts, next_attempt_at=mine.clock() + timedelta(seconds=delay)
-    )
+    row = AddressSpace.objects.filter(id=space.id, claimed_by=mine.holder)
+    row.update(attempts=attempts)
+    unasked = row.filter(next_attempt_at=space.next_attempt_at)
+    unasked.update(next_attempt_at=mine.clock() + timedelta(seconds=delay))
