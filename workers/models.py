@@ -47,7 +47,7 @@ class MeteredSource(Timestamped):
 
 
 class LandingBatch(Timestamped):
-    """The outbox row of one landing file. Key: ``id`` (also the file's name).
+    """The outbox row of one landing file. Key: ``id`` (the file's name begins with it).
 
     reserved (rows fixed, seq taken) -> landed (file in place) -> committed (in the Delta log).
     ``rows`` is the payload until committed, so that a batch that never landed is written again

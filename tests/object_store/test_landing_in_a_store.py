@@ -1,5 +1,6 @@
 """From states to the Delta log in a bucket: nothing lost, nothing twice, errors in words."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -96,6 +97,50 @@ def test_killed_anywhere_the_next_run_commits_once(
 
     assert rows(root) == sorted([*LANDED_ONCE, *_SECOND])
     assert set(LandingBatch.objects.values_list("state", flat=True)) == {State.COMMITTED}
+
+
+def _cut_short(source: Any, target: Any, _: int) -> None:
+    """What an upload does that is interrupted between two chunks."""
+    target.write(source.read(100))
+    raise KeyboardInterrupt
+
+
+def test_killed_inside_an_upload_the_batch_is_uploaded_again(
+    root: ObjectStore, play: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play(orders=(5, 0))
+    with monkeypatch.context() as killed:
+        killed.setattr(shutil, "copyfileobj", _cut_short)
+        with pytest.raises(KeyboardInterrupt):
+            ingest.ingest()
+    between = LandingBatch.objects.get()
+
+    ingest.ingest()
+
+    assert (between.state, between.path) == (State.RESERVED, "")
+    assert rows(root) == LANDED_ONCE
+
+
+def test_a_second_run_killed_inside_the_same_upload_spoils_nothing(
+    root: ObjectStore, play: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play(orders=(5, 0))
+    landing.reserve_moved()
+    encode = bronze.encode
+
+    def another_lands_first(*arguments: Any) -> bytes:
+        monkeypatch.setattr(bronze, "encode", encode)
+        assert landing.write_reserved(root) == 1
+        monkeypatch.setattr(shutil, "copyfileobj", _cut_short)
+        return encode(*arguments)
+
+    monkeypatch.setattr(bronze, "encode", another_lands_first)
+    with pytest.raises(KeyboardInterrupt):
+        landing.write_reserved(root)
+    monkeypatch.undo()
+
+    assert committer.commit_landed(root) == 1
+    assert rows(root) == LANDED_ONCE
 
 
 _SECOND = [("broker-0", "", 2, 0), ("broker-0", "orders", 2, 7), ("space", "", 2, 0)]

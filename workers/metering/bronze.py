@@ -49,9 +49,9 @@ def encode(batch_id: str, rows: Sequence[SampleRow]) -> bytes:
     return buffer.getvalue()
 
 
-def file_path(batch_id: str, day: date) -> str:
-    """Return where a batch's file belongs, relative to the table."""
-    return f"date={day.isoformat()}/{batch_id}.parquet"
+def file_path(name: str, day: date) -> str:
+    """Return where a file belongs, relative to the table."""
+    return f"date={day.isoformat()}/{name}.parquet"
 
 
 def statistics(file: Any) -> str:

@@ -1,8 +1,9 @@
 """From rows to files: the outbox. Reserve (rows and seq fixed) -> file -> landed.
 
 ``reserve`` runs in the transaction that takes the rows from the sources' states, so a row is in
-the state or in the outbox, never lost between. ``write_reserved`` may be killed anywhere: a batch
-that has no file is written again under the same id.
+the state or in the outbox, never lost between. ``write_reserved`` may be killed anywhere, and run
+twice at once: a batch that has not landed is written again under the same id, and the row names the
+file of one attempt that came to its end.
 """
 
 import errno
@@ -77,7 +78,7 @@ def write_reserved(root: Root) -> int:
     landed = 0
     for batch in _reserved():
         rows = [_row(payload) for payload in batch.rows]
-        path = bronze.file_path(batch.id, rows[0].date)
+        path = bronze.file_path(_file_name(root, batch.id), rows[0].date)
         _write(root, f"{bronze.TABLE}/{path}", bronze.encode(batch.id, rows))
         landed += LandingBatch.objects.filter(
             number=batch.number, state=LandingBatch.State.RESERVED
@@ -98,6 +99,11 @@ def waiting(tenant_id: str, until: datetime) -> int:
 def _reserved() -> Iterator[LandingBatch]:
     batches = LandingBatch.objects.filter(state=LandingBatch.State.RESERVED)
     yield from batches.order_by("number")
+
+
+def _file_name(root: Root, batch_id: str) -> str:
+    """A file of a folder is replaced whole; of a store, an attempt must not touch another's."""
+    return f"{batch_id}-{uuid.uuid4().hex}" if isinstance(root, ObjectStore) else batch_id
 
 
 def _write(root: Root, path: str, content: bytes) -> None:
@@ -148,7 +154,10 @@ def _row(payload: dict[str, Any]) -> SampleRow:
 
 
 def remove_strays(root: Root, older_than: timedelta = timedelta(hours=1)) -> int:
-    """Delete temporary files that a killed process left; return how many. A store has none."""
+    """Delete temporary files that a killed process left; return how many.
+
+    In a store nothing is deleted: what an upload that was cut short left there no table names.
+    """
     if isinstance(root, ObjectStore):
         return 0
     before = timezone.now().timestamp() - older_than.total_seconds()

@@ -60,8 +60,8 @@ class BucketMissing(Unavailable):
 class ObjectStore:
     """A root in an object store: ``url`` is ``s3://bucket/prefix``.
 
-    An empty ``endpoint`` is the region's own of Amazon. A file is there whole or not at all: it
-    appears when its upload is completed, under its final name.
+    An empty ``endpoint`` is the region's own of Amazon. A file appears when its upload is
+    completed; one that an error cuts short may appear too, not whole (``put``).
     """
 
     url: str
@@ -132,9 +132,10 @@ def in_words() -> Iterator[None]:
 
 
 def put(store: ObjectStore, path: str, content: bytes) -> None:
-    """Write one file of the store, replacing one of that name. Idempotent.
+    """Write one file of the store, replacing one of that name.
 
-    It appears when its upload is completed; a batch counts as landed only after this returned.
+    It is whole only when this returned: the engine's stream publishes what it has when an
+    interrupt leaves it. So give each attempt a name of its own, and refer to none that raised.
 
     Raises:
         StoreAway, StoreRefuses, BucketMissing: it was not written.
