@@ -28,24 +28,45 @@ class Signed:
 class Signer:
     """Signs for any host; the certificate between goes with each chain."""
 
-    def __init__(self, name: str = "Example Trust") -> None:
+    def __init__(
+        self,
+        name: str = "Example Trust",
+        *,
+        begins: datetime | None = None,
+        root_life: timedelta = 10 * YEAR,
+        life: timedelta = 10 * YEAR,
+    ) -> None:
         self._root_key, self._key = _key(), _key()
         self._root_name, self._name = _named(f"{name} root"), _named(f"{name} 1")
-        now = datetime.now(UTC)
-        self._root = _sign(self._root_name, self._root_key, self._root_name, self._root_key, now)
-        self._between = _sign(self._name, self._key, self._root_name, self._root_key, now)
+        now = begins or datetime.now(UTC)
+        by = (self._root_name, self._root_key)
+        self._root = _sign(*by, *by, now, lifetime=root_life)
+        self._between = _sign(self._name, self._key, *by, now, lifetime=life)
 
     @property
     def root_pem(self) -> str:
         """Whom clients must trust."""
         return _pem(self._root)
 
-    def sign(self, *hosts: str, now: datetime | None = None, lifetime: timedelta = YEAR) -> Signed:
+    def sign(
+        self,
+        *hosts: str,
+        now: datetime | None = None,
+        lifetime: timedelta = YEAR,
+        purposes: Sequence[x509.ObjectIdentifier] = (),
+    ) -> Signed:
         """Return a new key with its certificate for ``hosts``; the first is the subject."""
         key = _key()
         begins = now or datetime.now(UTC)
         certificate = _sign(
-            _named(hosts[0]), key, self._name, self._key, begins, lifetime=lifetime, hosts=hosts
+            _named(hosts[0]),
+            key,
+            self._name,
+            self._key,
+            begins,
+            lifetime=lifetime,
+            hosts=hosts,
+            purposes=purposes,
         )
         written = key.private_bytes(
             serialization.Encoding.PEM,
@@ -72,6 +93,7 @@ def _sign(
     *,
     lifetime: timedelta = 10 * YEAR,
     hosts: Sequence[str] = (),
+    purposes: Sequence[x509.ObjectIdentifier] = (),
 ) -> x509.Certificate:
     builder = (
         x509.CertificateBuilder()
@@ -92,6 +114,8 @@ def _sign(
     if hosts:
         names = x509.SubjectAlternativeName([_general(each) for each in hosts])
         builder = builder.add_extension(names, critical=False)
+    if purposes:
+        builder = builder.add_extension(x509.ExtendedKeyUsage(purposes), critical=False)
     return builder.sign(issuer_key, hashes.SHA256())
 
 

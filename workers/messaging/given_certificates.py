@@ -8,16 +8,19 @@ import ipaddress
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from workers.messaging.certificates import KeyPair
 
 _WARNED_BEFORE = timedelta(days=21)
+_AUTHORITY_OTHER = "CertificateAuthorityOther"
 _Key = RSAPrivateKey | EllipticCurvePrivateKey
 
 
@@ -47,21 +50,17 @@ def check(
 
     Raises:
         NotUsable: ``CertificateUnreadable``, ``CertificateKeyOther``, ``CertificateNotYetValid``,
-            ``CertificateExpired``, ``CertificateHostMissing`` or ``CertificateAuthorityOther``.
+            ``CertificateExpired``, ``CertificateHostMissing``, ``CertificateUsageOther`` or
+            ``CertificateAuthorityOther``.
     """
     chain = _read_all(certificate_pem, f"tls.crt in {source}")
     key = _read_key(key_pem, f"tls.key in {source}")
     authorities = _read_all(authority_pem, f"ca.crt in {source}") if authority_pem.strip() else []
-    for judge in (_find_other_key(key), _find_time(now), _find_host(host)):
-        problem = judge(chain[0])
-        if problem:
-            raise NotUsable(problem[0], f"The certificate in {source} {problem[1]}")
-    if authorities and not _leads_to(chain, authorities):
-        raise NotUsable(
-            "CertificateAuthorityOther",
-            f"The certificate in {source} is not signed by its ca.crt, nor is one that follows it "
-            "in tls.crt.",
-        )
+    for judge in (_find_other_key(key), _find_time(now), _find_host(host), _find_usage):
+        _refuse(judge(chain[0]), f"The certificate in {source}")
+    _check_signers(chain, source, now)
+    if authorities:
+        _check_authorities(chain[-1], authorities, source, now)
     return Usable(KeyPair(_write_key(key), _write(chain)), _write(authorities))
 
 
@@ -122,13 +121,51 @@ def _find_host(host: str) -> _Judge:
     return judge
 
 
+def _find_usage(certificate: x509.Certificate) -> tuple[str, str] | None:
+    """As clients do (RFC 5280, section 4.2.1.12): no extension means every purpose."""
+    try:
+        purposes = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+    except x509.ExtensionNotFound:
+        return None
+    if ExtendedKeyUsageOID.SERVER_AUTH in purposes:
+        return None
+    return "CertificateUsageOther", "is not for servers: have serverAuth in its extended key usage."
+
+
 def _matches(pattern: str, host: str) -> bool:
     first, _, rest = pattern.partition(".")
     return pattern == host or (first == "*" and rest != "" and host.partition(".")[2] == rest)
 
 
-def _leads_to(chain: Sequence[x509.Certificate], authorities: Sequence[x509.Certificate]) -> bool:
-    return any(_is_signed(each, by) for each in chain for by in authorities)
+def _check_signers(chain: Sequence[x509.Certificate], source: str, now: datetime) -> None:
+    """Check that each certificate of tls.crt signs the one before it (RFC 5246, 7.4.2), and now."""
+    for certificate, by in pairwise(chain):
+        if not _is_signed(certificate, by):
+            told = f"is not signed by the one that follows it in tls.crt, {_subject(by)}."
+            _refuse((_AUTHORITY_OTHER, told), f"That of {_subject(certificate)} in {source}")
+        _refuse(_find_time(now)(by), f"The certificate of {_subject(by)} in tls.crt in {source}")
+
+
+def _check_authorities(
+    last: x509.Certificate, authorities: Sequence[x509.Certificate], source: str, now: datetime
+) -> None:
+    """Check that one of ca.crt signed the last of tls.crt, or is it, and is good now."""
+    signers = [each for each in authorities if each == last or _is_signed(last, each)]
+    if not signers:
+        told = "is not signed by its ca.crt, nor is one that follows it in tls.crt."
+        _refuse((_AUTHORITY_OTHER, told), f"The certificate in {source}")
+    if all(_find_time(now)(each) for each in signers):
+        where = f"The certificate of {_subject(signers[0])} in ca.crt in {source}"
+        _refuse(_find_time(now)(signers[0]), where)
+
+
+def _refuse(problem: tuple[str, str] | None, what: str) -> None:
+    if problem:
+        raise NotUsable(problem[0], f"{what} {problem[1]}")
+
+
+def _subject(certificate: x509.Certificate) -> str:
+    return certificate.subject.rfc4514_string()
 
 
 def _is_signed(certificate: x509.Certificate, by: x509.Certificate) -> bool:

@@ -6,8 +6,9 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.x509.oid import ExtendedKeyUsageOID
 
-from tests.signing import Signed, Signer
+from tests.signing import YEAR, Signed, Signer
 from workers.messaging import given_certificates
 from workers.messaging.given_certificates import NotUsable, Usable
 
@@ -18,7 +19,7 @@ SOURCE = "the secret waypost/spaces-tls"
 
 @pytest.fixture(scope="module")
 def signer() -> Signer:
-    return Signer()
+    return Signer(begins=NOW)
 
 
 @pytest.fixture(scope="module")
@@ -139,9 +140,68 @@ def test_a_host_that_is_not_named_is_told(wildcard: Signed) -> None:
 
 
 def test_another_authority_is_found_before_clients_find_it(wildcard: Signed) -> None:
-    reason, message = refused(wildcard, authority=Signer("Other").root_pem)
+    reason, message = refused(wildcard, authority=Signer("Other", begins=NOW).root_pem)
 
     assert (reason, "not signed by its ca.crt" in message) == ("CertificateAuthorityOther", True)
+
+
+def test_a_root_that_follows_is_the_one_that_signed(signer: Signer, wildcard: Signed) -> None:
+    whole = Signed(wildcard.key_pem, wildcard.chain_pem + signer.root_pem)
+
+    assert check(whole, authority=signer.root_pem).pair.certificate_pem == whole.chain_pem
+    # of two roots, as while an authority is replaced, one is enough
+    both = Signer("Next", begins=NOW - 20 * YEAR).root_pem + signer.root_pem
+    assert check(wildcard, authority=both).authority_pem
+
+
+def test_each_of_the_chain_signs_the_one_before(signer: Signer, wildcard: Signed) -> None:
+    leaf, between = _parts(wildcard.chain_pem)
+    _, unrelated = _parts(Signer("Other", begins=NOW).sign(HOST, now=NOW).chain_pem)
+
+    for chain, authority in (
+        (leaf, signer.root_pem),  # its signer is missing
+        (leaf + unrelated, signer.root_pem),
+        (leaf + unrelated + between, signer.root_pem),
+        (leaf + unrelated, ""),
+    ):
+        reason, _ = refused(Signed(wildcard.key_pem, chain), authority=authority)
+        assert reason == "CertificateAuthorityOther"
+
+
+def test_the_time_of_all_that_sign_is_looked_at(wildcard: Signed) -> None:
+    old = Signer("Old", begins=NOW - timedelta(days=30), root_life=YEAR, life=timedelta(days=40))
+    given, later = old.sign(HOST, now=NOW), NOW + timedelta(days=20)
+
+    assert check(given, authority=old.root_pem).authority_pem == old.root_pem
+    assert refused(given, now=later) == (
+        "CertificateExpired",
+        f"The certificate of CN=Old 1 in tls.crt in {SOURCE} ran out on 2026-06-11 00:00 UTC.",
+    )
+    gone = Signer("Gone", begins=NOW - YEAR, root_life=timedelta(days=30), life=2 * YEAR)
+    reason, message = refused(gone.sign(HOST, now=NOW), authority=gone.root_pem)
+    assert reason == "CertificateExpired"
+    assert f"The certificate of CN=Gone root in ca.crt in {SOURCE} ran out on" in message
+
+
+def test_one_for_clients_only_is_refused(signer: Signer) -> None:
+    client, server, any_ = (
+        ExtendedKeyUsageOID.CLIENT_AUTH,
+        ExtendedKeyUsageOID.SERVER_AUTH,
+        ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE,
+    )
+
+    for bad in ([client], [any_]):  # OpenSSL takes "any" for no purpose
+        reason, message = refused(signer.sign(HOST, now=NOW, purposes=bad))
+        assert reason == "CertificateUsageOther"
+        assert message.startswith(f"The certificate in {SOURCE} is not for servers:")
+    assert check(signer.sign(HOST, now=NOW, purposes=[client, server])).authority_pem == ""
+
+
+def _parts(chain_pem: str) -> list[str]:
+    return [
+        each.public_bytes(serialization.Encoding.PEM).decode()
+        for each in x509.load_pem_x509_certificates(chain_pem.encode())
+    ]
 
 
 @pytest.mark.parametrize(("days", "warned_days"), [(365, 21), (90, 15), (1, 1 / 6)])
