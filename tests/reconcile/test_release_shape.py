@@ -25,6 +25,7 @@ from workers import fleet
 from workers.fleet import Policy
 from workers.infra.base import EngineImages
 from workers.messaging.brokers import render
+from workers.messaging.brokers.desired import DesiredBroker, Place
 from workers.messaging.routers import config
 from workers.reconcile import configured, loop
 from workers.reconcile.outcome import Wait
@@ -284,6 +285,34 @@ def test_an_older_worker_restarts_nothing_that_the_newer_one_moved(
     latest = rollouts.latest()
     assert latest is not None
     assert (latest.release.number, latest.state) == (2, "Done")
+
+
+def test_an_older_worker_writes_nothing_to_a_space_that_was_moved(
+    world: World,
+    versions: list[Version],
+    moved: list[AddressSpace],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    old, new = versions
+    rendered = render.files
+
+    def with_older_live_files(broker: DesiredBroker, place: Place) -> dict[str, str]:
+        files = dict(rendered(broker, place))
+        return {**files, "broker.xml": f"{files['broker.xml']}<!-- older -->"}
+
+    for _ in range(6):
+        new.act(moved)
+    before = AddressSpace.objects.values().get(pk=moved[0].pk)
+    files = {key: each.spec.files for key, each in world.infra.instances.items()}
+    world.now += 2 * loop.FULL_PASS_EVERY
+    writes = world.writes
+
+    monkeypatch.setattr(render, "files", with_older_live_files)
+    old.act(moved)
+
+    assert world.writes == writes
+    assert {key: each.spec.files for key, each in world.infra.instances.items()} == files
+    assert AddressSpace.objects.values().get(pk=moved[0].pk) == before
 
 
 def test_a_version_that_was_put_back_is_the_newer_one(

@@ -19,7 +19,7 @@ from django.db.models import F, Q
 
 from controlplane.core import outages
 from tenants.models import Address, AddressSpace, MessagingUser
-from workers.reconcile import address_space, lease, status, work
+from workers.reconcile import address_space, lease, rolling, status, work
 from workers.reconcile.doors import Doors
 from workers.reconcile.lease import Lease
 from workers.reconcile.outcome import Done, Failed, Outcome, Wait
@@ -115,6 +115,9 @@ def _run_steps(space: AddressSpace, mine: Lease, doors: Doors) -> _Passed:
     last = space.last_full_pass_at
     full = last is None or now - last >= FULL_PASS_EVERY
     loaded = work.load(space, now=now, full=full, has_mesh=doors.routing.has_mesh)
+    replaced = rolling.find_replaced(loaded, doors)
+    if replaced is not None:
+        return _Passed(replaced)  # not even the time of the next look: a newer worker has its own
     steps: list[status.StepState] = []
     outcome: Outcome = Done()
     for step, outcome in address_space.run(loaded, doors):

@@ -39,11 +39,8 @@ def ensure(
     seen = {spec.name: infra.ensure_instance(spec, may_restart=False) for spec in specs}
     held = [spec for spec in specs if seen[spec.name].held_back]
     work.held_back |= {spec.name for spec in held}
-    if held and _is_of_another_shape(work, ours := configured.release(doors)):
-        if work.is_settled:
-            held = []
-        elif rollouts.is_outdated(ours.revision):
-            return Wait(_LONG_SECONDS, _REPLACED)
+    if held and work.is_settled and _is_of_another_shape(work, configured.release(doors)):
+        held = []
     down = _find_down(work, seen, answers, ask=bool(held))
     chosen = choose([spec.name for spec in held], seen, down)
     if chosen is not None:
@@ -57,11 +54,24 @@ def ensure(
     return explain(work) if specs and len(down) == len(specs) else Done()
 
 
+def find_replaced(work: Work, doors: Doors) -> Wait | None:
+    """Return the wait for newer workers when the space is theirs alone, None when it is ours too.
+
+    A space of another shape than ours, after a newer version was rolled out: whatever we wrote to
+    it, files that engines reload included, would be of the older version.
+    """
+    if work.release is None:
+        return None
+    ours = configured.release(doors)
+    if _is_of_another_shape(work, ours) and rollouts.is_outdated(ours.revision):
+        return Wait(_LONG_SECONDS, _REPLACED)
+    return None
+
+
 def _is_of_another_shape(work: Work, ours: EngineImages) -> bool:
     """Return whether we make instances in another way than the space was given.
 
-    Then what differs is no change of a settled space: it waits for its wave of the rollout. And a
-    space that was moved by a newer worker than we are is that worker's business.
+    Then what differs is no change of a settled space: it waits for its wave of the rollout.
     """
     return work.release is not None and work.release.shape != ours.shape
 
