@@ -1,15 +1,16 @@
 """The one writer of the bronze table: adds landed files to its Delta log without copying them.
 
-One commit a run, under the lease ``bronze-committer``. Which batches a commit takes in is fixed in
+One run at a time, under the lease ``bronze-committer``. Which batches a commit takes in is fixed in
 the database before it (``commit_number``), and the number is the commit's Delta transaction id:
 so a run that was killed after the commit finds it done, and two runs at once cannot both commit.
 """
 
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import structlog
 from deltalake import CommitProperties, DeltaTable, Transaction
@@ -28,6 +29,8 @@ logger = structlog.get_logger(__name__)
 
 APP = "bronze-committer"
 _LEASE_SECONDS = 120
+# Batches in one commit: after days of an outage a run that is cut off has got on by some commits.
+_MOST = 500
 # Invoices pin table versions for the audit period (lakehouse.tables keeps the same).
 _KEPT = "interval 4018 days"
 _KEPT_ROWS = timedelta(days=40)
@@ -52,7 +55,9 @@ def commit_landed(root: Root) -> int:
             return 0
         table = ensure_table(root)
         finished = _finish(table, root)
-        return finished + (_finish(table, root) if _number_landed(table) else 0)
+        while _number_landed(table) and (newest := _finish(table, root)):
+            finished += newest
+        return finished
 
 
 def ensure_table(root: Root) -> DeltaTable:
@@ -92,8 +97,9 @@ def commit_files(table: DeltaTable, root: Root, paths: Sequence[str], number: in
     """
     if (table.transaction_version(APP) or 0) >= number:
         return False
+    open_file = roots.reader(root)
     table.create_write_transaction(
-        [_add_action(root, path) for path in paths],
+        [_add_action(open_file, path) for path in paths],
         mode="append",
         schema=bronze.schema(),
         partition_by=["date"],
@@ -104,12 +110,12 @@ def commit_files(table: DeltaTable, root: Root, paths: Sequence[str], number: in
 
 
 def _number_landed(table: DeltaTable) -> int:
-    """Fix which batches the next commit takes in; return how many."""
+    """Fix which batches the next commit takes in, at most ``_MOST``; return how many."""
     with transaction.atomic():
         landed = LandingBatch.objects.select_for_update().filter(
             state=LandingBatch.State.LANDED, commit_number__isnull=True
         )
-        numbers = list(landed.values_list("number", flat=True))
+        numbers = list(landed.order_by("number").values_list("number", flat=True)[:_MOST])
         last = LandingBatch.objects.aggregate(last=Max("commit_number"))["last"] or 0
         following = max(last, table.transaction_version(APP) or 0) + 1
         return LandingBatch.objects.filter(number__in=numbers).update(commit_number=following)
@@ -145,9 +151,9 @@ def forget_committed() -> int:
     return deleted
 
 
-def _add_action(root: Root, path: str) -> AddAction:
+def _add_action(open_file: Callable[[str], Any], path: str) -> AddAction:
     partition = PurePosixPath(path).parent.name.removeprefix("date=")
-    with roots.open_file(root, f"{bronze.TABLE}/{path}") as file:
+    with open_file(f"{bronze.TABLE}/{path}") as file:
         return AddAction(
             path=path,
             size=file.size(),

@@ -7,7 +7,7 @@ write and read single files. All of it speaks to the store through the engine of
 
 import io
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -146,11 +146,12 @@ def put(store: ObjectStore, path: str, content: bytes) -> None:
             shutil.copyfileobj(io.BytesIO(content), stream, _BUFFER // 2)
 
 
-def open_file(root: Root, path: str) -> Any:
-    """Return one file for random reads (``pyarrow.NativeFile``)."""
+def reader(root: Root) -> Callable[[str], Any]:
+    """Return what opens a file under ``root`` for random reads (``pyarrow.NativeFile``)."""
     if isinstance(root, ObjectStore):
-        return _file_system(root).open_input_file(path)
-    return pa.OSFile(str(root / path))
+        files = _file_system(root)  # one client for all of them
+        return lambda path: files.open_input_file(path)
+    return lambda path: pa.OSFile(str(root / path))
 
 
 def _file_system(store: ObjectStore) -> Any:

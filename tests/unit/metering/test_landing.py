@@ -152,6 +152,22 @@ def test_batch_landed_while_a_commit_was_killed_waits_for_the_next_number(
     assert len(rows(root)) == 6
 
 
+def test_what_an_outage_left_is_taken_in_by_several_commits(
+    root: Path, play: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(committer, "_MOST", 2)
+    for count in range(1, 6):
+        play(orders=(count, 0))
+        landing.reserve_moved()
+    landing.write_reserved(root)
+
+    assert committer.commit_landed(root) == 5
+
+    numbers = LandingBatch.objects.order_by("number").values_list("commit_number", flat=True)
+    assert list(numbers) == [1, 1, 2, 2, 3]
+    assert len(rows(root)) == 15
+
+
 def test_commit_from_an_old_view_of_the_table_is_refused(
     root: Path, play: Callable[..., None]
 ) -> None:
