@@ -33,6 +33,11 @@ ADDITIONS: dict[str, tuple[Resource, str, dict[str, Any]]] = {
         "messaging",
         {"spec": {"ports": [{"name": "more", "port": 9999, "protocol": "TCP"}]}},
     ),
+    "same port of another protocol": (
+        resources.SERVICE,
+        "messaging",
+        {"spec": {"ports": [{"name": "more", "port": 5671, "protocol": "UDP"}]}},
+    ),
     "outside address": (
         resources.SERVICE,
         "messaging",

@@ -128,3 +128,22 @@ def test_everything_that_is_built_is_settled_by_itself() -> None:
     for manifest in built:
         wanted = difference.stamped(manifest)
         assert difference.is_settled(resources.of(manifest), wanted, copy.deepcopy(wanted))
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_port_of_another_protocol_is_another_port(is_first: bool) -> None:
+    wanted = difference.stamped(endpoints.service(cluster(), SPACE, Kind.ROUTER))
+    (ours,) = wanted["spec"]["ports"]
+    theirs = {**ours, "name": "more", "protocol": "UDP"}
+    both = [theirs, ours] if is_first else [ours, theirs]
+    live = changed(wanted, "spec", "ports", to=both)
+
+    assert difference.holds(live, wanted)
+    assert difference.additions(resources.SERVICE, wanted, live) == ["/spec/ports"]
+
+
+def test_a_port_without_a_protocol_is_of_tcp() -> None:
+    wanted = {"ports": [{"containerPort": 1}, {"containerPort": 1, "protocol": "UDP"}]}
+    live = {"ports": [{"containerPort": 1, "protocol": each} for each in ("UDP", "TCP")]}
+
+    assert difference.holds(live, wanted)

@@ -13,13 +13,14 @@ from typing import Any
 from workers.infra.kubernetes.resources import Manifest, Resource
 
 DIGEST = "waypost.io/desired"
+_PORT = "port"
 # Lists that the API merges by a key of their elements; admission may add elements of its own.
 # Source: Kubernetes API reference, "patch merge key" of each field.
 _KEYS = {
     "containers": "name",
     "initContainers": "name",
     "env": "name",
-    "ports": "port",
+    "ports": _PORT,
     "volumes": "name",
     "volumeMounts": "mountPath",
     "imagePullSecrets": "name",
@@ -117,4 +118,6 @@ def _paired(
 
 def _identity(element: Mapping[str, Any], key: str) -> str:
     value = element.get(key) or element.get("containerPort")
+    if key == _PORT:  # the API's key of ports has the protocol too
+        return f"{value}/{element.get('protocol', 'TCP')}"
     return str(value.get("name")) if isinstance(value, Mapping) else str(value)
