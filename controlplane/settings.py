@@ -68,7 +68,8 @@ def lakehouse(root: str) -> str:
         raise ImproperlyConfigured(
             f"WAYPOST_LAKEHOUSE_ROOT must be a folder or s3://bucket/prefix, not {root!r}"
         )
-    return root
+    # Absolute, because jobs run in a folder of their own.
+    return root if "://" in root else str(Path(root).absolute())
 
 
 def database(url: str) -> dict[str, Any]:
@@ -97,7 +98,7 @@ CSRF_TRUSTED_ORIGINS = words("WAYPOST_CSRF_TRUSTED_ORIGINS", "")
 PUBLIC_URL = text("WAYPOST_PUBLIC_URL", "http://127.0.0.1:8000")
 
 # The state folder of the embedded default; in a cluster only the lakehouse root is used.
-STATE_DIR = Path(text("WAYPOST_STATE_DIR", str(BASE_DIR / ".waypost")))
+STATE_DIR = Path(text("WAYPOST_STATE_DIR", str(BASE_DIR / ".waypost"))).absolute()
 # A folder, or s3://bucket/prefix in an S3-compatible object store; only workers read the latter.
 LAKEHOUSE_ROOT = lakehouse(text("WAYPOST_LAKEHOUSE_ROOT", str(STATE_DIR / "lakehouse")))
 LAKEHOUSE_ENDPOINT = text("WAYPOST_LAKEHOUSE_ENDPOINT")  # empty: the region's own of Amazon

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,19 @@ STORE = {
 PIPELINE = [sys.executable, "-m", "lakehouse.jobs.pipeline", "--root", "s3://lake/usage"]
 
 
-@pytest.mark.parametrize("root", ["s3://lake", "s3://lake/a/b_c", "/var/lib/lakehouse", "relative"])
+@pytest.mark.parametrize("root", ["s3://lake", "s3://lake/a/b_c", "/var/lib/lakehouse"])
 def test_folders_and_prefixes_are_roots(root: str) -> None:
     assert source.lakehouse(root) == root
+
+
+def test_a_folder_is_the_same_one_for_a_job_that_runs_elsewhere(tmp_path: Path) -> None:
+    """Jobs run in a folder of their own: what they are told must not depend on it."""
+    what, state = "s.LAKEHOUSE_ROOT, s.STATE_DIR", {"WAYPOST_STATE_DIR": "state"}
+    told = shown(what, tmp_path, {**state, "WAYPOST_LAKEHOUSE_ROOT": "lake"}).stdout
+    derived = shown(what, tmp_path, state).stdout
+
+    assert told.split() == [str(tmp_path / "lake"), str(tmp_path / "state")]
+    assert derived.split() == [str(tmp_path / "state" / "lakehouse"), str(tmp_path / "state")]
 
 
 @pytest.mark.parametrize(
@@ -36,10 +47,18 @@ def test_other_addresses_stop_the_start(root: str) -> None:
 
 def started(**variables: str) -> "subprocess.CompletedProcess[str]":
     """Return what reading the settings says in a process of its own."""
-    show = "from controlplane import settings as s; print(s.LAKEHOUSE_ACCESS_KEY)"
+    return shown("s.LAKEHOUSE_ACCESS_KEY", source.BASE_DIR, variables)
+
+
+def shown(
+    what: str, folder: Path, variables: Mapping[str, str]
+) -> "subprocess.CompletedProcess[str]":
+    """Return the same of a process that runs in ``folder`` and prints ``what``."""
+    show = f"from controlplane import settings as s; print({what})"
     return subprocess.run(
         [sys.executable, "-c", show],
-        env={**os.environ, **variables},
+        env={"PYTHONPATH": str(source.BASE_DIR), **os.environ, **variables},
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
