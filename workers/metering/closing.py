@@ -32,8 +32,9 @@ logger = structlog.get_logger(__name__)
 
 # Of the transforms; part of every manifest.
 PIPELINE_VERSION = "1"
-# So long after the request are silent instances asked again before the invoice is held.
-PATIENCE = timedelta(minutes=2)
+# So long after the request are silent instances asked again before the invoice is held. Longer than
+# workers take to give metering its rights in every space (``reconcile.loop.FULL_PASS_EVERY``).
+PATIENCE = timedelta(minutes=7)
 _LEASE_SECONDS = 900
 _WAIT_SECONDS = 20
 _STEPS = ("last samples", "landing", "pipeline", "recompute", "gate")

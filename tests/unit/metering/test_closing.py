@@ -39,6 +39,7 @@ from workers.metering import (
 from workers.metering.last_samples import LastSampler
 from workers.metering.pipeline import PipelineBusy, PipelineFailed, Report, Table
 from workers.models import LandingBatch, MeteredSource
+from workers.reconcile import loop
 
 pytestmark = pytest.mark.django_db
 State = Invoice.State
@@ -294,6 +295,32 @@ def test_close_is_held_by_an_instance_or_space_that_cannot_be_read(
 
     assert waiting == State.CLOSING
     assert reasons(invoice) == {"samples.silent"}
+
+
+def test_a_close_after_an_upgrade_waits_until_metering_has_its_rights(
+    owner: Tenant,
+    space: AddressSpace,
+    readers: FakeReaders,
+    shows: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Workers bind metering's account in a space's namespace at the space's next full pass."""
+
+    def refuse(_: AddressSpace) -> None:
+        raise InfraError("pods is forbidden", reason="ClusterForbidden", retry=False)
+
+    shows(orders=(5, 0))
+    invoice = close_now(owner)
+    since = timezone.now() - loop.FULL_PASS_EVERY - timedelta(minutes=1)
+    Invoice.objects.filter(pk=invoice.pk).update(updated_at=since)
+
+    with monkeypatch.context() as unbound:
+        unbound.setattr(readers, "find", refuse)
+        closing.close(invoice.id, readers)
+    waiting = Invoice.objects.get(pk=invoice.pk).state
+    closing.close(invoice.id, readers)
+
+    assert [waiting, Invoice.objects.get(pk=invoice.pk).state] == [State.CLOSING, State.DRAFT]
 
 
 def test_close_waits_for_another_committer(
