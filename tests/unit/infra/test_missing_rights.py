@@ -133,3 +133,42 @@ def test_any_other_refusal_of_a_binding_ends_the_pass(name: str, reason: str) ->
 
     with pytest.raises(InfraError, match=name):
         KubernetesInfra(api, cluster()).ensure_namespace(SPACE, ROOM)
+
+
+@pytest.mark.parametrize("reason", ["PullSecretMissing", "PullSecretUnfit", "ClusterForbidden"])
+def test_a_space_that_serves_goes_on_without_a_new_pull_secret(reason: str) -> None:
+    api = with_namespace(PullSecret(reason))
+    infra = KubernetesInfra(api, cluster())
+
+    with pytest.raises(InfraError) as new:
+        infra.ensure_namespace(SPACE, ROOM)
+    infra.ensure_instance(broker())
+    infra.ensure_namespace(SPACE, ROOM)
+
+    assert new.value.reason == reason
+    assert ("Secret", "pull-pull") not in api.held
+
+
+def test_a_cluster_that_is_busy_is_asked_again_for_the_pull_secret() -> None:
+    infra = KubernetesInfra(with_namespace(PullSecret("ClusterBusy")), cluster())
+    infra.ensure_instance(broker())
+
+    with pytest.raises(InfraError) as busy:
+        infra.ensure_namespace(SPACE, ROOM)
+
+    assert busy.value.reason == "ClusterBusy"
+
+
+class PullSecret(Limited):
+    """Has no original to copy, for a reason."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__()
+        self._why = reason
+        if reason == "PullSecretUnfit":
+            self.held["Secret", "pull"] = {"metadata": {"name": "pull"}, "type": "Opaque"}
+
+    def find(self, resource: Resource, namespace: str | None, name: str) -> Manifest | None:
+        if resource is resources.SECRET and self._why.startswith("Cluster"):
+            raise InfraError(name, reason=self._why, retry=False)
+        return super().find(resource, namespace, name)

@@ -19,27 +19,42 @@ logger = structlog.get_logger(__name__)
 # Source: Kubernetes documentation, "Types of Secret".
 _TYPES = frozenset({"kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg"})
 
+# What only a person can mend: a space that serves does not wait for it.
+_LASTING = frozenset({"PullSecretMissing", "PullSecretUnfit", "ClusterForbidden"})
+
 
 def ensure(api: Api, cluster: Cluster, namespace: Namespace, snapshot: Snapshot) -> Sequence[str]:
     """Bring the copies up to their originals; return their names. Idempotent.
 
+    A space that has a copy or instances serves without a new one; what is in the way is logged.
+
     Raises:
-        InfraError: an original is not there and was never copied here, or is of another type.
+        InfraError: an original is not there, is of another type or may not be read, and the space
+            is a new one.
     """
     names = []
     for original in cluster.images.pull_secrets:
         name = isolation.pull_secret_name(original)
         names.append(name)
-        found = api.find(resources.SECRET, cluster.control_namespace, original)
-        if found is not None:
-            _check(found, original)
-            snapshot.ensure(isolation.pull_secret(namespace, found))
-        elif name in snapshot.of(resources.SECRET):
-            # What runs may need it again; a new one is copied when it comes.
-            logger.warning("a pull secret is gone", secret=original)
-        else:
-            raise _missing(cluster, original)
+        try:
+            found = _find(api, cluster, original)
+        except InfraError as error:
+            is_new = not snapshot.of(resources.STATEFUL_SET)
+            is_copied = name in snapshot.of(resources.SECRET)
+            if error.reason not in _LASTING or (is_new and not is_copied):
+                raise
+            logger.warning("a pull secret is not copied", secret=original, reason=str(error))
+            continue
+        snapshot.ensure(isolation.pull_secret(namespace, found))
     return names
+
+
+def _find(api: Api, cluster: Cluster, original: str) -> Manifest:
+    found = api.find(resources.SECRET, cluster.control_namespace, original)
+    if found is None:
+        raise _missing(cluster, original)
+    _check(found, original)
+    return found
 
 
 def _check(found: Manifest, original: str) -> None:
