@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 
 import pytest
+from kubernetes.client import ApiClient
 
 from tests.unit.infra.places import SPACE
-from workers.infra.base import InfraError
+from workers.infra.base import CertificateProblem, InfraError
 from workers.infra.kubernetes import public_certificates
+from workers.infra.kubernetes.api import Api
+from workers.infra.kubernetes.cluster import Issuer
 from workers.infra.kubernetes.resources import Manifest, Resource
 from workers.infra.kubernetes.snapshot import Snapshot
 
@@ -14,11 +17,13 @@ from workers.infra.kubernetes.snapshot import Snapshot
 class Refusing(Snapshot):
     """Of a cluster that answers every question with the same refusal."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, *, retry: bool = False) -> None:
+        super().__init__(Api(ApiClient()), SPACE.name, "waypost.waypost")
         self._reason = reason
+        self._retry = retry
 
     def of(self, resource: Resource) -> Mapping[str, Manifest]:
-        raise InfraError(resource.kind, reason=self._reason, retry=False)
+        raise InfraError(resource.kind, reason=self._reason, retry=self._retry)
 
 
 def test_a_right_that_is_not_used_need_not_be_there() -> None:
@@ -28,3 +33,21 @@ def test_a_right_that_is_not_used_need_not_be_there() -> None:
 def test_any_other_refusal_is_told() -> None:
     with pytest.raises(InfraError, match="Certificate"):
         public_certificates.forget(Refusing("ClusterBusy"), SPACE)
+
+
+@pytest.mark.parametrize(
+    ("reason", "retry"),
+    [
+        ("AdmissionUnanswered", True),
+        ("ClusterForbidden", False),
+        ("AdmissionAdds", False),
+        ("FieldConflict", False),
+    ],
+)
+def test_a_refusal_of_the_certificate_ends_no_pass(reason: str, retry: bool) -> None:
+    wanted = public_certificates.build(Issuer(name="public"), SPACE, "wp-a.example.org")
+
+    with pytest.raises(CertificateProblem, match="Certificate") as told:
+        public_certificates.issued(Refusing(reason, retry=retry), wanted)
+
+    assert (told.value.reason, told.value.retry) == (reason, retry)

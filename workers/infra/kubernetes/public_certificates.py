@@ -55,19 +55,13 @@ def issued(snapshot: Snapshot, wanted: Manifest) -> GivenCertificate:
     """Return what cert-manager made of ``wanted``, asking for it first.
 
     Raises:
-        CertificateProblem: ``CertManagerMissing``, or ``CertificatePending`` until it is issued.
+        CertificateProblem: ``CertManagerMissing``, ``CertificatePending`` until it is issued, or
+            what the cluster says against the ``Certificate``.
     """
     try:
         live = snapshot.ensure(wanted)
     except InfraError as error:
-        if error.reason != "KindMissing":
-            raise
-        raise CertificateProblem(
-            "cert-manager is not installed in the cluster, so nobody issues certificates: install "
-            "it, or choose another source in `spaces.endpoint.certificate`.",
-            reason="CertManagerMissing",
-            retry=False,
-        ) from error
+        raise _refused(error) from error
     where = f"{wanted['metadata']['namespace']}/{NAME}"
     said = _ready_message(live) or "It has said nothing about it yet."
     secret = snapshot.of(resources.SECRET).get(SECRET)
@@ -79,6 +73,18 @@ def issued(snapshot: Snapshot, wanted: Manifest) -> GivenCertificate:
         )
     remedy = f"cert-manager replaces it: see what keeps it from that. It says: {said}"
     return _given(secret, f"the secret {where}-tls of cert-manager", remedy)
+
+
+def _refused(error: InfraError) -> CertificateProblem:
+    """Return the refusal of a ``Certificate`` as one of the certificate alone: spaces serve on."""
+    if error.reason != "KindMissing":
+        return CertificateProblem(str(error), reason=error.reason, retry=error.retry)
+    return CertificateProblem(
+        "cert-manager is not installed in the cluster, so nobody issues certificates: install "
+        "it, or choose another source in `spaces.endpoint.certificate`.",
+        reason="CertManagerMissing",
+        retry=False,
+    )
 
 
 def forget(snapshot: Snapshot, namespace: Namespace) -> None:
