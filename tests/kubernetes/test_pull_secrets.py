@@ -134,6 +134,24 @@ def test_a_secret_that_is_no_pull_secret_is_copied_nowhere(
     assert api.list(resources.SECRET, namespace.name, {}) == []
 
 
+def test_a_space_that_ends_keeps_its_volumes_and_no_credentials(
+    core: Any, api: Api, pulling: Cluster, namespace: Namespace
+) -> None:
+    put(core, "registry", "one")
+    infra = KubernetesInfra(api, pulling)
+    infra.ensure_namespace(namespace, ROOM)
+    infra.ensure_instance(broker(namespace))
+    infra.ensure_endpoint(namespace, "broker-0")
+    before = copied(api, namespace)
+
+    infra.delete_endpoint(namespace)
+    infra.delete_instance(namespace, "broker-0", keep_volume=True)
+
+    assert before is not None
+    assert api.list(resources.SECRET, namespace.name, {}) == []
+    assert api.find(resources.NAMESPACE, None, namespace.name) is not None
+
+
 @pytest.fixture
 def installed(kubeconfig: Path, core: Any, tmp_path: Path) -> Iterator[Cluster]:
     """The cluster as a chart with a pull secret describes it."""

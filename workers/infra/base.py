@@ -192,7 +192,7 @@ class Infra(Protocol):
         ...
 
     def delete_endpoint(self, namespace: Namespace) -> None:
-        """Remove what leads to the space; its instances stay."""
+        """Remove what leads to a space that ends, and registry credentials; its instances stay."""
         ...
 
     def delete_namespace(self, namespace: Namespace) -> bool:

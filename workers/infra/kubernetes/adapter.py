@@ -193,6 +193,9 @@ class KubernetesInfra:
         for resource in (*_OUTSIDE, resources.SERVICE, *shown):
             for each in self._list_endpoint(resource, namespace):
                 self._api.delete(resource, namespace.name, name_of(each))
+        # Nothing is pulled for a space that ends; its namespace may stay with kept volumes.
+        for each in self._api.list(resources.SECRET, namespace.name, labels.PULL_SECRET):
+            self._api.delete(resources.SECRET, namespace.name, name_of(each))
         self._snapshots.pop(namespace.name, None)
 
     def delete_namespace(self, namespace: Namespace) -> bool:
