@@ -118,7 +118,7 @@ def _environment() -> dict[str, str]:
     return {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("WAYPOST_", "DJANGO_")) or name in _PASSED_ON
+        if not name.startswith(("WAYPOST_", "DJANGO_", "AWS_")) or name in _PASSED_ON
     }
 
 
@@ -137,10 +137,11 @@ def _access(root: Root) -> dict[str, str]:
 def _report(code: int, out: str, err: str) -> Report:
     lines = [line for line in out.splitlines() if line.startswith("{")]
     answer: dict[str, Any] = json.loads(lines[-1]) if lines else {}
+    if code != 0 or "error" in answer or not answer:
+        logger.error("the pipeline job failed", exit_code=code, stderr=err[-4000:])
     if "error" in answer:
         raise PipelineFailed(answer["error"]["message"], code=answer["error"]["code"])
     if code != 0 or not answer:
-        logger.error("the pipeline job failed", exit_code=code, stderr=err[-4000:])
         raise PipelineFailed(
             f"The usage pipeline ended with exit code {code}. No sample is lost and it runs again "
             "by itself; the worker's log has the reason."

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from structlog.testing import capture_logs
 
 from controlplane.core import leases
 from workers.metering import pipeline
@@ -40,13 +41,15 @@ def test_run_reads_the_line_of_the_job(root: Path, job: Callable[[str], None]) -
 
 def test_run_passes_on_the_job_s_own_words(root: Path, job: Callable[[str], None]) -> None:
     said = {"error": {"code": "lakehouse.jars_missing", "message": "run `make setup`"}}
-    job(f"import sys; print('''{json.dumps(said)}'''); sys.exit(2)")
+    why = "print('the server said 501', file=sys.stderr)"
+    job(f"import sys; {why}; print('''{json.dumps(said)}'''); sys.exit(2)")
 
-    with pytest.raises(PipelineFailed) as failed:
+    with capture_logs() as logged, pytest.raises(PipelineFailed) as failed:
         pipeline.run(root)
 
     assert failed.value.error_code == "lakehouse.jars_missing"
     assert failed.value.message == "run `make setup`"
+    assert "the server said 501" in logged[0]["stderr"]
 
 
 @pytest.mark.parametrize("code", ["raise SystemExit(1)", "import os; os.kill(os.getpid(), 9)", ""])
@@ -86,10 +89,11 @@ def test_run_gives_the_job_no_secret(
     root: Path, job: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WAYPOST_SECRET_KEYS", "s3cret")
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "of somebody else's account")
     monkeypatch.setenv("WAYPOST_CACHE", "/cache")
     job(
         "import json, os\n"
-        "names = [n for n in os.environ if n.startswith(('WAYPOST_', 'DJANGO_'))]\n"
+        "names = [n for n in os.environ if n.startswith(('WAYPOST_', 'DJANGO_', 'AWS_'))]\n"
         f"print(json.dumps({{**{REPORT!r}, 'rows': dict.fromkeys(names, 1)}}))"
     )
 
