@@ -3,10 +3,12 @@
 A root is ``s3://bucket/prefix`` outside and ``s3a://`` for Hadoop. Where the store is comes from
 ``WAYPOST_LAKEHOUSE_ENDPOINT`` and ``_REGION``, the keys from ``_ACCESS_KEY`` and ``_SECRET_KEY``
 (or files that the same names with ``_FILE`` name). The keys travel in the environment of the Java
-machine alone: Spark's settings, which get printed and sent about, never hold them.
+machine: we put them into none of Spark's settings, which get printed and sent about. (Spark itself
+copies them from there into its Hadoop configuration, for its driver and executors.)
 """
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,7 +56,7 @@ _MEANINGS: tuple[tuple[tuple[str, ...], type[LakehouseError], str], ...] = (
     (
         ("ConnectException", "UnknownHostException", "SdkClientException", "Status Code: 5"),
         StoreAway,
-        "does not answer: look at WAYPOST_LAKEHOUSE_ENDPOINT and _REGION",
+        "gives no usable answer: look at WAYPOST_LAKEHOUSE_ENDPOINT and _REGION",
     ),
 )
 
@@ -108,7 +110,7 @@ def give_keys(root: str) -> None:
 
 @contextmanager
 def in_words(root: str) -> Iterator[None]:
-    """Put what the store refuses into words; errors of a root in a folder pass.
+    """Put what the store refuses into words, its own on stderr; errors of a folder pass.
 
     Raises:
         StoreAway, StoreRefuses, BucketMissing: in place of Spark's error.
@@ -121,6 +123,7 @@ def in_words(root: str) -> Iterator[None]:
         refusal = _refusal(str(error)) if is_store(root) else None
         if refusal is None:
             raise
+        sys.stderr.write(f"{error}"[:2000] + "\n")  # stdout is for the job's one line
         raise refusal from error
 
 

@@ -1,5 +1,6 @@
 """From states to the Delta log in a bucket: nothing lost, nothing twice, errors in words."""
 
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,6 +10,7 @@ import pytest
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 from pytest_django import Settings
+from structlog.testing import capture_logs
 
 from controlplane.core.errors import WaypostError
 from controlplane.embedded import ports
@@ -214,7 +216,6 @@ def test_a_store_in_the_way_is_said_and_loses_nothing(
     break_it: Callable[[ObjectStore, Door], ObjectStore],
     code: str,
     has_table: bool,
-    caplog: pytest.LogCaptureFixture,
 ) -> None:
     if has_table:
         committer.ensure_table(root)
@@ -223,7 +224,8 @@ def test_a_store_in_the_way_is_said_and_loses_nothing(
 
     with pytest.raises(WaypostError) as refused:
         ingest.ingest()
-    rounds.land()  # the beat's round says it and goes on
+    with capture_logs() as logged:
+        rounds.land()  # the beat's round says it and goes on
     waiting = LandingBatch.objects.filter(state=State.RESERVED).count()
     play(orders=(7, 0))  # and sampling needs no store
     sampled = MeteredSource.objects.get(source__endswith="broker-0").addresses["orders"]
@@ -233,7 +235,9 @@ def test_a_store_in_the_way_is_said_and_loses_nothing(
 
     assert refused.value.error_code == code
     assert "Nothing is lost" in refused.value.message
-    assert root.secret_key not in f"{refused.value.message}{refused.value.__cause__}{caplog.text}"
+    assert "Error performing" in logged[0]["said"]
+    assert root.secret_key not in f"{refused.value.message}{refused.value.__cause__}{logged}"
+    assert root.access_key not in str(logged)
     assert waiting == 1
     assert sampled["messages_in"] == 7
     assert [row for row in rows(root) if row[1] == "orders"] == [
@@ -254,6 +258,16 @@ def test_a_wrong_key_is_refused_by_a_server_that_looks(
         return
     with pytest.raises(roots.StoreRefuses):
         ingest.ingest()
+
+
+@pytest.mark.parametrize("part", ["POST .*uploads", "PUT .*partNumber=1", "POST .*uploadId="])
+def test_an_upload_that_is_refused_anywhere_says_so(
+    root: ObjectStore, door: Door, part: str
+) -> None:
+    door.does(Does.REFUSE, part, times=1)
+
+    with pytest.raises((roots.StoreRefuses, roots.StoreAway)):
+        roots.put(root, "bronze/large", os.urandom(12 << 20))  # some parts
 
 
 def test_a_store_that_goes_before_the_commit_leaves_the_batch_landed(

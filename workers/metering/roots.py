@@ -125,10 +125,20 @@ def in_words() -> Iterator[None]:
     try:
         yield
     except Exception as error:  # the engine's errors share no class
-        refusal = _refusal(str(error))
-        if refusal is None:
-            raise
-        raise refusal from error
+        # The second is why an upload failed of which then even the clearing up failed.
+        for each in (error, error.__context__):
+            refusal = _refusal(str(each))
+            if refusal:
+                raise refusal from each
+        raise
+
+
+def said(error: Exception) -> str:
+    """Return the store's own words under a refusal, at most 500 characters, without our keys."""
+    words = str(error.__cause__ or "")
+    for key in (settings.LAKEHOUSE_ACCESS_KEY, settings.LAKEHOUSE_SECRET_KEY):
+        words = words.replace(key, "(key)") if key else words
+    return words[:500]
 
 
 def put(store: ObjectStore, path: str, content: bytes) -> None:
@@ -166,5 +176,5 @@ def _refusal(said: str) -> Unavailable | None:
     if any(each in said for each in _REFUSALS):
         return StoreRefuses(f"The object store refuses our keys: {_SETTINGS}. {_LATER}")
     if _OF_A_STORE in said:
-        return StoreAway(f"The object store does not answer: {_SETTINGS}. {_LATER}")
+        return StoreAway(f"The object store gives no usable answer: {_SETTINGS}. {_LATER}")
     return None

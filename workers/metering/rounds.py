@@ -11,7 +11,7 @@ import structlog
 from controlplane.core.audit import SYSTEM
 from controlplane.core.errors import WaypostError
 from plans import invoicing
-from workers.metering import gold, ingest, pipeline
+from workers.metering import gold, ingest, pipeline, roots
 
 logger = structlog.get_logger(__name__)
 
@@ -29,7 +29,7 @@ def land() -> None:
     try:
         ingest.ingest()
     except WaypostError as error:
-        logger.error("samples wait for landing", code=error.error_code, message=error.message)
+        logger.error("samples wait for landing", **_words(error))
 
 
 def compute_usage() -> None:
@@ -52,8 +52,12 @@ def run_pipeline() -> None:
     except pipeline.PipelineBusy:
         logger.info("another process computes usage")
     except WaypostError as error:
-        logger.error("usage is late", code=error.error_code, message=error.message)
+        logger.error("usage is late", **_words(error))
     ingest.tidy()
+
+
+def _words(error: WaypostError) -> dict[str, str]:
+    return {"code": error.error_code, "message": error.message, "said": roots.said(error)}
 
 
 def list_due(now: datetime) -> Due:
