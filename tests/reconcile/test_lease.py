@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 
 from tenants.models import AddressSpace
 from tests.reconcile import rows
@@ -76,8 +76,23 @@ def test_a_lease_that_was_lost_is_not_taken_back(world: World, space: AddressSpa
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_database_that_was_away_for_a_moment_loses_no_lease(
+def test_a_step_that_hangs_frees_the_space(
     world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "_LONGEST_SECONDS", 0.02)
+    mine = Lease(space.id, "we", lambda: world.now)
+    assert mine.claim()
+
+    with mine.kept():
+        eventually(lambda: not any(each.name == "keeper of we" for each in threading.enumerate()))
+        world.now += 2 * lease.LENGTH
+        assert loop.list_due(world.doors) == [space.id]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("away", [OperationalError, InterfaceError])
+def test_a_database_that_was_away_for_a_moment_loses_no_lease(
+    world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch, away: type[Exception]
 ) -> None:
     mine = Lease(space.id, "we", lambda: world.now)
     assert mine.claim()
@@ -86,7 +101,7 @@ def test_a_database_that_was_away_for_a_moment_loses_no_lease(
     def extend_or_fail(self: Lease) -> None:
         if not failed:
             failed.append(True)
-            raise OperationalError("server closed the connection unexpectedly")
+            raise away("server closed the connection unexpectedly")
         extend(self)
 
     monkeypatch.setattr(Lease, "extend", extend_or_fail)

@@ -2,17 +2,19 @@
 
 The lease is two columns of the space: who, and until when. A worker that is killed frees the space
 by that time. While a pass runs, a thread puts the end off, so that a step that takes longer than
-the lease (a slow cluster, a large broker) lets no second worker in.
+the lease (a slow cluster, a large broker) lets no second worker in; for five minutes, so that one
+that hangs does not keep the space.
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import structlog
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, InterfaceError, connection
 from django.db.models import Q
 
 from tenants.models import AddressSpace
@@ -21,6 +23,8 @@ logger = structlog.get_logger(__name__)
 
 LENGTH = timedelta(seconds=45)
 _BEAT_SECONDS = 15.0
+# A pass that takes longer than this hangs, most likely: another worker may try.
+_LONGEST_SECONDS = 300.0
 
 
 class Lost(Exception):
@@ -59,7 +63,10 @@ class Lease:
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Keep the lease from running out while the block runs, and give it back at its end."""
+        """Keep the lease from running out while the block runs, and give it back at its end.
+
+        From five minutes on it is not put off any more, and ``extend`` may find it lost.
+        """
         ended = threading.Event()
         name = f"keeper of {self.holder}"
         keeper = threading.Thread(target=self._keep, args=(ended,), name=name, daemon=True)
@@ -72,8 +79,12 @@ class Lease:
             self.release()
 
     def _keep(self, ended: threading.Event) -> None:
+        ends_at = time.monotonic() + _LONGEST_SECONDS
         try:
             while not ended.wait(_BEAT_SECONDS):
+                if time.monotonic() > ends_at:
+                    logger.warning("a pass hangs; its lease runs out", space_id=self.space_id)
+                    return
                 self._put_off()
         except Lost:
             return  # the pass finds out after its step, and writes nothing
@@ -83,6 +94,6 @@ class Lease:
     def _put_off(self) -> None:
         try:
             self.extend()
-        except DatabaseError:
+        except (DatabaseError, InterfaceError):
             logger.warning("a lease was not put off; we try again", space_id=self.space_id)
             connection.close()
