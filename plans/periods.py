@@ -6,9 +6,12 @@ instants are UTC; ``seconds`` counts whole ones, and spans that meet never share
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from controlplane.core.errors import Invalid
+
+# Files beside the zones that name no place: the machine's own clock, and the database's defaults.
+_NO_PLACE = {"localtime", "posixrules", "Factory"}
 
 
 @dataclass(frozen=True, order=True)
@@ -44,6 +47,11 @@ class Period:
 
     def __str__(self) -> str:
         return f"{self.starts_at.isoformat()}/{self.ends_at.isoformat()}"
+
+
+def zone_names() -> list[str]:
+    """Return the names of the IANA database that mean the same on every machine, sorted."""
+    return sorted(available_timezones() - _NO_PLACE)
 
 
 def zone(name: str) -> ZoneInfo:

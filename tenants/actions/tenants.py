@@ -3,7 +3,6 @@
 import re
 import secrets
 from dataclasses import asdict, dataclass
-from zoneinfo import available_timezones
 
 from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
@@ -16,7 +15,7 @@ from django.utils.text import slugify
 from controlplane.core import audit
 from controlplane.core.audit import SYSTEM, Actor
 from controlplane.core.errors import Conflict, Denied, Invalid
-from plans import catalog
+from plans import catalog, periods
 from plans.models import PlanSubscription
 from tenants import admission
 from tenants.models import Membership, Role, Tenant, User
@@ -218,7 +217,7 @@ def _check_details(details: BillingDetails) -> None:
         longest = _LONGEST_DETAIL.get(name, _LONGEST_NAME)
         if len(value) > longest or not value.replace("\r", "").replace("\n", "").isprintable():
             wrong[name] = [f"At most {longest} characters, no control characters."]
-    if details.billing_time_zone not in available_timezones():
+    if details.billing_time_zone not in periods.zone_names():
         wrong["billing_time_zone"] = ["Give a zone of the IANA database, such as Europe/Berlin."]
     if not _COUNTRY.fullmatch(details.billing_country):
         wrong["billing_country"] = ["Give two capital letters (ISO 3166-1), such as DE."]

@@ -2,11 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from zoneinfo import available_timezones
 
 from django import forms
 
 from controlplane.console.forms.base import ConsoleForm
+from plans import periods
 from tenants.models import Role, Tenant
 
 
@@ -58,7 +58,7 @@ class BillingForm(ConsoleForm):
     tax_id = forms.CharField(max_length=60, label="Tax id", required=False)
     billing_time_zone = forms.ChoiceField(
         label="Time zone of the months",
-        choices=[(name, name) for name in sorted(available_timezones())],
+        choices=[(name, name) for name in periods.zone_names()],
     )
 
     def clean_billing_country(self) -> str:

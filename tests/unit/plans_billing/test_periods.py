@@ -95,6 +95,14 @@ def test_clip_keeps_only_what_lies_inside() -> None:
     assert day.clip(at(2026, 1, 2), None) is None
 
 
+def test_only_zones_that_mean_the_same_everywhere_have_a_name() -> None:
+    names = periods.zone_names()
+
+    assert {"Europe/Berlin", "UTC", "Etc/GMT+3"} <= set(names)
+    assert {"localtime", "posixrules", "Factory"}.isdisjoint(names)
+    assert names == sorted(names)
+
+
 def test_an_unknown_time_zone_is_refused_with_an_example() -> None:
     with pytest.raises(Invalid, match="Europe/Berlin"):
         periods.zone("Mars/Olympus")

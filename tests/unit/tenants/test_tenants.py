@@ -168,6 +168,8 @@ def test_update_billing_replaces_the_details_and_tells_the_audit(cast: Cast) -> 
     [
         ("billing_time_zone", "Mars/Olympus"),
         ("billing_time_zone", ""),
+        ("billing_time_zone", "localtime"),
+        ("billing_time_zone", "Factory"),
         ("billing_country", "DEU"),
         ("billing_country", "de"),
         ("billing_country", "ÄÖ"),
