@@ -21,6 +21,20 @@ Progress = Callable[[Json], None]
 def segment(name: str) -> str:
     """Return a name as one segment of a path: nothing in it leads to anything else.
 
+    A slash is refused, not escaped: servers decode the path before they route it (RFC 3875 4.1.5,
+    ``PATH_INFO``), so that ``%2F`` would name something of another kind.
+
+    Raises:
+        Invalid: ``name.invalid``: it is empty, a step within paths, or more than one segment.
+    """
+    if "/" in name:
+        raise Invalid(f"{name!r} is no name of anything here: it has a slash.", code="name.invalid")
+    return last_segments(name)
+
+
+def last_segments(name: str) -> str:
+    """Return a name that may hold slashes, as an address may, for the very end of a path.
+
     Raises:
         Invalid: ``name.invalid``: it is empty, or a step within paths.
     """

@@ -7,7 +7,7 @@ import typer
 from controlplane.cli import login_store, output, slow
 from controlplane.cli.options import Tenant, Yes
 from controlplane.cli.output import Format, Output
-from controlplane.rest_client import segment
+from controlplane.rest_client import last_segments, segment
 
 app = typer.Typer(no_args_is_help=True, help="Addresses of a space: list, create, show, delete.")
 Plan = Annotated[str, typer.Option(help="An address plan, such as brokered-small-queue.")]
@@ -44,7 +44,7 @@ def create(
 def show(space: str, address: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
     """Show an address: phase, settings, conditions."""
     api, tenant = login_store.connect(tenant)
-    path = f"/tenants/{tenant}/address-spaces/{segment(space)}/addresses/{segment(address)}"
+    path = f"/tenants/{tenant}/address-spaces/{segment(space)}/addresses/{last_segments(address)}"
     output.show_one(api.get(path), form)
 
 
@@ -60,7 +60,7 @@ def delete(
     """Delete an address with what is stored in it; what it used is still billed."""
     if not yes:
         output.confirm(f"Delete address {address} and every message in it?")
-    path = f"/address-spaces/{segment(space)}/addresses/{segment(address)}"
+    path = f"/address-spaces/{segment(space)}/addresses/{last_segments(address)}"
     slow.follow(
         f"deleting address {address}", how, lambda api, tenant: api.delete(f"{tenant}{path}")
     )

@@ -1,17 +1,56 @@
 """A name that a person types is one segment of the API's path, whatever is in it."""
 
-import pytest
+from collections.abc import Iterator
+from typing import Any
 
+import httpx
+import pytest
+import typer.main
+
+from controlplane.cli.app import app
 from controlplane.core.errors import Invalid
-from controlplane.rest_client import segment
+from controlplane.rest_client import Api, last_segments, segment
+from tests.unit.cli.conftest import Run
+
+# What makes something sends its name in the body, where the API judges it.
+MAKE = ("create", "issue")
+# Neither speaks to the API in the name of a tenant, nor takes the name of anything in it.
+OTHER = ("catalog publish", "rollouts")
+
+
+def _verbs() -> Iterator[tuple[str, ...]]:
+    """Yield each verb of the API with an argument or a tenant that leads elsewhere."""
+    tree: Any = typer.main.get_command(app)
+    for noun, group in tree.commands.items():
+        for verb, command in getattr(group, "commands", {}).items():
+            if f"{noun} {verb}".startswith(OTHER):
+                continue
+            yield from _misuses((noun, verb), command)
+
+
+def _misuses(verb: tuple[str, str], command: Any) -> Iterator[tuple[str, ...]]:
+    names = [each.name for each in command.params if each.param_type_name == "argument"]
+    options = _needed(command)
+    plain = ["x"] * len(names)
+    yield (*verb, *plain, *options, "-t", "../../x")
+    for at, name in enumerate(names):
+        in_path = verb[1] not in MAKE or (name == "space")
+        if in_path and name not in ("address", "plan"):
+            yield (*verb, *plain[:at], "a/b", *plain[at + 1 :], *options)
+
+
+def _needed(command: Any) -> list[str]:
+    given = {"--plan": "p", "--to": "/nowhere/x.pdf"}
+    flags = [flag for each in command.params for flag in each.opts]
+    needed = [each.opts[0] for each in command.params if each.required]
+    values = [word for flag in needed if flag in given for word in (flag, given[flag])]
+    return [*values, *(["--yes"] if "--yes" in flags else [])]
 
 
 @pytest.mark.parametrize(
     ("name", "path"),
     [
         ("orders", "orders"),
-        ("orders/new", "orders%2Fnew"),
-        ("../../victim", "..%2F..%2Fvictim"),
         ("q1?x=y", "q1%3Fx%3Dy"),
         ("a#b", "a%23b"),
         ("%2e%2e", "%252e%252e"),
@@ -22,9 +61,32 @@ def test_a_name_leads_nowhere_else(name: str, path: str) -> None:
     assert segment(name) == path
 
 
-@pytest.mark.parametrize("name", ["", ".", ".."])
-def test_steps_within_paths_are_no_names(name: str) -> None:
+@pytest.mark.parametrize("name", ["", ".", "..", "orders/new", "../../victim", "/", "a/"])
+def test_what_is_not_one_segment_is_no_name(name: str) -> None:
     with pytest.raises(Invalid) as refused:
         segment(name)
 
     assert refused.value.error_code == "name.invalid"
+
+
+@pytest.mark.parametrize("words", list(_verbs()), ids=" ".join)
+def test_no_verb_sends_a_name_that_leads_elsewhere(
+    run: Run, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    sent: list[str] = []
+
+    def send(_api: Api, method: str, path: str, **_: object) -> httpx.Response:
+        sent.append(f"{method} {path}")
+        return httpx.Response(200, json={})
+
+    monkeypatch.setattr(Api, "_send", send)
+
+    refused = run(*words).exception
+
+    assert sent == []
+    assert isinstance(refused, Invalid), refused
+    assert refused.error_code == "name.invalid"
+
+
+def test_an_address_may_hold_slashes() -> None:
+    assert last_segments("orders/new") == "orders%2Fnew"
