@@ -8,7 +8,7 @@ import typer
 from controlplane.cli import login_store, output
 from controlplane.cli.login_store import Login
 from controlplane.cli.options import State
-from controlplane.core.errors import Invalid
+from controlplane.core.errors import Invalid, WaypostError
 from controlplane.embedded import installation as installations
 from controlplane.embedded.installation import NothingHere
 from controlplane.rest_client import Api
@@ -36,11 +36,15 @@ def login(
 
 
 def logout() -> None:
-    """End the session and forget it."""
+    """End the session and forget it, also when the server can no longer be told."""
     kept = login_store.load()
-    if kept.token:
-        Api(kept.url, kept.token).delete("/session")
-    login_store.path().unlink(missing_ok=True)
+    try:
+        if kept.token:
+            Api(kept.url, kept.token, patience_seconds=5).delete("/session")
+    except WaypostError as error:
+        output.say(f"forgotten here only, because the session could not be ended: {error.message}")
+    finally:
+        login_store.path().unlink(missing_ok=True)
 
 
 def _embedded_url(state: Path | None) -> str:

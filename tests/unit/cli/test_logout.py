@@ -1,0 +1,57 @@
+"""`waypost logout`: the login is forgotten, whatever has become of the server."""
+
+from pathlib import Path
+
+import pytest
+
+from controlplane.cli import login_store
+from controlplane.cli.login_store import Login
+from controlplane.core.errors import Unavailable, WaypostError
+from controlplane.rest_client import Api, Refused
+from tests.unit.cli.conftest import Run
+
+
+@pytest.fixture
+def _kept(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    for name in ("WAYPOST_URL", "WAYPOST_TOKEN", "WAYPOST_TENANT"):
+        monkeypatch.delenv(name)
+    login_store.save(Login("http://127.0.0.1:9", "wps_x", "acme"))
+
+
+@pytest.mark.usefixtures("_kept")
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        Refused({"code": "token.invalid", "detail": "The token was revoked."}, 401),
+        Unavailable("Nobody answers.", code="api.unreachable"),
+    ],
+    ids=["revoked", "down"],
+)
+def test_a_dead_login_is_forgotten(
+    run: Run, monkeypatch: pytest.MonkeyPatch, refusal: WaypostError
+) -> None:
+    def refuse(_api: Api, _path: str) -> None:
+        raise refusal
+
+    monkeypatch.setattr(Api, "delete", refuse)
+
+    ended = run("logout")
+
+    assert ended.exit_code == 0, ended.exception
+    assert not login_store.path().exists()
+    assert f"forgotten here only, because the session could not be ended: {refusal.message}" in (
+        " ".join(ended.stderr.split())
+    )
+
+
+@pytest.mark.usefixtures("_kept")
+def test_a_living_one_is_ended_and_forgotten(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended_sessions: list[str] = []
+    monkeypatch.setattr(Api, "delete", lambda _api, path: ended_sessions.append(path))
+
+    ended = run("logout")
+
+    assert (ended.exit_code, ended.stderr) == (0, "")
+    assert ended_sessions == ["/session"]
+    assert not login_store.path().exists()
