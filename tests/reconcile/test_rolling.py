@@ -1,6 +1,7 @@
 """Changes that need a restart: one instance at a time, and only while no other is down."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.db.models import F
@@ -186,6 +187,24 @@ def test_one_that_stays_unready_without_a_word_is_not_waited_for_in_a_worker(
     assert outcome.delay_seconds >= 10
     assert ready(space)["reason"] == "RolloutStopped"
     assert started(world) == ["broker-0", "broker-1"]
+
+
+def test_one_that_starts_is_looked_at_soon_whatever_else_is_down(
+    world: World, space: AddressSpace
+) -> None:
+    for (_, name), each in world.infra.instances.items():
+        each.trouble = "OOMKilled" if name in ("broker-0", "broker-1") else ""
+    world.infra.withheld = {"broker-0"}
+    world.infra.refuses = fails_to_start("broker-1")
+    resize(space)
+
+    outcomes = []
+    for _ in range(4):
+        outcomes.append(pass_once(world, space))
+        world.now += timedelta(seconds=1)
+
+    assert started(world) == ["broker-0", "broker-1"]
+    assert [each.delay_seconds for each in outcomes if isinstance(each, Wait)] == [0.3] * 4
 
 
 def test_putting_the_old_size_back_repairs_what_did_not_come_up(

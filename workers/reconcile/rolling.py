@@ -133,11 +133,10 @@ def _find_down(
 def _delay(work: Work) -> float:
     """A worker sleeps through a short wait; one for something that lasts is left to the beat.
 
-    What was restarted a moment ago may be up soon, whatever else is down.
+    One that may be up soon is looked at soon, whatever else is down.
     """
-    lasting = any(each.lasting for each in work.down.values())
-    has_moved = work.space.rolled_at == work.now
-    return _LONG_SECONDS if lasting and not has_moved else _SHORT_SECONDS
+    is_hopeless = all(each.lasting for each in work.down.values())
+    return _LONG_SECONDS if is_hopeless else _SHORT_SECONDS
 
 
 def _is_late(work: Work) -> bool:
