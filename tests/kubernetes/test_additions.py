@@ -82,6 +82,22 @@ ADDITIONS: dict[str, tuple[Resource, str, dict[str, Any]]] = {
         "broker-0",
         pod(hostAliases=[{"ip": "203.0.113.7", "hostnames": ["broker-1"]}]),
     ),
+    "ways of the node": (
+        resources.STATEFUL_SET,
+        "broker-0",
+        pod(hostNetwork=True, hostPID=True, hostIPC=True),
+    ),
+    "place and rank": (
+        resources.STATEFUL_SET,
+        "broker-0",
+        pod(nodeName="elsewhere", priorityClassName="system-node-critical"),
+    ),
+    "shared processes": (resources.STATEFUL_SET, "broker-0", pod(shareProcessNamespace=True)),
+    "who may connect": (
+        resources.SERVICE,
+        "messaging",
+        {"spec": {"publishNotReadyAddresses": True}},
+    ),
     "evictions": (
         resources.DISRUPTION_BUDGET,
         "broker",
@@ -192,6 +208,25 @@ def test_a_port_of_the_nodes_stays_the_same(
     assert again == first
     assert [each["name"] for each in service["ports"]] == ["amqps"]
     assert "app" not in service["selector"]
+
+
+def test_a_load_balancer_lets_in_whom_the_policies_let_in(
+    api: Api, wanted_cluster: Cluster, namespace: Namespace
+) -> None:
+    choice = EndpointChoice(EndpointKind.LOAD_BALANCER, domain="mq.example.org")
+    infra = KubernetesInfra(api, replace(wanted_cluster, endpoint=choice))
+    infra.ensure_namespace(namespace, ROOM)
+    infra.ensure_endpoint(namespace, "broker-0")
+    path = resources.SERVICE.path(namespace.name, "messaging")
+    ranges = {"spec": {"loadBalancerSourceRanges": ["203.0.113.0/24"]}}
+    status, answer = api._request("PATCH", path, body=ranges, content_type=_STRATEGIC)
+    assert status == 200, answer
+
+    infra.ensure_namespace(namespace, ROOM)
+    infra.ensure_endpoint(namespace, "broker-0")
+
+    service = said(api, resources.SERVICE, namespace, "messaging")["spec"]
+    assert "loadBalancerSourceRanges" not in service
 
 
 def test_an_ingress_leads_nowhere_else(

@@ -61,7 +61,15 @@ SERVICE = Resource(
     "Service",
     "v1",
     "services",
-    exact=frozenset({"/spec/selector", "/spec/externalIPs"}),
+    exact=frozenset(
+        f"/spec/{each}"
+        for each in (
+            "selector",
+            "externalIPs",
+            "publishNotReadyAddresses",
+            "loadBalancerSourceRanges",
+        )
+    ),
     closed=frozenset({"/spec/ports"}),
 )
 DISRUPTION_BUDGET = Resource(
@@ -71,10 +79,20 @@ DISRUPTION_BUDGET = Resource(
     exact=frozenset({"/spec/selector"}),
 )
 _POD = "/spec/template/spec"
+# Single values that the API does not default: the way to the node, the place, the rank.
+_POD_VALUES = (
+    "hostNetwork",
+    "hostPID",
+    "hostIPC",
+    "shareProcessNamespace",
+    "nodeName",
+    "priorityClassName",
+)
 STATEFUL_SET = Resource(
     "StatefulSet",
     "apps/v1",
     "statefulsets",
+    exact=frozenset(f"{_POD}/{each}" for each in _POD_VALUES),
     closed=frozenset(
         f"{_POD}/{each}" for each in ("containers", "initContainers", "volumes", "hostAliases")
     ),
