@@ -1,12 +1,14 @@
 """`waypost up`, `down`, `status`, `backup`, `restore`, `demo`: the installation of this machine."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from controlplane.cli import output
+from controlplane.cli import login_store, output
 from controlplane.cli.options import State
 from controlplane.cli.output import Format, Output
 from controlplane.embedded import backup as backups
@@ -23,7 +25,7 @@ def up(
     """Start the embedded Waypost and leave it running; again, it repairs what is missing."""
     began = time.monotonic()
     root = installations.root_from(state)
-    with output.errors.status("starting"):
+    with output.errors.status("starting"), _login_follows(root):
         started = stack.up(root, web_port=port, say=output.say)
     seconds, password = time.monotonic() - began, started.secrets.operator_password
     if form is Format.JSON:
@@ -32,6 +34,18 @@ def up(
         return
     output.show_text(f"up after {seconds:.1f} s: {started.url}")
     output.show_text(f"operator: {installations.OPERATOR_EMAIL} / {password}")
+
+
+@contextmanager
+def _login_follows(root: Path) -> Iterator[None]:
+    """Take the login along when the installation moves to another port, even if it then fails."""
+    before = installations.load(root)
+    try:
+        yield
+    finally:
+        now = installations.load(root)
+        if before and now and login_store.move(before.url, now.url):
+            output.say(f"it moved from {before.url} to {now.url}, and your login with it")
 
 
 def down(

@@ -6,7 +6,7 @@ need no file.
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from controlplane.core.errors import Denied
@@ -31,10 +31,7 @@ def path() -> Path:
 
 def load() -> Login:
     """Return what is kept, with the environment's values put over it."""
-    try:
-        kept = Login(**json.loads(path().read_text()))
-    except (OSError, ValueError, TypeError):
-        kept = Login()
+    kept = _kept()
     return Login(
         os.environ.get("WAYPOST_URL") or kept.url,
         os.environ.get("WAYPOST_TOKEN") or kept.token,
@@ -46,6 +43,18 @@ def save(login: Login) -> None:
     """Keep the login for the next commands."""
     path().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_atomically(path(), json.dumps(asdict(login)), mode=0o600)
+
+
+def move(old_url: str, new_url: str) -> bool:
+    """Let a login at ``old_url`` speak to ``new_url`` from now on; whether there was one.
+
+    For an installation that moved: at its old port another program would be given the token.
+    """
+    kept = _kept()
+    if kept.url.rstrip("/") != old_url or old_url == new_url:
+        return False
+    save(replace(kept, url=new_url))
+    return True
 
 
 def connect(tenant: str | None = None) -> tuple[Api, str]:
@@ -74,6 +83,13 @@ def connect_staff() -> Api:
     """
     login = _logged_in()
     return Api(login.url, login.token, patience_seconds=5)
+
+
+def _kept() -> Login:
+    try:
+        return Login(**json.loads(path().read_text()))
+    except (OSError, ValueError, TypeError):
+        return Login()
 
 
 def _logged_in() -> Login:
