@@ -37,8 +37,8 @@ def change(
     Raises:
         Missing: no such plan. SpaceTerminating: the space is being deleted. GenerationChanged:
         ``if_generation`` is not the present one. Invalid: the plan is for another type of space.
-        Denied: the tenant's plan does not include it. PlanTooSmall: more is in the space than the
-        plan allows; the fields say what.
+        TypeNotOffered: the installation cannot run the type. Denied: the tenant's plan does not
+        include the plan. PlanTooSmall: more is in the space than it allows; the fields say what.
     """
     plan = catalog.space_plan(space_plan)
     with transaction.atomic():
