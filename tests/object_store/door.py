@@ -15,12 +15,14 @@ import httpx
 
 TELL = "/-/rule"
 Given = tuple[int, Mapping[str, str], bytes]
-_REFUSAL: Given = (
-    403,
-    {"Content-Type": "application/xml"},
-    b"<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>",
-)
 _KEPT = ("content-type", "content-range", "etag", "last-modified", "x-amz-bucket-region")
+
+
+def _refusal(does: str) -> Given:
+    """Return the answer to a key that the server does not take, in S3's code for why."""
+    code = "AccessDenied" if does == "refuse" else does
+    error = f"<Error><Code>{code}</Code><Message>Refused.</Message></Error>"
+    return 403, {"Content-Type": "application/xml"}, error.encode()
 
 
 class Doorway(ThreadingHTTPServer):
@@ -53,7 +55,7 @@ class _Visit(BaseHTTPRequestHandler):
             self._answer((200, {}, b""))
             return
         does = self.server.does(f"{self.command} {self.path}")
-        given = self._handed_on(body) if does in ("pass", "lose") else _REFUSAL
+        given = self._handed_on(body) if does in ("pass", "lose") else _refusal(does)
         if does in ("lose", "drop"):
             self.close_connection = True
         else:

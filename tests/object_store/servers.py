@@ -82,11 +82,16 @@ def _running(
 
 
 class Does(StrEnum):
-    """What a door does with a request: hand it on and not answer, do neither, or answer 403."""
+    """What a door does with a request: hand it on and not answer, do neither, or answer 403.
+
+    The last two are S3's codes for a wrong access key and a wrong secret key.
+    """
 
     LOSE = "lose"
     DROP = "drop"
     REFUSE = "refuse"
+    NO_SUCH_KEY = "InvalidAccessKeyId"
+    WRONG_SECRET = "SignatureDoesNotMatch"
 
 
 @dataclass(frozen=True)
