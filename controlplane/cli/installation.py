@@ -2,15 +2,16 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from controlplane.cli import login_store, output
-from controlplane.cli.options import State
+from controlplane.cli.options import State, Yes
 from controlplane.cli.output import Format, Output
+from controlplane.core.errors import Unavailable
 from controlplane.embedded import backup as backups
 from controlplane.embedded import installation as installations
 from controlplane.embedded import restore as restoring
@@ -51,11 +52,20 @@ def _login_follows(root: Path) -> Iterator[None]:
 def down(
     state: State = None,
     purge: Annotated[bool, typer.Option("--purge", help="Remove the folder too.")] = False,
+    yes: Yes = False,
 ) -> None:
-    """Stop the embedded Waypost."""
+    """Stop the embedded Waypost; --purge asks before it removes everything."""
     root = installations.root_from(state)
+    if purge and not yes:
+        _confirm_purge(root)
     with output.errors.status("stopping"):
         stack.down(root, purge=purge, say=output.say)
+
+
+def _confirm_purge(root: Path) -> None:
+    with suppress(Unavailable):  # what cannot be read can be removed
+        installations.require(root)
+    output.confirm(f"Remove {root} with every message, invoice and key in it?")
 
 
 def status(state: State = None, form: Output = Format.TABLE) -> None:

@@ -217,7 +217,7 @@ def test_down_where_nothing_is_says_so(folder: Path, waypost: Waypost) -> None:
 def test_purge_removes_the_folder(folder: Path, waypost: Waypost) -> None:
     installations.create(folder)
 
-    ended = waypost("down", "--purge", "--state", folder)
+    ended = waypost("down", "--purge", "--yes", "--state", folder)
 
     assert ended.returncode == 0
     assert not folder.exists()

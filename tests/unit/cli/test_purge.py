@@ -1,0 +1,50 @@
+"""`waypost down --purge`: nothing is removed without a word of the person it belongs to."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from controlplane.cli.app import app
+from controlplane.core.errors import Invalid
+from controlplane.embedded import installation as installations
+from tests.unit.cli.conftest import Run
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return installations.create(tmp_path / "s").root
+
+
+def test_a_purge_without_a_terminal_needs_yes(root: Path, run: Run) -> None:
+    refused = run("down", "--purge", "--state", root).exception
+
+    assert isinstance(refused, Invalid), refused
+    assert refused.error_code == "confirmation.missing"
+    assert (root / "installation.json").exists()
+
+
+def test_a_purge_names_the_folder_and_takes_no_for_an_answer(root: Path) -> None:
+    command = ["down", "--purge", "--state", str(root)]
+
+    ended = CliRunner().invoke(app, command, input="n\n")
+
+    assert ended.exit_code == 1
+    assert str(root) in ended.stderr
+    assert (root / "installation.json").exists()
+
+
+def test_a_purge_with_yes_asks_nothing(root: Path, run: Run) -> None:
+    ended = run("down", "--purge", "--yes", "--state", root)
+
+    assert ended.exit_code == 0, ended.exception
+    assert not root.exists()
+
+
+def test_what_cannot_be_read_is_asked_about_too(root: Path, run: Run) -> None:
+    (root / "installation.json").write_text("{broken")
+
+    refused = run("down", "--purge", "--state", root).exception
+
+    assert isinstance(refused, Invalid), refused
+    assert root.exists()
