@@ -15,16 +15,17 @@ from workers.metering.roots import ObjectStore
 __all__ = ["readers", "space"]
 
 # Spark on a store needs 700 MB of JARs: `make test-s3` fetches them and runs it. CI does not.
-collect_ignore = [] if os.environ.get("WAYPOST_TEST_S3") else ["test_spark_on_a_store.py"]
-
+WITH_SPARK = bool(os.environ.get("WAYPOST_TEST_S3"))
+collect_ignore = [] if WITH_SPARK else ["test_spark_on_a_store.py"]
 
 # Building versitygw takes two minutes: `make test-s3` does, and then `make test` runs it too.
 SERVERS = ["moto", *(["versitygw"] if tools.has_go_program(servers.VERSITYGW) else [])]
 
 
 def pytest_report_header() -> str:
-    """Say which servers the tests run against."""
-    return f"object stores: {', '.join(SERVERS)}"
+    """Say which servers the tests run against, and whether Spark is among what runs."""
+    spark = "run" if WITH_SPARK else "not run (make test-s3)"
+    return f"object stores: {', '.join(SERVERS)}; Spark on a store: {spark}"
 
 
 @pytest.fixture(scope="session", params=SERVERS)
