@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
+from unittest.mock import Mock, patch
 
 import pytest
 from django.db import connection
@@ -12,9 +13,10 @@ from hypothesis import strategies as st
 
 from plans import catalog, invoicing
 from plans.invoicing import lived
-from plans.models import Invoice, SpacePlan
+from plans.models import Invoice, PlanSubscription, SpacePlan
 from plans.periods import Period
-from tenants.models import AddressSpace, FormerSpacePlan, Tenant
+from tenants.actions import space_plans
+from tenants.models import AddressSpace, Tenant
 from tests.unit.plans_billing import billing_rows as rows
 from tests.unit.plans_billing.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
 
@@ -30,8 +32,11 @@ def owner(db: None) -> Tenant:
 
 @pytest.fixture
 def large(owner: Tenant) -> SpacePlan:
-    """A larger plan, at 0.06 an hour; the small one costs 0.02."""
+    """A larger plan that the owner may use, at 0.06 an hour; the small one costs 0.02."""
     small = catalog.space_plan("standard-small")
+    own = PlanSubscription.objects.get(tenant=owner).plan
+    own.definition["space_plans"].append("standard-large")
+    own.save()
     return SpacePlan.objects.create(
         key="standard-large",
         version=1,
@@ -43,10 +48,9 @@ def large(owner: Tenant) -> SpacePlan:
 
 
 def move(space: AddressSpace, to: SpacePlan, at: datetime) -> None:
-    """Do what the action does, at a moment of April."""
-    FormerSpacePlan.objects.create(space=space, space_plan=space.space_plan, ended_at=at)
-    space.space_plan = to
-    AddressSpace.objects.filter(pk=space.pk).update(space_plan=to)
+    """Move the space at a moment of April."""
+    with patch.object(space_plans, "timezone", Mock(now=lambda: at)):
+        space_plans.change(space=space, space_plan=to.key, by=STAFF)
 
 
 def hours(owner: Tenant, period: Period = MONTH) -> dict[str, tuple[float, int]]:
@@ -56,6 +60,11 @@ def hours(owner: Tenant, period: Period = MONTH) -> dict[str, tuple[float, int]]
         for each, (seconds, count) in lived.read(owner, period).seconds.items()
         if each.meter == "space_hours"
     }
+
+
+def span(first: int, last: int) -> Period:
+    """Return the seconds from the first to the last one of the month."""
+    return Period(STARTS_AT + timedelta(seconds=first), STARTS_AT + timedelta(seconds=last))
 
 
 def closed(owner: Tenant, starts_at: datetime, ends_at: datetime) -> Invoice:
@@ -76,6 +85,25 @@ def test_each_hour_has_the_plan_of_its_time(owner: Tenant, large: SpacePlan) -> 
     move(rows.space(owner), large, STARTS_AT + 10 * DAY)
 
     assert hours(owner) == {"standard-small": (240, 1), "standard-large": (480, 1)}
+
+
+def test_each_second_has_the_plan_of_its_time(owner: Tenant, large: SpacePlan) -> None:
+    space = rows.space(owner, active_since=STARTS_AT + timedelta(seconds=4))
+    small = space.space_plan
+    for to, second in ((large, 10), (small, 25), (large, 40)):
+        move(space, to, STARTS_AT + timedelta(seconds=second))
+
+    found = [
+        {plan: round(lived * 3600) for plan, (lived, _) in hours(owner, each).items()}
+        for each in (span(0, 60), span(0, 12), span(12, 30), span(30, 60))
+    ]
+
+    assert found == [
+        {"standard-small": 21, "standard-large": 35},
+        {"standard-small": 6, "standard-large": 2},
+        {"standard-small": 5, "standard-large": 13},
+        {"standard-small": 10, "standard-large": 20},
+    ]
 
 
 def test_a_space_that_comes_back_to_its_plan_is_one_space(owner: Tenant, large: SpacePlan) -> None:
@@ -102,8 +130,9 @@ def test_a_space_that_was_never_active_has_no_hours(owner: Tenant, large: SpaceP
 
 def test_a_deleted_space_ends_with_its_last_plan(owner: Tenant, large: SpacePlan) -> None:
     gone = STARTS_AT + 12 * DAY
-    space = rows.space(owner, deletion_requested_at=gone, deleted_at=gone)
+    space = rows.space(owner)
     move(space, large, STARTS_AT + 10 * DAY)
+    AddressSpace.objects.update(deletion_requested_at=gone, deleted_at=gone)
 
     assert hours(owner) == {"standard-small": (240, 1), "standard-large": (48, 1)}
 
