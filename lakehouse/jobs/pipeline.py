@@ -6,7 +6,10 @@ ends in the same tables: every table knows the bronze version it was brought up 
 
 import argparse
 import json
+import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -156,7 +159,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--memory", default="1g", help="heap of the Spark driver")
     parser.add_argument("--bulk", action="store_true", help="for millions of new rows")
+    parser.add_argument("--end-with-stdin", action="store_true", help="stop when it is closed")
     options = parser.parse_args(arguments)
+    if options.end_with_stdin:
+        end_with_stdin()
     try:
         spark = session.start(
             "waypost-pipeline",
@@ -175,6 +181,20 @@ def main(arguments: list[str] | None = None) -> int:
     sys.stdout.flush()
     spark.stop()
     return 0
+
+
+def end_with_stdin() -> None:
+    """From now on kill this process group (Python and Java) when whoever holds stdin is gone.
+
+    For a process that leads its group. Killing is safe at any instant, see the module.
+    """
+
+    def wait() -> None:
+        while os.read(0, 1):
+            pass
+        os.killpg(0, signal.SIGKILL)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _say(text: str) -> None:

@@ -9,10 +9,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import structlog
@@ -25,6 +27,9 @@ logger = structlog.get_logger(__name__)
 
 LEASE = "lakehouse-pipeline"
 TIMEOUT_SECONDS = 500
+# Short and renewed while the job runs: a worker that was killed must not hold up usage for longer.
+_LEASE_SECONDS = 60
+_RENEWED_SECONDS = 15
 # The job gets no secret but the keys of an object store: of our own settings only where it runs,
 # and where its JARs and archives are.
 _PASSED_ON = ("WAYPOST_JARS_DIR", "WAYPOST_CACHE", "WAYPOST_SPARK_MASTER")
@@ -66,39 +71,56 @@ def run(root: Root, *, timeout_seconds: float = TIMEOUT_SECONDS) -> Report:
     """Bring state and gold up to the newest bronze and return the job's report.
 
     Raises:
-        PipelineBusy: another process is at it.
+        PipelineBusy: another process is at it, or took the lease of this one.
         PipelineFailed: the job failed or took too long; running it again is safe.
     """
-    with leases.held(LEASE, uuid.uuid4().hex, timeout_seconds + 30) as won:
+    holder = uuid.uuid4().hex
+    with leases.held(LEASE, holder, _LEASE_SECONDS) as won:
         if not won:
             raise PipelineBusy("The usage pipeline is running already; ask again when it is done.")
-        return _report(*_execute(root, timeout_seconds))
+        renew = partial(leases.acquire, LEASE, holder, _LEASE_SECONDS)
+        return _report(*_execute(root, timeout_seconds, renew))
 
 
-def _execute(root: Root, timeout_seconds: float) -> tuple[int, str, str]:
+def _execute(root: Root, timeout_seconds: float, renew: Callable[[], bool]) -> tuple[int, str, str]:
+    ends_at = time.monotonic() + timeout_seconds
     with _process(root) as process:
-        try:
-            out, err = process.communicate(timeout=timeout_seconds)
-        except subprocess.TimeoutExpired as error:
-            raise PipelineFailed(
-                f"The usage pipeline took longer than {timeout_seconds:.0f} s and was stopped. "
-                "It starts again by itself; give the machine more room if this repeats."
-            ) from error
-    return process.returncode, out, err
+        while (left := ends_at - time.monotonic()) > 0:
+            try:
+                out, err = process.communicate(timeout=min(left, _RENEWED_SECONDS))
+                return process.returncode, out, err
+            except subprocess.TimeoutExpired:
+                _keep(renew)
+        raise PipelineFailed(
+            f"The usage pipeline took longer than {timeout_seconds:.0f} s and was stopped. "
+            "It starts again by itself; give the machine more room if this repeats."
+        )
+
+
+def _keep(renew: Callable[[], bool]) -> None:
+    if not renew():
+        raise PipelineBusy(
+            "The usage pipeline lost its lease to another process and was stopped; "
+            "ask again when that one is done."
+        )
 
 
 def _command(root: Root) -> list[str]:
     place = root.url if isinstance(root, ObjectStore) else str(root)
-    return [sys.executable, "-m", "lakehouse.jobs.pipeline", "--root", place]
+    return [sys.executable, "-m", "lakehouse.jobs.pipeline", "--root", place, "--end-with-stdin"]
 
 
 @contextmanager
 def _process(root: Root) -> Iterator[subprocess.Popen[str]]:
-    """The job in a process group of its own (Python and Java), gone when the block ends."""
+    """The job in a process group of its own (Python and Java), gone when the block ends.
+
+    Its stdin is a pipe that only this process holds open: a killed worker takes its job with it.
+    """
     # A folder of its own: Python looks for modules where it runs.
-    with tempfile.TemporaryDirectory(prefix="waypost-pipeline-") as folder:
+    with tempfile.TemporaryDirectory(prefix="waypost-pipeline-") as folder, _pipe() as stdin:
         process = subprocess.Popen(
             _command(root),
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -112,6 +134,17 @@ def _process(root: Root) -> Iterator[subprocess.Popen[str]]:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.communicate()
+
+
+@contextmanager
+def _pipe() -> Iterator[int]:
+    """The end to read from; ``communicate`` would close a ``PIPE`` at once."""
+    reader, writer = os.pipe()
+    try:
+        yield reader
+    finally:
+        os.close(reader)
+        os.close(writer)
 
 
 def _environment() -> dict[str, str]:

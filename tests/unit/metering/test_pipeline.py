@@ -1,15 +1,20 @@
 """Running the Spark job: one at a time, bounded, without our secrets, with errors in words."""
 
 import json
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import psutil
 import pytest
+from django.utils import timezone
 from structlog.testing import capture_logs
 
 from controlplane.core import leases
+from controlplane.core.models import Lease
 from workers.metering import pipeline
 from workers.metering.pipeline import PipelineBusy, PipelineFailed, Table
 
@@ -115,3 +120,69 @@ def test_run_gives_its_lease_back_when_the_job_fails(
         pipeline.run(root)
 
     assert leases.acquire(pipeline.LEASE, "the next", 60)
+
+
+def test_run_keeps_a_short_lease_for_as_long_as_the_job_lives(
+    root: Path, job: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    @contextmanager
+    def watched(root: Path, process: Callable[..., object] = pipeline._process) -> Iterator[object]:
+        with process(root) as running:  # type: ignore[attr-defined]
+            seen.append(Lease.objects.get(name=pipeline.LEASE).expires_at)
+            yield running
+            seen.append(Lease.objects.get(name=pipeline.LEASE).expires_at)
+
+    monkeypatch.setattr(pipeline, "_process", watched)
+    monkeypatch.setattr(pipeline, "_RENEWED_SECONDS", 0.2)
+    job(f"import time; time.sleep(1); print('x' * 70000); print('''{json.dumps(REPORT)}''')")
+
+    assert pipeline.run(root).rows == {"samples": 2}
+
+    assert seen[0] <= timezone.now() + timedelta(seconds=60)
+    assert seen[0] < seen[1]
+
+
+def test_run_stops_the_job_when_another_has_its_lease(
+    root: Path, job: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def robbed(root: Path, process: Callable[..., object] = pipeline._process) -> Iterator[object]:
+        with process(root) as running:  # type: ignore[attr-defined]
+            Lease.objects.filter(name=pipeline.LEASE).update(holder="another")
+            yield running
+
+    monkeypatch.setattr(pipeline, "_process", robbed)
+    monkeypatch.setattr(pipeline, "_RENEWED_SECONDS", 0.1)
+    job("import time; time.sleep(60)")
+
+    with pytest.raises(PipelineBusy, match="lost its lease"):
+        pipeline.run(root, timeout_seconds=20)
+
+    assert Lease.objects.get(name=pipeline.LEASE).holder == "another"
+
+
+def test_the_job_ends_with_the_worker_that_was_killed(tmp_path: Path) -> None:
+    job = "from lakehouse.jobs.pipeline import end_with_stdin; end_with_stdin()"
+    child = f"{job}\nimport time; print('up', flush=True); time.sleep(60)"
+    holder = (
+        "import sys, time\n"
+        "from pathlib import Path\n"
+        "import django\n"
+        "django.setup()\n"
+        "from workers.metering import pipeline\n"
+        f"pipeline._command = lambda root: [sys.executable, '-c', {child!r}]\n"
+        "with pipeline._process(Path('.')) as process:\n"
+        "    assert process.stdout.readline() == 'up\\n'\n"
+        "    print(process.pid, flush=True); time.sleep(60)"
+    )
+    worker = subprocess.Popen([sys.executable, "-c", holder], stdout=subprocess.PIPE, text=True)
+    assert worker.stdout
+    orphan = psutil.Process(int(worker.stdout.readline()))
+
+    worker.kill()
+    worker.communicate()
+
+    _, alive = psutil.wait_procs([orphan], timeout=10)
+    assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
