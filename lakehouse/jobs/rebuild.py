@@ -26,7 +26,8 @@ _BEGINNING = date(1970, 1, 1)
 def run(lake: Lake, *, write: bool) -> dict[str, Any]:
     """Return the number of differing rows of each table after comparing, and if asked mending.
 
-    Stop the pipeline meanwhile (its lease): both would write the same tables.
+    Stop the pipeline meanwhile (docs/lakehouse.md, "Jobs"): both would write the same tables, and
+    this takes no lease.
     """
     for table in schemas.DERIVED:
         tables.ensure(lake, table)
