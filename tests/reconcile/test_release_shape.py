@@ -10,13 +10,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db.models import F
 from structlog.testing import capture_logs
 
 from controlplane.core.audit import SYSTEM
-from plans.models import SpacePlan
 from tenants import rollouts
-from tenants.actions import address_spaces
+from tenants.actions import address_spaces, space_plans
 from tenants.actions import rollouts as actions
 from tenants.models import AddressSpace, EngineRelease, Rollout, Tenant
 from tests.reconcile import rows
@@ -179,11 +177,7 @@ def test_what_a_tenant_asks_for_does_not_wait_for_the_wave(
 ) -> None:
     use_other_files(monkeypatch)
 
-    AddressSpace.objects.filter(pk=spaces[0].pk).update(
-        space_plan=SpacePlan.objects.get(key="brokered-medium"),
-        generation=F("generation") + 1,
-        plan_generation=F("generation") + 1,
-    )
+    space_plans.change(space=spaces[0], space_plan="brokered-medium", by=SYSTEM)
     settle_all(world, spaces)
 
     assert starts(world) == [1, 1, 1, 1, 1, 2]
