@@ -1,5 +1,6 @@
 """`waypost addresses`: queues, topics and direct addresses of a space."""
 
+from dataclasses import asdict, dataclass
 from typing import Annotated
 
 import typer
@@ -11,6 +12,21 @@ from controlplane.rest_client import last_segments, segment
 
 app = typer.Typer(no_args_is_help=True, help="Addresses of a space: list, create, show, delete.")
 Plan = Annotated[str, typer.Option(help="An address plan, such as brokered-small-queue.")]
+Whole = Annotated[int | None, typer.Option(min=0, help="Else the plan's.")]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What an address has of its own, named as the API names it."""
+
+    topic: Annotated[str | None, typer.Option(help="What a subscription subscribes to.")] = None
+    message_ttl_ms: Whole = None
+    max_delivery_attempts: Whole = None
+    redelivery_delay_ms: Whole = None
+    max_bytes: Whole = None
+    dead_letter: Annotated[
+        str | None, typer.Option(help="A queue of the space, for what is not delivered.")
+    ] = None
 
 
 @app.command("list")
@@ -27,12 +43,16 @@ def create(
     space: str,
     address: str,
     plan: Plan,
-    type: Annotated[str, typer.Option(help="queue, topic, anycast, multicast, …")] = "queue",
+    type: Annotated[
+        str, typer.Option(help="queue, topic, subscription, anycast or multicast.")
+    ] = "queue",
     *,
+    settings: Settings,
     how: slow.How,
 ) -> None:
     """Create an address and wait until a message goes through it."""
-    body = {"address": address, "type": type, "plan": plan}
+    chosen = {name: value for name, value in asdict(settings).items() if value is not None}
+    body = {"address": address, "type": type, "plan": plan, **chosen}
     slow.follow(
         f"creating address {address}",
         how,

@@ -3,7 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any
 
 from controlplane.cli import login_store, output
@@ -21,20 +21,30 @@ class How:
     form: Output = Format.TABLE
 
 
-_SHARED = list(inspect.signature(How).parameters.values())
-
-
 def change(command: Callable[..., None]) -> Callable[..., None]:
-    """Return ``command(…, *, how: How)`` as one that takes the options of ``How`` one by one."""
+    """Return ``command(…, *, how: How)`` as one that takes the options of ``How`` one by one.
+
+    So it does with each parameter that is a dataclass, for commands with many options.
+    """
+    taken = inspect.signature(command).parameters.values()
+    groups: dict[str, Callable[..., Any]] = {
+        each.name: each.annotation for each in taken if bool(is_dataclass(each.annotation))
+    }
 
     @functools.wraps(command)
     def flat(**given: Any) -> None:
-        how = How(**{each.name: given.pop(each.name) for each in _SHARED})
-        command(**given, how=how)
+        for name, group in groups.items():
+            options = inspect.signature(group).parameters
+            given[name] = group(**{option: given.pop(option) for option in options})
+        command(**given)
 
-    own = [each for each in inspect.signature(command).parameters.values() if each.name != "how"]
-    shared = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in _SHARED]
-    flat.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
+    own = [each for each in taken if each.name not in groups]
+    grouped = [
+        each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for group in groups.values()
+        for each in inspect.signature(group).parameters.values()
+    ]
+    flat.__signature__ = inspect.Signature([*own, *grouped])  # type: ignore[attr-defined]
     return flat
 
 
