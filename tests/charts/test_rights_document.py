@@ -10,7 +10,7 @@ from tests.charts import rendered
 PAGE = Path(__file__).parents[2] / "docs" / "operate" / "rights.md"
 SPARK = ("--set", "pipeline.spark=kubernetes,pipeline.runs=cronjob")
 _CERTIFICATE = "spaces.endpoint.certificate"
-# The page speaks of the secret by the value that names it.
+# The page speaks of secrets by the values that name them; a name has small letters only.
 SUPPLIED = (
     "--set",
     f"{_CERTIFICATE}.source=secret",
@@ -19,6 +19,7 @@ SUPPLIED = (
     "--set",
     "spaces.endpoint.domain=example.org",
 )
+PULLED = ("--set", "imagePullSecrets[0]=imagepullsecrets")
 # API group, resources, verbs, names
 Rule = tuple[str, frozenset[str], frozenset[str], str]
 
@@ -35,7 +36,7 @@ def _rule(group: str, resources: str, verbs: str) -> Rule:
     name = re.search(r"\(only `(?:<release>)?(.*)`\)", resources)
     plain = re.sub(r" \(only .*\)", "", resources)
     words = frozenset(plain.split(", ")), frozenset(verbs.split(", "))
-    return ("" if group == "core" else group, *words, name[1] if name else "")
+    return ("" if group == "core" else group, *words, name[1].lower() if name else "")
 
 
 def in_chart(kind: str, name: str, *options: str) -> set[Rule]:
@@ -65,6 +66,7 @@ def in_chart(kind: str, name: str, *options: str) -> set[Rule]:
         ("`<release>-metering`", "ClusterRole", "-metering", ()),
         ("Spark on Kubernetes", "Role", "-spark", SPARK),
         ("`<release>-certificate`", "Role", "-certificate", SUPPLIED),
+        ("`<release>-pull-secrets`", "Role", "-pull-secrets", PULLED),
     ],
 )
 def test_every_right_is_documented_with_a_reason(
@@ -79,11 +81,11 @@ def test_every_right_is_documented_with_a_reason(
 def test_no_rule_is_a_wildcard() -> None:
     roles = [
         each
-        for each in rendered.objects(rendered.TRIAL, *SPARK, *SUPPLIED)
+        for each in rendered.objects(rendered.TRIAL, *SPARK, *SUPPLIED, *PULLED)
         if each["kind"] in ("ClusterRole", "Role")
     ]
 
-    assert len(roles) == 5
+    assert len(roles) == 6
     for role in roles:
         for rule in role["rules"]:
             assert "*" not in [*rule["apiGroups"], *rule["resources"], *rule["verbs"]]
