@@ -152,4 +152,6 @@ def _quantity(value: Decimal | str | float) -> str:
     exact = Decimal(str(value))
     if 0 < exact < _LEAST:
         return f"<{_LEAST:f}"
+    if -_LEAST < exact < 0:
+        return f">-{_LEAST:f}"
     return f"{exact:,.6f}".rstrip("0").rstrip(".")

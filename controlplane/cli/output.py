@@ -11,6 +11,7 @@ Exit codes, for scripts (docs/cli.md lists them too)::
 """
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -191,12 +192,17 @@ def _reasons(error: WaypostError) -> Sequence[str]:
     found = [
         f"{name}: {reason}"
         for name, reasons in error.fields.items()
-        if isinstance(reasons, list | tuple)
-        for reason in reasons
-        if str(reason) not in error.message
+        if not isinstance(reasons, Mapping)
+        for reason in (reasons if isinstance(reasons, list | tuple) else [reasons])
+        if not _says(error.message, str(reason))
     ]
     rest = len(found) - _MOST_REASONS
     return [*found[:_MOST_REASONS], *([f"and {rest} more"] if rest > 0 else [])]
+
+
+def _says(message: str, sentence: str) -> bool:
+    """Return whether the whole sentence is in the message; a word or a number in it is none."""
+    return bool(re.search(rf"(^|[.:;] ){re.escape(sentence)}($|\s)", message))
 
 
 def _print(table: Table) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from controlplane.cli import billing
 from controlplane.core.errors import WaypostError
 from controlplane.rest_client import Api, OperationFailed
 from tests.unit.cli.conftest import Run
@@ -142,3 +143,11 @@ def test_verify_says_what_differs(
     assert isinstance(ended.exception, WaypostError)
     assert ended.exception.error_code == "invoice.differs"
     assert "verified" not in ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("quantity", "told"),
+    [("-0.0000001", ">-0.000001"), ("0.0000001", "<0.000001"), ("-3.5", "-3.5"), ("0", "0")],
+)
+def test_little_is_not_nothing_also_of_what_is_given_back(quantity: str, told: str) -> None:
+    assert billing._quantity(quantity) == told
