@@ -1,6 +1,6 @@
 """`waypost usage` and `waypost invoices`: what was used, what it costs, and the proof."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +15,9 @@ from controlplane.core.errors import Invalid
 from controlplane.rest_client import segment
 
 usage_app = typer.Typer(no_args_is_help=True, help="Metered usage.")
-invoices_app = typer.Typer(no_args_is_help=True, help="Invoices: list, show, preview, verify.")
+invoices_app = typer.Typer(
+    no_args_is_help=True, help="Invoices: list, show, preview, download, verify."
+)
 _LEAST = Decimal("0.000001")  # as finely as quantities are told
 _HOUR_MS = 3_600_000
 # What nobody reads in base units: meter -> base units in one unit, and the unit.
@@ -66,12 +68,15 @@ def list_invoices(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
 
 @invoices_app.command()
 def preview(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
-    """Show what the running period costs so far."""
+    """Show what the running period costs so far, line by line."""
     api, tenant = login_store.connect(tenant)
     made = api.get(f"/tenants/{tenant}/invoices/preview")
-    if form is Format.TABLE:
-        made["currency"] = made.pop("document")["currency"]
-    output.show_one(made, form)
+    if form is Format.JSON:
+        output.show_json(made)
+        return
+    document = made.pop("document")
+    output.show_one({**made, "currency": document["currency"]}, form)
+    _show_lines(document["lines"], document["currency"])
 
 
 @invoices_app.command()
@@ -84,11 +89,7 @@ def show(invoice: str, tenant: Tenant = None, form: Output = Format.TABLE) -> No
         return
     lines = (row.pop("document") or {}).get("lines", [])
     output.show_one(row, form)
-    rows = [
-        {**line, "quantity": _quantity(line["quantity"]), "currency": row["currency"]}
-        for line in lines
-    ]
-    output.show_rows(rows, ["description", "quantity", "unit", "amount_minor"], form)
+    _show_lines(lines, row["currency"])
 
 
 @invoices_app.command()
@@ -140,6 +141,14 @@ def _kind(file: Path, asked: Kind | None) -> Kind:
             code="invoice.format",
         )
     return Kind(suffix)
+
+
+def _show_lines(lines: Sequence[Mapping[str, Any]], currency: str) -> None:
+    rows = [
+        {**line, "quantity": _quantity(line["quantity"]), "currency": currency} for line in lines
+    ]
+    columns = ["description", "quantity", "unit", "amount_minor"]
+    output.show_rows(rows, columns, Format.TABLE)
 
 
 def _readable(item: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -56,6 +56,18 @@ def test_preview_shows_its_amount_as_money(run: Run, answers: dict[str, Any]) ->
     assert "5,000 JPY" in run("invoices", "preview").stdout
 
 
+def test_preview_shows_what_makes_up_the_total(run: Run, answers: dict[str, Any]) -> None:
+    document = {"currency": "EUR", "lines": [LINE]}
+    answers[f"{INVOICES}/preview"] = {"total_minor": 99, "document": document}
+
+    shown = run("invoices", "preview").stdout.splitlines()
+
+    assert shown[-2].split() == ["description", "quantity", "unit", "amount"]
+    assert shown[-1].split() == ["Messages", "1,234.5", "thousand", "0.99", "EUR"]
+    whole = json.loads(run("invoices", "preview", "-o", "json").stdout)
+    assert whole["document"] == document
+
+
 def test_usage_is_shown_in_units_that_people_read(run: Run, answers: dict[str, Any]) -> None:
     item = {"space": "orders", "address": ""}
     usage = {
