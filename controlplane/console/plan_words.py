@@ -1,5 +1,6 @@
 """Plans of all three kinds in words: what a card or a page says about one. Pure."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 from controlplane.console import charts
@@ -59,6 +60,28 @@ def hour_price(price: Decimal, currency: str) -> str:
     return (
         f"{price.normalize():f} {currency} an hour, about {month} a month" if price else "no charge"
     )
+
+
+def hours(
+    plan: PlanDefinition,
+    space_plans: Sequence[SpacePlanDefinition],
+    address_plans: Sequence[AddressPlanDefinition],
+) -> list[str]:
+    """Return what spaces and addresses of the plan cost by the hour; nothing where they do not."""
+    kinds = (
+        ("spaces", "space_hours", [p.hour_price for p in space_plans if p.key in plan.space_plans]),
+        (
+            "addresses",
+            "address_hours",
+            [p.hour_price for p in address_plans if p.key in plan.address_plans],
+        ),
+    )
+    return [
+        f"{name} from {min(prices).normalize():f} {plan.currency} an hour"
+        + (" beyond those included" if meter in plan.included else "")
+        for name, meter, prices in kinds
+        if any(prices)
+    ]
 
 
 def _quotas(plan: PlanDefinition) -> list[str]:

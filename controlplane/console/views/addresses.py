@@ -43,7 +43,12 @@ def new(scope: TenantScope, space: str) -> HttpResponseBase:
         if made:
             messages.success(scope.request, f"{made[0].address} is being made.")
             return redirect(scope.url("space", row.name))
-    context = {"form": form, "space": row, "first": not neighbours}
+    context = {
+        "form": form,
+        "space": row,
+        "first": not neighbours,
+        "currency": catalog.seller().currency,
+    }
     return scope.render("spaces/address_new.html", context, form_status(form))
 
 

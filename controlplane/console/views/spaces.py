@@ -40,7 +40,8 @@ def new(scope: TenantScope) -> HttpResponseBase:
         if made:
             messages.success(scope.request, f"{made[0].name} is being made. Add its first address.")
             return redirect(scope.url("address_new", made[0].name))
-    return scope.render("spaces/new.html", {"form": form}, form_status(form))
+    context = {"form": form, "currency": catalog.seller().currency}
+    return scope.render("spaces/new.html", context, form_status(form))
 
 
 @tenant_page(Permission.VIEW)

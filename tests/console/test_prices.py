@@ -1,0 +1,48 @@
+"""What things cost stands where they are chosen, and the words about money are true."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from django.test import Client
+
+from controlplane.console import plan_words
+from plans import catalog
+from tests.console import rows
+from tests.console.conftest import As
+from tests.console.rows import World
+
+pytestmark = pytest.mark.django_db
+HOME = "/t/acme-shipping/"
+
+
+def test_a_new_space_shows_what_each_plan_costs(world: World, as_: As) -> None:
+    page = as_(world.owner).get(HOME + "spaces/-/new").content.decode()
+
+    assert "0.06 EUR an hour, about 43.80 EUR a month" in page
+    assert "0.04 EUR an hour" in page
+
+
+def test_a_new_address_shows_what_each_plan_costs(world: World, as_: As) -> None:
+    rows.active_space(world.tenant, "orders", "standard-small")
+
+    page = as_(world.owner).get(HOME + "spaces/orders/addresses/new").content.decode()
+
+    assert "0.0005 EUR an hour, about" in page
+
+
+def test_signing_up_says_that_spaces_and_addresses_cost_by_the_hour(world: World) -> None:
+    page = Client().get("/signup").content.decode()
+
+    assert "spaces from 0.04 EUR an hour" in page
+    assert "addresses from 0.0005 EUR an hour" in page
+
+
+def test_a_plan_whose_spaces_cost_nothing_says_nothing_of_hours(world: World) -> None:
+    sold = catalog.current()
+    free = [replace(each, hour_price=Decimal(0)) for each in sold.space_plans]
+    dear = plan_words.hours(sold.plans[0], sold.space_plans, sold.address_plans)
+
+    assert plan_words.hours(sold.plans[0], free, []) == []
+    assert len(dear) == 2
+    assert all(line.endswith("beyond those included") for line in dear)
