@@ -8,6 +8,7 @@ from django.test import Client
 
 from controlplane.console import plan_words
 from plans import catalog
+from tenants import admission
 from tests.console import rows
 from tests.console.conftest import As
 from tests.console.rows import World
@@ -46,3 +47,27 @@ def test_a_plan_whose_spaces_cost_nothing_says_nothing_of_hours(world: World) ->
     assert plan_words.hours(sold.plans[0], free, []) == []
     assert len(dear) == 2
     assert all(line.endswith("beyond those included") for line in dear)
+
+
+def test_a_plan_without_a_fee_that_charges_for_use_is_not_called_free(
+    world: World, as_: As, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team = admission.plan_of(world.tenant)
+    monkeypatch.setattr(admission, "plan_of", lambda tenant: replace(team, monthly_fee_minor=0))
+
+    page = as_(world.owner).get(HOME + "settings/").content.decode()
+
+    assert "<strong>Team</strong>: no monthly fee" in page
+
+
+def test_the_spend_so_far_says_that_it_holds_the_fees_of_the_whole_month(
+    world: World, as_: As
+) -> None:
+    rows.active_space(world.tenant, "orders", "standard-small")
+
+    overview = as_(world.owner).get(HOME).content.decode()
+    preview = as_(world.owner).get(HOME + "invoices/preview").content.decode()
+
+    assert "Fees of the whole month, usage until now" in overview
+    assert "the fees of the whole month and the usage until now" in preview
+    assert "if it ended now" not in preview
