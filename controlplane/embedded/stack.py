@@ -236,7 +236,7 @@ def _prepare_folder(root: Path, web_port: int | None) -> Installation:
     try:
         found = installations.load(root)
         installation = found or installations.create(root, web_port=web_port)
-        for folder in (installation.run_dir, installation.log_dir):
+        for folder in (installation.run_dir, installation.log_dir, installation.scratch_dir):
             folder.mkdir(exist_ok=True, mode=0o700)
     except OSError as error:
         raise Unavailable(

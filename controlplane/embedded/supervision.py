@@ -33,7 +33,7 @@ def start(installation: Installation) -> bool:
         return False
     stop_strays(installation)
     _remove_scratch(installation)
-    installation.scratch_dir.mkdir(mode=0o700)
+    installation.scratch_dir.mkdir(mode=0o700, exist_ok=True)
     (installation.run_dir / "supervisor.sock").unlink(missing_ok=True)
     configuration = supervisor_client.write_configuration(installation.run_dir)
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}

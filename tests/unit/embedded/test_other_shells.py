@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controlplane.embedded import artifacts, servers, supervision, supervisor_client
+from controlplane.embedded import artifacts, servers, stack, supervision, supervisor_client
 from controlplane.embedded import installation as installations
 from controlplane.embedded.installation import Installation
 
@@ -146,3 +146,21 @@ def test_scratch_files_of_an_earlier_life_are_removed(
     supervision.start(made)
 
     assert list(made.scratch_dir.iterdir()) == []
+
+
+def test_an_installation_of_an_older_version_gets_its_scratch_folder_while_it_runs(
+    made: Installation,
+) -> None:
+    assert stack._prepare_folder(made.root, None).scratch_dir.is_dir()
+
+
+def test_scratch_files_that_cannot_be_removed_hold_up_no_start(
+    made: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (made.scratch_dir / "spark-1").mkdir(parents=True)
+    ended = subprocess.CompletedProcess([], 0, "", "")
+    monkeypatch.setattr(supervision, "_remove_scratch", lambda _installation: None)
+    monkeypatch.setattr(subprocess, "run", lambda *_args, **_options: ended)
+    monkeypatch.setattr(supervisor_client, "wait_up", lambda _client: None)
+
+    assert supervision.start(made)
