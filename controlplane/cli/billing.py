@@ -74,8 +74,9 @@ def preview(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
     if form is Format.JSON:
         output.show_json(made)
         return
-    document = made.pop("document")
-    output.show_one({**made, "currency": document["currency"]}, form)
+    document = made["document"]
+    totals = {name: value for name, value in made.items() if name != "document"}
+    output.show_one({**totals, "currency": document["currency"]}, form)
     _show_lines(document["lines"], document["currency"])
 
 
