@@ -64,6 +64,7 @@ def in_chart(kind: str, name: str, *options: str) -> set[Rule]:
         ("`<release>-worker`", "ClusterRole", "-worker", ()),
         ("`<release>-space`", "ClusterRole", "-space", ()),
         ("`<release>-metering`", "ClusterRole", "-metering", ()),
+        ("`<release>-metering-namespaces`", "ClusterRole", "-metering-namespaces", ()),
         ("Spark on Kubernetes", "Role", "-spark", SPARK),
         ("`<release>-certificate`", "Role", "-certificate", SUPPLIED),
         ("`<release>-pull-secrets`", "Role", "-pull-secrets", PULLED),
@@ -85,7 +86,7 @@ def test_no_rule_is_a_wildcard() -> None:
         if each["kind"] in ("ClusterRole", "Role")
     ]
 
-    assert len(roles) == 6
+    assert len(roles) == 7
     for role in roles:
         for rule in role["rules"]:
             assert "*" not in [*rule["apiGroups"], *rule["resources"], *rule["verbs"]]

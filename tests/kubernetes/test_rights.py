@@ -199,6 +199,24 @@ def test_metering_sees_the_instances_of_spaces_and_nothing_else(
     assert all("forbidden" in refusal(call) for call in calls)
 
 
+def test_metering_knows_a_namespace_that_ended_from_a_right_that_is_missing(
+    infra: KubernetesInfra, admin: ApiClient, described: Cluster, space: Namespace
+) -> None:
+    account = chart.as_account(admin, CONTROL, described.metering_account)
+    metering = KubernetesInfra(Api(account), described)
+    infra.ensure_instance(broker(space))
+    eventually(lambda: is_through(lambda: metering.list_instances(space)))
+    rights: Any = client.RbacAuthorizationV1Api(admin)
+
+    rights.delete_namespaced_role_binding("waypost-metering", space.name)
+    eventually(lambda: not is_through(lambda: metering.list_instances(space)))
+    infra.delete_instance(space, "broker-0")
+    eventually(lambda: infra.delete_namespace(space))
+
+    eventually(lambda: is_through(lambda: metering.list_instances(space)))
+    assert metering.list_instances(space) == []
+
+
 def test_a_namespace_without_pod_security_is_refused(worker: ApiClient) -> None:
     core: Any = client.CoreV1Api(worker)
 

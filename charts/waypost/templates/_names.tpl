@@ -9,6 +9,7 @@ Use: {{ include "waypost.names.web" . }} with the root context.
 {{- define "waypost.names.web" }}{{ include "waypost.names.base" . }}-web{{ end }}
 {{- define "waypost.names.worker" }}{{ include "waypost.names.base" . }}-worker{{ end }}
 {{- define "waypost.names.metering" }}{{ include "waypost.names.base" . }}-metering{{ end }}
+{{- define "waypost.names.metering-namespaces" }}{{ include "waypost.names.metering" . }}-namespaces{{ end }}
 {{- define "waypost.names.beat" }}{{ include "waypost.names.base" . }}-beat{{ end }}
 {{- define "waypost.names.auth" }}{{ include "waypost.names.base" . }}-auth{{ end }}
 {{- define "waypost.names.auth-peers" }}{{ include "waypost.names.base" . }}-auth-peers{{ end }}
