@@ -125,6 +125,8 @@ def subject(rollout: Rollout) -> audit.Subject:
 @transaction.atomic
 def _set(state: str, allowed: Sequence[str], *, by: Actor, reason: str) -> Rollout:
     row = Rollout.objects.select_for_update(no_key=True, of=("self",)).filter(**_OPEN).first()
+    if row is None and rollouts.latest() is None:
+        raise NothingToSteer("There is no rollout: none ever began in this installation.")
     if row is None or row.state not in allowed:
         now = row.state.lower() if row else "over"
         raise NothingToSteer(f"The last rollout is {now}: there is nothing to change about it.")

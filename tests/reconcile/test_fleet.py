@@ -1,6 +1,6 @@
 """A new release of the engines reaches the fleet in waves, and stops by itself where it fails."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, time, timedelta
 
 import pytest
@@ -261,6 +261,14 @@ def test_nothing_goes_back_to_a_release_that_failed(
     assert new is not None
     assert new.number == 1
     assert back.release.number == 1
+
+
+@pytest.mark.parametrize("steer", [actions.pause, actions.resume])
+def test_where_no_rollout_ever_began_none_is_said_to_be_over(
+    steer: Callable[..., object],
+) -> None:
+    with pytest.raises(NothingToSteer, match="There is no rollout"):
+        steer(by=SYSTEM)
 
 
 def test_paused_moves_nobody_until_it_is_resumed(world: World, spaces: list[AddressSpace]) -> None:
