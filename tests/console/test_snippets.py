@@ -85,4 +85,4 @@ def test_python_then_trusts_what_the_machine_trusts():
 
 def test_no_program_holds_a_password():
     for snippet in snippets.build_all(target()):
-        assert "WAYPOST_PASSWORD" in snippet.text
+        assert "WAYPOST_MESSAGING_PASSWORD" in snippet.text

@@ -277,7 +277,7 @@ def says_hello(space: AddressSpace, signer: Signer, folder: Path) -> bool:
     environment = {
         **os.environ,
         "SSL_CERT_FILE": str(known),
-        "WAYPOST_PASSWORD": rows.PASSWORD,
+        "WAYPOST_MESSAGING_PASSWORD": rows.PASSWORD,
     }
     ran = subprocess.run(
         [sys.executable, "-c", program],

@@ -47,7 +47,7 @@ def test_the_python_program_gets_its_message_back(
     ran = subprocess.run(
         [sys.executable, "-c", program],
         cwd=tmp_path,
-        env={**os.environ, "WAYPOST_PASSWORD": rows.PASSWORD},
+        env={**os.environ, "WAYPOST_MESSAGING_PASSWORD": rows.PASSWORD},
         capture_output=True,
         text=True,
         timeout=60,
