@@ -1,15 +1,18 @@
 """`waypost spaces`: isolated messaging spaces."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from controlplane.cli import login_store, output, slow
 from controlplane.cli.options import Tenant, Yes
 from controlplane.cli.output import Format, Output
+from controlplane.core.errors import Missing
 from controlplane.rest_client import segment
 
-app = typer.Typer(no_args_is_help=True, help="Address spaces: list, create, show, change, delete.")
+app = typer.Typer(
+    no_args_is_help=True, help="Address spaces: list, create, show, trust, change-plan, delete."
+)
 
 
 @app.command("list")
@@ -67,14 +70,26 @@ def trust(name: str, tenant: Tenant = None) -> None:
 def change_plan(name: str, plan: str, yes: Yes = False, *, how: slow.How) -> None:
     """Move a space to another plan of its type: price at once, size by restarts one at a time."""
     if not yes:
-        output.confirm(
-            f"Move space {name} to {plan}? Its brokers and routers restart one at a time, and it "
-            "costs the new plan's price from now on."
-        )
+        _confirm_plan(name, plan, how.tenant)
     slow.follow(
         f"moving space {name} to {plan}",
         how,
         lambda api, tenant: api.patch(f"{tenant}/address-spaces/{segment(name)}", {"plan": plan}),
+    )
+
+
+def _confirm_plan(name: str, plan: str, tenant: str | None) -> None:
+    api, tenant = login_store.connect(tenant)
+    present = api.get(f"/tenants/{tenant}/address-spaces/{segment(name)}")["plan"]
+    offers: Any = api.get("/space-plans")  # a list, and not paged: plans are few
+    prices = {each["key"]: each["definition"]["hour_price"] for each in offers}
+    if plan not in prices:
+        offered = ", ".join(prices) or "none"
+        raise Missing(f"No space plan {plan} is offered; there are: {offered}.")
+    output.confirm(
+        f"Move space {name} from {present} to {plan}? Its brokers and routers restart one at a "
+        f"time, and it costs {prices[plan]} an hour from now on, in the currency of your tenant's "
+        "plan."
     )
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from controlplane.core.errors import Missing
 from controlplane.rest_client import Api
 from tests.unit.cli.conftest import Run
 
@@ -32,8 +33,31 @@ def test_it_asks_for_the_plan_and_says_when_it_is_done(
     assert "moving space orders to brokered-medium: done (op_x)" in ended.stdout
 
 
+@pytest.fixture
+def offered(answers: dict[str, Any]) -> None:
+    answers["/tenants/acme/address-spaces/orders"] = {"plan": "brokered-small"}
+    answers["/space-plans"] = [
+        {"key": "brokered-small", "definition": {"hour_price": "0.04"}},
+        {"key": "brokered-medium", "definition": {"hour_price": "0.12"}},
+    ]
+
+
+@pytest.mark.usefixtures("offered")
 def test_nothing_moves_without_a_word(run: Run, patched: list[tuple[str, Any]]) -> None:
     ended = run("spaces", "change-plan", "orders", "brokered-medium")
 
     assert ended.exit_code != 0
+    assert "from brokered-small to brokered-medium?" in ended.stderr
+    assert "0.12 an hour from now on" in ended.stderr
     assert patched == []
+
+
+@pytest.mark.usefixtures("offered")
+def test_a_plan_that_is_not_offered_is_refused_without_a_question(
+    run: Run, patched: list[tuple[str, Any]]
+) -> None:
+    ended = run("spaces", "change-plan", "orders", "brokered-huge")
+
+    assert isinstance(ended.exception, Missing), ended.exception
+    assert "brokered-small, brokered-medium" in ended.exception.message
+    assert (ended.stderr, patched) == ("", [])
