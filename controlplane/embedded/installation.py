@@ -157,6 +157,7 @@ def load(root: Path) -> Installation | None:
     """Return the installation of ``root``, or None where there is none yet.
 
     Raises:
+        Invalid: ``stack.not_a_folder``: the root is a file.
         Unavailable: ``stack.unreadable``: its file is there and cannot be understood.
     """
     path = root / "installation.json"
@@ -171,6 +172,11 @@ def load(root: Path) -> Installation | None:
         )
     except FileNotFoundError:
         return None
+    except NotADirectoryError:
+        raise Invalid(
+            f"{root} is a file, not a folder, or is below one: name another with --state.",
+            code="stack.not_a_folder",
+        ) from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise Unavailable(
             f"{path} cannot be read ({type(error).__name__}): restore it, or remove the "

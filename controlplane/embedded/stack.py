@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,7 +70,10 @@ def up(
             ``stack.running``: it runs already although it ``must_start``.
         Conflict: ``stack.port_taken``: the asked port is in use, or ``stack.port_fixed``: it runs
             at another; ``stack.folder_taken``: the folder holds files of somebody else.
+        Invalid: ``stack.not_a_folder``: it is a file.
     """
+    installations.load(root)
+    _refuse_foreign_files(root)  # before the lock, which would be left beside what is not ours
     with alone(root):
         is_up = _is_up(root)
         _refuse_early(root, is_up=is_up, web_port=web_port, must_start=must_start)
@@ -94,7 +97,10 @@ def down(root: Path, *, purge: bool = False, say: Say = lambda _: None) -> None:
 
     Raises:
         NothingHere: the folder holds no installation.
+        Invalid: ``stack.not_a_folder``: it is a file.
     """
+    with suppress(Unavailable):
+        installations.require(root)  # before the lock, which would be left beside nothing
     with alone(root):
         try:
             installation = installations.require(root)
