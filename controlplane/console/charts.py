@@ -12,11 +12,12 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 WIDTH, HEIGHT = 440, 176
-_LEFT, _RIGHT, _TOP, _BOTTOM = 50, 6, 10, 24
+_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 6, 10, 24
 _PLOT_WIDTH = WIDTH - _LEFT - _RIGHT
 _PLOT_HEIGHT = HEIGHT - _TOP - _BOTTOM
 _STEPS = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10))
 _LEAST = Decimal("0.001")  # as finely as figures are told
+_LEAST_TOP = Decimal("0.01")
 _SUFFIXES = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
 
 
@@ -41,7 +42,7 @@ class BarChart:
 
 def build_svg(chart: BarChart) -> SafeString:
     """Return the chart as one ``<svg>`` element, escaped, with a title and a description."""
-    top = nice_ceiling(max((bar.value for bar in chart.bars), default=Decimal(0)))
+    top = _axis_top(max((bar.value for bar in chart.bars), default=Decimal(0)))
     return format_html(
         '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-labelledby="{}-t {}-d">'
         '<title id="{}-t">{}</title><desc id="{}-d">{}</desc>{}{}{}</svg>',
@@ -74,6 +75,12 @@ def nice_ceiling(value: Decimal) -> Decimal:
         return Decimal(1)
     power = Decimal(10) ** (value.adjusted())
     return next(step * power for step in _STEPS if step * power >= value)
+
+
+def _axis_top(value: Decimal) -> Decimal:
+    """Return a nice ceiling whose half, the middle of the axis, can be told exactly."""
+    top = max(nice_ceiling(value), _LEAST_TOP)
+    return top if top / 2 % _LEAST == 0 else top * 2
 
 
 def words(value: Decimal) -> str:

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from controlplane.console import charts
@@ -121,3 +121,20 @@ def test_words_from_outside_are_escaped():
     svg = charts.build_svg(build(1, title="<script>alert(1)</script>"))
 
     assert "<script>" not in svg
+
+
+@given(st.decimals(min_value=0, max_value=10**14, places=6))
+@example(Decimal("0.000000015"))
+@example(Decimal("0.021"))
+@example(Decimal("0.21"))
+def test_the_axis_tells_three_true_figures_that_fit_beside_it(value: Decimal):
+    drawn = parsed(BarChart("c", "Stored", "GiB", [Bar("now", value)]))
+
+    figures = [text for text in drawn.iter("text") if text.get("text-anchor") == "end"]
+    words = [str(text.text) for text in figures]
+    assert len(set(words)) == 3
+    assert not [word for word in words if "<" in word]
+    # The style sheet's 17 px on a narrow screen; a digit is about 0.62 of that wide.
+    assert all(
+        len(w) * 17 * 0.62 <= float(t.get("x", "0")) for w, t in zip(words, figures, strict=True)
+    )
