@@ -210,7 +210,7 @@ def test_a_port_of_the_nodes_stays_the_same(
     assert "app" not in service["selector"]
 
 
-def test_a_load_balancer_lets_in_whom_the_policies_let_in(
+def test_a_load_balancer_stays_as_closed_as_its_operator_made_it(
     api: Api, wanted_cluster: Cluster, namespace: Namespace
 ) -> None:
     choice = EndpointChoice(EndpointKind.LOAD_BALANCER, domain="mq.example.org")
@@ -226,7 +226,7 @@ def test_a_load_balancer_lets_in_whom_the_policies_let_in(
     infra.ensure_endpoint(namespace, "broker-0")
 
     service = said(api, resources.SERVICE, namespace, "messaging")["spec"]
-    assert "loadBalancerSourceRanges" not in service
+    assert service["loadBalancerSourceRanges"] == ["203.0.113.0/24"]
 
 
 def test_an_ingress_leads_nowhere_else(

@@ -159,6 +159,18 @@ def test_a_settled_space_is_due_again_only_for_the_full_pass(
     assert (due_now, due_later) == ([], [space.id])
 
 
+def test_the_next_look_at_a_settled_space_is_a_full_pass(world: World, space: AddressSpace) -> None:
+    world.settle(space)
+    space.refresh_from_db()
+    assert space.next_attempt_at
+    world.now = space.next_attempt_at
+
+    loop.reconcile(space.id, world.doors)
+
+    space.refresh_from_db()
+    assert space.last_full_pass_at == world.now
+
+
 def test_a_change_is_due_even_when_its_message_was_lost(world: World, space: AddressSpace) -> None:
     world.settle(space)
     address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")

@@ -28,6 +28,7 @@ from workers.reconcile.work import Work
 logger = structlog.get_logger(__name__)
 
 FULL_PASS_EVERY = timedelta(minutes=5)
+_EARLIEST = 0.8  # of that time
 FAILED_DELAY_SECONDS = 30.0
 _LONGEST_BACKOFF_SECONDS = 300.0
 _LONGEST_NAP_SECONDS = 1.0
@@ -113,7 +114,7 @@ def _pass(mine: Lease, doors: Doors) -> _Passed:
 def _run_steps(space: AddressSpace, mine: Lease, doors: Doors) -> _Passed:
     now = doors.clock()
     last = space.last_full_pass_at
-    full = last is None or now - last >= FULL_PASS_EVERY
+    full = last is None or now - last >= FULL_PASS_EVERY * _EARLIEST
     loaded = work.load(space, now=now, full=full, has_mesh=doors.routing.has_mesh)
     replaced = rolling.find_replaced(loaded, doors)
     if replaced is not None:
@@ -155,7 +156,7 @@ def _next_look(
     """Return in how many seconds to look again, and what is waited for since when."""
     if not isinstance(outcome, Wait):
         # Jitter spreads the full passes of many spaces that were made together.
-        settled = FULL_PASS_EVERY.total_seconds() * random.uniform(0.8, 1.0)
+        settled = FULL_PASS_EVERY.total_seconds() * random.uniform(_EARLIEST, 1.0)
         seconds = settled if isinstance(outcome, Done) else FAILED_DELAY_SECONDS
         return seconds, {"waiting_for": "", "waiting_since": None}
     space = loaded.space

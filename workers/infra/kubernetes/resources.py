@@ -62,13 +62,7 @@ SERVICE = Resource(
     "v1",
     "services",
     exact=frozenset(
-        f"/spec/{each}"
-        for each in (
-            "selector",
-            "externalIPs",
-            "publishNotReadyAddresses",
-            "loadBalancerSourceRanges",
-        )
+        f"/spec/{each}" for each in ("selector", "externalIPs", "publishNotReadyAddresses")
     ),
     closed=frozenset({"/spec/ports"}),
 )
