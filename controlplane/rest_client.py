@@ -71,6 +71,11 @@ class Api:
     """Calls to one Waypost as one caller. Paths are below ``/api/v1``, such as ``/me``."""
 
     def __init__(self, url: str, token: str = "", *, patience_seconds: float = 20) -> None:
+        if not url.lower().startswith(("http://", "https://")):
+            raise Invalid(
+                f"{url} is no address of Waypost: it begins with http:// or https://.",
+                code="api.url",
+            )
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self.url, self._patience = url, patience_seconds
         try:

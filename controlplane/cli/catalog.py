@@ -30,7 +30,8 @@ def publish(
 ) -> None:
     """Publish a catalogue from YAML as a new version."""
     if not file.is_file():
-        raise Invalid(f"There is no file {file}.", code="catalogue.file")
+        why = f"{file} is a folder." if file.is_dir() else f"There is no file {file}."
+        raise Invalid(why, code="catalogue.file")
     found = installations.require(installations.root_from(state))
     # A process of its own, because Django is set up once per process from its environment.
     options = [f"--output={form.value}", *(["--dry-run"] if dry_run else [])]
