@@ -78,9 +78,9 @@ def delete(
     how: slow.How,
 ) -> None:
     """Delete an address with what is stored in it; what it used is still billed."""
+    path = f"/address-spaces/{segment(space)}/addresses/{last_segments(address)}"
     if not yes:
         output.confirm(f"Delete address {address} and every message in it?")
-    path = f"/address-spaces/{segment(space)}/addresses/{last_segments(address)}"
     slow.follow(
         f"deleting address {address}", how, lambda api, tenant: api.delete(f"{tenant}{path}")
     )

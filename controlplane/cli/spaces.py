@@ -105,14 +105,8 @@ def delete(
     how: slow.How,
 ) -> None:
     """Delete a space with all that is stored in it; what it used is still billed."""
-    volumes = "keep" if keep_volumes else "delete"
+    path = f"/address-spaces/{segment(name)}?volumes={'keep' if keep_volumes else 'delete'}"
     if not yes:
         stored = "" if keep_volumes else " and every message in it"
         output.confirm(f"Delete space {name}{stored}?")
-    slow.follow(
-        f"deleting space {name}",
-        how,
-        lambda api, tenant: api.delete(
-            f"{tenant}/address-spaces/{segment(name)}?volumes={volumes}"
-        ),
-    )
+    slow.follow(f"deleting space {name}", how, lambda api, tenant: api.delete(f"{tenant}{path}"))

@@ -58,9 +58,9 @@ def revoke(
     how: slow.How,
 ) -> None:
     """Revoke a user; its open connections are closed."""
+    path = f"/address-spaces/{segment(space)}/users/{segment(name)}"
     if not yes:
         output.confirm(f"Revoke user {name} and close its connections?")
-    path = f"/address-spaces/{segment(space)}/users/{segment(name)}"
     slow.follow(f"revoking user {name}", how, lambda api, tenant: api.delete(f"{tenant}{path}"))
 
 

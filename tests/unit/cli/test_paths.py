@@ -90,3 +90,20 @@ def test_no_verb_sends_a_name_that_leads_elsewhere(
 
 def test_an_address_may_hold_slashes() -> None:
     assert last_segments("orders/new") == "orders%2Fnew"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("users", "revoke", "shop", ""),
+        ("addresses", "delete", "shop", ""),
+        ("spaces", "delete", "shop/addresses/q1"),
+    ],
+    ids=" ".join,
+)
+def test_nobody_is_asked_about_what_is_no_name(run: Run, words: tuple[str, ...]) -> None:
+    ended = run(*words)
+
+    assert isinstance(ended.exception, Invalid), ended.exception
+    assert ended.exception.error_code == "name.invalid"
+    assert ended.stderr == ""
