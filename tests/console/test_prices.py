@@ -60,7 +60,7 @@ def test_a_plan_without_a_fee_that_charges_for_use_is_not_called_free(
     assert "<strong>Team</strong>: no monthly fee" in page
 
 
-def test_the_spend_so_far_says_that_it_holds_the_fees_of_the_whole_month(
+def test_the_spend_so_far_says_that_it_holds_the_fees_to_the_month_s_end(
     world: World, as_: As
 ) -> None:
     rows.active_space(world.tenant, "orders", "standard-small")
@@ -68,6 +68,6 @@ def test_the_spend_so_far_says_that_it_holds_the_fees_of_the_whole_month(
     overview = as_(world.owner).get(HOME).content.decode()
     preview = as_(world.owner).get(HOME + "invoices/preview").content.decode()
 
-    assert "Fees of the whole month, usage until now" in overview
-    assert "the fees of the whole month and the usage until now" in preview
+    assert "Fees to the month's end, usage until now" in overview
+    assert "the fees to the month's end and the usage until now" in preview
     assert "if it ended now" not in preview
