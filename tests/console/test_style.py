@@ -121,3 +121,12 @@ def test_no_summary_loses_its_padding() -> None:
     ]
 
     assert found == []
+
+
+def test_a_long_name_does_not_widen_the_page():
+    text = sheet()
+    body = re.search(r"\nbody \{(.*?)\n\}", text, re.DOTALL)
+
+    assert body
+    assert "overflow-wrap: anywhere" in body[1]
+    assert re.search(r"\ntbody th \{[^}]*overflow-wrap: anywhere", text)
