@@ -73,7 +73,7 @@ class Api:
     def __init__(self, url: str, token: str = "", *, patience_seconds: float = 20) -> None:
         if not url.lower().startswith(("http://", "https://")):
             raise Invalid(
-                f"{url} is no address of Waypost: it begins with http:// or https://.",
+                f"{url} is no address of Waypost: give one with http:// or https:// before it.",
                 code="api.url",
             )
         headers = {"Authorization": f"Bearer {token}"} if token else {}
