@@ -16,7 +16,7 @@ from tenants.models import AddressSpace
 from tests.kubernetes import node
 from tests.kubernetes.conftest import eventually
 from tests.kubernetes.process_node import InfraHere, ProcessNode
-from tests.reconcile import rows
+from tests.reconcile import patience, rows
 from tests.verification import amqp
 from tests.verification.auth_process import AuthProcess
 from tests.verification.conftest import RecordingMetering
@@ -26,7 +26,6 @@ from workers.infra.kubernetes.cluster import Cluster
 from workers.messaging import certificates
 from workers.messaging.brokers import driver
 from workers.messaging.routers import driver as routers
-from workers.reconcile import loop
 from workers.reconcile.doors import Doors, Routing
 from workers.reconcile.outcome import Done
 
@@ -68,7 +67,7 @@ def doors(
 
 
 def settle(space: AddressSpace, doors: Doors) -> None:
-    outcome = loop.reconcile(space.id, doors, budget_seconds=90)
+    outcome = patience.look(space.id, doors)
     assert isinstance(outcome, Done), outcome
     space.refresh_from_db()
 

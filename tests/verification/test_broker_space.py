@@ -20,7 +20,7 @@ from controlplane.embedded.supervisor_client import SupervisorClient
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.actions.addresses import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser
-from tests.reconcile import rows
+from tests.reconcile import patience, rows
 from tests.verification import amqp, routing_rig
 from workers import targets
 from workers.infra.base import Kind
@@ -55,7 +55,7 @@ def space(real_doors: Doors) -> Iterator[AddressSpace]:
 
 
 def settle(space: AddressSpace, doors: Doors) -> None:
-    outcome = loop.reconcile(space.id, doors, budget_seconds=60)
+    outcome = patience.look(space.id, doors)
     assert isinstance(outcome, Done), outcome
     space.refresh_from_db()
 

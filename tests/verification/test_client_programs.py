@@ -13,8 +13,7 @@ from controlplane.console.snippets import Target
 from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
-from tests.reconcile import rows
-from workers.reconcile import loop
+from tests.reconcile import patience, rows
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done
 
@@ -28,10 +27,10 @@ def space(real_doors: Doors) -> Iterator[AddressSpace]:
     rows.make_address(made, "orders/new")
     rows.make_address(made, "news", "topic")
     rows.make_user(made, "checkout", ("#", "send recv"))
-    assert isinstance(loop.reconcile(made.id, real_doors, budget_seconds=60), Done)
+    assert isinstance(patience.look(made.id, real_doors), Done)
     yield made
     address_spaces.delete(space=made, by=SYSTEM)
-    assert isinstance(loop.reconcile(made.id, real_doors, budget_seconds=60), Done)
+    assert isinstance(patience.look(made.id, real_doors), Done)
 
 
 @pytest.mark.parametrize("address", ["orders/new", "news"])

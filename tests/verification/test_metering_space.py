@@ -12,13 +12,12 @@ from plans.models import SpacePlan
 from plans.periods import Period
 from tenants.actions import address_spaces, addresses
 from tenants.models import Address, AddressSpace
-from tests.reconcile import rows
+from tests.reconcile import patience, rows
 from tests.verification import amqp
 from workers.metering import lives, quality, readers, sampling, sources
 from workers.metering.last_samples import LastSampler
 from workers.metering.readers import Readers
 from workers.models import LandingBatch, MeteredSource
-from workers.reconcile import loop
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done
 
@@ -37,7 +36,7 @@ def doors(real_doors: Doors, product: Readers) -> Doors:
 
 
 def settle(space: AddressSpace, doors: Doors) -> None:
-    outcome = loop.reconcile(space.id, doors, budget_seconds=60)
+    outcome = patience.look(space.id, doors)
     assert isinstance(outcome, Done), outcome
     space.refresh_from_db()
 

@@ -7,7 +7,7 @@ from django.db.models import F
 
 from plans.models import SpacePlan
 from tenants.models import AddressSpace, Broker
-from tests.reconcile import rows
+from tests.reconcile import patience, rows
 from tests.verification import amqp
 from workers import targets
 from workers.infra.base import Kind
@@ -37,7 +37,7 @@ def test_another_size_reaches_one_broker_at_a_time(real_doors: Doors, tmp_path: 
     Broker.objects.create(space=space, ordinal=1)
     rows.make_address(space, "orders")
     rows.make_user(space, "alice", ("#", "send recv"))
-    assert isinstance(loop.reconcile(space.id, real_doors, budget_seconds=90), Done)
+    assert isinstance(patience.look(space.id, real_doors), Done)
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders", *map(str, range(20)))
     before = lives(space, real_doors)

@@ -12,13 +12,13 @@ from proton.utils import LinkDetached
 from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.models import Address, AddressSpace
-from tests.reconcile import rows
+from tests.reconcile import patience, rows
 from tests.verification import amqp, routing_rig
 from tests.verification.auth_process import AuthProcess
 from workers.infra.base import Kind
 from workers.messaging import certificates
 from workers.messaging.certificates import KeyPair
-from workers.reconcile import loop, reaching, work
+from workers.reconcile import reaching, work
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done
 
@@ -58,7 +58,7 @@ def space(auth: AuthProcess, real_doors: Doors) -> AddressSpace:
     rows.make_address(made, "news", "topic")
     rows.make_user(made, "alice", ("#", "send recv"))
     rows.make_user(made, "reader", ("orders", "recv"))
-    outcome = loop.reconcile(made.id, real_doors, budget_seconds=60)
+    outcome = patience.look(made.id, real_doors)
     assert isinstance(outcome, Done), outcome
     made.refresh_from_db()
     return made
@@ -99,7 +99,7 @@ def test_changes_of_users_hold_for_open_connections(
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         sender = connection.create_sender("orders")
         address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
-        assert isinstance(loop.reconcile(space.id, real_doors, budget_seconds=30), Done)
+        assert isinstance(patience.look(space.id, real_doors), Done)
         with pytest.raises((ConnectionException, LinkDetached)):
             sender.send(Message(body="too late", durable=True))
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
@@ -107,7 +107,7 @@ def test_changes_of_users_hold_for_open_connections(
         with pytest.raises(LinkDetached):
             connection.create_sender("orders")
         messaging_users.revoke(user=alice, by=SYSTEM)
-        assert isinstance(loop.reconcile(space.id, real_doors, budget_seconds=30), Done)
+        assert isinstance(patience.look(space.id, real_doors), Done)
         connection.timeout = 2  # it is gone, and closing it would wait for an answer
         with pytest.raises(ConnectionException):
             connection.create_receiver("calls")
@@ -159,7 +159,7 @@ def test_deleting_an_address_and_the_space(
     space: AddressSpace, real_doors: Doors, tmp_path: Path
 ) -> None:
     addresses.delete(address=Address.objects.get(address="calls"), by=SYSTEM)
-    assert isinstance(loop.reconcile(space.id, real_doors, budget_seconds=30), Done)
+    assert isinstance(patience.look(space.id, real_doors), Done)
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         with pytest.raises(LinkDetached):
             connection.create_receiver("calls")
@@ -167,7 +167,7 @@ def test_deleting_an_address_and_the_space(
 
     namespace = work.load(space, now=real_doors.clock(), full=False).namespace.name
     address_spaces.delete(space=space, by=SYSTEM)
-    assert isinstance(loop.reconcile(space.id, real_doors, budget_seconds=30), Done)
+    assert isinstance(patience.look(space.id, real_doors), Done)
 
     space.refresh_from_db()
     assert space.deleted_at is not None

@@ -1,0 +1,17 @@
+"""Looking at a space for as long as it waits, as the beat does; real servers take their time."""
+
+import time
+
+from workers.reconcile import loop
+from workers.reconcile.doors import Doors
+from workers.reconcile.outcome import Outcome, Wait
+
+
+def look(space_id: str, doors: Doors, *, seconds: float = 120) -> Outcome | None:
+    """Return what came of the space: it is passed over again until it waits no more."""
+    deadline = time.monotonic() + seconds
+    outcome = loop.reconcile(space_id, doors)
+    while isinstance(outcome, Wait) and time.monotonic() < deadline:
+        time.sleep(min(outcome.delay_seconds, 1))
+        outcome = loop.reconcile(space_id, doors)
+    return outcome
