@@ -8,10 +8,13 @@ from workers.reconcile.outcome import Outcome, Wait
 
 
 def look(space_id: str, doors: Doors, *, seconds: float = 120) -> Outcome | None:
-    """Return what came of the space: it is passed over again until it waits no more."""
+    """Return what came of the space: it is passed over again until it waits no more.
+
+    A pass that a busy engine broke off (None) is made again, too.
+    """
     deadline = time.monotonic() + seconds
     outcome = loop.reconcile(space_id, doors)
-    while isinstance(outcome, Wait) and time.monotonic() < deadline:
-        time.sleep(min(outcome.delay_seconds, 1))
+    while (outcome is None or isinstance(outcome, Wait)) and time.monotonic() < deadline:
+        time.sleep(1)
         outcome = loop.reconcile(space_id, doors)
     return outcome
