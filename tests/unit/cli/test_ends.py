@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,15 @@ def test_an_interrupt_while_the_command_is_loaded_leaves_no_traceback(
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
 
 
+@pytest.fixture
+def interrupts_as_at_start() -> Iterator[None]:
+    """Python's own handler: Spark, where it ran in this process before, has left one of its own."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts_as_at_start")
 def test_once_it_is_loaded_a_command_is_interrupted_as_any_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
