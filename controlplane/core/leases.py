@@ -1,13 +1,26 @@
-"""Leases: at most one holder of a named job at a time, and a crash frees it by time."""
+"""Leases: at most one holder of a named job at a time, and a crash frees it by time.
 
-from collections.abc import Iterator
+``held`` is for jobs that are shorter than the lease; ``kept`` for those that may be longer: it puts
+the end off while the job runs, so that the lease can be short and a killed holder soon followed.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 
-from django.db import connection
+import structlog
+from django.db import DatabaseError, InterfaceError, connection
 from django.utils import timezone
 
 from controlplane.core.models import Lease
+
+logger = structlog.get_logger(__name__)
+
+# A job that takes longer than this hangs, most likely: another process may try.
+_LONGEST_SECONDS = 900.0
 
 
 def acquire(name: str, holder: str, seconds: float) -> bool:
@@ -42,3 +55,64 @@ def held(name: str, holder: str, seconds: float) -> Iterator[bool]:
     finally:
         if won:
             release(name, holder)
+
+
+@contextmanager
+def kept(name: str, holder: str, seconds: float) -> Iterator[bool]:
+    """Yield whether the lease was won; extend it while the block runs, for 15 minutes at most."""
+    with held(name, holder, seconds) as won:
+        if not won:
+            yield False
+            return
+        with renewed(partial(_extend, name, holder, seconds), seconds / 3, _LONGEST_SECONDS):
+            yield True
+
+
+@contextmanager
+def renewed(
+    extend: Callable[[], bool], every_seconds: float, longest_seconds: float
+) -> Iterator[None]:
+    """Call ``extend`` every so often from a thread of its own while the block runs.
+
+    It ends before when ``extend`` returns False (someone else has the lease) or when the block
+    takes longer than ``longest_seconds``. A database that is away is tried again.
+    """
+    ended = threading.Event()
+    work = partial(_renew, extend, ended, every_seconds, longest_seconds)
+    keeper = threading.Thread(target=work, name="lease keeper", daemon=True)
+    keeper.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        keeper.join()
+
+
+def _renew(
+    extend: Callable[[], bool], ended: threading.Event, every: float, longest: float
+) -> None:
+    ends_at = time.monotonic() + longest
+    try:
+        while not ended.wait(every):
+            if time.monotonic() > ends_at:
+                logger.warning("a job hangs; its lease runs out", seconds=longest)
+                return
+            if not _is_extended(extend):
+                return
+    finally:
+        connection.close()  # each thread has one of its own
+
+
+def _is_extended(extend: Callable[[], bool]) -> bool:
+    try:
+        return extend()
+    except (DatabaseError, InterfaceError):
+        logger.warning("a lease was not put off; we try again")
+        connection.close()
+        return True
+
+
+def _extend(name: str, holder: str, seconds: float) -> bool:
+    """Put the end off; False when ``holder`` no longer has the lease."""
+    mine = Lease.objects.filter(name=name, holder=holder)
+    return bool(mine.update(expires_at=timezone.now() + timedelta(seconds=seconds)))

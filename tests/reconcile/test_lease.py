@@ -65,7 +65,7 @@ def test_a_lease_that_was_lost_is_not_taken_back(world: World, space: AddressSpa
 
     with mine.kept():
         AddressSpace.objects.filter(pk=space.pk).update(claimed_by="they")
-        eventually(lambda: not any(each.name == "keeper of we" for each in threading.enumerate()))
+        eventually(lambda: not any(each.name == "lease keeper" for each in threading.enumerate()))
 
     space.refresh_from_db()
     assert space.claimed_by == "they"
@@ -84,7 +84,7 @@ def test_a_step_that_hangs_frees_the_space(
     assert mine.claim()
 
     with mine.kept():
-        eventually(lambda: not any(each.name == "keeper of we" for each in threading.enumerate()))
+        eventually(lambda: not any(each.name == "lease keeper" for each in threading.enumerate()))
         world.now += 2 * lease.LENGTH
         assert loop.list_due(world.doors) == [space.id]
 

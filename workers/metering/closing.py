@@ -35,7 +35,7 @@ PIPELINE_VERSION = "1"
 # So long after the request are silent instances asked again before the invoice is held. Longer than
 # workers take to give metering its rights in every space (``reconcile.loop.FULL_PASS_EVERY``).
 PATIENCE = timedelta(minutes=7)
-_LEASE_SECONDS = 900
+_LEASE_SECONDS = 60
 _WAIT_SECONDS = 20
 _STEPS = ("last samples", "landing", "pipeline", "recompute", "gate")
 
@@ -77,7 +77,7 @@ class _Close:
 
 def close(invoice_id: str, readers: Readers) -> None:
     """Bring a closing invoice to draft or held. Idempotent; one attempt at a time."""
-    with leases.held(f"close:{invoice_id}", uuid.uuid4().hex, _LEASE_SECONDS) as won:
+    with leases.kept(f"close:{invoice_id}", uuid.uuid4().hex, _LEASE_SECONDS) as won:
         invoice = Invoice.objects.get(pk=invoice_id)
         if not won or invoice.state != Invoice.State.CLOSING:
             return

@@ -28,7 +28,7 @@ from workers.models import LandingBatch
 logger = structlog.get_logger(__name__)
 
 APP = "bronze-committer"
-_LEASE_SECONDS = 120
+_LEASE_SECONDS = 60
 # Batches in one commit: after days of an outage a run that is cut off has got on by some commits.
 _MOST = 500
 # Invoices pin table versions for the audit period (lakehouse.tables keeps the same).
@@ -50,7 +50,7 @@ def commit_landed(root: Root) -> int:
     Raises:
         StoreAway, StoreRefuses, BucketMissing: the object store is in the way; nothing is lost.
     """
-    with leases.held(APP, uuid.uuid4().hex, _LEASE_SECONDS) as won:
+    with leases.kept(APP, uuid.uuid4().hex, _LEASE_SECONDS) as won:
         if not won:
             return 0
         table = ensure_table(root)

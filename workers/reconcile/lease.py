@@ -6,20 +6,15 @@ the lease (a slow cluster, a large broker) lets no second worker in; for five mi
 that hangs does not keep the space.
 """
 
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-import structlog
-from django.db import DatabaseError, InterfaceError, connection
 from django.db.models import Q
 
+from controlplane.core import leases
 from tenants.models import AddressSpace
-
-logger = structlog.get_logger(__name__)
 
 LENGTH = timedelta(seconds=45)
 _BEAT_SECONDS = 15.0
@@ -67,33 +62,15 @@ class Lease:
 
         From five minutes on it is not put off any more, and ``extend`` may find it lost.
         """
-        ended = threading.Event()
-        name = f"keeper of {self.holder}"
-        keeper = threading.Thread(target=self._keep, args=(ended,), name=name, daemon=True)
-        keeper.start()
         try:
-            yield
+            with leases.renewed(self._is_extended, _BEAT_SECONDS, _LONGEST_SECONDS):
+                yield
         finally:
-            ended.set()
-            keeper.join()
             self.release()
 
-    def _keep(self, ended: threading.Event) -> None:
-        ends_at = time.monotonic() + _LONGEST_SECONDS
-        try:
-            while not ended.wait(_BEAT_SECONDS):
-                if time.monotonic() > ends_at:
-                    logger.warning("a pass hangs; its lease runs out", space_id=self.space_id)
-                    return
-                self._put_off()
-        except Lost:
-            return  # the pass finds out after its step, and writes nothing
-        finally:
-            connection.close()  # each thread has one of its own
-
-    def _put_off(self) -> None:
+    def _is_extended(self) -> bool:
         try:
             self.extend()
-        except (DatabaseError, InterfaceError):
-            logger.warning("a lease was not put off; we try again", space_id=self.space_id)
-            connection.close()
+        except Lost:
+            return False  # the pass finds out after its step, and writes nothing
+        return True

@@ -13,7 +13,7 @@ import pytest
 from django.utils import timezone
 
 from controlplane.core import leases
-from controlplane.core.models import Operation
+from controlplane.core.models import Lease, Operation
 from plans import invoicing, usage
 from plans.models import Invoice
 from plans.usage import UsageCell
@@ -253,6 +253,27 @@ def test_close_killed_after_any_step_ends_the_same(
     invoice.refresh_from_db()
     assert invoice.state == State.DRAFT
     assert billed(invoice)["messages_in"] == 5
+
+
+def test_a_close_whose_worker_is_killed_is_soon_another_workers(
+    owner: Tenant, readers: FakeReaders, shows: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shows(orders=(5, 2))
+    invoice = close_now(owner)
+    ends: list[datetime] = []
+    gather = closing.gather
+
+    def look(attempt: Any) -> Any:
+        ends.extend(
+            Lease.objects.filter(name__startswith="close:").values_list("expires_at", flat=True)
+        )
+        return gather(attempt)
+
+    monkeypatch.setattr(closing, "gather", look)
+    closing.close(invoice.id, readers)
+
+    assert len(ends) == 1
+    assert ends[0] - timezone.now() <= timedelta(minutes=1)
 
 
 def test_close_waits_for_a_silent_instance_and_then_is_held(
