@@ -3,6 +3,10 @@
 Small and plain ones come first, so that the first choice of a form is a sound one.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from controlplane.console import plan_words
 from plans import catalog
 from plans.catalog import AddressPlanDefinition, PlanDefinition, SpacePlanDefinition
 from tenants import admission, space_types
@@ -12,9 +16,21 @@ _SPACE_TYPES = list(SpaceType.values)
 _ADDRESS_TYPES = list(AddressType.values)
 
 
-def offered() -> list[PlanDefinition]:
+@dataclass(frozen=True)
+class Offer:
+    """A plan that may be chosen, and in words what its spaces and addresses cost by the hour."""
+
+    plan: PlanDefinition
+    hours: Sequence[str] = ()
+
+
+def offered() -> list[Offer]:
     """Return the plans that anybody may choose, the cheapest first."""
-    return sorted(catalog.current().plans, key=lambda plan: plan.monthly_fee_minor)
+    sold = catalog.current()
+    return [
+        Offer(plan, plan_words.hours(plan, sold.space_plans, sold.address_plans))
+        for plan in sorted(sold.plans, key=lambda plan: plan.monthly_fee_minor)
+    ]
 
 
 def space_plans(tenant: Tenant) -> list[SpacePlanDefinition]:

@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 from django.test import Client
 
 from controlplane.console.forms.accounts import SignUpForm
-from controlplane.core.audit import SYSTEM
+from controlplane.console.plan_reads import Offer
 from controlplane.core.models import AuditEvent
 from plans import catalog
 from tenants.models import Membership, Tenant, User
@@ -205,9 +205,8 @@ def test_audit_tells_the_address_behind_trusted_proxies(
     ],
 )
 def test_a_plan_is_called_free_only_if_nothing_in_it_costs(key: str, fee: int, words: str):
-    catalog.ensure_default(by=SYSTEM)  # the page tells of its spaces, too
     plans = {plan.key: plan for plan in catalog.parse(catalog.default_yaml()).plans}
-    form = SignUpForm(plans=[replace(plans[key], monthly_fee_minor=fee)])
+    form = SignUpForm(offers=[Offer(replace(plans[key], monthly_fee_minor=fee))])
 
     page = render_to_string("console/accounts/plan_choice.html", {"form": form})
 

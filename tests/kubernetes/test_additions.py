@@ -106,6 +106,17 @@ ADDITIONS: dict[str, tuple[Resource, str, dict[str, Any]]] = {
 }
 
 
+def with_endpoint(
+    kind: EndpointKind, api: Api, cluster: Cluster, namespace: Namespace
+) -> KubernetesInfra:
+    """Return the adapter after it made the namespace's endpoint of ``kind``."""
+    choice = EndpointChoice(kind, domain="mq.example.org")
+    infra = KubernetesInfra(api, replace(cluster, endpoint=choice))
+    infra.ensure_namespace(namespace, ROOM)
+    infra.ensure_endpoint(namespace, "broker-0")
+    return infra
+
+
 def said(api: Api, resource: Resource, namespace: Namespace, name: str) -> Any:
     """Return what the object says, without what the cluster writes into it."""
     live = api.find(resource, namespace.name, name)
@@ -193,9 +204,7 @@ def test_a_subject_more_is_taken_out(
 def test_a_port_of_the_nodes_stays_the_same(
     api: Api, wanted_cluster: Cluster, namespace: Namespace
 ) -> None:
-    choice = EndpointChoice(EndpointKind.NODE_PORT, domain="mq.example.org")
-    infra = KubernetesInfra(api, replace(wanted_cluster, endpoint=choice))
-    infra.ensure_namespace(namespace, ROOM)
+    infra = with_endpoint(EndpointKind.NODE_PORT, api, wanted_cluster, namespace)
     first = infra.ensure_endpoint(namespace, "broker-0")
     path = resources.SERVICE.path(namespace.name, "messaging")
     more = {"spec": {"ports": [{"name": "more", "port": 9999}], "selector": {"app": "spy"}}}
@@ -213,10 +222,7 @@ def test_a_port_of_the_nodes_stays_the_same(
 def test_a_load_balancer_stays_as_closed_as_its_operator_made_it(
     api: Api, wanted_cluster: Cluster, namespace: Namespace
 ) -> None:
-    choice = EndpointChoice(EndpointKind.LOAD_BALANCER, domain="mq.example.org")
-    infra = KubernetesInfra(api, replace(wanted_cluster, endpoint=choice))
-    infra.ensure_namespace(namespace, ROOM)
-    infra.ensure_endpoint(namespace, "broker-0")
+    infra = with_endpoint(EndpointKind.LOAD_BALANCER, api, wanted_cluster, namespace)
     path = resources.SERVICE.path(namespace.name, "messaging")
     ranges = {"spec": {"loadBalancerSourceRanges": ["203.0.113.0/24"]}}
     status, answer = api._request("PATCH", path, body=ranges, content_type=_STRATEGIC)
@@ -232,10 +238,7 @@ def test_a_load_balancer_stays_as_closed_as_its_operator_made_it(
 def test_an_ingress_leads_nowhere_else(
     api: Api, wanted_cluster: Cluster, namespace: Namespace
 ) -> None:
-    choice = EndpointChoice(EndpointKind.INGRESS, domain="mq.example.org")
-    infra = KubernetesInfra(api, replace(wanted_cluster, endpoint=choice))
-    infra.ensure_namespace(namespace, ROOM)
-    infra.ensure_endpoint(namespace, "broker-0")
+    infra = with_endpoint(EndpointKind.INGRESS, api, wanted_cluster, namespace)
     before = said(api, resources.INGRESS, namespace, "messaging")
     backend = {"service": {"name": "spy", "port": {"number": 1}}}
     path = resources.INGRESS.path(namespace.name, "messaging")

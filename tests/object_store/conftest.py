@@ -9,10 +9,10 @@ from pytest_django import Settings
 from tests.charts import tools
 from tests.object_store import servers
 from tests.object_store.servers import Door, Server
-from tests.unit.metering.conftest import readers, space
+from tests.unit.metering.conftest import play, readers, space
 from workers.metering.roots import ObjectStore
 
-__all__ = ["readers", "space"]
+__all__ = ["play", "readers", "space"]
 
 # Spark on a store needs 700 MB of JARs: `make test-s3` fetches them and runs it. CI does not.
 WITH_SPARK = bool(os.environ.get("WAYPOST_TEST_S3"))

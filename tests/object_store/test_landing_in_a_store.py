@@ -14,38 +14,15 @@ from structlog.testing import capture_logs
 
 from controlplane.core.errors import WaypostError
 from controlplane.embedded import ports
-from tenants.models import AddressSpace
 from tests.object_store.conftest import use
 from tests.object_store.servers import Does, Door
-from tests.unit.metering.conftest import FakeReaders
-from tests.unit.metering.readings import snapshot
-from workers.metering import bronze, committer, delta, ingest, landing, roots, rounds, sampling
+from tests.unit.metering.landed import LANDED_ONCE, rows
+from workers.metering import bronze, committer, ingest, landing, roots, rounds
 from workers.metering.roots import ObjectStore
 from workers.models import LandingBatch, MeteredSource
 
 pytestmark = pytest.mark.django_db
 State = LandingBatch.State
-LANDED_ONCE = [("broker-0", "", 1, 0), ("broker-0", "orders", 1, 5), ("space", "", 1, 0)]
-
-
-@pytest.fixture
-def play(space: AddressSpace, readers: FakeReaders) -> Callable[..., None]:
-    """``play(orders=(5, 0))`` is one round in which the broker shows that."""
-
-    def one_round(**shown: Any) -> None:
-        readers.answers[space.id] = {"broker-0": snapshot("boot-1", **shown)}
-        sampling.sample([space], readers)
-
-    return one_round
-
-
-def rows(root: ObjectStore) -> list[tuple[str, str, int, int]]:
-    """(instance, address, seq, messages_in) of every row in bronze."""
-    table = delta.open_table(root, delta.BRONZE)
-    found = delta.ask("SELECT source, address, seq, messages_in FROM b", {"b": table})
-    return sorted(
-        (r["source"].split("/")[1], r["address"], r["seq"], r["messages_in"]) for r in found
-    )
 
 
 LANDINGS = "(PUT|POST) .*/date(=|%3D)"

@@ -1,5 +1,6 @@
 """Forms of people: log in, sign up, a further organisation."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -7,9 +8,9 @@ from django.contrib.auth import password_validation
 from django.contrib.auth.forms import AuthenticationForm
 
 from controlplane.console.forms.base import ConsoleForm, ConsoleRenderer
+from controlplane.console.plan_reads import Offer
 from controlplane.core import throttling
 from controlplane.core.errors import RateLimited
-from plans.catalog import PlanDefinition
 
 
 class LoginForm(AuthenticationForm):
@@ -48,12 +49,12 @@ class PlanForm(ConsoleForm):
 
     plan = forms.ChoiceField(label="Plan", widget=forms.RadioSelect)
 
-    def __init__(self, *args: Any, plans: list[PlanDefinition], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, offers: Sequence[Offer], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.plans = plans
-        self.fields["plan"].choices = [(plan.key, plan.title) for plan in plans]  # type: ignore[attr-defined]
-        if plans:
-            self.fields["plan"].initial = plans[0].key
+        self.offers = offers
+        self.fields["plan"].choices = [(each.plan.key, each.plan.title) for each in offers]  # type: ignore[attr-defined]
+        if offers:
+            self.fields["plan"].initial = offers[0].plan.key
 
 
 class OrganisationForm(PlanForm):

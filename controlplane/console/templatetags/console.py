@@ -10,9 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from controlplane.console import charts, formats, plan_words
-from plans import catalog
 from plans import money as currencies
-from plans.catalog import PlanDefinition
 
 register = template.Library()
 register.filter("phase_class", formats.phase_class)
@@ -34,13 +32,6 @@ register.filter("hour_price", plan_words.hour_price)
 def money(amount_minor: int, currency: str) -> str:
     """Return an amount in minor units for people."""
     return currencies.display(amount_minor, currency)
-
-
-@register.filter
-def hour_lines(plan: PlanDefinition) -> list[str]:
-    """Return what spaces and addresses cost by the hour under a plan on offer."""
-    sold = catalog.current()
-    return plan_words.hours(plan, sold.space_plans, sold.address_plans)
 
 
 @register.filter

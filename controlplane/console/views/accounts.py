@@ -71,7 +71,7 @@ def sign_up(request: HttpRequest) -> HttpResponseBase:
         return redirect("console:new_organisation")
     if not (settings.SIGNUP_ENABLED and settings.LOCAL_ACCOUNTS_ENABLED):
         return render(request, "console/accounts/signup_closed.html", status=403)
-    form = SignUpForm(request.POST or None, plans=plan_reads.offered())
+    form = SignUpForm(request.POST or None, offers=plan_reads.offered())
     if form.is_valid():
         signed_up = form.attempt(_sign_up, request=request, asked=form.cleaned_data)
         if signed_up:
@@ -85,7 +85,7 @@ def new_organisation(scope: Scope) -> HttpResponseBase:
     """Make a further organisation for a person who is logged in."""
     if not settings.SIGNUP_ENABLED:
         return render(scope.request, "console/accounts/signup_closed.html", status=403)
-    form = OrganisationForm(scope.request.POST or None, plans=plan_reads.offered())
+    form = OrganisationForm(scope.request.POST or None, offers=plan_reads.offered())
     if form.is_valid():
         signed_up = form.attempt(
             tenants.found_tenant,

@@ -27,13 +27,13 @@ def page(scope: TenantScope) -> HttpResponseBase:
         ):
             messages.success(scope.request, "Your billing details are saved.")
             return redirect(scope.url("settings"))
-    return _render(scope, form, PlanForm(plans=plan_reads.offered()))
+    return _render(scope, form, PlanForm(offers=plan_reads.offered()))
 
 
 @tenant_page(Permission.MANAGE_BILLING)
 def plan(scope: TenantScope) -> HttpResponseBase:
     """Change the plan."""
-    form = PlanForm(scope.request.POST or None, plans=plan_reads.offered())
+    form = PlanForm(scope.request.POST or None, offers=plan_reads.offered())
     if form.is_valid():
         changed = form.attempt(
             plan_subscriptions.change,

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -11,8 +12,9 @@ from pytest_django import Settings
 from tenants.models import AddressSpace
 from tests.factories import domain
 from tests.factories.domain import Cast
-from tests.unit.metering.readings import TYPES
+from tests.unit.metering.readings import TYPES, snapshot
 from workers.messaging.observed import InstanceSnapshot
+from workers.metering import sampling
 from workers.metering.readers import Instance, NoAnswer, Readable
 
 Answer = InstanceSnapshot | Exception | None
@@ -63,3 +65,14 @@ def space(cast: Cast) -> AddressSpace:
     row.active_since = timezone.now()
     row.save(update_fields=["active_since"])
     return row
+
+
+@pytest.fixture
+def play(space: AddressSpace, readers: FakeReaders) -> Callable[..., None]:
+    """``play(orders=(5, 0))`` is one round in which the broker shows that."""
+
+    def one_round(boot_id: str = "boot-1", **shown: Any) -> None:
+        readers.answers[space.id] = {"broker-0": snapshot(boot_id, **shown)}
+        sampling.sample([space], readers)
+
+    return one_round

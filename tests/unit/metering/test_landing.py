@@ -11,37 +11,12 @@ from deltalake.exceptions import CommitFailedError
 
 from controlplane.core import leases
 from controlplane.core.errors import WaypostError
-from tenants.models import AddressSpace
-from tests.unit.metering.conftest import FakeReaders
-from tests.unit.metering.readings import snapshot
-from workers.metering import bronze, committer, delta, ingest, landing, sampling
+from tests.unit.metering.landed import LANDED_ONCE, rows
+from workers.metering import bronze, committer, delta, ingest, landing
 from workers.models import LandingBatch, MeteredSource
 
 pytestmark = pytest.mark.django_db
 State = LandingBatch.State
-
-
-@pytest.fixture
-def play(space: AddressSpace, readers: FakeReaders) -> Callable[..., None]:
-    """``play(orders=(5, 0))`` is one round in which the broker shows that."""
-
-    def one_round(boot_id: str = "boot-1", **shown: Any) -> None:
-        readers.answers[space.id] = {"broker-0": snapshot(boot_id, **shown)}
-        sampling.sample([space], readers)
-
-    return one_round
-
-
-def rows(root: Path) -> list[tuple[str, str, int, int]]:
-    """(instance, address, seq, messages_in) of every row in bronze."""
-    table = delta.open_table(root, delta.BRONZE)
-    found = delta.ask("SELECT source, address, seq, messages_in FROM b", {"b": table})
-    return sorted(
-        (r["source"].split("/")[1], r["address"], r["seq"], r["messages_in"]) for r in found
-    )
-
-
-LANDED_ONCE = [("broker-0", "", 1, 0), ("broker-0", "orders", 1, 5), ("space", "", 1, 0)]
 
 
 def test_ingest_brings_what_moved_into_bronze(root: Path, play: Callable[..., None]) -> None:
