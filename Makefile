@@ -10,6 +10,8 @@ LOCK := .venv/bin/uv pip compile -q --universal --python-version 3.11 --generate
 	--no-emit-index-url --no-emit-find-links --no-header --no-annotate
 # The parts whose branch coverage is kept at 90 % or more.
 COVERED := plans tenants workers/reconcile
+# One process for each of two cores; a file stays in one, with the servers of its module.
+ALL := -n 2 --dist loadfile --no-loadscope-reorder --cov --cov-report=
 
 help:  ## List the tasks
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,7 +27,7 @@ test: setup  ## Run every test, with branch coverage (ARGS="-m 'not stack'" choo
 	@.venv/bin/python -m tests.kubernetes.server.build
 	@.venv/bin/python -m tests.charts.tools
 	@.venv/bin/python -m tests.kubernetes.cert_manager
-	@$(IN_ENV) coverage run -m pytest $(ARGS)
+	@$(IN_ENV) pytest $(if $(ARGS),$(ARGS),$(ALL))
 	@$(if $(ARGS),,$(MAKE) -s cover)
 
 cover:

@@ -23,6 +23,21 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("laws")
 
 
+# What runs real servers, the longest first.
+_LONG = ("e2e", "lakehouse", "kubernetes", "verification", "reconcile", "object_store")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with what takes long when two processes share the tests: the last ones are short."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=_rank)
+
+
+def _rank(item: pytest.Item) -> int:
+    part = item.path.relative_to(Path(__file__).parent).parts[0]
+    return _LONG.index(part) if part in _LONG else len(_LONG)
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[postgres.Server]:
     """A throw-away PostgreSQL of this test run on a free loopback port."""

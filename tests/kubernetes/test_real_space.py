@@ -20,6 +20,7 @@ from tests.reconcile import patience, rows
 from tests.verification import amqp
 from tests.verification.auth_process import AuthProcess
 from tests.verification.conftest import RecordingMetering
+from workers.infra import names
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster
@@ -84,7 +85,7 @@ def test_a_brokered_space_serves_and_needs_nobody_to_go_on(
         amqp.send(connection, "orders", "one", "two")
 
     # an address more reaches the running broker by its mounted files, without another life
-    (name,) = doors.infra.list_namespaces()
+    name = names.namespace(space.tenant_id, space.id, space.name).name
     first = process_node.process_of(name, "broker-0").pid
     rows.make_address(space, "more")
     settle(space, doors)
@@ -101,20 +102,25 @@ def test_a_brokered_space_serves_and_needs_nobody_to_go_on(
     address_spaces.delete(space=space, by=SYSTEM)
     settle(space, doors)
     assert space.deleted_at is not None
-    assert list(doors.infra.list_namespaces()) == []
+    assert name not in doors.infra.list_namespaces()
 
 
 def test_a_standard_space_becomes_active_and_carries_messages(
-    doors: Doors, auth_port: int, process_node: ProcessNode, tmp_path: Path
+    doors: Doors,
+    auth_port: int,
+    process_node: ProcessNode,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
 ) -> None:
     auth = AuthProcess(auth_port, tmp_path, tmp_path / "control-ca")
     auth.start()
+    request.addfinalizer(auth.stop)
     space = rows.make_space(rows.make_tenant(), kind="standard")
     rows.make_address(space, "orders")
     rows.make_address(space, "calls", "anycast")
     rows.make_user(space, "alice", ("#", "send recv"))
     settle(space, doors)
-    (name,) = doors.infra.list_namespaces()
+    name = names.namespace(space.tenant_id, space.id, space.name).name
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders", "one")
 
@@ -122,8 +128,6 @@ def test_a_standard_space_becomes_active_and_carries_messages(
     for instance in ("router-0", "broker-0"):
         process_node.process_of(name, instance).kill()
     eventually(lambda: _serves(space, tmp_path))
-
-    auth.stop()
 
 
 def _serves(space: AddressSpace, folder: Path) -> bool:

@@ -1,8 +1,11 @@
 """A world of fakes to reconcile against, with a clock that tests move."""
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.utils import timezone
@@ -88,6 +91,11 @@ class World:
         return self.routers.routers[namespace, name]
 
 
+def time_with(sleep: Callable[[float], None]) -> SimpleNamespace:
+    """Return the module ``time`` for the loop alone: other threads go on sleeping as before."""
+    return SimpleNamespace(monotonic=time.monotonic, sleep=sleep)
+
+
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     made = World(tmp_path)
@@ -95,5 +103,5 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     def sleep(seconds: float) -> None:
         made.now += timedelta(seconds=seconds)
 
-    monkeypatch.setattr(loop.time, "sleep", sleep)
+    monkeypatch.setattr(loop, "time", time_with(sleep))
     return made

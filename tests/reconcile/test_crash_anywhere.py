@@ -10,7 +10,7 @@ from controlplane.core.models import Operation
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.models import Address, AddressSpace, MessagingUser
 from tests.reconcile import rows
-from tests.reconcile.conftest import World
+from tests.reconcile.conftest import World, time_with
 from workers.reconcile import address_space, lease, loop
 from workers.reconcile.address_space import Step
 from workers.reconcile.doors import Doors
@@ -46,7 +46,7 @@ def run_killed(world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(Killed):
         loop.reconcile(space.id, world.doors)
     monkeypatch.undo()
-    monkeypatch.setattr(loop.time, "sleep", lambda _seconds: None)
+    monkeypatch.setattr(loop, "time", time_with(lambda _seconds: None))
     assert loop.reconcile(space.id, world.doors) is None, "the dead worker's lease still holds"
     world.now += lease.LENGTH + timedelta(seconds=1)
 

@@ -62,9 +62,22 @@ def test_an_interrupted_command_says_so_in_one_line(
     assert ended.stderr == "interrupted\n"
 
 
+@pytest.fixture
+def interrupts_as_at_start() -> Iterator[None]:
+    """Python's own handler, whatever ran in this process before, and in whichever way it began.
+
+    Spark leaves a handler of its own; what a script runs in the background ignores interrupts, and
+    its children do too.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 INTERRUPT = "import os, signal; os.kill(os.getpid(), signal.SIGINT)"
 
 
+@pytest.mark.usefixtures("interrupts_as_at_start")
 @pytest.mark.parametrize(
     "planted",
     [INTERRUPT, f"try:\n    {INTERRUPT}\nexcept BaseException:\n    pass"],
@@ -87,14 +100,6 @@ def test_an_interrupt_while_the_command_is_loaded_leaves_no_traceback(
     )
 
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
-
-
-@pytest.fixture
-def interrupts_as_at_start() -> Iterator[None]:
-    """Python's own handler: Spark, where it ran in this process before, has left one of its own."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("interrupts_as_at_start")
