@@ -2,6 +2,8 @@
 
 import random
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 # Below the range from which the kernel takes the local ports of outgoing connections, so that a
 # remembered port is not found taken by chance (Linux: net.ipv4.ip_local_port_range).
@@ -44,3 +46,48 @@ def reserve_port(preferred: int | None = None) -> int:
         port = random.choice(_STABLE)
         if is_free(port):
             return port
+
+
+class Claims:
+    """Ports where servers are about to listen, kept from every other process that claims.
+
+    A claim is an abstract unix socket named after the port: one of a name on a machine, and gone
+    with its process. Source: unix(7), "Abstract sockets". Made by ``claiming``.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[int, socket.socket] = {}
+
+    def take(self, port: int) -> bool:
+        """Claim a port; False when another process claims it or something listens there."""
+        if port not in self._held:
+            claim = socket.socket(socket.AF_UNIX)
+            try:
+                claim.bind(f"\0waypost-port-{port}")
+            except OSError:
+                claim.close()
+                return False
+            self._held[port] = claim
+        return is_free(port)
+
+    def take_any(self) -> int:
+        """Claim a free port worth remembering and return it."""
+        while not self.take(port := random.choice(_STABLE)):
+            pass
+        return port
+
+    def release(self) -> None:
+        """Let others have the ports where nothing listens by now."""
+        for claim in self._held.values():
+            claim.close()
+        self._held.clear()
+
+
+@contextmanager
+def claiming() -> Iterator[Claims]:
+    """Yield claims that last as long as the block."""
+    claims = Claims()
+    try:
+        yield claims
+    finally:
+        claims.release()

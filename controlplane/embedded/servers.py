@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import httpx
+import psutil
 import psycopg
 import redis
 
@@ -145,9 +146,25 @@ def takes_tasks(client: redis.Redis, name: str) -> bool:
 def is_web_ready(installation: Installation) -> bool:
     """Return whether the portal says that it and what it depends on are well."""
     try:
-        return httpx.get(f"{installation.url}/readyz", timeout=5).status_code == 200
+        answer = httpx.get(f"{installation.url}/readyz", timeout=5).status_code
     except httpx.HTTPError:
         return False
+    return answer == 200 and _is_ours(installation)
+
+
+def _is_ours(installation: Installation) -> bool:
+    """Return whether it was our portal that answered, and not another installation's."""
+    pids = [each.pid for each in installation.supervisor().list_programs() if each.name == "web"]
+    try:
+        listening = [
+            each.laddr.port
+            for pid in pids
+            for each in psutil.Process(pid).net_connections("tcp")
+            if each.status == psutil.CONN_LISTEN
+        ]
+    except psutil.Error:
+        return False
+    return installation.ports.web in listening
 
 
 def _wait(

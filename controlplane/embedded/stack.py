@@ -74,7 +74,7 @@ def up(
     """
     installations.load(root)
     _refuse_foreign_files(root)  # before the lock, which would be left beside what is not ours
-    with alone(root):
+    with alone(root), ports.claiming() as claims:
         is_up = _is_up(root)
         _refuse_early(root, is_up=is_up, web_port=web_port, must_start=must_start)
         installation = installations.keep_tools(_prepare_folder(root, web_port))
@@ -82,7 +82,7 @@ def up(
             installation = installations.with_settings(installation, settings)
         if not is_up:
             supervision.stop_strays(installation)
-            installation = _settle_ports(installation, web_port, say)
+            installation = _settle_ports(installation, web_port, claims, say)
             _forget_own_programs(installation)
         _start_stores(installation, say)
         _prepare_database(installation, say)
@@ -201,7 +201,13 @@ def _refuse_early(root: Path, *, is_up: bool, web_port: int | None, must_start: 
     _refuse_foreign_files(root)
     if is_up:
         _refuse_other_use(found, web_port, must_start=must_start)
-    elif web_port and not ports.is_free(web_port):
+    elif web_port:
+        with ports.claiming() as claims:
+            _claim_asked(web_port, claims)
+
+
+def _claim_asked(web_port: int, claims: ports.Claims) -> None:
+    if not claims.take(web_port):
         raise Conflict(
             f"Port {web_port} is in use by another program: stop it or choose another --port.",
             code="stack.port_taken",
@@ -251,15 +257,18 @@ def _prepare_folder(root: Path, web_port: int | None) -> Installation:
     return installation
 
 
-def _settle_ports(installation: Installation, web_port: int | None, say: Say) -> Installation:
-    """Keep the remembered ports; replace those that a stranger took meanwhile."""
+def _settle_ports(
+    installation: Installation, web_port: int | None, claims: ports.Claims, say: Say
+) -> Installation:
+    """Keep the remembered ports; replace those that a stranger, or another `up`, took meanwhile."""
     if web_port:
+        _claim_asked(web_port, claims)
         installation = installations.move_ports(installation, {"web": web_port})
-    taken = [name for name in _SERVER_PORTS if not ports.is_free(getattr(installation.ports, name))]
+    taken = [name for name in _SERVER_PORTS if not claims.take(getattr(installation.ports, name))]
     if taken:
         say(f"moving to other ports, because another program has them: {', '.join(taken)}")
         installation = installations.move_ports(
-            installation, {name: ports.reserve_port() for name in taken}
+            installation, {name: claims.take_any() for name in taken}
         )
     return installation
 

@@ -139,7 +139,12 @@ WAYS = {
     *((each, "database", 5432) for each in ("web", "worker", "metering", "auth", "migrate")),
     ("pipeline", "database", 5432),
     *((each, "queue", 6379) for each in ("web", "worker", "metering", "beat")),
-    *((each, place, 5673) for each in ("worker", "metering") for place in ("router", "broker")),
+    *(
+        (each, place, port)
+        for each in ("worker", "metering")
+        for place in ("router", "broker")
+        for port in (5671, 5673)
+    ),
     ("executor", "pipeline", 7078),
     ("executor", "pipeline", 7079),
     ("pipeline", "executor", 7080),

@@ -5,7 +5,9 @@ import os
 import signal
 import socket
 import subprocess
+import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -142,6 +144,21 @@ def test_two_installations_live_side_by_side(running: Installation, folder: Path
     stack.down(folder)
     assert supervision.list_processes(other) == []
     assert stack.status(running.root).is_up
+
+
+def test_two_that_start_at_once_take_other_ports(waypost: Waypost) -> None:
+    with tempfile.TemporaryDirectory(prefix="wp-") as parent, ThreadPoolExecutor() as pool:
+        roots = [Path(parent) / name for name in ("a", "b")]
+        try:
+            started = list(pool.map(lambda root: waypost("up", "--state", root), roots))
+            made = [installations.require(root) for root in roots]
+        finally:
+            for root in roots:
+                waypost("down", "--purge", "--yes", "--state", root)
+
+    assert [each.returncode for each in started] == [0, 0], started
+    first, second = (set(vars(each.ports).values()) for each in made)
+    assert first.isdisjoint(second)
 
 
 def test_a_killed_supervisor_leaves_nothing_that_hinders_the_next_up(folder: Path) -> None:

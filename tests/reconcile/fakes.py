@@ -191,6 +191,7 @@ class FakeBrokers:
     brokers: dict[tuple[str, str], FakeBroker] = field(default_factory=dict)
     slow_starts: int = 0  # how many more calls find a broker still starting
     broken_probe: str = ""
+    closed: set[int] = field(default_factory=set)  # public ports whose listener is closed
     writes: int = 0
 
     def find_life(self, target: ManagementTarget) -> str:
@@ -258,6 +259,13 @@ class FakeBrokers:
         if self.broken_probe or not address.startswith(desired.PROBE_PREFIX):
             raise ProbeFailed(self.broken_probe or f"{address}: no such address")
         return 0.001
+
+    def probe_listener(self, target: ManagementTarget, port: int) -> None:
+        self._at(target)
+        if port in self.closed:
+            self.closed.discard(port)
+            self.writes += 1
+            raise ProbeFailed("the broker did not listen for clients and was asked to")
 
     def _at(self, target: ManagementTarget) -> FakeBroker:
         key = self.infra.running_at(target.port)

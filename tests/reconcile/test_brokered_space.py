@@ -12,6 +12,7 @@ from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.models import Address, AddressSpace, SpaceSecret
 from tests.reconcile import rows
 from tests.reconcile.conftest import World
+from workers.infra import names
 from workers.messaging.brokers import permissions
 from workers.reconcile import loop
 from workers.reconcile.outcome import Done, Wait
@@ -217,6 +218,26 @@ def test_a_failing_probe_keeps_addresses_from_ready(world: World, space: Address
     assert address.phase == "Configuring"
     assert ready(address)["reason"] == "ProbeFailed"
     assert "no credit" in ready(address)["message"]
+
+
+def test_a_closed_listener_of_clients_is_opened_before_the_space_is_ready(
+    world: World, space: AddressSpace
+) -> None:
+    loop.reconcile(space.id, world.doors)
+    namespace = names.namespace(space.tenant_id, space.id, space.name)
+    world.brokers.closed = {world.infra.ports[namespace, "broker-0"]["amqps"]}
+    world.now += loop.FULL_PASS_EVERY * 2
+
+    loop.reconcile(space.id, world.doors, budget_seconds=0)
+    space.refresh_from_db()
+    told = ready(space)
+    world.settle(space)
+
+    assert (told["reason"], "did not listen for clients" in told["message"]) == (
+        "ProbeFailed",
+        True,
+    )
+    assert ready(space)["status"] == "True"
 
 
 def _is_write(sql: str) -> bool:

@@ -4,14 +4,17 @@ The same tests run against the fakes of tests/reconcile and against real process
 cannot promise what the real thing does not keep.
 """
 
+import socket
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from django.utils import timezone
 
+from controlplane.embedded import ports
 from tests.reconcile.fakes import FakeBrokers, FakeInfra
 from workers.infra.base import Infra, InstanceSpec, Kind, Namespace, Room
 from workers.infra.local.adapter import LocalInfra
@@ -26,7 +29,7 @@ from workers.messaging.brokers.desired import (
     Permission,
     Place,
 )
-from workers.messaging.management import Unreachable
+from workers.messaging.management import Refused, Unreachable
 from workers.messaging.observed import ManagementTarget
 from workers.messaging.probe import ProbeFailed
 from workers.reconcile.doors import Brokers
@@ -74,13 +77,13 @@ class Bench:
             folder=self.folder,
         )
 
-    def spec(self) -> InstanceSpec:
+    def spec(self, public_port: int | None = None) -> InstanceSpec:
         layout = self.infra.place(NAMESPACE, Kind.BROKER, "broker-0")
         place = Place(
             layout.config_dir,
             layout.data_dir,
             layout.bind_host,
-            layout.ports["amqps"],
+            public_port or layout.ports["amqps"],
             layout.ports["management"],
         )
         return InstanceSpec(
@@ -111,6 +114,20 @@ class Bench:
         while self.brokers.converge(self.target, self.wanted).pending:
             assert time.monotonic() < deadline
             time.sleep(0.1)
+
+    def move_listener_to(self, port: int) -> None:
+        """Have the listener of clients moved to a port that is taken, so that it stays closed."""
+        if isinstance(self.brokers, FakeBrokers):
+            self.brokers.closed.add(port)
+            return
+        old = self.infra.place(NAMESPACE, Kind.BROKER, "broker-0").ports["amqps"]
+        spec, moved = self.spec(), self.spec(public_port=port).files["broker.xml"]
+        self.infra.ensure_instance(replace(spec, files={**spec.files, "broker.xml": moved}))
+        deadline = time.monotonic() + 10
+        while ports.is_open("127.0.0.1", old):
+            assert time.monotonic() < deadline
+            with suppress(Refused):  # it says that it cannot bind, where we ask before it looks
+                self.brokers.converge(self.target, self.wanted)
 
 
 @pytest.fixture(params=["fake", "real"])
@@ -180,6 +197,22 @@ def test_a_broker_lives_through_the_whole_contract(bench: Bench) -> None:
     assert bench.infra.list_namespaces() == [NAMESPACE.name]
     assert bench.infra.delete_namespace(NAMESPACE)
     assert bench.infra.list_namespaces() == []
+
+
+def test_a_listener_that_found_its_port_taken_is_opened_later(bench: Bench) -> None:
+    bench.run()
+    bench.settle()
+    with socket.socket() as stranger:
+        stranger.bind(("127.0.0.1", 0))
+        stranger.listen()
+        port: int = stranger.getsockname()[1]
+        bench.move_listener_to(port)
+    assert bench.brokers.converge(bench.target, bench.wanted).pending == {}  # and opens nothing
+
+    with pytest.raises(ProbeFailed):
+        bench.brokers.probe_listener(bench.target, port)
+
+    bench.brokers.probe_listener(bench.target, port)
 
 
 def test_a_cold_file_restarts_and_a_live_one_does_not(bench: Bench) -> None:

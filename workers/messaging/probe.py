@@ -5,6 +5,7 @@ tenant sees the message and no billed counter moves. Called by the probe step.
 """
 
 import secrets
+import socket
 import time
 
 from proton import Message, ProtonException
@@ -39,6 +40,17 @@ def through_broker(target: ManagementTarget, address: str, *, timeout_seconds: f
     finally:
         management.close_quietly(connection)
     return time.monotonic() - begin
+
+
+def is_closed(host: str, port: int, timeout_seconds: float = 2) -> bool:
+    """Return whether the host refuses connections there; one that does not answer is not judged."""
+    try:
+        socket.create_connection((host, port), timeout_seconds).close()
+    except ConnectionRefusedError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _round_trip(connection: BlockingConnection, address: str, timeout: float) -> None:

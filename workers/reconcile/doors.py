@@ -46,6 +46,8 @@ class Brokers(Protocol):
 
     def probe(self, target: ManagementTarget, address: str) -> float: ...
 
+    def probe_listener(self, target: ManagementTarget, port: int) -> None: ...
+
 
 class Routers(Protocol):
     """The router driver (``workers.messaging.routers.driver`` says what each call promises)."""

@@ -1,5 +1,6 @@
 """One folder, its secrets and its ports."""
 
+import socket
 import stat
 from pathlib import Path
 
@@ -74,9 +75,26 @@ def test_root_from_refuses_paths_that_sockets_cannot_carry(tmp_path: Path) -> No
     assert refusal.value.error_code == "stack.path_too_long"
 
 
-def test_reserve_port_takes_the_preferred_one_only_while_free() -> None:
-    import socket
+def test_a_claimed_port_is_kept_from_others_until_the_claim_ends() -> None:
+    with ports.claiming() as ours:
+        port = ours.take_any()
+        with ports.claiming() as theirs:
+            assert not theirs.take(port)
+        assert ours.take(port)
 
+    with ports.claiming() as theirs:
+        assert theirs.take(port)
+
+
+def test_a_port_where_something_listens_cannot_be_claimed() -> None:
+    with ports.claiming() as claims, socket.socket() as stranger:
+        stranger.bind(("127.0.0.1", 0))
+        stranger.listen()
+
+        assert not claims.take(stranger.getsockname()[1])
+
+
+def test_reserve_port_takes_the_preferred_one_only_while_free() -> None:
     with socket.socket() as stranger:
         stranger.bind(("127.0.0.1", 0))
         stranger.listen()

@@ -12,6 +12,7 @@ from workers.messaging.brokers import desired, permissions
 from workers.messaging.brokers.desired import DesiredBroker, Holds, Limits, Place
 
 # Replaced by the broker itself: the boot script gives each start of the process its own value.
+PUBLIC = "public"  # the acceptor that clients connect to
 _BOOT = "BOOT-PLACE"
 _BOOT_PROPERTY = "${waypost.boot:unknown}"
 # Memory one address may fill before it pages to disk, and the size of one page file.
@@ -130,7 +131,7 @@ def _add_acceptors(core: ElementTree.Element, broker: DesiredBroker, place: Plac
         limit = f"connectionsAllowed={broker.max_connections}"
         tls = _tls(place, "server" if broker.presented is None else "public")
         public = f"{common};{tls};saslMechanisms=PLAIN;{limit}"
-        _text(acceptors, "acceptor", f"{where}:{place.public_port}?{public}", name="public")
+        _text(acceptors, "acceptor", f"{where}:{place.public_port}?{public}", name=PUBLIC)
 
 
 def _tls(place: Place, name: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from workers.messaging import management
 from workers.messaging import probe as probing
-from workers.messaging.brokers import connections, settings_check
+from workers.messaging.brokers import broker_xml, connections, settings_check
 from workers.messaging.brokers import snapshot as snapshots
 from workers.messaging.brokers.desired import DesiredAddress, DesiredBroker, Holds
 from workers.messaging.brokers.snapshot import MeteredAddress
@@ -143,6 +143,24 @@ def list_unread(target: ManagementTarget) -> Collection[str]:
 def probe(target: ManagementTarget, address: str) -> float:
     """Send a message through an internal address and read it back; see ``messaging.probe``."""
     return probing.through_broker(target, address)
+
+
+def probe_listener(target: ManagementTarget, port: int) -> None:
+    """Return when clients can connect at ``port``; a closed listener is opened anew.
+
+    Where a listener's settings change, the broker makes it anew; if its port is not free at once
+    it stays closed, and no later reload opens it (seen with Artemis 2.56).
+
+    Raises:
+        ProbeFailed: it was closed; the next call may find it open.
+        Unreachable: the broker does not answer.
+    """
+    if not probing.is_closed(target.host, port):
+        return
+    with management.connected(target, purpose="listener") as client:
+        (outcome,) = client.try_all([Request(f"acceptor.{broker_xml.PUBLIC}", "reload")])
+    told = f": {outcome}" if isinstance(outcome, Refused) else ""
+    raise probing.ProbeFailed(f"the broker did not listen for clients and was asked to{told}")
 
 
 def snapshot(
