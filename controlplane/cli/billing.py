@@ -1,6 +1,7 @@
 """`waypost usage` and `waypost invoices`: what was used, what it costs, and the proof."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
@@ -35,10 +36,28 @@ class Kind(StrEnum):
     JSON = "json"
 
 
+def _instant(text: str) -> str:
+    """Return a date's first moment, or an instant, in UTC where no zone is given."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} is no date and no instant: write 2026-11-01, or 2026-11-01T08:00:00Z."
+        ) from None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).isoformat()
+
+
+_WHEN = "A date or an instant, ISO 8601; UTC unless it says otherwise."
+
+
 @usage_app.command("show")
 def show_usage(
-    from_: Annotated[str | None, typer.Option("--from", help="An instant, ISO 8601.")] = None,
-    until: Annotated[str | None, typer.Option(help="An instant, ISO 8601.")] = None,
+    from_: Annotated[
+        str | None, typer.Option("--from", help=_WHEN, parser=_instant, metavar="<instant>")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(help=_WHEN, parser=_instant, metavar="<instant>")
+    ] = None,
     tenant: Tenant = None,
     form: Output = Format.TABLE,
 ) -> None:

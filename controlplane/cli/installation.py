@@ -77,7 +77,7 @@ def status(state: State = None, form: Output = Format.TABLE) -> None:
             "state": server.state,
             "pid": server.pid or None,
             "memory_mb": server.memory_bytes // 1_000_000,
-            "message": server.message,
+            "message": server.message.removeprefix(f"pid {server.pid}, "),
         }
         for server in found.servers
     ]

@@ -163,3 +163,33 @@ def test_verify_says_what_differs(
 )
 def test_little_is_not_nothing_also_of_what_is_given_back(quantity: str, told: str) -> None:
     assert billing._quantity(quantity) == told
+
+
+@pytest.mark.parametrize(
+    ("written", "asked"),
+    [
+        ("2026-11-01", "2026-11-01T00:00:00+00:00"),
+        ("2026-11-01T08:30:00+02:00", "2026-11-01T08:30:00+02:00"),
+    ],
+)
+def test_a_window_of_usage_begins_at_a_date_or_an_instant(
+    run: Run, monkeypatch: pytest.MonkeyPatch, written: str, asked: str
+) -> None:
+    windows: list[dict[str, str]] = []
+
+    def get(_api: Api, _path: str, **window: str) -> dict[str, Any]:
+        windows.append(window)
+        return {"items": [], "as_of": None}
+
+    monkeypatch.setattr(Api, "get", get)
+
+    assert run("usage", "show", "--from", written).exit_code == 0
+    assert windows == [{"starts_at": asked}]
+
+
+def test_what_is_no_instant_is_refused_by_the_option_s_own_name(run: Run) -> None:
+    refused = run("usage", "show", "--from", "yesterday")
+
+    assert refused.exit_code == 2
+    assert "--from" in refused.stderr
+    assert "2026-11-01T08:00:00Z" in refused.stderr
