@@ -8,7 +8,7 @@ SHELL := /bin/bash
 IN_ENV := . .ci/env &&
 LOCK := .venv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header --no-annotate
-# The parts whose branch coverage is kept at 90 % or more.
+# The parts whose branch coverage is kept at 90 % or more; `source_pkgs` in pyproject.toml too.
 COVERED := plans tenants workers/reconcile
 # One process for each of two cores; a file stays in one, with the servers of its module.
 ALL := -n 2 --dist loadfile --no-loadscope-reorder --cov --cov-report=
@@ -22,7 +22,7 @@ setup:  ## Install what is missing: packages, .venv, servers (idempotent)
 demo: setup  ## Show Waypost doing its job; EXIT=1 stops at the end, OIDC=1 adds Keycloak
 	@$(IN_ENV) waypost demo $(if $(EXIT),--exit) $(if $(OIDC),--oidc)
 
-test: setup  ## Run every test, with branch coverage (ARGS="-m 'not stack'" chooses)
+test: setup  ## Run every test, with branch coverage (ARGS="-m 'not stack'" chooses, without)
 	@.venv/bin/python -m controlplane.embedded.artifacts keycloak
 	@.venv/bin/python -m tests.kubernetes.server.build
 	@.venv/bin/python -m tests.charts.tools

@@ -48,6 +48,7 @@ def _instant(text: str) -> str:
 
 
 _WHEN = "A date or an instant, ISO 8601; UTC unless it says otherwise."
+_UNTIL = f"Not included. {_WHEN}"
 
 
 @usage_app.command("show")
@@ -56,7 +57,8 @@ def show_usage(
         str | None, typer.Option("--from", help=_WHEN, parser=_instant, metavar="<instant>")
     ] = None,
     until: Annotated[
-        str | None, typer.Option(help=_WHEN, parser=_instant, metavar="<instant>")
+        str | None,
+        typer.Option(help=_UNTIL, parser=_instant, metavar="<instant>"),
     ] = None,
     tenant: Tenant = None,
     form: Output = Format.TABLE,

@@ -59,27 +59,32 @@ def held(name: str, holder: str, seconds: float) -> Iterator[bool]:
 
 @contextmanager
 def kept(name: str, holder: str, seconds: float) -> Iterator[bool]:
-    """Yield whether the lease was won; extend it while the block runs, for 15 minutes at most."""
+    """Yield whether the lease was won; extend it while the block runs, for 15 minutes at most.
+
+    A block whose lease is lost, or that takes longer, is not stopped: what it does must be safe
+    beside the next holder.
+    """
     with held(name, holder, seconds) as won:
         if not won:
             yield False
             return
-        with renewed(partial(_extend, name, holder, seconds), seconds / 3, _LONGEST_SECONDS):
+        extend = partial(_extend, name, holder, seconds)
+        with renewed(name, extend, seconds / 3, _LONGEST_SECONDS):
             yield True
 
 
 @contextmanager
 def renewed(
-    extend: Callable[[], bool], every_seconds: float, longest_seconds: float
+    name: str, extend: Callable[[], bool], every_seconds: float, longest_seconds: float
 ) -> Iterator[None]:
-    """Call ``extend`` every so often from a thread of its own while the block runs.
+    """Call ``extend`` of the lease ``name`` every so often, from a thread, while the block runs.
 
     It ends before when ``extend`` returns False (someone else has the lease) or when the block
     takes longer than ``longest_seconds``. A database that is away is tried again.
     """
     ended = threading.Event()
-    work = partial(_renew, extend, ended, every_seconds, longest_seconds)
-    keeper = threading.Thread(target=work, name="lease keeper", daemon=True)
+    work = partial(_renew, name, extend, ended, every_seconds, longest_seconds)
+    keeper = threading.Thread(target=work, name=f"keeper of {name}", daemon=True)
     keeper.start()
     try:
         yield
@@ -88,28 +93,29 @@ def renewed(
         keeper.join()
 
 
+def is_extended(name: str, extend: Callable[[], bool]) -> bool:
+    """Return what ``extend`` does; where the database is away, that it is tried again."""
+    try:
+        return extend()
+    except (DatabaseError, InterfaceError):
+        logger.warning("a lease was not put off; we try again", lease=name)
+        connection.close()
+        return True
+
+
 def _renew(
-    extend: Callable[[], bool], ended: threading.Event, every: float, longest: float
+    name: str, extend: Callable[[], bool], ended: threading.Event, every: float, longest: float
 ) -> None:
     ends_at = time.monotonic() + longest
     try:
         while not ended.wait(every):
             if time.monotonic() > ends_at:
-                logger.warning("a job hangs; its lease runs out", seconds=longest)
+                logger.warning("a job hangs; its lease runs out", lease=name, seconds=longest)
                 return
-            if not _is_extended(extend):
+            if not is_extended(name, extend):
                 return
     finally:
         connection.close()  # each thread has one of its own
-
-
-def _is_extended(extend: Callable[[], bool]) -> bool:
-    try:
-        return extend()
-    except (DatabaseError, InterfaceError):
-        logger.warning("a lease was not put off; we try again")
-        connection.close()
-        return True
 
 
 def _extend(name: str, holder: str, seconds: float) -> bool:

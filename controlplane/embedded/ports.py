@@ -1,5 +1,6 @@
 """Free loopback ports for embedded servers."""
 
+import errno
 import random
 import socket
 from collections.abc import Iterator
@@ -7,7 +8,8 @@ from contextlib import contextmanager
 
 # Below the range from which the kernel takes the local ports of outgoing connections, so that a
 # remembered port is not found taken by chance (Linux: net.ipv4.ip_local_port_range).
-_STABLE = range(20000, 32000)
+# Instances of spaces remember theirs from 21000 on (``workers.infra.local.files``).
+_STABLE = range(20000, 21000)
 
 
 def free_port() -> int:
@@ -64,11 +66,16 @@ class Claims:
             claim = socket.socket(socket.AF_UNIX)
             try:
                 claim.bind(f"\0waypost-port-{port}")
-            except OSError:
+            except OSError as error:
                 claim.close()
+                if error.errno != errno.EADDRINUSE:
+                    raise
                 return False
             self._held[port] = claim
-        return is_free(port)
+        if is_free(port):
+            return True
+        self._held.pop(port).close()
+        return False
 
     def take_any(self) -> int:
         """Claim a free port worth remembering and return it."""

@@ -154,17 +154,14 @@ def is_web_ready(installation: Installation) -> bool:
 
 def _is_ours(installation: Installation) -> bool:
     """Return whether it was our portal that answered, and not another installation's."""
-    pids = [each.pid for each in installation.supervisor().list_programs() if each.name == "web"]
     try:
-        listening = [
-            each.laddr.port
-            for pid in pids
-            for each in psutil.Process(pid).net_connections("tcp")
-            if each.status == psutil.CONN_LISTEN
-        ]
-    except psutil.Error:
+        web = installation.supervisor().find("web")
+        connections = psutil.Process(web.pid).net_connections("tcp") if web and web.pid else []
+    except (Unavailable, psutil.Error):  # it is down, or ended meanwhile
         return False
-    return installation.ports.web in listening
+    return installation.ports.web in {
+        each.laddr.port for each in connections if each.status == psutil.CONN_LISTEN
+    }
 
 
 def _wait(

@@ -76,7 +76,7 @@ def up(
     _refuse_foreign_files(root)  # before the lock, which would be left beside what is not ours
     with alone(root), ports.claiming() as claims:
         is_up = _is_up(root)
-        _refuse_early(root, is_up=is_up, web_port=web_port, must_start=must_start)
+        _refuse_early(root, claims, is_up=is_up, web_port=web_port, must_start=must_start)
         installation = installations.keep_tools(_prepare_folder(root, web_port))
         if settings:
             installation = installations.with_settings(installation, settings)
@@ -193,7 +193,9 @@ def _is_up(root: Path) -> bool:
     return found is not None and found.supervisor().is_up()
 
 
-def _refuse_early(root: Path, *, is_up: bool, web_port: int | None, must_start: bool) -> None:
+def _refuse_early(
+    root: Path, claims: ports.Claims, *, is_up: bool, web_port: int | None, must_start: bool
+) -> None:
     """Refuse before anything is written, so that a refusal leaves nothing half-made."""
     found = installations.load(root)
     installations.find_tools(found.settings if found else {})
@@ -202,8 +204,7 @@ def _refuse_early(root: Path, *, is_up: bool, web_port: int | None, must_start: 
     if is_up:
         _refuse_other_use(found, web_port, must_start=must_start)
     elif web_port:
-        with ports.claiming() as claims:
-            _claim_asked(web_port, claims)
+        _claim_asked(web_port, claims)
 
 
 def _claim_asked(web_port: int, claims: ports.Claims) -> None:
@@ -262,7 +263,6 @@ def _settle_ports(
 ) -> Installation:
     """Keep the remembered ports; replace those that a stranger, or another `up`, took meanwhile."""
     if web_port:
-        _claim_asked(web_port, claims)
         installation = installations.move_ports(installation, {"web": web_port})
     taken = [name for name in _SERVER_PORTS if not claims.take(getattr(installation.ports, name))]
     if taken:

@@ -139,12 +139,8 @@ WAYS = {
     *((each, "database", 5432) for each in ("web", "worker", "metering", "auth", "migrate")),
     ("pipeline", "database", 5432),
     *((each, "queue", 6379) for each in ("web", "worker", "metering", "beat")),
-    *(
-        (each, place, port)
-        for each in ("worker", "metering")
-        for place in ("router", "broker")
-        for port in (5671, 5673)
-    ),
+    *((each, place, 5673) for each in ("worker", "metering") for place in ("router", "broker")),
+    ("worker", "broker", 5671),
     ("executor", "pipeline", 7078),
     ("executor", "pipeline", 7079),
     ("pipeline", "executor", 7080),

@@ -148,7 +148,9 @@ def test_two_installations_live_side_by_side(running: Installation, folder: Path
 
 def test_two_that_start_at_once_take_other_ports(waypost: Waypost) -> None:
     with tempfile.TemporaryDirectory(prefix="wp-") as parent, ThreadPoolExecutor() as pool:
-        roots = [Path(parent) / name for name in ("a", "b")]
+        one, other = roots = [Path(parent) / name for name in ("a", "b")]
+        wanted = vars(installations.create(one).ports)
+        installations.move_ports(installations.create(other), wanted)
         try:
             started = list(pool.map(lambda root: waypost("up", "--state", root), roots))
             made = [installations.require(root) for root in roots]
@@ -159,6 +161,15 @@ def test_two_that_start_at_once_take_other_ports(waypost: Waypost) -> None:
     assert [each.returncode for each in started] == [0, 0], started
     first, second = (set(vars(each.ports).values()) for each in made)
     assert first.isdisjoint(second)
+    assert set(wanted.values()) & (first | second)
+
+
+def test_another_portal_at_our_port_is_not_ours(running: Installation, folder: Path) -> None:
+    made = installations.move_ports(installations.create(folder), {"web": running.ports.web})
+
+    assert not servers.is_web_ready(made)
+    assert not stack.status(folder).is_up
+    assert stack.status(running.root).is_up
 
 
 def test_a_killed_supervisor_leaves_nothing_that_hinders_the_next_up(folder: Path) -> None:

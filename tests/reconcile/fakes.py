@@ -192,6 +192,7 @@ class FakeBrokers:
     slow_starts: int = 0  # how many more calls find a broker still starting
     broken_probe: str = ""
     closed: set[int] = field(default_factory=set)  # public ports whose listener is closed
+    taken: set[int] = field(default_factory=set)  # those where it cannot be opened
     writes: int = 0
 
     def find_life(self, target: ManagementTarget) -> str:
@@ -262,10 +263,10 @@ class FakeBrokers:
 
     def probe_listener(self, target: ManagementTarget, port: int) -> None:
         self._at(target)
-        if port in self.closed:
-            self.closed.discard(port)
-            self.writes += 1
-            raise ProbeFailed("the broker did not listen for clients and was asked to")
+        if port in self.closed and port in self.taken:
+            raise ProbeFailed("the broker does not listen for clients: the port is taken")
+        self.writes += port in self.closed
+        self.closed.discard(port)
 
     def _at(self, target: ManagementTarget) -> FakeBroker:
         key = self.infra.running_at(target.port)

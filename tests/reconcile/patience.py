@@ -8,13 +8,10 @@ from workers.reconcile.outcome import Outcome, Wait
 
 
 def look(space_id: str, doors: Doors, *, seconds: float = 120) -> Outcome | None:
-    """Return what came of the space: it is passed over again until it waits no more.
-
-    A pass that a busy engine broke off (None) is made again, too.
-    """
+    """Return what came of the space: it is passed over again until it waits no more."""
     deadline = time.monotonic() + seconds
     outcome = loop.reconcile(space_id, doors)
-    while (outcome is None or isinstance(outcome, Wait)) and time.monotonic() < deadline:
+    while isinstance(outcome, Wait) and time.monotonic() < deadline:
         time.sleep(1)
         outcome = loop.reconcile(space_id, doors)
     return outcome

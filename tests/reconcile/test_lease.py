@@ -1,15 +1,11 @@
 """A step that takes longer than the lease lets no second worker in."""
 
-import threading
-import time
-from collections.abc import Callable
-
 import pytest
-from django.db import InterfaceError, OperationalError
 
 from tenants.models import AddressSpace
 from tests.reconcile import rows
 from tests.reconcile.conftest import World
+from tests.waiting import eventually, is_keeper_gone
 from workers.reconcile import lease, loop
 from workers.reconcile.lease import Lease
 from workers.reconcile.outcome import Done
@@ -23,14 +19,6 @@ def space() -> AddressSpace:
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lease, "_BEAT_SECONDS", 0.01)
-
-
-def eventually(is_true: Callable[[], bool]) -> None:
-    """Wait for another thread; the bound only ends a test that failed."""
-    ends_at = time.monotonic() + 30
-    while not is_true():
-        assert time.monotonic() < ends_at
-        threading.Event().wait(0.01)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -65,7 +53,7 @@ def test_a_lease_that_was_lost_is_not_taken_back(world: World, space: AddressSpa
 
     with mine.kept():
         AddressSpace.objects.filter(pk=space.pk).update(claimed_by="they")
-        eventually(lambda: not any(each.name == "lease keeper" for each in threading.enumerate()))
+        eventually(lambda: is_keeper_gone(space.id))
 
     space.refresh_from_db()
     assert space.claimed_by == "they"
@@ -84,33 +72,6 @@ def test_a_step_that_hangs_frees_the_space(
     assert mine.claim()
 
     with mine.kept():
-        eventually(lambda: not any(each.name == "lease keeper" for each in threading.enumerate()))
+        eventually(lambda: is_keeper_gone(space.id))
         world.now += 2 * lease.LENGTH
         assert loop.list_due(world.doors) == [space.id]
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("away", [OperationalError, InterfaceError])
-def test_a_database_that_was_away_for_a_moment_loses_no_lease(
-    world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch, away: type[Exception]
-) -> None:
-    mine = Lease(space.id, "we", lambda: world.now)
-    assert mine.claim()
-    extend, failed = Lease.extend, []
-
-    def extend_or_fail(self: Lease) -> None:
-        if not failed:
-            failed.append(True)
-            raise away("server closed the connection unexpectedly")
-        extend(self)
-
-    monkeypatch.setattr(Lease, "extend", extend_or_fail)
-    world.now += lease.LENGTH
-    with mine.kept():
-        eventually(
-            lambda: AddressSpace.objects.filter(
-                pk=space.pk, claimed_until=world.now + lease.LENGTH
-            ).exists()
-        )
-
-    assert failed == [True]

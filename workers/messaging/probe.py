@@ -42,7 +42,7 @@ def through_broker(target: ManagementTarget, address: str, *, timeout_seconds: f
     return time.monotonic() - begin
 
 
-def is_closed(host: str, port: int, timeout_seconds: float = 2) -> bool:
+def is_closed(host: str, port: int, timeout_seconds: float = 0.5) -> bool:
     """Return whether the host refuses connections there; one that does not answer is not judged."""
     try:
         socket.create_connection((host, port), timeout_seconds).close()

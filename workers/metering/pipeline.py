@@ -21,6 +21,7 @@ import structlog
 
 from controlplane.core import leases
 from controlplane.core.errors import Unavailable
+from workers.metering import roots
 from workers.metering.roots import ObjectStore, Root
 
 logger = structlog.get_logger(__name__)
@@ -98,7 +99,7 @@ def _execute(root: Root, timeout_seconds: float, renew: Callable[[], bool]) -> t
 
 
 def _keep(renew: Callable[[], bool]) -> None:
-    if not renew():
+    if not leases.is_extended(LEASE, renew):
         raise PipelineBusy(
             "The usage pipeline lost its lease to another process and was stopped; "
             "ask again when that one is done."
@@ -171,7 +172,9 @@ def _report(code: int, out: str, err: str) -> Report:
     lines = [line for line in out.splitlines() if line.startswith("{")]
     answer: dict[str, Any] = json.loads(lines[-1]) if lines else {}
     if code != 0 or "error" in answer or not answer:
-        logger.error("the pipeline job failed", exit_code=code, stderr=err[-4000:])
+        logger.error(
+            "the pipeline job failed", exit_code=code, stderr=roots.without_keys(err)[-4000:]
+        )
     if "error" in answer:
         raise PipelineFailed(answer["error"]["message"], code=answer["error"]["code"])
     if code != 0 or not answer:

@@ -135,10 +135,14 @@ def in_words() -> Iterator[None]:
 
 def said(error: Exception) -> str:
     """Return the store's own words under a refusal, at most 500 characters, without our keys."""
-    words = str(error.__cause__ or "")
+    return without_keys(str(error.__cause__ or ""))[:500]
+
+
+def without_keys(words: str) -> str:
+    """Return what a store or a job said, without our keys."""
     for key in (settings.LAKEHOUSE_ACCESS_KEY, settings.LAKEHOUSE_SECRET_KEY):
         words = words.replace(key, "(key)") if key else words
-    return words[:500]
+    return words
 
 
 def put(store: ObjectStore, path: str, content: bytes) -> None:

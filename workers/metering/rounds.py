@@ -57,7 +57,12 @@ def run_pipeline() -> None:
 
 
 def _words(error: WaypostError) -> dict[str, str]:
-    return {"code": error.error_code, "message": error.message, "said": roots.said(error)}
+    said = roots.said(error)
+    return {
+        "code": error.error_code,
+        "message": error.message,
+        **({"said": said} if said else {}),
+    }
 
 
 def list_due(now: datetime) -> Due:

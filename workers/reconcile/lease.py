@@ -63,7 +63,7 @@ class Lease:
         From five minutes on it is not put off any more, and ``extend`` may find it lost.
         """
         try:
-            with leases.renewed(self._is_extended, _BEAT_SECONDS, _LONGEST_SECONDS):
+            with leases.renewed(self.space_id, self._is_extended, _BEAT_SECONDS, _LONGEST_SECONDS):
                 yield
         finally:
             self.release()

@@ -28,7 +28,8 @@ _SHORT_SECONDS, _LONG_SECONDS = 0.3, 10.0
 def ensure(work: Work, doors: Doors) -> None:
     """Look for the certificate, put it in place if it may be, and say in ``work`` how it stands.
 
-    Idempotent. Raises ``InfraError`` where the place does not answer.
+    Idempotent. Raises ``InfraError`` where the place does not answer for the endpoint; that nobody
+    issues a certificate is told as one of the certificate.
     """
     if work.public_instance is None:
         return

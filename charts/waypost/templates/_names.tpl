@@ -65,6 +65,7 @@ Use: {{ include "waypost.names.web" . }} with the root context.
 {{- define "waypost.names.policy-everyone" }}{{ include "waypost.names.base" . }}-everyone{{ end }}
 {{- define "waypost.names.policy-web" }}{{ include "waypost.names.base" . }}-web{{ end }}
 {{- define "waypost.names.policy-workers" }}{{ include "waypost.names.base" . }}-workers{{ end }}
+{{- define "waypost.names.policy-listeners" }}{{ include "waypost.names.base" . }}-listeners{{ end }}
 {{- define "waypost.names.policy-beat" }}{{ include "waypost.names.base" . }}-beat{{ end }}
 {{- define "waypost.names.policy-auth" }}{{ include "waypost.names.base" . }}-auth{{ end }}
 {{- define "waypost.names.policy-migrate" }}{{ include "waypost.names.base" . }}-migrate{{ end }}

@@ -88,14 +88,15 @@ def running(folder: Path, program: Path) -> Iterator[Cluster]:
     """Run a cluster in ``folder`` until the block ends."""
     cluster = Cluster(folder, program)
     try:
-        _start(cluster)
+        with ports.claiming() as claims:
+            _start(cluster, [claims.take_any() for _ in range(4)])
         yield cluster
     finally:
         cluster.stop()
 
 
-def _start(cluster: Cluster) -> None:
-    etcd, peer, api, controllers = (ports.free_port() for _ in range(4))
+def _start(cluster: Cluster, free: Sequence[int]) -> None:
+    etcd, peer, api, controllers = free
     _write_keys(cluster)
     cluster.start("etcd", "etcd", _etcd_options(cluster.folder, etcd, peer))
     _wait(cluster, "etcd", f"http://127.0.0.1:{etcd}/health")

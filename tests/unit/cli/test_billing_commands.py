@@ -169,6 +169,7 @@ def test_little_is_not_nothing_also_of_what_is_given_back(quantity: str, told: s
     ("written", "asked"),
     [
         ("2026-11-01", "2026-11-01T00:00:00+00:00"),
+        ("2026-11-01T08:30:00", "2026-11-01T08:30:00+00:00"),
         ("2026-11-01T08:30:00+02:00", "2026-11-01T08:30:00+02:00"),
     ],
 )
@@ -183,8 +184,8 @@ def test_a_window_of_usage_begins_at_a_date_or_an_instant(
 
     monkeypatch.setattr(Api, "get", get)
 
-    assert run("usage", "show", "--from", written).exit_code == 0
-    assert windows == [{"starts_at": asked}]
+    assert run("usage", "show", "--from", written, "--until", written).exit_code == 0
+    assert windows == [{"starts_at": asked, "ends_at": asked}]
 
 
 def test_what_is_no_instant_is_refused_by_the_option_s_own_name(run: Run) -> None:

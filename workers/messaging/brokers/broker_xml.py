@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 from workers.messaging.brokers import desired, permissions
 from workers.messaging.brokers.desired import DesiredBroker, Holds, Limits, Place
 
-# Replaced by the broker itself: the boot script gives each start of the process its own value.
 PUBLIC = "public"  # the acceptor that clients connect to
+# Replaced by the broker itself: the boot script gives each start of the process its own value.
 _BOOT = "BOOT-PLACE"
 _BOOT_PROPERTY = "${waypost.boot:unknown}"
 # Memory one address may fill before it pages to disk, and the size of one page file.

@@ -10,6 +10,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import structlog
+
 from workers.messaging import management
 from workers.messaging import probe as probing
 from workers.messaging.brokers import broker_xml, connections, settings_check
@@ -18,6 +20,8 @@ from workers.messaging.brokers.desired import DesiredAddress, DesiredBroker, Hol
 from workers.messaging.brokers.snapshot import MeteredAddress
 from workers.messaging.management import ManagementClient, Refused, Request
 from workers.messaging.observed import InstanceSnapshot, ManagementTarget
+
+logger = structlog.get_logger(__name__)
 
 _MANY = 1_000_000  # one page that holds everything
 
@@ -50,6 +54,7 @@ def converge(
 
     Raises:
         Unreachable: the broker went away meanwhile.
+        Refused: it would not load or make something; asked again, it may.
     """
     wanted = [each for each in broker.addresses if only is None or each.address in only]
     with management.connected(target, purpose="converge") as client:
@@ -146,21 +151,23 @@ def probe(target: ManagementTarget, address: str) -> float:
 
 
 def probe_listener(target: ManagementTarget, port: int) -> None:
-    """Return when clients can connect at ``port``; a closed listener is opened anew.
+    """Have a listener for clients that is closed at ``port`` opened anew.
 
     Where a listener's settings change, the broker makes it anew; if its port is not free at once
-    it stays closed, and no later reload opens it (seen with Artemis 2.56).
+    it stays closed, and no later reload opens it (seen with Artemis 2.56). A network may refuse a
+    connection in the broker's name: where the broker says that it listens now, we believe it.
 
     Raises:
-        ProbeFailed: it was closed; the next call may find it open.
+        ProbeFailed: the broker cannot listen there; the text is its own.
         Unreachable: the broker does not answer.
     """
     if not probing.is_closed(target.host, port):
         return
     with management.connected(target, purpose="listener") as client:
         (outcome,) = client.try_all([Request(f"acceptor.{broker_xml.PUBLIC}", "reload")])
-    told = f": {outcome}" if isinstance(outcome, Refused) else ""
-    raise probing.ProbeFailed(f"the broker did not listen for clients and was asked to{told}")
+    if isinstance(outcome, Refused):
+        raise probing.ProbeFailed(f"the broker does not listen for clients: {outcome}")
+    logger.warning("a closed listener was opened anew", host=target.host, port=port)
 
 
 def snapshot(

@@ -8,6 +8,7 @@ Addresses on their way out are the business of ``departures``.
 from tenants.models import Broker
 from workers.messaging.brokers import desired
 from workers.messaging.brokers.desired import DesiredBroker
+from workers.messaging.management import Refused
 from workers.messaging.observed import ManagementTarget
 from workers.reconcile import desired_brokers, reaching
 from workers.reconcile.doors import Doors
@@ -41,7 +42,10 @@ def _converge(work: Work, doors: Doors, broker: Broker) -> dict[str, str]:
     everything = work.full or _has_changed_permissions(work)
     # A subscription is a queue of its topic, so the topic is what has changed on the broker.
     changed = {(each.topic or each).address for each in work.changed_addresses}
-    converged = doors.brokers.converge(target, wanted, only=None if everything else changed)
+    try:
+        converged = doors.brokers.converge(target, wanted, only=None if everything else changed)
+    except Refused as error:
+        return {broker.name: str(error)}
     if everything:
         doors.brokers.cut_off(target, wanted)
     if work.full:

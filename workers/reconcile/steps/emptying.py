@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from tenants.models import Address
 from workers.infra.base import Kind
-from workers.messaging.management import Unreachable
+from workers.messaging.management import Refused, Unreachable
 from workers.reconcile import desired_brokers, reaching
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done, Outcome, Wait
@@ -28,7 +28,7 @@ def ensure(work: Work, doors: Doors) -> Outcome:
         for broker in work.brokers:
             if broker.name in running and f"server/{broker.name}" in work.secrets:
                 _empty(work, doors, broker.name)
-    except Unreachable:
+    except (Unreachable, Refused):
         if requested is not None and work.now - requested < PATIENCE:
             return Wait(1, "BrokerUnreachable")
     if not doors.metering.last_sample(work.space.id, None):

@@ -31,7 +31,8 @@ def _probe(work: Work, doors: Doors, broker: Broker) -> None:
     target = reaching.broker(work, doors, broker.name)
     for kind in sorted(_kinds(work, broker)):
         doors.brokers.probe(target, desired.probe_address(kind))
-    if work.is_brokered:
+    is_new = work.space.generation > work.space.observed_generation
+    if work.is_brokered and (work.full or is_new):
         layout = doors.infra.place(work.namespace, Kind.BROKER, broker.name)
         doors.brokers.probe_listener(target, layout.ports["amqps"])
 
