@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from controlplane.embedded import stack
+from controlplane.embedded import ports, stack
 from controlplane.embedded.installation import Installation
 
 Waypost = Callable[..., subprocess.CompletedProcess[str]]
@@ -32,7 +32,8 @@ def running() -> Iterator[Installation]:
     root = Path(tempfile.mkdtemp(prefix="wp-")) / "s"
     # Every test logs in anew, and all of them as the same few people.
     rates = dict.fromkeys(["WAYPOST_LOGIN_RATE", "WAYPOST_ACCOUNT_RATE"], "1000/min")
-    yield stack.up(root, settings=rates)
+    # Not the usual 8000, which another installation may take while this one is down.
+    yield stack.up(root, web_port=ports.reserve_port(), settings=rates)
     stack.down(root, purge=True)
     shutil.rmtree(root.parent)
 

@@ -20,7 +20,7 @@ import pytest
 
 from controlplane.demo import bills
 from controlplane.demo.customers import EVERYTHING, Customer, Operator
-from controlplane.embedded import servers, stack
+from controlplane.embedded import ports, servers, stack
 from controlplane.embedded.installation import OPERATOR_EMAIL, Installation
 from controlplane.rest_client import Json
 from tests.e2e.paced import Receiver, Sender, connect, wait_for
@@ -62,7 +62,7 @@ class Torn:
 def running() -> Iterator[Installation]:
     """An installation that samples often."""
     root = Path(tempfile.mkdtemp(prefix="wp-")) / "s"
-    yield stack.up(root, settings=SETTINGS)
+    yield stack.up(root, web_port=ports.reserve_port(), settings=SETTINGS)
     stack.down(root, purge=True)
     shutil.rmtree(root.parent)
 

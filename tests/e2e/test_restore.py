@@ -17,7 +17,7 @@ import pytest
 
 from controlplane.demo import bills
 from controlplane.demo.customers import EVERYTHING, Customer, Operator
-from controlplane.embedded import backup, postgres, stack, supervision
+from controlplane.embedded import backup, ports, postgres, stack, supervision
 from controlplane.embedded.installation import OPERATOR_EMAIL, Installation
 from controlplane.embedded.restore import restore
 from controlplane.rest_client import Api, Json
@@ -163,7 +163,7 @@ class Drill:
 @pytest.fixture(scope="module")
 def drill(folder: Path) -> Iterator[Drill]:
     """A customer's life up to the restore; its installation is up again, and it is logged in."""
-    lost = stack.up(folder / "a", settings=SETTINGS)
+    lost = stack.up(folder / "a", web_port=ports.reserve_port(), settings=SETTINGS)
     customer = sign_up(lost, folder)
     taken = {kind: send(customer.login(kind, "client"), 0) for kind in KINDS}
     invoice = close_and_issue(lost, customer)

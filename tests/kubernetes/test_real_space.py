@@ -85,7 +85,7 @@ def test_a_brokered_space_serves_and_needs_nobody_to_go_on(
         amqp.send(connection, "orders", "one", "two")
 
     # an address more reaches the running broker by its mounted files, without another life
-    name = names.namespace(space.tenant_id, space.id, space.name).name
+    name = names.namespace(space.tenant_id, space.id, space.name)
     first = process_node.process_of(name, "broker-0").pid
     rows.make_address(space, "more")
     settle(space, doors)
@@ -120,7 +120,7 @@ def test_a_standard_space_becomes_active_and_carries_messages(
     rows.make_address(space, "calls", "anycast")
     rows.make_user(space, "alice", ("#", "send recv"))
     settle(space, doors)
-    name = names.namespace(space.tenant_id, space.id, space.name).name
+    name = names.namespace(space.tenant_id, space.id, space.name)
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders", "one")
 

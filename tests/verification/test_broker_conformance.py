@@ -215,8 +215,7 @@ def test_a_listener_that_found_its_port_taken_is_opened_later(bench: Bench) -> N
     bench.settle()
     with socket.socket() as stranger:
         port = ports.reserve_port()
-        stranger.bind(("127.0.0.1", port))
-        stranger.listen()
+        stranger.bind(("127.0.0.1", port))  # and answers nobody
         bench.move_listener_to(port)
         with pytest.raises(ProbeFailed, match="does not listen for clients"):
             bench.brokers.probe_listener(bench.target, port)
