@@ -1,9 +1,5 @@
-"""The close from last samples to draft or held; Spark is stood in for, everything else is real.
+"""The close from last samples to draft or held."""
 
-The stand-in computes gold from bronze by the rules in tests/unit/plans_billing/reference_gold.
-"""
-
-import shutil
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,89 +10,32 @@ from django.utils import timezone
 
 from controlplane.core import leases
 from controlplane.core.models import Lease, Operation
-from plans import invoicing, usage
+from plans import usage
 from plans.models import Invoice
-from plans.usage import UsageCell
 from tenants.models import AddressSpace, Tenant
-from tests.billing_histories import Batch
+from tests.unit.metering.closing.conftest import billed, close_now, reasons
 from tests.unit.metering.conftest import FakeReaders
-from tests.unit.metering.deltas import write_gold
 from tests.unit.metering.readings import snapshot
-from tests.unit.plans_billing import billing_rows, reference_gold
+from tests.unit.plans_billing import billing_rows
 from tests.waiting import eventually
 from workers.infra.base import InfraError
 from workers.messaging.management import Refused
 from workers.metering import (
     closing,
     committer,
-    delta,
     ingest,
     landing,
     pipeline,
     rounds,
     sampling,
-    verifying,
 )
 from workers.metering.last_samples import LastSampler
-from workers.metering.pipeline import PipelineBusy, PipelineFailed, Report, Table
+from workers.metering.pipeline import PipelineBusy, PipelineFailed
 from workers.models import LandingBatch, MeteredSource
 from workers.reconcile import loop
 
 pytestmark = pytest.mark.django_db
 State = Invoice.State
-
-
-@pytest.fixture
-def owner() -> Tenant:
-    return billing_rows.tenant(subscribed_at=timezone.now() - timedelta(days=40))
-
-
-@pytest.fixture
-def space(owner: Tenant) -> AddressSpace:
-    row = billing_rows.space(owner, active_since=timezone.now())
-    billing_rows.address(row, active_since=timezone.now())
-    return row
-
-
-@pytest.fixture(autouse=True)
-def spark(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stands in for the Spark job."""
-
-    def run(where: Path) -> Report:
-        bronze = committer.ensure_table(where)
-        rows = delta.ask("SELECT * FROM b", {"b": bronze})
-        cells = reference_gold.gold(reference_gold.fold({}, [Batch("all", tuple(rows))]))
-        gold = write_gold(
-            where, [UsageCell(*key, quantity) for key, quantity in cells.items()], timezone.now()
-        )
-        pin = Table(str(bronze.metadata().id), int(bronze.version()))
-        return Report({"bronze.samples": pin, "gold.usage": gold}, pin.version, {}, None)
-
-    monkeypatch.setattr(pipeline, "run", run)
-
-
-@pytest.fixture
-def shows(space: AddressSpace, readers: FakeReaders) -> Callable[..., None]:
-    """``shows(orders=(5, 0))``: from now on the broker answers that."""
-
-    def answer(boot_id: str = "boot-1", **shown: Any) -> None:
-        readers.answers[space.id] = {"broker-0": snapshot(boot_id, **shown)}
-
-    return answer
-
-
-def close_now(tenant: Tenant, now: datetime | None = None) -> Invoice:
-    invoice, _ = invoicing.close_now(tenant=tenant, by=billing_rows.STAFF, now=now)
-    return invoice
-
-
-def reasons(invoice: Invoice) -> set[str]:
-    invoice.refresh_from_db()
-    return {reason["code"] for reason in invoice.held_reasons}
-
-
-def billed(invoice: Invoice) -> dict[str, int]:
-    return usage.totals(invoice.tenant_id, invoice.starts_at, invoice.ends_at)
 
 
 def test_close_takes_the_last_samples_and_drafts(
@@ -439,86 +378,6 @@ def test_end_of_a_life_that_never_landed_holds_the_invoice(
     closing.close(invoice.id, readers)
 
     assert reasons(invoice) == {"samples.hole_at_end"}
-
-
-def test_verify_gives_the_same_bytes_again(
-    owner: Tenant, readers: FakeReaders, shows: Callable[..., None], root: Path
-) -> None:
-    shows(orders=(5, 2))
-    invoice = close_now(owner)
-    closing.close(invoice.id, readers)
-    shows(orders=(50, 20))
-    sampling.round_all(readers)
-    ingest.ingest()
-    rounds.run_pipeline()
-    invoice.refresh_from_db()
-
-    operation = invoicing.request_verify(invoice=invoice, by=billing_rows.STAFF)
-    verifying.verify(invoice.id)
-
-    operation.refresh_from_db()
-    assert verifying.recomputed(invoice, root).differences == ()
-    assert (operation.state, operation.error_message) == (Operation.State.SUCCEEDED, "")
-
-
-def test_verify_says_what_differs(
-    owner: Tenant, readers: FakeReaders, shows: Callable[..., None], root: Path
-) -> None:
-    shows(orders=(5, 2))
-    invoice = close_now(owner)
-    closing.close(invoice.id, readers)
-    invoice.refresh_from_db()
-    gold = invoice.manifest["tables"]["gold.usage"]
-    write_gold(
-        root, [UsageCell(owner.id, "spc", "", "messages_in", timezone.now(), 1)], timezone.now()
-    )
-    invoice.manifest["tables"]["gold.usage"] = {**gold, "version": gold["version"] + 1}
-    Invoice.objects.filter(pk=invoice.pk).update(manifest=invoice.manifest)
-
-    operation = invoicing.request_verify(invoice=invoice, by=billing_rows.STAFF)
-    verifying.verify(invoice.id)
-
-    operation.refresh_from_db()
-    assert operation.error_code == "invoice.differs"
-
-
-def test_verify_of_a_replaced_table_says_so(
-    owner: Tenant, readers: FakeReaders, shows: Callable[..., None]
-) -> None:
-    shows(orders=(5, 2))
-    invoice = close_now(owner)
-    closing.close(invoice.id, readers)
-    invoice.refresh_from_db()
-    invoice.manifest["tables"]["gold.usage"]["id"] = "another"
-    Invoice.objects.filter(pk=invoice.pk).update(manifest=invoice.manifest)
-
-    operation = invoicing.request_verify(invoice=invoice, by=billing_rows.STAFF)
-    verifying.verify(invoice.id)
-
-    operation.refresh_from_db()
-    assert operation.error_code == "metering.table_replaced"
-
-
-@pytest.mark.parametrize("lost", ["lakehouse", "version"])
-def test_verify_ends_when_what_was_pinned_is_gone(
-    owner: Tenant, readers: FakeReaders, shows: Callable[..., None], root: Path, lost: str
-) -> None:
-    shows(orders=(5, 2))
-    invoice = close_now(owner)
-    closing.close(invoice.id, readers)
-    invoice.refresh_from_db()
-    if lost == "lakehouse":
-        shutil.rmtree(root)
-    else:
-        invoice.manifest["tables"]["gold.usage"]["version"] = 300
-        Invoice.objects.filter(pk=invoice.pk).update(manifest=invoice.manifest)
-
-    operation = invoicing.request_verify(invoice=invoice, by=billing_rows.STAFF)
-    verifying.verify(invoice.id)
-
-    operation.refresh_from_db()
-    assert operation.error_code == "metering.table_replaced"
-    assert "restore the lakehouse" in operation.error_message
 
 
 def test_due_lists_what_waits_for_a_worker(owner: Tenant, readers: FakeReaders) -> None:

@@ -1,0 +1,81 @@
+"""A tenant whose month is closed; Spark is stood in for, everything else is real.
+
+The stand-in computes gold from bronze by the rules in tests/unit/plans_billing/reference_gold.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from plans import invoicing, usage
+from plans.models import Invoice
+from plans.usage import UsageCell
+from tenants.models import AddressSpace, Tenant
+from tests.billing_histories import Batch
+from tests.unit.metering.conftest import FakeReaders
+from tests.unit.metering.deltas import write_gold
+from tests.unit.metering.readings import snapshot
+from tests.unit.plans_billing import billing_rows, reference_gold
+from workers.metering import (
+    committer,
+    delta,
+    pipeline,
+)
+from workers.metering.pipeline import Report, Table
+
+
+@pytest.fixture
+def owner() -> Tenant:
+    return billing_rows.tenant(subscribed_at=timezone.now() - timedelta(days=40))
+
+
+@pytest.fixture
+def space(owner: Tenant) -> AddressSpace:
+    row = billing_rows.space(owner, active_since=timezone.now())
+    billing_rows.address(row, active_since=timezone.now())
+    return row
+
+
+@pytest.fixture(autouse=True)
+def spark(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stands in for the Spark job."""
+
+    def run(where: Path) -> Report:
+        bronze = committer.ensure_table(where)
+        rows = delta.ask("SELECT * FROM b", {"b": bronze})
+        cells = reference_gold.gold(reference_gold.fold({}, [Batch("all", tuple(rows))]))
+        gold = write_gold(
+            where, [UsageCell(*key, quantity) for key, quantity in cells.items()], timezone.now()
+        )
+        pin = Table(str(bronze.metadata().id), int(bronze.version()))
+        return Report({"bronze.samples": pin, "gold.usage": gold}, pin.version, {}, None)
+
+    monkeypatch.setattr(pipeline, "run", run)
+
+
+@pytest.fixture
+def shows(space: AddressSpace, readers: FakeReaders) -> Callable[..., None]:
+    """``shows(orders=(5, 0))``: from now on the broker answers that."""
+
+    def answer(boot_id: str = "boot-1", **shown: Any) -> None:
+        readers.answers[space.id] = {"broker-0": snapshot(boot_id, **shown)}
+
+    return answer
+
+
+def close_now(tenant: Tenant, now: datetime | None = None) -> Invoice:
+    invoice, _ = invoicing.close_now(tenant=tenant, by=billing_rows.STAFF, now=now)
+    return invoice
+
+
+def reasons(invoice: Invoice) -> set[str]:
+    invoice.refresh_from_db()
+    return {reason["code"] for reason in invoice.held_reasons}
+
+
+def billed(invoice: Invoice) -> dict[str, int]:
+    return usage.totals(invoice.tenant_id, invoice.starts_at, invoice.ends_at)
