@@ -23,7 +23,7 @@ from workers.infra.engines import PORTS
 from workers.messaging.brokers import desired, permissions
 from workers.messaging.brokers.desired import DesiredBroker
 from workers.messaging.brokers.driver import Converged
-from workers.messaging.management import Unreachable
+from workers.messaging.management import Refused, Unreachable
 from workers.messaging.observed import ManagementTarget
 from workers.messaging.probe import ProbeFailed
 
@@ -191,6 +191,7 @@ class FakeBrokers:
     brokers: dict[tuple[str, str], FakeBroker] = field(default_factory=dict)
     slow_starts: int = 0  # how many more calls find a broker still starting
     broken_probe: str = ""
+    refusal: str = ""  # the broker's words; it loads nothing then
     closed: set[int] = field(default_factory=set)  # public ports whose listener is closed
     taken: set[int] = field(default_factory=set)  # those where it cannot be opened
     writes: int = 0
@@ -207,6 +208,8 @@ class FakeBrokers:
         only: Collection[str] | None = None,
     ) -> Converged:
         held = self._at(target)
+        if self.refusal:
+            raise Refused(self.refusal)
         created = 0
         for each in broker.addresses:
             if only is not None and each.address not in only:

@@ -220,6 +220,32 @@ def test_a_failing_probe_keeps_addresses_from_ready(world: World, space: Address
     assert "no credit" in ready(address)["message"]
 
 
+def test_what_a_broker_refuses_is_told_and_trespassers_are_cut_off_all_the_same(
+    world: World, space: AddressSpace
+) -> None:
+    world.settle(space)
+    held = world.broker(space)
+    held.links.add(("nobody", "recv", "news"))
+    world.brokers.refusal = "AMQ229230: Failed to bind acceptor public"
+    world.now += loop.FULL_PASS_EVERY * 2
+
+    outcome = loop.reconcile(space.id, world.doors, budget_seconds=0)
+
+    assert isinstance(outcome, Wait)
+    assert outcome.reason == "SettingsPending: broker-0: AMQ229230: Failed to bind acceptor public"
+    assert ("nobody", "recv", "news") not in held.links
+
+
+def test_a_deletion_says_what_a_broker_refuses(world: World, space: AddressSpace) -> None:
+    world.settle(space)
+    address_spaces.delete(space=space, by=SYSTEM)
+    world.brokers.refusal = "AMQ229031: Unable to validate user"
+
+    outcome = loop.reconcile(space.id, world.doors, budget_seconds=0)
+
+    assert outcome == Wait(1, "BrokerRefuses: AMQ229031: Unable to validate user")
+
+
 def test_a_closed_listener_of_clients_is_opened_before_the_space_is_ready(
     world: World, space: AddressSpace
 ) -> None:

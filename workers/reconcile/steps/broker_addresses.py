@@ -43,14 +43,15 @@ def _converge(work: Work, doors: Doors, broker: Broker) -> dict[str, str]:
     # A subscription is a queue of its topic, so the topic is what has changed on the broker.
     changed = {(each.topic or each).address for each in work.changed_addresses}
     try:
-        converged = doors.brokers.converge(target, wanted, only=None if everything else changed)
+        only = None if everything else changed
+        pending = doors.brokers.converge(target, wanted, only=only).pending
     except Refused as error:
-        return {broker.name: str(error)}
+        pending = {broker.name: str(error)}  # who may hold nothing is cut off all the same
     if everything:
         doors.brokers.cut_off(target, wanted)
     if work.full:
         _remove_strays(work, doors, target, wanted)
-    return converged.pending
+    return pending
 
 
 def _remove_strays(

@@ -28,9 +28,10 @@ def ensure(work: Work, doors: Doors) -> Outcome:
         for broker in work.brokers:
             if broker.name in running and f"server/{broker.name}" in work.secrets:
                 _empty(work, doors, broker.name)
-    except (Unreachable, Refused):
+    except (Unreachable, Refused) as error:
         if requested is not None and work.now - requested < PATIENCE:
-            return Wait(1, "BrokerUnreachable")
+            is_away = isinstance(error, Unreachable)
+            return Wait(1, "BrokerUnreachable" if is_away else f"BrokerRefuses: {error}")
     if not doors.metering.last_sample(work.space.id, None):
         return Wait(0.5, "LastSamplePending")
     Address.objects.filter(space=work.space, last_sampled=False).update(last_sampled=True)
