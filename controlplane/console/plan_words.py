@@ -32,6 +32,8 @@ _METERS = {
     "address_hours": "hours of addresses",
 }
 _BASE = {"connection_ms": 3_600_000, "stored_byte_ms": 3_600_000 * 2**30}
+_HOURS = {"spaces": "space_hours", "addresses": "address_hours"}
+_LONGEST_MONTH_HOURS = 31 * 24 + 1  # 31 days, and the hour that the end of summer time adds
 _QUOTAS = ("spaces", "addresses", "members", "messages_per_month")
 
 
@@ -68,20 +70,22 @@ def hours(
     address_plans: Sequence[AddressPlanDefinition],
 ) -> list[str]:
     """Return what spaces and addresses of the plan cost by the hour; nothing where they do not."""
-    kinds = (
-        ("spaces", "space_hours", [p.hour_price for p in space_plans if p.key in plan.space_plans]),
-        (
-            "addresses",
-            "address_hours",
-            [p.hour_price for p in address_plans if p.key in plan.address_plans],
-        ),
-    )
+    sold = {
+        "spaces": [p.hour_price for p in space_plans if p.key in plan.space_plans],
+        "addresses": [p.hour_price for p in address_plans if p.key in plan.address_plans],
+    }
     return [
         f"{name} from {min(prices).normalize():f} {plan.currency} an hour"
-        + (" beyond those included" if meter in plan.included else "")
-        for name, meter, prices in kinds
-        if any(prices)
+        + (" beyond those included" if _HOURS[name] in plan.included else "")
+        for name, prices in sold.items()
+        if any(prices) and not _includes_all(plan, name)
     ]
+
+
+def _includes_all(plan: PlanDefinition, name: str) -> bool:
+    """Return whether the quota ends before what is included does."""
+    quota, included = plan.quotas.get(name), plan.included.get(_HOURS[name], 0)
+    return quota is not None and quota * _LONGEST_MONTH_HOURS <= included
 
 
 def _quotas(plan: PlanDefinition) -> list[str]:

@@ -42,11 +42,23 @@ def test_signing_up_says_that_spaces_and_addresses_cost_by_the_hour(world: World
 def test_a_plan_whose_spaces_cost_nothing_says_nothing_of_hours(world: World) -> None:
     sold = catalog.current()
     free = [replace(each, hour_price=Decimal(0)) for each in sold.space_plans]
-    dear = plan_words.hours(sold.plans[0], sold.space_plans, sold.address_plans)
 
-    assert plan_words.hours(sold.plans[0], free, []) == []
-    assert len(dear) == 2
-    assert all(line.endswith("beyond those included") for line in dear)
+    assert plan_words.hours(_plan("team"), free, []) == []
+    assert plan_words.hours(_plan("team"), sold.space_plans, []) == ["spaces from 0.04 EUR an hour"]
+
+
+def test_what_a_quota_keeps_within_the_included_hours_has_no_price(world: World) -> None:
+    sold = catalog.current()
+    free = _plan("free")
+
+    assert plan_words.hours(free, sold.space_plans, sold.address_plans) == []
+
+    more = replace(free, quotas={**free.quotas, "spaces": 3})
+    unlimited = replace(free, quotas={})
+    assert plan_words.hours(more, sold.space_plans, sold.address_plans) == [
+        "spaces from 0.04 EUR an hour beyond those included"
+    ]
+    assert len(plan_words.hours(unlimited, sold.space_plans, sold.address_plans)) == 2
 
 
 def test_a_plan_without_a_fee_that_charges_for_use_is_not_called_free(
@@ -71,3 +83,7 @@ def test_the_spend_so_far_says_that_it_holds_the_fees_to_the_month_s_end(
     assert "Fees to the month's end, usage until now" in overview
     assert "the fees to the month's end and the usage until now" in preview
     assert "if it ended now" not in preview
+
+
+def _plan(key: str) -> catalog.PlanDefinition:
+    return next(plan for plan in catalog.current().plans if plan.key == key)
