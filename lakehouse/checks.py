@@ -1,8 +1,5 @@
 """Which samples break a rule, and why: DataFrames in, quarantine rows out."""
 
-from collections.abc import Iterable
-from functools import reduce
-
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -62,15 +59,10 @@ def _said(counter: str) -> Column:
 
 def _reason() -> Column:
     """Null when the row keeps every rule."""
-    any_null = _either(F.col(c).isNull() for c in BRONZE.schema.fieldNames())
-    negative = _either(F.col(c) < 0 for c in (*MAXIMA, "epoch")) | (F.col("seq") < 1)
-    return (
-        F.when(any_null, "null")
-        .when(negative, "negative")
-        .when(F.col("bucket_at") > F.col("taken_at"), "time")
-        .when(F.to_date("bucket_at") != F.col("date"), "date")
+    any_null = " OR ".join(f"{c} IS NULL" for c in BRONZE.schema.fieldNames())
+    negative = " OR ".join(f"{c} < 0" for c in (*MAXIMA, "epoch"))
+    # As text: one call of Java instead of a thousand.
+    return F.expr(
+        f"CASE WHEN {any_null} THEN 'null' WHEN {negative} OR seq < 1 THEN 'negative' "
+        "WHEN bucket_at > taken_at THEN 'time' WHEN to_date(bucket_at) <> date THEN 'date' END"
     )
-
-
-def _either(conditions: Iterable[Column]) -> Column:
-    return reduce(lambda left, right: left | right, conditions)

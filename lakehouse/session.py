@@ -14,8 +14,9 @@ from lakehouse.errors import JarsMissing, JavaMissing
 
 # Class-data sharing would log to stdout, where a job prints its one line.
 _QUIET = "-Xlog:disable -Xlog:all=error:stderr"
-# The client compiler alone starts fastest; it halves the speed of bulk work (see ``bulk``).
-_SMALL_JOB = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+# The client compiler alone starts fastest; it halves the speed of bulk work (see ``bulk``). Its
+# usual 48 MiB of code are full after some runs in one session, and then nothing is compiled.
+_SMALL_JOB = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=128m"
 _BULK_JOB = "-XX:+UseParallelGC"
 
 
@@ -118,6 +119,8 @@ def _settings(threads: int, memory: str, java_options: str) -> Mapping[str, str]
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.shuffle.compress": "false",
+        # Where in Python an expression was made costs five calls of Java for each.
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
     }
 
 

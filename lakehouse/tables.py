@@ -16,7 +16,7 @@ from delta.tables import DeltaTable
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import DateType
+from pyspark.sql.types import DateType, StructType
 
 from lakehouse.errors import SchemaDiffers
 from lakehouse.schemas import BRONZE, Table
@@ -77,7 +77,7 @@ class Lake:
 
 def exists(lake: Lake, table: Table) -> bool:
     """Return whether the table has been created."""
-    return DeltaTable.isDeltaTable(lake.spark, lake.path(table))
+    return _is_there(_newest(lake, table))
 
 
 def ensure(lake: Lake, table: Table) -> None:
@@ -86,8 +86,9 @@ def ensure(lake: Lake, table: Table) -> None:
     Raises:
         SchemaDiffers: it is there with other columns or types.
     """
-    if exists(lake, table):
-        _compare(lake, table)
+    newest = _newest(lake, table)
+    if _is_there(newest):
+        _compare(newest, table)
         return
     columns = ", ".join(_column(field) for field in table.schema.fields)
     partitioned = f"PARTITIONED BY ({', '.join(table.partition_by)})" if table.partition_by else ""
@@ -108,9 +109,9 @@ def read(lake: Lake, table: Table, version: int | None = None) -> DataFrame:
 
 def snapshot(lake: Lake, table: Table, app: str) -> Snapshot | None:
     """Return where the table stands for the writer ``app``; None before it was created."""
-    if not exists(lake, table):
-        return None
     newest = _newest(lake, table)
+    if not _is_there(newest):
+        return None
     done = newest.transactions().get(app)
     return Snapshot(_pin(newest), done.get() if done.isDefined() else -1)
 
@@ -125,6 +126,10 @@ def _newest(lake: Lake, table: Table) -> Any:
     jvm: Any = lake.spark._jvm
     log = jvm.org.apache.spark.sql.delta.DeltaLog
     return log.forTableWithSnapshot(lake.spark._jsparkSession, lake.path(table))._2()
+
+
+def _is_there(newest: Any) -> bool:
+    return bool(newest.version() >= 0)  # Delta numbers what was never written -1
 
 
 def _pin(newest: Any) -> Pin:
@@ -241,8 +246,8 @@ def _session_id(spark: SparkSession, commit: Commit) -> Iterator[None]:
             spark.conf.unset(name)
 
 
-def _compare(lake: Lake, table: Table) -> None:
-    found = lake.spark.read.format("delta").load(lake.path(table)).schema
+def _compare(newest: Any, table: Table) -> None:
+    found = StructType.fromJson(json.loads(newest.schema().json()))
     there = [(f.name, f.dataType) for f in found.fields]
     wanted = [(f.name, f.dataType) for f in table.schema.fields]
     if sorted(there, key=str) != sorted(wanted, key=str):

@@ -41,7 +41,7 @@ def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str
     bronze = found.pop(schemas.BRONZE.name)
     rows = {"samples": 0, "quarantined": 0}
     if bronze is None:
-        return _report(lake, None, rows)
+        return _report(lake, None, rows, _as_of(lake))
     upto = _Upto(lake, bronze.pin.version, {n: s.done for n, s in found.items() if s})
     rows["quarantined"] = _quarantine(upto)
     done(schemas.QUARANTINE.name)
@@ -50,7 +50,7 @@ def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str
     for table, step in _GOLD:
         _replace(upto, table, step)
         done(table.name)
-    return _report(lake, bronze, rows)
+    return _report(lake, bronze, rows, upto.as_of)
 
 
 @dataclass
@@ -76,9 +76,14 @@ class _Upto:
         return Commit(APP, self.version, note)
 
     @cached_property
+    def as_of(self) -> str | None:
+        """Read once the state is merged."""
+        return _as_of(self.lake)
+
+    @property
     def note(self) -> str:
-        """What gold says of itself; read once the state is merged."""
-        return json.dumps({"bronze_version": self.version, "as_of": _as_of(self.lake)})
+        """What gold says of itself."""
+        return json.dumps({"bronze_version": self.version, "as_of": self.as_of})
 
 
 def _quarantine(upto: _Upto) -> int:
@@ -138,7 +143,9 @@ def _as_of(lake: Lake) -> str | None:
     return None if micros is None else (_EPOCH + timedelta(microseconds=micros)).isoformat()
 
 
-def _report(lake: Lake, bronze: Snapshot | None, rows: Mapping[str, int]) -> dict[str, Any]:
+def _report(
+    lake: Lake, bronze: Snapshot | None, rows: Mapping[str, int], as_of: str | None
+) -> dict[str, Any]:
     """``bronze`` as the run saw it: what was landed meanwhile belongs to the next run."""
     derived = {table.name: tables.pin(lake, table) for table in schemas.DERIVED}
     pins = {**derived, **({schemas.BRONZE.name: bronze.pin} if bronze else {})}
@@ -146,7 +153,7 @@ def _report(lake: Lake, bronze: Snapshot | None, rows: Mapping[str, int]) -> dic
         "tables": {n: {"id": pin.table_id, "version": pin.version} for n, pin in pins.items()},
         "bronze_version": bronze.pin.version if bronze else None,
         "rows": rows,
-        "as_of": _as_of(lake),
+        "as_of": as_of,
     }
 
 
