@@ -7,6 +7,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 from django.db import connections
+from django.test import override_settings
 
 from controlplane.embedded import postgres
 from tests.factories import domain
@@ -27,15 +28,35 @@ hypothesis.settings.load_profile("laws")
 _LONG = ("e2e", "lakehouse", "kubernetes", "verification", "reconcile", "object_store")
 
 
+# Coverage is asked of plans, tenants and workers/reconcile, and slows what is traced by half.
+_COVERING = ("unit", "api", "reconcile")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with what takes long when two processes share the tests: the last ones are short."""
+    for item in items:
+        if _part(item) not in _COVERING:
+            item.add_marker("no_cover")
     if hasattr(config, "workerinput"):
         items.sort(key=_rank)
 
 
 def _rank(item: pytest.Item) -> int:
-    part = item.path.relative_to(Path(__file__).parent).parts[0]
-    return _LONG.index(part) if part in _LONG else len(_LONG)
+    return _LONG.index(_part(item)) if _part(item) in _LONG else len(_LONG)
+
+
+def _part(item: pytest.Item) -> str:
+    return item.path.relative_to(Path(__file__).parent).parts[0]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_passwords() -> Iterator[None]:
+    """Hash passwords at once in this process: Argon2 takes 0.1 s and is tested by running servers.
+
+    Servers that tests start read the settings themselves.
+    """
+    with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -21,11 +21,10 @@ ROLES = [role.value for role in Role]
 
 @pytest.fixture(autouse=True)
 def quick_settings(settings) -> None:
-    """A cache without a server, and hashes that cost nothing."""
+    """A cache without a server, and rates that nobody reaches."""
     settings.CACHES = {
         "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "api"}
     }
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.SIGNUP_RATE = settings.LOGIN_RATE = settings.ACCOUNT_RATE = "1000/min"
 
 

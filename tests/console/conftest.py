@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.hashers import MD5PasswordHasher
 from django.core.cache import cache
 from django.test import Client
 
@@ -16,20 +15,13 @@ from tests.console.rows import World
 As = Callable[[User | None], Client]
 
 
-class QuickHasher(MD5PasswordHasher):
-    """Hashes at once: these tests are about pages, not about Argon2."""
-
-    algorithm = "quick"
-
-
 @pytest.fixture(autouse=True)
 def _portal_settings(settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Quick passwords, an existing static folder, a cache without a server, no broker to nudge."""
+    """An existing static folder, a cache without a server, no broker to nudge."""
     settings.CACHES = {
         "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "page"}
     }
     cache.clear()
-    settings.PASSWORD_HASHERS = [f"{__name__}.QuickHasher"]
     settings.STATIC_ROOT = tmp_path
     monkeypatch.setattr(nudge, "_send", lambda task, ids: None)
 

@@ -1,4 +1,4 @@
-"""One running installation for the module, and the command as people run it."""
+"""One running installation for all, and the command as people run it."""
 
 import shutil
 import subprocess
@@ -26,9 +26,9 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(root.parent)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def running() -> Iterator[Installation]:
-    """An installation that is up; tests leave it up."""
+    """An installation that is up; tests leave it up, and each module has tenants of its own."""
     root = Path(tempfile.mkdtemp(prefix="wp-")) / "s"
     # Every test logs in anew, and all of them as the same few people.
     rates = dict.fromkeys(["WAYPOST_LOGIN_RATE", "WAYPOST_ACCOUNT_RATE"], "1000/min")

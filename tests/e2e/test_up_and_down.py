@@ -2,11 +2,13 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -28,27 +30,33 @@ def wait_for(condition: object, seconds: float = 40) -> None:
         time.sleep(0.2)
 
 
-@pytest.mark.parametrize("seconds", [0.6, 1.5, 3.0, 4.5])
-def test_up_killed_half_way_is_finished_by_the_next(folder: Path, seconds: float) -> None:
-    first = subprocess.Popen(
-        [COMMAND, "up", "--state", folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    time.sleep(seconds)
-    first.kill()
-    first.wait()
+@pytest.fixture(scope="module")
+def other() -> Iterator[Installation]:
+    """A second installation, made while ``running`` is up; tests may stop it and start it anew."""
+    root = Path(tempfile.mkdtemp(prefix="wp-")) / "s"
+    yield stack.up(root)
+    stack.down(root, purge=True)
+    shutil.rmtree(root.parent)
+
+
+# Twice in a row: what the first one left is there when the second is killed, further on.
+@pytest.mark.parametrize("seconds", [(0.6, 3.0), (1.5, 4.5)])
+def test_up_killed_half_way_is_finished_by_the_next(
+    folder: Path, seconds: tuple[float, float]
+) -> None:
+    for after in seconds:
+        begun = subprocess.Popen(
+            [COMMAND, "up", "--state", folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        time.sleep(after)
+        begun.kill()
+        begun.wait()
 
     made = stack.up(folder)
 
     assert stack.status(folder).is_up
     stack.down(folder)
     assert supervision.list_processes(made) == []
-
-
-def test_up_returns_when_the_workers_take_tasks(folder: Path) -> None:
-    made = stack.up(folder)
-
-    logs = [(made.log_dir / f"{name}.log").read_text() for name in servers.WORKERS]
-    assert ["Connected to redis" in log for log in logs] == [True, True]
 
 
 def test_up_again_changes_nothing(running: Installation, waypost: Waypost) -> None:
@@ -137,13 +145,46 @@ def test_status_tells_programs_what_runs(running: Installation, waypost: Waypost
     }
 
 
-def test_two_installations_live_side_by_side(running: Installation, folder: Path) -> None:
-    other = stack.up(folder)
+def test_up_returns_when_the_workers_take_tasks(other: Installation) -> None:
+    logs = [(other.log_dir / f"{name}.log").read_text() for name in servers.WORKERS]
+    assert ["Connected to redis" in log for log in logs] == [True, True]
 
+
+def test_a_killed_supervisor_leaves_nothing_that_hinders_the_next_up(other: Installation) -> None:
+    supervisor = [
+        process
+        for process in supervision.list_processes(other)
+        if "supervisor.supervisord" in " ".join(process.cmdline())
+    ]
+    assert len(supervisor) == 1
+
+    supervisor[0].kill()
+    again = stack.up(other.root)
+
+    assert stack.status(other.root).is_up
+    assert again.secrets == other.secrets
+
+
+def test_two_installations_live_side_by_side(running: Installation, other: Installation) -> None:
     assert set(vars(other.ports).values()).isdisjoint(vars(running.ports).values())
-    stack.down(folder)
+
+    stack.down(other.root)
+
     assert supervision.list_processes(other) == []
     assert stack.status(running.root).is_up
+
+
+def test_a_remembered_port_that_is_taken_is_replaced(other: Installation) -> None:
+    stack.down(other.root)
+    with socket.socket() as stranger:
+        stranger.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # its last clients linger
+        stranger.bind(("127.0.0.1", other.ports.valkey))
+        stranger.listen()
+
+        started = stack.up(other.root)
+
+    assert started.ports.valkey != other.ports.valkey
+    assert started.ports.web == other.ports.web
 
 
 def test_two_that_start_at_once_take_other_ports(waypost: Waypost) -> None:
@@ -172,22 +213,6 @@ def test_another_portal_at_our_port_is_not_ours(running: Installation, folder: P
     assert stack.status(running.root).is_up
 
 
-def test_a_killed_supervisor_leaves_nothing_that_hinders_the_next_up(folder: Path) -> None:
-    made = stack.up(folder)
-    supervisor = [
-        process
-        for process in supervision.list_processes(made)
-        if "supervisor.supervisord" in " ".join(process.cmdline())
-    ]
-    assert len(supervisor) == 1
-
-    supervisor[0].kill()
-    again = stack.up(folder)
-
-    assert stack.status(folder).is_up
-    assert again.secrets == made.secrets
-
-
 def test_an_asked_port_that_is_taken_is_refused(folder: Path, waypost: Waypost) -> None:
     with socket.socket() as stranger:
         stranger.bind(("127.0.0.1", 0))
@@ -199,18 +224,6 @@ def test_an_asked_port_that_is_taken_is_refused(folder: Path, waypost: Waypost) 
     assert "stack.port_taken" in refused.stderr
     assert "Traceback" not in refused.stderr
     assert not folder.exists()
-
-
-def test_a_remembered_port_that_is_taken_is_replaced(folder: Path) -> None:
-    made = installations.create(folder)
-    with socket.socket() as stranger:
-        stranger.bind(("127.0.0.1", made.ports.valkey))
-        stranger.listen()
-
-        started = stack.up(folder)
-
-    assert started.ports.valkey != made.ports.valkey
-    assert started.ports.web == made.ports.web
 
 
 def test_up_without_java_says_what_to_install(

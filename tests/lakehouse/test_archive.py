@@ -12,12 +12,13 @@ from lakehouse.jobs import archive
 FAILS_HALF_WAY = """
 import sys
 from pathlib import Path
-from lakehouse.jobs import archive, pipeline
+from lakehouse import tables
+from lakehouse.jobs import archive
 
-def fail(lake):
-    raise RuntimeError("the pipeline broke")
+def fail(*_arguments):
+    raise RuntimeError("the first table broke")
 
-pipeline.run = fail
+tables.ensure = fail
 archive.make(Path(sys.argv[1]))
 """
 
@@ -35,7 +36,7 @@ def test_archive_that_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
         check=False,
     )
 
-    assert "the pipeline broke" in ended.stderr
+    assert "the first table broke" in ended.stderr
     assert list(path.parent.iterdir()) == []
 
 

@@ -18,8 +18,7 @@ PASSWORD = "seventeen lazy dogs"
 
 
 @pytest.fixture(autouse=True)
-def catalogue(db: None, settings) -> None:
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+def catalogue(db: None) -> None:
     catalog.ensure_default(by=SYSTEM)
 
 
