@@ -31,9 +31,11 @@ def running() -> Iterator[Installation]:
     """An installation that is up; tests leave it up, and each module has tenants of its own."""
     root = Path(tempfile.mkdtemp(prefix="wp-")) / "s"
     # Every test logs in anew, and all of them as the same few people.
-    rates = dict.fromkeys(["WAYPOST_LOGIN_RATE", "WAYPOST_ACCOUNT_RATE"], "1000/min")
+    settings = dict.fromkeys(["WAYPOST_LOGIN_RATE", "WAYPOST_ACCOUNT_RATE"], "1000/min")
+    # Nothing here reads what Spark makes of the samples.
+    settings["WAYPOST_PIPELINE_SECONDS"] = "3600"
     # Not the usual 8000, which another installation may take while this one is down.
-    yield stack.up(root, web_port=ports.reserve_port(), settings=rates)
+    yield stack.up(root, web_port=ports.reserve_port(), settings=settings)
     stack.down(root, purge=True)
     shutil.rmtree(root.parent)
 

@@ -128,36 +128,30 @@ class Shared(ReceiverOption):
         receiver.source.durability = self._durability
 
 
-@pytest.mark.parametrize(
-    ("option", "condition"),
-    [
-        # A broker's word for a refused queue of the link's own lifetime; see docs/messaging.md.
-        (None, "amqp:internal-error"),
-        (DurableSubscription(), "amqp:unauthorized-access"),
-        (Shared(Terminus.NONDURABLE), "amqp:unauthorized-access"),
-        (Shared(Terminus.DELIVERIES), "amqp:unauthorized-access"),
-    ],
-    ids=["plain", "durable", "shared", "shared-durable"],
-)
+REFUSED_SUBSCRIPTIONS: dict[str, tuple[ReceiverOption | None, str]] = {
+    # A broker's word for a refused queue of the link's own lifetime; see docs/messaging.md.
+    "plain": (None, "amqp:internal-error"),
+    "durable": (DurableSubscription(), "amqp:unauthorized-access"),
+    "shared": (Shared(Terminus.NONDURABLE), "amqp:unauthorized-access"),
+    "shared-durable": (Shared(Terminus.DELIVERIES), "amqp:unauthorized-access"),
+}
+
+
 def test_a_user_without_recv_gets_no_subscription_and_leaves_no_queue(
-    space: AddressSpace,
-    real_doors: Doors,
-    tmp_path: Path,
-    option: ReceiverOption | None,
-    condition: str,
+    space: AddressSpace, real_doors: Doors, tmp_path: Path
 ) -> None:
     rows.make_user(space, "writer", ("news", "send"))
     settle(space, real_doors)
 
-    with amqp.connected(space, tmp_path, "writer", rows.PASSWORD) as connection:
-        with pytest.raises(LinkDetached, match="not authorized") as refusal:
-            connection.create_receiver("news", name="mine", options=option)
-        amqp.send(connection, "news", "to nobody")
-        taken = snapshot(space, real_doors)
+    for sent, (name, (option, condition)) in enumerate(REFUSED_SUBSCRIPTIONS.items(), start=1):
+        with amqp.connected(space, tmp_path, "writer", rows.PASSWORD) as connection:
+            with pytest.raises(LinkDetached, match="not authorized") as refusal:
+                connection.create_receiver("news", name="mine", options=option)
+            amqp.send(connection, "news", "to nobody")
+            taken = counters(snapshot(space, real_doors), "news")
 
-    assert refusal.value.condition == condition
-    assert counters(taken, "news").messages_in == 1
-    assert counters(taken, "news").queues_out == {}
+        assert (refusal.value.condition, taken.messages_in) == (condition, sent), name
+        assert taken.queues_out == {}, name
 
 
 def test_the_broker_warns_of_nothing_while_it_is_managed_and_probed(
