@@ -43,7 +43,7 @@ def publish(api: Api) -> Json:
     starter["quotas"]["messages_per_month"] = MONTHLY_MESSAGES
     starter["at_quota"] = "withdraw_send"
     document["plans"].update({PLAN: plan, STARTER: starter})
-    return api.post("/staff/catalogue", {"yaml": json.dumps(document)})
+    return api.post("/staff/catalogue", {"yaml": json.dumps(document, ensure_ascii=False)})
 
 
 def message_charge_minor(tallies: Iterable[Tally]) -> int:

@@ -193,10 +193,11 @@ def root(yaml_text: str) -> Place:
         node = _compose(yaml_text, problems)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        last = yaml_text.count("\n")  # the C parser finds what is missing at the end one line later
+        # The C parser finds what is missing at the end one line later.
+        last = len((yaml_text + "x").splitlines()) - 1
         line = min(mark.line, last) + 1 if mark else 1
         problems.add(line, "catalogue", f"is no YAML: {error.problem}")
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeEncodeError) as error:
         problems.add(1, "catalogue", f"is no YAML: {str(error).splitlines()[0]}")
     problems.refuse()
     return Place(node, "", 1, problems)

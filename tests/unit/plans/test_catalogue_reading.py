@@ -264,7 +264,10 @@ def test_parse_names_every_mistake_at_once_and_tells_where_the_first_is() -> Non
     [
         ("seller: {key: [", 1, "is no YAML"),
         ("a: 1\n\tb: 2", 2, "is no YAML"),
+        ("a: 1\rb: [", 2, "is no YAML"),
         ("a: \x00", 1, "is no YAML"),
+        ("a: \ud800", 1, "is no YAML"),
+        ('a: 1\nb: "\\ud83d\\ude00"', 2, "is no YAML"),
         ("a: &x 1\nb: *x", 2, "anchors"),
         ("a: 1\nb: " + "[" * 20 + "]" * 20, 2, "too deeply"),
         ("[" * 900_000, 1, "too deeply"),
