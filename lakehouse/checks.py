@@ -61,7 +61,7 @@ def _reason() -> Column:
     """Null when the row keeps every rule."""
     any_null = " OR ".join(f"{c} IS NULL" for c in BRONZE.schema.fieldNames())
     negative = " OR ".join(f"{c} < 0" for c in (*MAXIMA, "epoch"))
-    # As text: one call of Java instead of a thousand.
+    # As text: one call of Java instead of many.
     return F.expr(
         f"CASE WHEN {any_null} THEN 'null' WHEN {negative} OR seq < 1 THEN 'negative' "
         "WHEN bucket_at > taken_at THEN 'time' WHEN to_date(bucket_at) <> date THEN 'date' END"

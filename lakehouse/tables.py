@@ -75,11 +75,6 @@ class Lake:
         return f"{self.root.rstrip('/')}/{table.path}"
 
 
-def exists(lake: Lake, table: Table) -> bool:
-    """Return whether the table has been created."""
-    return _is_there(_newest(lake, table))
-
-
 def ensure(lake: Lake, table: Table) -> None:
     """Create the table with its constraints unless it is there. Idempotent.
 

@@ -77,7 +77,7 @@ class _Upto:
 
     @cached_property
     def as_of(self) -> str | None:
-        """Read once the state is merged."""
+        """Must not be read before the state is merged; kept from then on."""
         return _as_of(self.lake)
 
     @property
