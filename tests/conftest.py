@@ -37,7 +37,10 @@ _COVERING = ("unit", "api", "reconcile")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with what takes long when two processes share the tests: the last ones are short."""
+    """Trace only what counts for coverage; begin with what takes long when two processes share.
+
+    So the last ones are short.
+    """
     for item in items:
         if _part(item) not in _COVERING:
             item.add_marker("no_cover")
@@ -55,9 +58,9 @@ class _Scheduling(LoadFileScheduling):
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _Scheduling:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _Scheduling | None:
     """Start the servers that many files share once, not in each of the processes."""
-    return _Scheduling(config, log)
+    return _Scheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def _rank(item: pytest.Item) -> int:
@@ -70,7 +73,7 @@ def _part(item: pytest.Item) -> str:
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_passwords() -> Iterator[None]:
-    """Hash passwords at once in this process: Argon2 takes 0.1 s and is tested by running servers.
+    """Hash passwords at once in this process; Argon2, the product's choice, takes 0.1 s for each.
 
     Servers that tests start read the settings themselves.
     """

@@ -83,7 +83,7 @@ def hours(
 
 
 def _includes_all(plan: PlanDefinition, name: str) -> bool:
-    """Return whether the quota ends before what is included does."""
+    """Return whether the quota, used for the longest month, stays within the included hours."""
     quota, included = plan.quotas.get(name), plan.included.get(_HOURS[name], 0)
     return quota is not None and quota * _LONGEST_MONTH_HOURS <= included
 

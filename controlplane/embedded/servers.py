@@ -83,7 +83,7 @@ def service_programs(installation: Installation) -> Sequence[Program]:
 
 
 def _service_commands(installation: Installation) -> Mapping[str, Sequence[str]]:
-    # Django's checks of the code are for who writes it; they import the whole portal.
+    # Celery ignores what Django's checks report, and running them imports the whole portal.
     celery = "celery --skip-checks -A controlplane.celery"
     # Spark and closes have a worker of their own: samples and reconciling never wait for them.
     worker = f"{celery} worker --without-gossip --without-mingle --loglevel INFO"

@@ -49,12 +49,15 @@ def test_a_plan_whose_spaces_cost_nothing_says_nothing_of_hours(world: World) ->
 
 def test_what_a_quota_keeps_within_the_included_hours_has_no_price(world: World) -> None:
     sold = catalog.current()
-    free = _plan("free")
 
-    assert plan_words.hours(free, sold.space_plans, sold.address_plans) == []
+    assert plan_words.hours(_plan("free"), sold.space_plans, sold.address_plans) == []
 
+
+def test_what_a_quota_lets_pass_the_included_hours_has_a_price(world: World) -> None:
+    sold, free = catalog.current(), _plan("free")
     more = replace(free, quotas={**free.quotas, "spaces": 3})
     unlimited = replace(free, quotas={})
+
     assert plan_words.hours(more, sold.space_plans, sold.address_plans) == [
         "spaces from 0.04 EUR an hour beyond those included"
     ]

@@ -4,7 +4,7 @@ Nothing of Waypost's own messaging code takes part on the client's side.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -41,7 +41,7 @@ class Tenants:
 
 
 @pytest.fixture(scope="module")
-def tenants(running: Installation, tmp_path_factory: pytest.TempPathFactory) -> Tenants:
+def tenants(running: Installation, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tenants]:
     """A tenant with a space of each type, whose addresses are named as their types; a stranger."""
     folder = tmp_path_factory.mktemp("trusted")
     first = Customer(running.url, "Foreign Friends", folder)
@@ -59,9 +59,11 @@ def tenants(running: Installation, tmp_path_factory: pytest.TempPathFactory) -> 
     second.create_user("other", "stranger", EVERYTHING)
     logins = {(space, user): _job(first, space, user) for space in SPACES for user in USERS}
     stranger = _job(second, "other", "stranger")
-    first.api.close()
-    second.api.close()
-    return Tenants(logins, stranger)
+    yield Tenants(logins, stranger)
+    for customer in (first, second):
+        for space in list(customer.spaces):
+            customer.delete_space(space)
+        customer.api.close()
 
 
 def _job(customer: Customer, space: str, user: str) -> Job:

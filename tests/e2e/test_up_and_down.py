@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from controlplane.embedded import installation as installations
-from controlplane.embedded import servers, stack, supervision
+from controlplane.embedded import ports, servers, stack, supervision
 from controlplane.embedded.installation import Installation
 from tests.e2e.conftest import COMMAND, Waypost
 
@@ -31,12 +31,18 @@ def wait_for(condition: object, seconds: float = 40) -> None:
 
 
 @pytest.fixture(scope="module")
-def other() -> Iterator[Installation]:
-    """A second installation, made while ``running`` is up; tests may stop it and start it anew."""
+def made_second(running: Installation) -> Iterator[Installation]:
+    """A second installation, made while the first is up."""
     root = Path(tempfile.mkdtemp(prefix="wp-")) / "s"
-    yield stack.up(root)
+    yield stack.up(root, web_port=ports.reserve_port())
     stack.down(root, purge=True)
     shutil.rmtree(root.parent)
+
+
+@pytest.fixture
+def other(made_second: Installation) -> Installation:
+    """The second installation, up, whatever the test before left of it."""
+    return stack.up(made_second.root)
 
 
 # Twice in a row: what the first one left is there when the second is killed, further on.
@@ -49,6 +55,7 @@ def test_up_killed_half_way_is_finished_by_the_next(
             [COMMAND, "up", "--state", folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         time.sleep(after)
+        assert begun.poll() in (None, 0)  # it was at work, or done, and did not give up
         begun.kill()
         begun.wait()
 

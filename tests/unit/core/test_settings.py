@@ -6,6 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.hashers import make_password
+from django.test import override_settings
+
+from controlplane import settings as product
 
 ROOT = Path(__file__).parents[3]
 
@@ -26,3 +30,8 @@ def test_a_rollout_that_could_never_go_on_stops_startup(name: str) -> None:
     assert ended.returncode != 0
     assert f"{name} must be 1 or more" in ended.stderr
     assert "`waypost rollouts pause`" in ended.stderr
+
+
+def test_the_product_keeps_passwords_as_argon2_hashes() -> None:
+    with override_settings(PASSWORD_HASHERS=product.PASSWORD_HASHERS):
+        assert make_password("seventeen lazy dogs").startswith("argon2$argon2id$")
