@@ -10,7 +10,7 @@ LOCK := .venv/bin/uv pip compile -q --universal --python-version 3.11 --generate
 	--no-emit-index-url --no-emit-find-links --no-header --no-annotate
 # The parts whose branch coverage is kept at 90 % or more; `source_pkgs` in pyproject.toml too.
 COVERED := plans tenants workers/reconcile
-# One process for each of two cores; what shares servers stays in one (tests/conftest.py).
+# One process for each of two cores; a file stays in one, with the servers of its module.
 ALL := -n 2 --dist loadfile --no-loadscope-reorder --cov --cov-report=
 
 help:  ## List the tasks

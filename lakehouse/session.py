@@ -14,9 +14,8 @@ from lakehouse.errors import JarsMissing, JavaMissing
 
 # Class-data sharing would log to stdout, where a job prints its one line.
 _QUIET = "-Xlog:disable -Xlog:all=error:stderr"
-# The client compiler alone starts fastest; it halves the speed of bulk work (see ``bulk``). Its
-# usual 48 MiB of code are full after some runs in one session, and then nothing is compiled.
-_SMALL_JOB = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=128m"
+# The client compiler alone starts fastest; it halves the speed of bulk work (see ``bulk``).
+_SMALL_JOB = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 _BULK_JOB = "-XX:+UseParallelGC"
 
 

@@ -3,13 +3,11 @@
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import hypothesis
 import pytest
 from django.db import connections
 from django.test import override_settings
-from xdist.scheduler import LoadFileScheduling
 
 from controlplane.embedded import postgres
 from tests.factories import domain
@@ -28,10 +26,6 @@ hypothesis.settings.load_profile("laws")
 
 # What runs real servers, the longest first.
 _LONG = ("e2e", "lakehouse", "kubernetes", "verification", "reconcile", "object_store")
-
-
-# One installation, one Spark, one cluster for all of their files.
-_SHARING = ("e2e", "lakehouse", "kubernetes")
 # Coverage is asked of plans, tenants and workers/reconcile, and slows what is traced by half.
 _COVERING = ("unit", "api", "reconcile")
 
@@ -46,21 +40,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("no_cover")
     if hasattr(config, "workerinput"):
         items.sort(key=_rank)
-
-
-class _Scheduling(LoadFileScheduling):
-    """Gives a folder whose tests share servers to one of the processes, and single files else."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        path: str = super()._split_scope(nodeid)
-        shared = (f"tests/{part}/" for part in _SHARING)
-        return next((folder for folder in shared if path.startswith(folder)), path)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _Scheduling | None:
-    """Start the servers that many files share once, not in each of the processes."""
-    return _Scheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def _rank(item: pytest.Item) -> int:

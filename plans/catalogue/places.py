@@ -20,8 +20,6 @@ MAX_DEPTH = 20
 LARGEST = 2**53  # what every JSON reader keeps exactly
 _WHOLE = re.compile(r"^(0|[1-9][0-9_]*)$")
 _DECIMAL_PLACES = 12
-# The C parser of libyaml is ten times as fast; a PyYAML that was built without it has none.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -206,13 +204,13 @@ def root(yaml_text: str) -> Place:
 def _compose(yaml_text: str, problems: Problems) -> Node | None:
     _require_plain(yaml_text, problems)
     problems.refuse()
-    return yaml.compose(yaml_text, Loader=_LOADER)
+    return yaml.compose(yaml_text, Loader=yaml.CSafeLoader)
 
 
 def _require_plain(yaml_text: str, problems: Problems) -> None:
     """Note, at its first event, what could stand for gigabytes or exhaust the stack."""
     depth = 0
-    for event in yaml.parse(yaml_text, Loader=_LOADER):
+    for event in yaml.parse(yaml_text, Loader=yaml.CSafeLoader):
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
         elif isinstance(event, yaml.CollectionEndEvent):

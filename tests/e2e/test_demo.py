@@ -34,15 +34,8 @@ def test_demo_compares_everything_and_stops(folder: Path) -> None:
     assert supervision.list_processes(made) == []
 
 
-@pytest.mark.parametrize(
-    ("number", "line"),
-    [
-        (signal.SIGINT, "preparing the database"),
-        (signal.SIGTERM, "starting portal"),
-        (signal.SIGINT, "TWO TENANTS"),
-        (signal.SIGTERM, "TWO TENANTS"),
-    ],
-)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("line", ["preparing the database", "starting portal", "TWO TENANTS"])
 def test_demo_interrupted_stops_everything(folder: Path, number: int, line: str) -> None:
     demo = subprocess.Popen(
         [str(COMMAND), "demo", "--state", str(folder)], stdout=subprocess.PIPE, text=True
