@@ -24,7 +24,7 @@ from pathlib import Path
 
 from controlplane.core.errors import Conflict
 from controlplane.embedded import installation as installations
-from controlplane.embedded import postgres, stack, supervision
+from controlplane.embedded import postgres, servers, stack, supervision
 from controlplane.embedded.installation import DATABASE, Installation
 
 FORMAT = 1
@@ -58,7 +58,7 @@ def make(root: Path, target: Path, *, say: Say = lambda _: None) -> Path:
             if was_up:
                 stack.take_last_samples(installation, say)
                 say("stopping, so that all of it is of one instant")
-            supervision.stop(installation)
+            supervision.stop(installation, last=servers.STORES)
             _write(installation, target, say)
     finally:
         if was_up:

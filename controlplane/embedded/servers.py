@@ -50,9 +50,11 @@ def postgres_program(installation: Installation) -> Program:
 def valkey_program(installation: Installation) -> Program:
     """Return Valkey: queue and cache only, so it keeps nothing on disk."""
     configuration = installation.run_dir / "valkey.conf"
+    # A title would be written over the environment, by which a stray is known.
     supervisor_client.write_atomically(
         configuration,
         f'bind 127.0.0.1\nport {installation.ports.valkey}\nsave ""\nappendonly no\n'
+        "set-proc-title no\n"
         f"requirepass {installation.secrets.valkey_password}\ndir {installation.run_dir}\n",
         mode=0o600,
     )

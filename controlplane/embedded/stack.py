@@ -112,7 +112,7 @@ def down(root: Path, *, purge: bool = False, say: Say = lambda _: None) -> None:
             if installation.supervisor().is_up() and not purge:
                 take_last_samples(installation, say)
             say("stopping")
-            supervision.stop(installation)
+            supervision.stop(installation, last=servers.STORES)
         if purge:
             say(f"removing {root}")
             shutil.rmtree(root)

@@ -2,6 +2,7 @@
 
 Every process that supervisord starts inherits ``WAYPOST_INSTALLATION`` = the installation's id, so
 strays are known by that mark (and pid + start time, held by psutil), never by a program's name.
+What writes its title over its environment, as PostgreSQL's children do, is known by its parent.
 """
 
 import os
@@ -9,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 import psutil
@@ -56,17 +57,22 @@ def start(installation: Installation) -> bool:
     return True
 
 
-def stop(installation: Installation, timeout_seconds: float = 60) -> None:
+def stop(installation: Installation, *, last: Collection[str], timeout_seconds: float = 60) -> None:
     """Stop supervisord and all its programs, and whatever survives it. Idempotent.
 
-    What they had in scratch files is removed: a job that is stopped half-way leaves its own.
+    All programs stop at the same time, but those named in ``last``. What they had in scratch files
+    is removed: a job that is stopped half-way leaves its own.
     """
     client = installation.supervisor()
     if client.is_up():
+        running = list_processes(installation)
+        # One after the other, as supervisord's own shutdown has it, they take three times as long.
+        client.end([each.name for each in client.list_programs() if each.name not in last])
+        client.end(last)
         client.shut_down()
         deadline = time.monotonic() + timeout_seconds
-        while list_processes(installation) and time.monotonic() < deadline:
-            time.sleep(0.1)
+        while any(_is_alive(process) for process in running) and time.monotonic() < deadline:
+            time.sleep(0.05)
     stop_strays(installation)
     _remove_scratch(installation)
 
@@ -85,11 +91,9 @@ def stop_strays(installation: Installation) -> Sequence[int]:
 
 def list_processes(installation: Installation) -> list[psutil.Process]:
     """Return the live processes that this installation's supervisord started, at any depth."""
-    return [
-        process
-        for process in psutil.process_iter()
-        if process.pid != os.getpid() and _has_mark(process, installation.id)
-    ]
+    marked = [process for process in psutil.process_iter() if _has_mark(process, installation.id)]
+    ours = {*marked, *(child for process in marked for child in _children(process))}
+    return [process for process in ours if process.pid != os.getpid() and _is_alive(process)]
 
 
 def resident_bytes(installation: Installation) -> int:
@@ -125,10 +129,22 @@ def _remove_scratch(installation: Installation) -> None:
 
 def _has_mark(process: psutil.Process, installation_id: str) -> bool:
     try:
-        return bool(
-            process.environ().get(MARK) == installation_id
-            and process.status() != psutil.STATUS_ZOMBIE
-        )
+        return bool(process.environ().get(MARK) == installation_id)
+    except psutil.Error:
+        return False
+
+
+def _children(process: psutil.Process) -> Sequence[psutil.Process]:
+    try:
+        return process.children(recursive=True)
+    except psutil.Error:
+        return []
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    try:
+        # Nobody may be there to reap a zombie: not every container has an init.
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return False
 

@@ -102,14 +102,25 @@ def test_up_again_refuses_another_port(running: Installation, waypost: Waypost) 
 
 def test_everything_listens_on_loopback_only(running: Installation) -> None:
     listening = [
-        connection.laddr.ip
+        connection.laddr
         for process in supervision.list_processes(running)
         for connection in process.net_connections(kind="inet")
         if connection.status == psutil.CONN_LISTEN
     ]
 
-    assert len(listening) >= 4
-    assert set(listening) <= {"127.0.0.1", "::1", "::ffff:127.0.0.1"}  # the last is Java's word
+    assert set(vars(running.ports).values()) <= {address.port for address in listening}
+    # The last is Java's word.
+    assert {address.ip for address in listening} <= {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
+
+
+def test_each_server_carries_the_mark_by_which_a_stray_is_known(running: Installation) -> None:
+    marks = {
+        server.name: psutil.Process(server.pid).environ().get(supervision.MARK)
+        for server in stack.status(running.root).servers
+    }
+
+    assert {"postgres", "valkey", "web", "worker", "beat", "auth"} <= set(marks)
+    assert set(marks.values()) == {running.id}
 
 
 def test_secrets_are_readable_by_the_owner_only_and_not_logged(running: Installation) -> None:
@@ -155,16 +166,16 @@ def test_status_tells_programs_what_runs(running: Installation, waypost: Waypost
 
 
 def test_a_killed_supervisor_leaves_nothing_that_hinders_the_next_up(other: Installation) -> None:
+    before = supervision.list_processes(other)
     supervisor = [
-        process
-        for process in supervision.list_processes(other)
-        if "supervisor.supervisord" in " ".join(process.cmdline())
+        process for process in before if "supervisor.supervisord" in " ".join(process.cmdline())
     ]
     assert len(supervisor) == 1
 
     supervisor[0].kill()
     again = stack.up(other.root)
 
+    assert [process for process in before if process.is_running()] == []
     assert stack.status(other.root).is_up
     assert again.secrets == other.secrets
 

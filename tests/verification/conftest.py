@@ -54,8 +54,10 @@ def local_infra(
     settings.ARTEMIS_HOME = str(artifacts.artemis_home())  # type: ignore[attr-defined]
     infra = LocalInfra(state_dir, supervisor)
     yield infra
-    for program in supervisor.list_programs():
-        supervisor.remove(program.name)
+    left = [program.name for program in supervisor.list_programs()]
+    supervisor.end(left)
+    for name in left:
+        supervisor.remove(name)
     shutil.rmtree(state_dir / "spaces", ignore_errors=True)
 
 

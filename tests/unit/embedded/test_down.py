@@ -27,7 +27,7 @@ def happened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(SupervisorClient, "is_up", lambda _: True)
     monkeypatch.setattr(Installation, "environment", lambda _: {})
     monkeypatch.setattr(subprocess, "run", run)
-    monkeypatch.setattr(supervision, "stop", lambda _: events.append("stop"))
+    monkeypatch.setattr(supervision, "stop", lambda _, last: events.append("stop"))
     return events
 
 

@@ -128,7 +128,7 @@ def test_scratch_files_end_with_the_servers(made: Installation) -> None:
     left = made.scratch_dir / "spark-1" / "blockmgr"
     left.mkdir(parents=True)
 
-    supervision.stop(made)
+    supervision.stop(made, last=())
 
     assert not made.scratch_dir.exists()
     assert made.root in Path(environment["TMPDIR"]).parents
