@@ -26,8 +26,9 @@ hypothesis.settings.load_profile("laws")
 
 # What runs real servers, the longest first.
 _LONG = ("e2e", "lakehouse", "kubernetes", "verification", "reconcile", "object_store")
-# Coverage is asked of plans, tenants and workers/reconcile, and slows what is traced by half.
-_COVERING = ("unit", "api", "reconcile")
+# Coverage is asked of plans, tenants and workers/reconcile, whose own tests are traced: tracing
+# slows a test by half.
+_COVERING = ("unit/plans", "unit/tenants", "unit/workers", "reconcile")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -36,7 +37,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     So the last ones are short.
     """
     for item in items:
-        if _part(item) not in _COVERING:
+        if not _path(item).as_posix().startswith(_COVERING):
             item.add_marker("no_cover")
     if hasattr(config, "workerinput"):
         items.sort(key=_rank)
@@ -47,7 +48,11 @@ def _rank(item: pytest.Item) -> int:
 
 
 def _part(item: pytest.Item) -> str:
-    return item.path.relative_to(Path(__file__).parent).parts[0]
+    return _path(item).parts[0]
+
+
+def _path(item: pytest.Item) -> Path:
+    return item.path.relative_to(Path(__file__).parent)
 
 
 @pytest.fixture(scope="session", autouse=True)

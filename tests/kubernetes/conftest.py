@@ -24,7 +24,7 @@ ROOM = Room(brokers=2, broker_memory_mb=128, routers=0)
 WITH_ROUTERS = Room(brokers=2, broker_memory_mb=128, routers=2)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def kubeconfig() -> Iterator[Path]:
     """An administrator's kubeconfig: of the cluster that is named, else of a throw-away one."""
     named = os.environ.get("WAYPOST_TEST_KUBECONFIG")
@@ -36,7 +36,7 @@ def kubeconfig() -> Iterator[Path]:
             yield running.kubeconfig
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def admin(kubeconfig: Path) -> ApiClient:
     """The administrator's client."""
     new_client: Any = config.new_client_from_config
