@@ -19,6 +19,7 @@ from controlplane.embedded import artifacts, java, ports, postgres, supervisor_c
 
 OPERATOR_EMAIL = "operator@waypost.example"
 DATABASE = "waypost"
+_USUAL_WEB_PORT = 8000
 # The kernel's limit of a unix socket's path is 107 characters.
 _LONGEST_ROOT = 107 - len("/run/supervisor.sock")
 
@@ -298,9 +299,12 @@ def _new_secrets() -> Secrets:
 
 
 def _new_ports(web_port: int | None) -> Ports:
-    return Ports(
-        postgres=ports.reserve_port(),
-        valkey=ports.reserve_port(),
-        web=web_port or ports.reserve_port(preferred=8000),
-        auth=ports.reserve_port(),
-    )
+    with ports.claiming() as claims:  # so that no two are the same
+        wanted = web_port or _USUAL_WEB_PORT
+        is_ours = claims.take(wanted) or wanted == web_port  # an asked one is claimed by `up`
+        return Ports(
+            postgres=claims.take_any(),
+            valkey=claims.take_any(),
+            web=wanted if is_ours else claims.take_any(),
+            auth=claims.take_any(),
+        )

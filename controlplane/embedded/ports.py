@@ -40,10 +40,8 @@ def is_free(port: int) -> bool:
         return True
 
 
-def reserve_port(preferred: int | None = None) -> int:
-    """Return a free port worth remembering: ``preferred`` when free, else a random stable one."""
-    if preferred and is_free(preferred):
-        return preferred
+def reserve_port() -> int:
+    """Return a free port worth remembering."""
     while True:
         port = random.choice(_STABLE)
         if is_free(port):
@@ -78,8 +76,8 @@ class Claims:
         return False
 
     def take_any(self) -> int:
-        """Claim a free port worth remembering and return it."""
-        while not self.take(port := random.choice(_STABLE)):
+        """Claim a free port worth remembering, none that we hold already, and return it."""
+        while (port := random.choice(_STABLE)) in self._held or not self.take(port):
             pass
         return port
 

@@ -86,20 +86,44 @@ def test_a_claimed_port_is_kept_from_others_until_the_claim_ends() -> None:
         assert theirs.take(port)
 
 
+def test_ports_claimed_together_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = iter([20001, 20001, 20002, 20002, 20002, 20003])
+    monkeypatch.setattr("random.choice", lambda _ports: next(drawn))
+
+    with ports.claiming() as claims:
+        taken = [claims.take_any() for _ in range(3)]
+
+    assert taken == [20001, 20002, 20003]
+
+
+def test_the_usual_port_of_the_portal_is_taken_only_while_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as stranger:
+        stranger.bind(("127.0.0.1", 0))
+        stranger.listen()
+        usual = stranger.getsockname()[1]
+        monkeypatch.setattr(installations, "_USUAL_WEB_PORT", usual)
+
+        assert installations.create(tmp_path / "a").ports.web != usual
+    assert installations.create(tmp_path / "b").ports.web == usual
+
+
+def test_an_installation_has_four_ports_whatever_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = iter([20001, 20001, 20002, 20001, 20003, 20002, 20004])
+    monkeypatch.setattr("random.choice", lambda _ports: next(drawn))
+    monkeypatch.setattr(installations, "_USUAL_WEB_PORT", 20001)
+
+    made = installations.create(tmp_path)
+
+    assert len(set(vars(made.ports).values())) == 4
+
+
 def test_a_port_where_something_listens_cannot_be_claimed() -> None:
     with ports.claiming() as claims, socket.socket() as stranger:
         stranger.bind(("127.0.0.1", 0))
         stranger.listen()
 
         assert not claims.take(stranger.getsockname()[1])
-
-
-def test_reserve_port_takes_the_preferred_one_only_while_free() -> None:
-    with socket.socket() as stranger:
-        stranger.bind(("127.0.0.1", 0))
-        stranger.listen()
-        taken = stranger.getsockname()[1]
-
-        assert ports.reserve_port(preferred=taken) != taken
-        assert not ports.is_free(taken)
-    assert ports.reserve_port(preferred=taken) == taken
