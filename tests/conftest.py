@@ -28,14 +28,11 @@ hypothesis.settings.load_profile("laws")
 _LONG = ("e2e", "lakehouse", "kubernetes", "verification", "reconcile", "object_store")
 # Coverage is asked of plans, tenants and workers/reconcile, whose own tests are traced: tracing
 # slows a test by half.
-_COVERING = ("unit/plans", "unit/tenants", "unit/workers", "reconcile")
+_COVERING = ("unit/plans/", "unit/plans_billing/", "unit/tenants/", "unit/workers/", "reconcile/")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Trace only what counts for coverage; begin with what takes long when two processes share.
-
-    So the last ones are short.
-    """
+    """Trace only what counts for coverage; begin with what takes long when two processes share."""
     for item in items:
         if not _path(item).as_posix().startswith(_COVERING):
             item.add_marker("no_cover")

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 import xmlrpc.client
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -121,16 +121,6 @@ class SupervisorClient:
     def stop(self, name: str) -> None:
         """Stop the program and keep its definition; ``restart`` starts it again."""
         self._call("stopProcessGroup", name, tolerate=_ALREADY_GONE)
-
-    def end(self, names: Collection[str]) -> None:
-        """Stop these programs, all at the same time, and forget them until supervisord starts anew.
-
-        Their definitions stay. Waits until they have ended. Idempotent.
-        """
-        for name in names:
-            self._call("stopProcessGroup", name, False, tolerate=_ALREADY_GONE)
-        for name in names:
-            self._drop(name)
 
     def list_programs(self) -> Sequence[ProgramStatus]:
         """Return every program that supervisord knows, in one call."""

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from yaml.reader import ReaderError
 
 from controlplane.core.errors import Invalid
 
@@ -195,8 +196,12 @@ def root(yaml_text: str) -> Place:
         last = len((yaml_text + "x").splitlines()) - 1
         line = min(mark.line, last) + 1 if mark else 1
         problems.add(line, "catalogue", f"is no YAML: {error.problem}")
-    except (yaml.YAMLError, UnicodeEncodeError) as error:
-        problems.add(1, "catalogue", f"is no YAML: {str(error).splitlines()[0]}")
+    except UnicodeEncodeError as error:
+        line = yaml_text.count("\n", 0, error.start) + 1
+        problems.add(line, "catalogue", f"is no YAML: {error}")
+    except ReaderError as error:
+        line = yaml_text.encode()[: error.position].count(b"\n") + 1
+        problems.add(line, "catalogue", f"is no YAML: {str(error).splitlines()[0]}")
     problems.refuse()
     return Place(node, "", 1, problems)
 

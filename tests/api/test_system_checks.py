@@ -77,12 +77,15 @@ def test_settings_and_checks_know_the_same_test_keys():
     assert source.SECRET_KEY == "only-for-building-and-tests"
 
 
+APP = ("-A", "controlplane.celery")
+
+
 @pytest.mark.parametrize(
     "command",
     [
         ["-c", "import controlplane.wsgi"],
-        ["-m", "celery", "-A", "controlplane.celery", "worker", "--pool", "solo"],
-        ["-m", "celery", "-A", "controlplane.celery", "beat"],
+        ["-m", "celery", "--skip-checks", *APP, "worker", "--pool", "solo"],
+        ["-m", "celery", "--skip-checks", *APP, "beat"],
         ["-m", "workers.services.auth", "--port", "0"],
     ],
     ids=["web", "worker", "beat", "auth service"],

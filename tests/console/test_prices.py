@@ -57,10 +57,13 @@ def test_what_a_quota_lets_pass_the_included_hours_has_a_price(world: World) -> 
     sold, free = catalog.current(), _plan("free")
     more = replace(free, quotas={**free.quotas, "spaces": 3})
     unlimited = replace(free, quotas={})
+    # Two spaces use 1,490 hours in the longest month, in whose night summer time ends.
+    short = replace(free, included={**free.included, "space_hours": 1489})
 
     assert plan_words.hours(more, sold.space_plans, sold.address_plans) == [
         "spaces from 0.04 EUR an hour beyond those included"
     ]
+    assert plan_words.hours(short, sold.space_plans, [])
     assert len(plan_words.hours(unlimited, sold.space_plans, sold.address_plans)) == 2
 
 

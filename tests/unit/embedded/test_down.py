@@ -13,6 +13,7 @@ from controlplane.embedded.installation import Installation
 from controlplane.embedded.supervisor_client import SupervisorClient
 
 SAMPLE = "controlplane.cli.sample"
+STOP = "stop, ('postgres', 'valkey') last"
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def happened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(SupervisorClient, "is_up", lambda _: True)
     monkeypatch.setattr(Installation, "environment", lambda _: {})
     monkeypatch.setattr(subprocess, "run", run)
-    monkeypatch.setattr(supervision, "stop", lambda _, last: events.append("stop"))
+    monkeypatch.setattr(supervision, "stop", lambda _, last: events.append(f"stop, {last} last"))
     return events
 
 
@@ -44,7 +45,7 @@ def test_last_samples_are_taken_before_anything_stops(
 ) -> None:
     stack.down(made.root)
 
-    assert happened == [SAMPLE, "stop"]
+    assert happened == [SAMPLE, STOP]
 
 
 def test_nothing_is_sampled_where_nothing_runs(
@@ -54,7 +55,7 @@ def test_nothing_is_sampled_where_nothing_runs(
 
     stack.down(made.root)
 
-    assert happened == ["stop"]
+    assert happened == [STOP]
 
 
 def test_nothing_is_sampled_for_a_folder_that_is_removed(
@@ -62,7 +63,7 @@ def test_nothing_is_sampled_for_a_folder_that_is_removed(
 ) -> None:
     stack.down(made.root, purge=True)
 
-    assert happened == ["stop"]
+    assert happened == [STOP]
     assert not made.root.exists()
 
 
@@ -85,5 +86,5 @@ def test_samples_that_fail_are_told_and_hinder_no_stop(
 
     stack.down(made.root, say=said.append)
 
-    assert happened == ["stop"]
+    assert happened == [STOP]
     assert any("not every counter could be read" in each for each in said)

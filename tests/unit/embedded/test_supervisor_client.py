@@ -5,7 +5,6 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,24 +108,6 @@ def test_restart_gives_a_new_life(client: SupervisorClient, folder: Path) -> Non
     client.restart("again")
 
     assert wait_for(client, "again", running).pid != before
-
-
-def test_end_stops_all_at_the_same_time(client: SupervisorClient, folder: Path) -> None:
-    names = ["first", "second"]
-    for name in names:
-        answer = "exec 2>&-; trap 'echo asked; sleep 1; echo ended; exit' TERM"
-        says = f"{answer}; while :; do sleep 0.1; done"
-        program = sleeper(folder, name)
-        client.ensure(
-            replace(program, command=["/bin/sh", "-c", says], log_file=str(folder / "both.log"))
-        )
-        wait_for(client, name, running)
-
-    for _ in range(2):
-        client.end([*names, "stranger"])
-
-    assert [client.find(name) for name in names] == [None, None]
-    assert (folder / "both.log").read_text().split() == ["asked", "asked", "ended", "ended"]
 
 
 @pytest.mark.parametrize("text", ["a ;b", "a #b", "a\nb=c"])
