@@ -1,16 +1,16 @@
-"""Waiting for other threads, which are never asked to be quick."""
+"""Waiting for what other threads and servers do, which are never asked to be quick."""
 
 import threading
 import time
 from collections.abc import Callable
 
 
-def eventually(is_true: Callable[[], bool]) -> None:
-    """Return when it is true; the bound only ends a test that failed."""
-    ends_at = time.monotonic() + 30
-    while not is_true():
-        assert time.monotonic() < ends_at
-        threading.Event().wait(0.01)
+def eventually(holds: Callable[[], object], what: str = "it holds", seconds: float = 60) -> None:
+    """Return once ``holds`` does; the bound only ends a test that failed, which says ``what``."""
+    ends_at = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < ends_at, f"not in {seconds:.0f} s: {what}"
+        threading.Event().wait(0.02)
 
 
 def is_keeper_gone(lease: str) -> bool:

@@ -1,10 +1,10 @@
 """One running installation for all, and the command as people run it."""
 
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,28 +16,34 @@ Waypost = Callable[..., subprocess.CompletedProcess[str]]
 COMMAND = Path(sys.executable).parent / "waypost"
 
 
+@contextmanager
+def short_folder() -> Iterator[Path]:
+    """A folder for installations, with a short path (sockets); what is in it is ended at last."""
+    with tempfile.TemporaryDirectory(prefix="wp-", ignore_cleanup_errors=True) as name:
+        try:
+            yield Path(name)
+        finally:
+            for found in Path(name).glob("*/installation.json"):
+                stack.down(found.parent, purge=True)
+
+
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A short path (sockets) that is stopped and removed at the end."""
-    root = Path(tempfile.mkdtemp(prefix="wp-")) / "s"
-    yield root
-    if (root / "installation.json").exists():
-        stack.down(root, purge=True)
-    shutil.rmtree(root.parent)
+    """Where an installation may be made."""
+    with short_folder() as parent:
+        yield parent / "s"
 
 
 @pytest.fixture(scope="package")
 def running() -> Iterator[Installation]:
     """An installation that is up; tests leave it up, and each module has tenants of its own."""
-    root = Path(tempfile.mkdtemp(prefix="wp-")) / "s"
     # Every test logs in anew, and all of them as the same few people.
     settings = dict.fromkeys(["WAYPOST_LOGIN_RATE", "WAYPOST_ACCOUNT_RATE"], "1000/min")
     # Nothing here reads what Spark makes of the samples.
     settings["WAYPOST_PIPELINE_SECONDS"] = "3600"
-    # Not the usual 8000, which another installation may take while this one is down.
-    yield stack.up(root, web_port=ports.reserve_port(), settings=settings)
-    stack.down(root, purge=True)
-    shutil.rmtree(root.parent)
+    with short_folder() as parent:
+        # Not the usual 8000, which another installation may take while this one is down.
+        yield stack.up(parent / "s", web_port=ports.reserve_port(), settings=settings)
 
 
 @pytest.fixture

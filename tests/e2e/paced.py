@@ -4,7 +4,6 @@ Every message is numbered; when each was acknowledged is remembered.
 """
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import proton
@@ -73,11 +72,3 @@ def connect(client: Client) -> None:
     if client.error is not None:
         raise client.error
     client.go()
-
-
-def wait_for(condition: Callable[[], object], what: str, seconds: float = 60) -> None:
-    """Return once the condition holds."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"waited {seconds:.0f} s: {what}"
-        time.sleep(0.1)

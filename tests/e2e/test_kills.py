@@ -6,9 +6,7 @@ and the invoice says so.
 """
 
 import os
-import shutil
 import signal
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -23,7 +21,9 @@ from controlplane.demo.customers import EVERYTHING, Customer, Operator
 from controlplane.embedded import ports, servers, stack
 from controlplane.embedded.installation import OPERATOR_EMAIL, Installation
 from controlplane.rest_client import Json
-from tests.e2e.paced import Receiver, Sender, connect, wait_for
+from tests.e2e.conftest import short_folder
+from tests.e2e.paced import Receiver, Sender, connect
+from tests.waiting import eventually
 from workers.messaging.counting_client import Client, Login, TrafficError
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
@@ -61,10 +61,8 @@ class Torn:
 @pytest.fixture(scope="module")
 def running() -> Iterator[Installation]:
     """An installation that samples often."""
-    root = Path(tempfile.mkdtemp(prefix="wp-")) / "s"
-    yield stack.up(root, web_port=ports.reserve_port(), settings=SETTINGS)
-    stack.down(root, purge=True)
-    shutil.rmtree(root.parent)
+    with short_folder() as parent:
+        yield stack.up(parent / "s", web_port=ports.reserve_port(), settings=SETTINGS)
 
 
 @pytest.fixture
@@ -107,7 +105,7 @@ def kill(running: Installation, name: str) -> None:
         now = running.supervisor().find(name)
         return now is not None and now.is_running and now.pid != killed.pid
 
-    wait_for(is_back, f"{name} runs again")
+    eventually(is_back, f"{name} runs again")
 
 
 def resume(login: Login, first: int) -> Sender:
@@ -128,7 +126,7 @@ def drain(login: Login, wanted: set[int]) -> Receiver:
     """Return a receiver that has taken all wanted messages and whatever else there was."""
     receiver = Receiver(login, QUEUE)
     connect(receiver)
-    wait_for(lambda: wanted <= set(receiver.numbers), "acknowledged messages are there", 30)
+    eventually(lambda: wanted <= set(receiver.numbers), "acknowledged messages are there")
     seen = -1
     while seen < len(receiver.numbers):  # those in flight at the kill may come, too
         seen = len(receiver.numbers)
@@ -139,11 +137,11 @@ def drain(login: Login, wanted: set[int]) -> Receiver:
 def settle(sender: Sender) -> None:
     """Stop sending and wait until all that was sent is acknowledged."""
     sender.rest()
-    wait_for(lambda: sender.is_settled, "all is acknowledged")
+    eventually(lambda: sender.is_settled, "all is acknowledged")
 
 
 def take_all(receiver: Receiver, sender: Sender) -> None:
-    wait_for(lambda: len(receiver.numbers) >= len(sender.acknowledged), "all is received")
+    eventually(lambda: len(receiver.numbers) >= len(sender.acknowledged), "all is received")
 
 
 def leave(*clients: Client) -> None:
@@ -181,7 +179,7 @@ def test_deaths_of_our_own_servers_change_no_bill(
     for name in ("worker", "metering", "web", "postgres", "valkey"):
         before = {kind: len(sender.acknowledged) for kind, (sender, _) in pairs.items()}
         kill(running, name)
-        wait_for(lambda: servers.is_web_ready(running), f"the portal is ready after {name}")
+        eventually(lambda: servers.is_web_ready(running), f"the portal is ready after {name}")
         customer.create_address(
             space_of(customer, "brokered"), f"after-{name}", "queue", "brokered-small-queue"
         )

@@ -6,13 +6,13 @@ the restore. What they did between the backup and the loss is gone, and the invo
 
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 
 from controlplane.demo import bills
@@ -21,7 +21,9 @@ from controlplane.embedded import backup, ports, postgres, stack, supervision
 from controlplane.embedded.installation import OPERATOR_EMAIL, Installation
 from controlplane.embedded.restore import restore
 from controlplane.rest_client import Api, Json
-from tests.e2e.paced import Receiver, Sender, connect, wait_for
+from tests.e2e.conftest import short_folder
+from tests.e2e.paced import Receiver, Sender, connect
+from tests.waiting import eventually
 from workers.messaging.counting_client import Login, TrafficError
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
@@ -40,19 +42,17 @@ MOMENTARY = {"phase", "conditions", "probed_at", "updated_at"}
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    """A short path (sockets); what is left in it at the end is stopped and removed."""
-    made = Path(tempfile.mkdtemp(prefix="wp-"))
-    yield made
-    for found in made.glob("*/installation.json"):
-        stack.down(found.parent, purge=True)
-    shutil.rmtree(made)
+    """Where installations may be made, one beside the other."""
+    with short_folder() as made:
+        yield made
 
 
 def lose(installation: Installation) -> None:
     """Kill every process at once and remove the folder: no last words."""
     for process in supervision.list_processes(installation):
-        process.kill()
-    wait_for(lambda: not supervision.list_processes(installation), "all is dead")
+        with suppress(psutil.NoSuchProcess):  # it ended with its parent
+            process.kill()
+    eventually(lambda: not supervision.list_processes(installation), "all is dead")
     shutil.rmtree(installation.root)
 
 
@@ -70,9 +70,9 @@ def send(login: Login, first: int) -> set[int]:
     """Send some messages numbered from ``first`` on; return those that were acknowledged."""
     sender = Sender(login, QUEUE, first)
     connect(sender)
-    wait_for(lambda: len(sender.acknowledged) >= 60, "some are acknowledged")
+    eventually(lambda: len(sender.acknowledged) >= 60, "some are acknowledged")
     sender.rest()
-    wait_for(lambda: sender.is_settled, "all are acknowledged")
+    eventually(lambda: sender.is_settled, "all are acknowledged")
     sender.leave()
     assert sender.ended.wait(20)
     return set(sender.acknowledged)
@@ -82,7 +82,7 @@ def take(login: Login, wanted: set[int]) -> list[int]:
     """Return all that there is, once it holds ``wanted``."""
     receiver = Receiver(login, QUEUE)
     connect(receiver)
-    wait_for(lambda: wanted <= set(receiver.numbers), "what was stored is there")
+    eventually(lambda: wanted <= set(receiver.numbers), "what was stored is there")
     time.sleep(1)
     receiver.leave()
     assert receiver.ended.wait(20)
@@ -102,7 +102,7 @@ def wait_serving(customer: Customer) -> None:
         return client.ended.wait(20)
 
     for kind in KINDS:
-        wait_for(lambda kind=kind: serves(kind), f"{kind} serves again", 120)
+        eventually(lambda kind=kind: serves(kind), f"{kind} serves again", 120)
 
 
 def close_and_issue(installation: Installation, customer: Customer) -> Json:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -18,25 +17,17 @@ import pytest
 from controlplane.embedded import installation as installations
 from controlplane.embedded import ports, servers, stack, supervision
 from controlplane.embedded.installation import Installation
-from tests.e2e.conftest import COMMAND, Waypost
+from tests.e2e.conftest import COMMAND, Waypost, short_folder
+from tests.waiting import eventually
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
-
-
-def wait_for(condition: object, seconds: float = 40) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.2)
 
 
 @pytest.fixture(scope="module")
 def made_second(running: Installation) -> Iterator[Installation]:
     """A second installation, made while the first is up."""
-    root = Path(tempfile.mkdtemp(prefix="wp-")) / "s"
-    yield stack.up(root, web_port=ports.reserve_port())
-    stack.down(root, purge=True)
-    shutil.rmtree(root.parent)
+    with short_folder() as parent:
+        yield stack.up(parent / "s", web_port=ports.reserve_port())
 
 
 @pytest.fixture
@@ -123,6 +114,21 @@ def test_each_server_carries_the_mark_by_which_a_stray_is_known(running: Install
     assert set(marks.values()) == {running.id}
 
 
+def test_children_that_wrote_over_the_mark_are_known_by_their_parent(
+    running: Installation,
+) -> None:
+    postgres = running.supervisor().find("postgres")
+    assert postgres is not None
+    [checkpointer] = [
+        child
+        for child in psutil.Process(postgres.pid).children()
+        if "checkpointer" in " ".join(child.cmdline())
+    ]
+
+    assert supervision.MARK not in checkpointer.environ()
+    assert checkpointer in supervision.list_processes(running)
+
+
 def test_secrets_are_readable_by_the_owner_only_and_not_logged(running: Installation) -> None:
     generated = list(vars(running.secrets).values())
 
@@ -150,8 +156,8 @@ def test_a_killed_server_comes_back(running: Installation, name: str) -> None:
         now = running.supervisor().find(name)
         return now is not None and now.is_running and now.pid != killed.pid
 
-    wait_for(is_back)
-    wait_for(lambda: servers.is_web_ready(running))
+    eventually(is_back)
+    eventually(lambda: servers.is_web_ready(running))
 
 
 def test_status_tells_programs_what_runs(running: Installation, waypost: Waypost) -> None:
@@ -175,7 +181,7 @@ def test_a_killed_supervisor_leaves_nothing_that_hinders_the_next_up(other: Inst
     supervisor[0].kill()
     again = stack.up(other.root)
 
-    assert [process for process in before if process.is_running()] == []
+    assert set(before) & set(supervision.list_processes(other)) == set()
     assert stack.status(other.root).is_up
     assert again.secrets == other.secrets
 

@@ -2,8 +2,7 @@
 
 import os
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -111,14 +110,6 @@ def broker(namespace: Namespace, **files: str) -> InstanceSpec:
         live_files=frozenset({"broker.xml"}),
         secret_files=frozenset({"server.key"}),
     )
-
-
-def eventually(holds: Callable[[], bool], seconds: float = 30) -> None:
-    """Wait until ``holds``; fail when it does not."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 @pytest.fixture

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient, CoreV1Api
 
-from tests.kubernetes.conftest import ROOM, CountingApi, broker, eventually
+from tests.kubernetes.conftest import ROOM, CountingApi, broker
 from tests.kubernetes.node import Node
+from tests.waiting import eventually
 from workers.infra.base import InfraError, Kind, Namespace
 from workers.infra.kubernetes import difference, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra

@@ -15,7 +15,7 @@ from controlplane.core import secrets
 from tests.charts import rendered, tools
 from tests.kubernetes import chart, foreign_kinds
 from tests.kubernetes.node import Node
-from tests.kubernetes.test_adapter import eventually
+from tests.waiting import eventually
 from workers.messaging import certificates
 
 NAMESPACE, RELEASE = "waypost-chart", "shop"

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient
 
-from tests.kubernetes.conftest import WITH_ROUTERS, CountingApi, broker, eventually
+from tests.kubernetes.conftest import WITH_ROUTERS, CountingApi, broker
 from tests.kubernetes.node import Node
+from tests.waiting import eventually
 from workers.infra.base import Namespace
 from workers.infra.kubernetes import labels, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra

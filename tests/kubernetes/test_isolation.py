@@ -10,9 +10,10 @@ import pytest
 from kubernetes.client import ApiClient, ApiException, CoreV1Api
 
 from tests.kubernetes import policies
-from tests.kubernetes.conftest import ROOM, WITH_ROUTERS, broker, eventually
+from tests.kubernetes.conftest import ROOM, WITH_ROUTERS, broker
 from tests.kubernetes.node import Node
 from tests.kubernetes.policies import Pod
+from tests.waiting import eventually
 from workers.infra import names
 from workers.infra.base import InstanceSpec, Kind, Namespace
 from workers.infra.kubernetes import resources

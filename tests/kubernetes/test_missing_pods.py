@@ -10,9 +10,10 @@ import pytest
 from kubernetes import client
 from kubernetes.client import ApiClient
 
-from tests.kubernetes.conftest import ROOM, broker, eventually
+from tests.kubernetes.conftest import ROOM, broker
 from tests.kubernetes.node import Node
 from tests.kubernetes.test_rollouts import Site
+from tests.waiting import eventually
 from workers.infra.base import Namespace
 from workers.infra.kubernetes import observed, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
@@ -74,7 +75,7 @@ def test_a_quota_that_is_used_up_is_the_condition_until_there_is_room(
     touched = {"metadata": {"annotations": {"look": "again"}}}
     path = resources.STATEFUL_SET.path(site.namespace, "broker-0")
     site.api._request("PATCH", path, body=touched, content_type="application/merge-patch+json")
-    eventually(lambda: isinstance(site.reconcile(), Done), 60)
+    eventually(lambda: isinstance(site.reconcile(), Done))
 
 
 def test_a_webhook_that_does_not_answer_is_named(

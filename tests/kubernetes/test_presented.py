@@ -24,13 +24,13 @@ from controlplane.embedded import artifacts, ports
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
 from tests.kubernetes import cert_manager, chart, node
-from tests.kubernetes.conftest import eventually
 from tests.kubernetes.process_node import InfraHere, ProcessNode
 from tests.reconcile import rows
 from tests.signing import Signer
 from tests.verification import amqp
 from tests.verification.auth_process import AuthProcess
 from tests.verification.conftest import RecordingMetering
+from tests.waiting import eventually
 from workers.infra.base import Kind, Namespace
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import (

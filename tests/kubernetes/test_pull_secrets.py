@@ -11,8 +11,9 @@ from kubernetes import client
 from kubernetes.client import ApiClient
 
 from tests.kubernetes import chart
-from tests.kubernetes.conftest import ROOM, broker, eventually
+from tests.kubernetes.conftest import ROOM, broker
 from tests.kubernetes.test_rights import is_through, refusal
+from tests.waiting import eventually
 from workers.infra.base import InfraError, Namespace
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra

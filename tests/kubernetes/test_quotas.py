@@ -6,8 +6,9 @@ from typing import Any
 from kubernetes import client
 from kubernetes.client import ApiClient
 
-from tests.kubernetes.conftest import ROOM, broker, eventually
+from tests.kubernetes.conftest import ROOM, broker
 from tests.kubernetes.node import Node
+from tests.waiting import eventually
 from workers.infra.base import Namespace
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra

@@ -14,12 +14,12 @@ from controlplane.embedded import artifacts, ports
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
 from tests.kubernetes import node
-from tests.kubernetes.conftest import eventually
 from tests.kubernetes.process_node import InfraHere, ProcessNode
 from tests.reconcile import patience, rows
 from tests.verification import amqp
 from tests.verification.auth_process import AuthProcess
 from tests.verification.conftest import RecordingMetering
+from tests.waiting import eventually
 from workers.infra import names
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.api import Api

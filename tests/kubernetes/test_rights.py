@@ -13,8 +13,9 @@ from kubernetes.client import ApiClient, ApiException
 from tests.kubernetes import cert_manager, chart
 from tests.kubernetes.conftest import ROOM
 from tests.kubernetes.node import Node
-from tests.kubernetes.test_adapter import broker, eventually
+from tests.kubernetes.test_adapter import broker
 from tests.signing import Signer
+from tests.waiting import eventually
 from workers.infra.base import CertificateProblem, InfraError, Namespace
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra

@@ -11,11 +11,12 @@ from django.utils import timezone
 
 from plans.models import SpacePlan
 from tenants.models import AddressSpace, Broker
-from tests.kubernetes.conftest import ROOM, broker, eventually
+from tests.kubernetes.conftest import ROOM, broker
 from tests.kubernetes.node import Node
 from tests.reconcile import rows
 from tests.reconcile.fake_routers import fake_routing
 from tests.reconcile.fakes import FakeBroker, FakeBrokers, FakeInfra, FakeMetering
+from tests.waiting import eventually
 from workers.infra.base import Namespace
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra

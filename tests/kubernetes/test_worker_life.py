@@ -12,10 +12,10 @@ from kubernetes.client import ApiClient
 
 from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces
-from tests.kubernetes.conftest import eventually
 from tests.kubernetes.node import Node
 from tests.kubernetes.test_rights import RELEASE, described, worker
 from tests.kubernetes.test_rollouts import Site
+from tests.waiting import eventually
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
@@ -46,7 +46,7 @@ def site(
     images, inside = Images(broker="localhost/broker:1"), EndpointChoice()
     cluster = replace(described, images=images, endpoint=inside)
     made = WorkerSite(api, worker, cluster, tmp_path)
-    eventually(lambda: isinstance(made.reconcile(10), Done), 60)
+    eventually(lambda: isinstance(made.reconcile(10), Done))
     return made
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from django.db import connection as database
 
 from controlplane.embedded import ports
-from tests.verification import routing_rig
+from tests.waiting import eventually
 
 
 class AuthProcess:
@@ -35,7 +35,7 @@ class AuthProcess:
             self._process = subprocess.Popen(
                 command, env={**self._environment, **environment}, stdout=log, stderr=log
             )
-        routing_rig.wait_for(lambda: ports.is_open("127.0.0.1", self._port), "auth listens", 30)
+        eventually(lambda: ports.is_open("127.0.0.1", self._port), "auth listens")
 
     def stop(self) -> None:
         if self._process is not None:

@@ -11,7 +11,8 @@ from django.conf import settings
 from django.test import override_settings
 
 from controlplane.embedded import artifacts
-from tests.verification.routing_rig import HOST, Rig, free_port, wait_for
+from tests.verification.routing_rig import HOST, Rig, free_port
+from tests.waiting import eventually
 from workers.infra.base import InstanceSpec, Kind, Namespace
 from workers.infra.local import engines
 from workers.infra.local.files import InstanceFiles
@@ -38,7 +39,7 @@ class RiggedBroker:
         """Make the running broker hold exactly these."""
         self.desired = replace(self.desired, addresses=addresses)
         self.files.write(render.files(self.desired, self.place))
-        wait_for(lambda: not driver.converge(self.target, self.desired).pending, "settings", 20)
+        eventually(lambda: not driver.converge(self.target, self.desired).pending, "settings")
 
     def start(self) -> None:
         self.files.make()
@@ -56,7 +57,7 @@ class RiggedBroker:
                 stderr=log,
                 cwd=self.files.folder,
             )
-        wait_for(self._is_up, f"{self.at.name} answers", 60)
+        eventually(self._is_up, f"{self.at.name} answers")
 
     def _is_up(self) -> bool:
         assert self.process is not None

@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 
@@ -55,7 +56,8 @@ def local_infra(
     infra = LocalInfra(state_dir, supervisor)
     yield infra
     left = [program.name for program in supervisor.list_programs()]
-    supervisor.end(left)
+    with ThreadPoolExecutor() as pool:  # all at the same time
+        list(pool.map(supervisor.stop, left))
     for name in left:
         supervisor.remove(name)
     shutil.rmtree(state_dir / "spaces", ignore_errors=True)

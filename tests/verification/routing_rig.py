@@ -25,6 +25,7 @@ from proton import Delivery, Message, SSLDomain
 from proton.utils import BlockingConnection, BlockingReceiver, BlockingSender
 
 from controlplane.embedded import ports
+from tests.waiting import eventually
 from workers.messaging import certificates, identities
 from workers.messaging.certificates import KeyPair
 from workers.messaging.observed import ManagementTarget
@@ -154,7 +155,7 @@ class Rig:
             self.process = subprocess.Popen(
                 [*command, str(self.folder / config.CONFIG_FILE)], stdout=log, stderr=log
             )
-        wait_for(lambda: self._is_up() or self._is_dead(), "the router listens")
+        eventually(lambda: self._is_up() or self._is_dead(), "the router listens")
         assert not self._is_dead(), (self.folder / "router.log").read_text()
 
     def _is_up(self) -> bool:
@@ -242,14 +243,6 @@ def rig(folder: Path, engine: str = "devrouter") -> Iterator[Rig]:
         made.kill()
         auth.stop()
     assert "Traceback" not in (folder / "router.log").read_text()
-
-
-def wait_for(condition: object, what: str, seconds: float = 15) -> None:
-    """Wait until ``condition()`` is true; fail with ``what`` when it never is."""
-    deadline = time.monotonic() + seconds
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < deadline, f"not in {seconds} s: {what}"
-        time.sleep(0.02)
 
 
 def post(sender: BlockingSender, body: object, **properties: object) -> Delivery:

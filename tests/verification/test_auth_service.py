@@ -20,6 +20,7 @@ from tenants.models import AddressSpace, MessagingUser
 from tests.reconcile import rows
 from tests.verification import routing_rig as rigs
 from tests.verification.routing_rig import AuthInThread, known
+from tests.waiting import eventually
 from workers.messaging import certificates
 from workers.messaging.certificates import KeyPair
 from workers.services import amqp_frames as frames
@@ -260,14 +261,10 @@ def watched(
     state = State(tmp_path / "users.sealed")
     watcher = Watcher(state)
     watcher.start()
-    rigs.wait_for(lambda: state.picture is not None, "the first picture")
+    eventually(lambda: state.picture is not None, "the first picture")
     yield state
     watcher.stop()
     database.close()
-
-
-def wait_until(condition: object) -> None:
-    rigs.wait_for(condition, "the change is known", 10)
 
 
 def test_changes_arrive_by_notification(watched: State) -> None:
@@ -281,22 +278,22 @@ def test_changes_arrive_by_notification(watched: State) -> None:
         return bool(watched.picture and watched.picture[space.id].send_withdrawn)
 
     anna = rows.make_user(space, "anna", ("orders", "send recv"))
-    wait_until(lambda: "anna" in users())
+    eventually(lambda: "anna" in users())
     known_before = users()["anna"]
     messaging_users.update(
         user=anna, permissions=[{"addresses": ["a"], "operations": ["recv"]}], by=SYSTEM
     )
-    wait_until(lambda: users()["anna"] != known_before)
+    eventually(lambda: users()["anna"] != known_before)
     address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
-    wait_until(is_withdrawn)
+    eventually(is_withdrawn)
     calls = rows.make_address(space, "calls", "anycast")
-    wait_until(lambda: addresses_of(watched, space) == ("calls",))
+    eventually(lambda: addresses_of(watched, space) == ("calls",))
     addresses.delete(address=calls, by=SYSTEM)
-    wait_until(lambda: addresses_of(watched, space) == ())
+    eventually(lambda: addresses_of(watched, space) == ())
     messaging_users.revoke(user=MessagingUser.objects.get(pk=anna.pk), by=SYSTEM)
-    wait_until(lambda: not users())
+    eventually(lambda: not users())
     address_spaces.delete(space=space, by=SYSTEM)
-    wait_until(lambda: space.id not in (watched.picture or {}))
+    eventually(lambda: space.id not in (watched.picture or {}))
 
 
 def addresses_of(state: State, space: AddressSpace) -> tuple[str, ...]:
@@ -309,9 +306,7 @@ def test_addresses_are_known_as_clients_name_them(watched: State) -> None:
 
     rows.make_address(space, "desk", "subscription", AddressSettings(topic="news"))
 
-    rigs.wait_for(
-        lambda: addresses_of(watched, space) == ("news::desk", "news"), "the subscription", 5
-    )
+    eventually(lambda: addresses_of(watched, space) == ("news::desk", "news"), "the subscription")
 
 
 def test_a_broken_row_keeps_one_user_out_and_not_the_others(watched: State) -> None:
@@ -321,15 +316,13 @@ def test_a_broken_row_keeps_one_user_out_and_not_the_others(watched: State) -> N
 
     rows.make_user(space, "good", ("a", "recv"))
 
-    rigs.wait_for(
-        lambda: set((watched.picture or {})[space.id].users) == {"good"}, "good without bad", 5
-    )
+    eventually(lambda: set((watched.picture or {})[space.id].users) == {"good"}, "good without bad")
 
 
 def test_the_last_picture_stays_while_the_database_is_away(watched: State) -> None:
     space = rows.make_space(rows.make_tenant(), kind="standard")
     rows.make_user(space, "anna", ("a", "recv"))
-    rigs.wait_for(lambda: is_known(watched, space, "anna"), "anna is known", 5)
+    eventually(lambda: is_known(watched, space, "anna"), "anna is known")
     before = watched.picture
 
     with database.cursor() as cursor:
@@ -341,7 +334,7 @@ def test_the_last_picture_stays_while_the_database_is_away(watched: State) -> No
     assert watched.picture == before
 
     rows.make_user(space, "bert", ("a", "recv"))
-    rigs.wait_for(lambda: is_known(watched, space, "bert"), "it listens again", 5)
+    eventually(lambda: is_known(watched, space, "bert"), "it listens again")
 
 
 def is_known(state: State, space: AddressSpace, name: str) -> bool:

@@ -4,7 +4,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -21,7 +21,8 @@ from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.actions.addresses import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser
 from tests.reconcile import patience, rows
-from tests.verification import amqp, routing_rig
+from tests.verification import amqp
+from tests.waiting import eventually
 from workers import targets
 from workers.infra.base import Kind
 from workers.messaging.brokers import driver
@@ -82,13 +83,6 @@ def fill(sender: BlockingSender) -> tuple[int, str]:
         if delivery.remote_state != Delivery.ACCEPTED:
             return accepted, delivery.remote.condition.name
     pytest.fail("never full")
-
-
-def eventually(check: Callable[[], bool], seconds: float = 10) -> None:
-    deadline = time.monotonic() + seconds
-    while not check():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def is_closed(connection: BlockingConnection) -> bool:
@@ -391,9 +385,7 @@ def test_certificates_are_renewed_without_a_restart(real_doors: Doors, tmp_path:
 def after_taking(space: AddressSpace, doors: Doors, address: str, count: int) -> InstanceSnapshot:
     """Return a snapshot in which the broker has counted that many messages as taken."""
     what = f"{address} gave {count} messages"
-    routing_rig.wait_for(
-        lambda: counters(snapshot(space, doors), address).messages_out == count, what
-    )
+    eventually(lambda: counters(snapshot(space, doors), address).messages_out == count, what)
     return snapshot(space, doors)
 
 

@@ -12,6 +12,7 @@ from tests.verification import broker_rig
 from tests.verification import routing_rig as rigs
 from tests.verification.broker_rig import RiggedBroker
 from tests.verification.routing_rig import Rig, known
+from tests.waiting import eventually
 from workers.messaging import management
 from workers.messaging.brokers import driver as broker_driver
 from workers.messaging.brokers.desired import DesiredAddress, Holds
@@ -160,7 +161,7 @@ def test_a_link_that_reads_nothing_is_made_anew(router: Rig, brokers: list[Rigge
     made_anew = driver.reattach(router.target, router.desired, unread={at: {"orders", "unknown"}})
 
     assert made_anew == ["orders"]
-    rigs.wait_for(lambda: consumers(brokers[0], "orders") - before, "a new consumer")
+    eventually(lambda: consumers(brokers[0], "orders") - before, "a new consumer")
     anna(router).create_sender("orders").send(Message(body="stored", durable=True))
     assert rigs.take(receiver, 1) == ["stored"]
 
@@ -169,14 +170,14 @@ def test_a_link_that_is_down_is_left_to_come_up_by_itself(
     router: Rig, brokers: list[RiggedBroker]
 ) -> None:
     brokers[1].kill()
-    rigs.wait_for(lambda: driver.converge(router.target, router.desired).pending, "it is noticed")
+    eventually(lambda: driver.converge(router.target, router.desired).pending, "it is noticed")
 
     made_anew = driver.reattach(
         router.target, router.desired, unread={brokers[1].at.name: {"parts"}}
     )
 
     brokers[1].start()
-    rigs.wait_for(lambda: not driver.converge(router.target, router.desired).pending, "all up", 30)
+    eventually(lambda: not driver.converge(router.target, router.desired).pending, "all up")
     assert made_anew == []
 
 

@@ -15,6 +15,7 @@ from tenants.models import Address, AddressSpace
 from tests.reconcile import patience, rows
 from tests.verification import amqp, routing_rig
 from tests.verification.auth_process import AuthProcess
+from tests.waiting import eventually
 from workers.infra.base import Kind
 from workers.messaging import certificates
 from workers.messaging.certificates import KeyPair
@@ -148,7 +149,7 @@ def test_a_killed_router_serves_again_without_us(
     before = real_doors.routers.find_life(target)
 
     kill_instance(real_doors, space, Kind.ROUTER)
-    routing_rig.wait_for(lambda: life(real_doors, target) not in ("", before), "a new life", 30)
+    eventually(lambda: life(real_doors, target) not in ("", before), "a new life")
 
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         assert amqp.receive(connection, "orders", 1) == ["kept"]
