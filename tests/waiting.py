@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 
-def eventually(holds: Callable[[], object], what: str = "it holds", seconds: float = 60) -> None:
+def eventually(holds: Callable[[], object], what: str = "it holds", seconds: float = 30) -> None:
     """Return once ``holds`` does; the bound only ends a test that failed, which says ``what``."""
     ends_at = time.monotonic() + seconds
     while not holds():

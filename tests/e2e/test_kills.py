@@ -105,7 +105,7 @@ def kill(running: Installation, name: str) -> None:
         now = running.supervisor().find(name)
         return now is not None and now.is_running and now.pid != killed.pid
 
-    eventually(is_back, f"{name} runs again")
+    eventually(is_back, f"{name} runs again", seconds=60)
 
 
 def resume(login: Login, first: int) -> Sender:
@@ -137,11 +137,13 @@ def drain(login: Login, wanted: set[int]) -> Receiver:
 def settle(sender: Sender) -> None:
     """Stop sending and wait until all that was sent is acknowledged."""
     sender.rest()
-    eventually(lambda: sender.is_settled, "all is acknowledged")
+    eventually(lambda: sender.is_settled, "all is acknowledged", seconds=60)
 
 
 def take_all(receiver: Receiver, sender: Sender) -> None:
-    eventually(lambda: len(receiver.numbers) >= len(sender.acknowledged), "all is received")
+    eventually(
+        lambda: len(receiver.numbers) >= len(sender.acknowledged), "all is received", seconds=60
+    )
 
 
 def leave(*clients: Client) -> None:
@@ -179,7 +181,9 @@ def test_deaths_of_our_own_servers_change_no_bill(
     for name in ("worker", "metering", "web", "postgres", "valkey"):
         before = {kind: len(sender.acknowledged) for kind, (sender, _) in pairs.items()}
         kill(running, name)
-        eventually(lambda: servers.is_web_ready(running), f"the portal is ready after {name}")
+        eventually(
+            lambda: servers.is_web_ready(running), f"the portal is ready after {name}", seconds=60
+        )
         customer.create_address(
             space_of(customer, "brokered"), f"after-{name}", "queue", "brokered-small-queue"
         )

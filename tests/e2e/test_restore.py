@@ -52,7 +52,7 @@ def lose(installation: Installation) -> None:
     for process in supervision.list_processes(installation):
         with suppress(psutil.NoSuchProcess):  # it ended with its parent
             process.kill()
-    eventually(lambda: not supervision.list_processes(installation), "all is dead")
+    eventually(lambda: not supervision.list_processes(installation), "all is dead", seconds=60)
     shutil.rmtree(installation.root)
 
 
@@ -70,9 +70,9 @@ def send(login: Login, first: int) -> set[int]:
     """Send some messages numbered from ``first`` on; return those that were acknowledged."""
     sender = Sender(login, QUEUE, first)
     connect(sender)
-    eventually(lambda: len(sender.acknowledged) >= 60, "some are acknowledged")
+    eventually(lambda: len(sender.acknowledged) >= 60, "some are acknowledged", seconds=60)
     sender.rest()
-    eventually(lambda: sender.is_settled, "all are acknowledged")
+    eventually(lambda: sender.is_settled, "all are acknowledged", seconds=60)
     sender.leave()
     assert sender.ended.wait(20)
     return set(sender.acknowledged)
@@ -82,7 +82,7 @@ def take(login: Login, wanted: set[int]) -> list[int]:
     """Return all that there is, once it holds ``wanted``."""
     receiver = Receiver(login, QUEUE)
     connect(receiver)
-    eventually(lambda: wanted <= set(receiver.numbers), "what was stored is there")
+    eventually(lambda: wanted <= set(receiver.numbers), "what was stored is there", seconds=60)
     time.sleep(1)
     receiver.leave()
     assert receiver.ended.wait(20)
@@ -102,7 +102,7 @@ def wait_serving(customer: Customer) -> None:
         return client.ended.wait(20)
 
     for kind in KINDS:
-        eventually(lambda kind=kind: serves(kind), f"{kind} serves again", 120)
+        eventually(lambda kind=kind: serves(kind), f"{kind} serves again", seconds=120)
 
 
 def close_and_issue(installation: Installation, customer: Customer) -> Json:

@@ -42,6 +42,7 @@ def test_up_killed_half_way_is_finished_by_the_next(folder: Path, seconds: float
         [COMMAND, "up", "--state", folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     time.sleep(seconds)
+    assert first.poll() in (None, 0)  # it is at work, or done, and did not give up
     first.kill()
     first.wait()
 
@@ -156,8 +157,8 @@ def test_a_killed_server_comes_back(running: Installation, name: str) -> None:
         now = running.supervisor().find(name)
         return now is not None and now.is_running and now.pid != killed.pid
 
-    eventually(is_back)
-    eventually(lambda: servers.is_web_ready(running))
+    eventually(is_back, seconds=40)
+    eventually(lambda: servers.is_web_ready(running), seconds=40)
 
 
 def test_status_tells_programs_what_runs(running: Installation, waypost: Waypost) -> None:

@@ -75,7 +75,7 @@ def test_a_quota_that_is_used_up_is_the_condition_until_there_is_room(
     touched = {"metadata": {"annotations": {"look": "again"}}}
     path = resources.STATEFUL_SET.path(site.namespace, "broker-0")
     site.api._request("PATCH", path, body=touched, content_type="application/merge-patch+json")
-    eventually(lambda: isinstance(site.reconcile(), Done))
+    eventually(lambda: isinstance(site.reconcile(), Done), seconds=60)
 
 
 def test_a_webhook_that_does_not_answer_is_named(

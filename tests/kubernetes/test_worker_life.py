@@ -46,7 +46,7 @@ def site(
     images, inside = Images(broker="localhost/broker:1"), EndpointChoice()
     cluster = replace(described, images=images, endpoint=inside)
     made = WorkerSite(api, worker, cluster, tmp_path)
-    eventually(lambda: isinstance(made.reconcile(10), Done))
+    eventually(lambda: isinstance(made.reconcile(10), Done), seconds=60)
     return made
 
 

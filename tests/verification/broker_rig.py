@@ -39,7 +39,9 @@ class RiggedBroker:
         """Make the running broker hold exactly these."""
         self.desired = replace(self.desired, addresses=addresses)
         self.files.write(render.files(self.desired, self.place))
-        eventually(lambda: not driver.converge(self.target, self.desired).pending, "settings")
+        eventually(
+            lambda: not driver.converge(self.target, self.desired).pending, "settings", seconds=20
+        )
 
     def start(self) -> None:
         self.files.make()
@@ -57,7 +59,7 @@ class RiggedBroker:
                 stderr=log,
                 cwd=self.files.folder,
             )
-        eventually(self._is_up, f"{self.at.name} answers")
+        eventually(self._is_up, f"{self.at.name} answers", seconds=60)
 
     def _is_up(self) -> bool:
         assert self.process is not None

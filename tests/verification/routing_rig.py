@@ -155,7 +155,7 @@ class Rig:
             self.process = subprocess.Popen(
                 [*command, str(self.folder / config.CONFIG_FILE)], stdout=log, stderr=log
             )
-        eventually(lambda: self._is_up() or self._is_dead(), "the router listens")
+        eventually(lambda: self._is_up() or self._is_dead(), "the router listens", seconds=15)
         assert not self._is_dead(), (self.folder / "router.log").read_text()
 
     def _is_up(self) -> bool:

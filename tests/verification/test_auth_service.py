@@ -261,7 +261,7 @@ def watched(
     state = State(tmp_path / "users.sealed")
     watcher = Watcher(state)
     watcher.start()
-    eventually(lambda: state.picture is not None, "the first picture")
+    eventually(lambda: state.picture is not None, "the first picture", seconds=15)
     yield state
     watcher.stop()
     database.close()
@@ -278,22 +278,22 @@ def test_changes_arrive_by_notification(watched: State) -> None:
         return bool(watched.picture and watched.picture[space.id].send_withdrawn)
 
     anna = rows.make_user(space, "anna", ("orders", "send recv"))
-    eventually(lambda: "anna" in users())
+    eventually(lambda: "anna" in users(), seconds=10)
     known_before = users()["anna"]
     messaging_users.update(
         user=anna, permissions=[{"addresses": ["a"], "operations": ["recv"]}], by=SYSTEM
     )
-    eventually(lambda: users()["anna"] != known_before)
+    eventually(lambda: users()["anna"] != known_before, seconds=10)
     address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
-    eventually(is_withdrawn)
+    eventually(is_withdrawn, seconds=10)
     calls = rows.make_address(space, "calls", "anycast")
-    eventually(lambda: addresses_of(watched, space) == ("calls",))
+    eventually(lambda: addresses_of(watched, space) == ("calls",), seconds=10)
     addresses.delete(address=calls, by=SYSTEM)
-    eventually(lambda: addresses_of(watched, space) == ())
+    eventually(lambda: addresses_of(watched, space) == (), seconds=10)
     messaging_users.revoke(user=MessagingUser.objects.get(pk=anna.pk), by=SYSTEM)
-    eventually(lambda: not users())
+    eventually(lambda: not users(), seconds=10)
     address_spaces.delete(space=space, by=SYSTEM)
-    eventually(lambda: space.id not in (watched.picture or {}))
+    eventually(lambda: space.id not in (watched.picture or {}), seconds=10)
 
 
 def addresses_of(state: State, space: AddressSpace) -> tuple[str, ...]:
@@ -306,7 +306,11 @@ def test_addresses_are_known_as_clients_name_them(watched: State) -> None:
 
     rows.make_address(space, "desk", "subscription", AddressSettings(topic="news"))
 
-    eventually(lambda: addresses_of(watched, space) == ("news::desk", "news"), "the subscription")
+    eventually(
+        lambda: addresses_of(watched, space) == ("news::desk", "news"),
+        "the subscription",
+        seconds=5,
+    )
 
 
 def test_a_broken_row_keeps_one_user_out_and_not_the_others(watched: State) -> None:
@@ -316,13 +320,17 @@ def test_a_broken_row_keeps_one_user_out_and_not_the_others(watched: State) -> N
 
     rows.make_user(space, "good", ("a", "recv"))
 
-    eventually(lambda: set((watched.picture or {})[space.id].users) == {"good"}, "good without bad")
+    eventually(
+        lambda: set((watched.picture or {})[space.id].users) == {"good"},
+        "good without bad",
+        seconds=5,
+    )
 
 
 def test_the_last_picture_stays_while_the_database_is_away(watched: State) -> None:
     space = rows.make_space(rows.make_tenant(), kind="standard")
     rows.make_user(space, "anna", ("a", "recv"))
-    eventually(lambda: is_known(watched, space, "anna"), "anna is known")
+    eventually(lambda: is_known(watched, space, "anna"), "anna is known", seconds=5)
     before = watched.picture
 
     with database.cursor() as cursor:
@@ -334,7 +342,7 @@ def test_the_last_picture_stays_while_the_database_is_away(watched: State) -> No
     assert watched.picture == before
 
     rows.make_user(space, "bert", ("a", "recv"))
-    eventually(lambda: is_known(watched, space, "bert"), "it listens again")
+    eventually(lambda: is_known(watched, space, "bert"), "it listens again", seconds=5)
 
 
 def is_known(state: State, space: AddressSpace, name: str) -> bool:

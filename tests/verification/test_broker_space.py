@@ -180,7 +180,7 @@ def test_revoking_closes_open_connections_and_refuses_new_ones(
 
         settle(space, real_doors)
 
-        eventually(lambda: is_closed(bob))
+        eventually(lambda: is_closed(bob), seconds=10)
         assert not is_closed(alice)
     with (
         pytest.raises(ConnectionException, match="unauthorized-access"),
@@ -202,7 +202,7 @@ def test_a_lost_permission_closes_the_link_that_used_it(
 
         settle(space, real_doors)
 
-        eventually(lambda: is_closed(bob))
+        eventually(lambda: is_closed(bob), seconds=10)
     with amqp.connected(space, tmp_path, "bob", rows.PASSWORD) as bob:
         bob.create_receiver("orders/new")
         with pytest.raises(LinkDetached, match="unauthorized-access"):
@@ -385,7 +385,9 @@ def test_certificates_are_renewed_without_a_restart(real_doors: Doors, tmp_path:
 def after_taking(space: AddressSpace, doors: Doors, address: str, count: int) -> InstanceSnapshot:
     """Return a snapshot in which the broker has counted that many messages as taken."""
     what = f"{address} gave {count} messages"
-    eventually(lambda: counters(snapshot(space, doors), address).messages_out == count, what)
+    eventually(
+        lambda: counters(snapshot(space, doors), address).messages_out == count, what, seconds=10
+    )
     return snapshot(space, doors)
 
 

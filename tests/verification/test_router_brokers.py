@@ -161,7 +161,7 @@ def test_a_link_that_reads_nothing_is_made_anew(router: Rig, brokers: list[Rigge
     made_anew = driver.reattach(router.target, router.desired, unread={at: {"orders", "unknown"}})
 
     assert made_anew == ["orders"]
-    eventually(lambda: consumers(brokers[0], "orders") - before, "a new consumer")
+    eventually(lambda: consumers(brokers[0], "orders") - before, "a new consumer", seconds=15)
     anna(router).create_sender("orders").send(Message(body="stored", durable=True))
     assert rigs.take(receiver, 1) == ["stored"]
 
@@ -170,7 +170,9 @@ def test_a_link_that_is_down_is_left_to_come_up_by_itself(
     router: Rig, brokers: list[RiggedBroker]
 ) -> None:
     brokers[1].kill()
-    eventually(lambda: driver.converge(router.target, router.desired).pending, "it is noticed")
+    eventually(
+        lambda: driver.converge(router.target, router.desired).pending, "it is noticed", seconds=15
+    )
 
     made_anew = driver.reattach(
         router.target, router.desired, unread={brokers[1].at.name: {"parts"}}
