@@ -296,8 +296,10 @@ def test_changes_arrive_by_notification(watched: State) -> None:
     eventually(lambda: space.id not in (watched.picture or {}), seconds=10)
 
 
-def addresses_of(state: State, space: AddressSpace) -> tuple[str, ...]:
-    return (state.picture or {})[space.id].addresses
+def addresses_of(state: State, space: AddressSpace) -> tuple[str, ...] | None:
+    """Return what is known by now; None before the space is."""
+    found = (state.picture or {}).get(space.id)
+    return found.addresses if found else None
 
 
 def test_addresses_are_known_as_clients_name_them(watched: State) -> None:
@@ -321,10 +323,11 @@ def test_a_broken_row_keeps_one_user_out_and_not_the_others(watched: State) -> N
     rows.make_user(space, "good", ("a", "recv"))
 
     eventually(
-        lambda: set((watched.picture or {})[space.id].users) == {"good"},
+        lambda: is_known(watched, space, "good"),
         "good without bad",
         seconds=5,
     )
+    assert set((watched.picture or {})[space.id].users) == {"good"}
 
 
 def test_the_last_picture_stays_while_the_database_is_away(watched: State) -> None:
