@@ -8,6 +8,7 @@ from proton import Message, SSLDomain
 from proton.utils import BlockingConnection
 
 from tenants.models import AddressSpace
+from workers.messaging import tls
 
 
 @contextmanager
@@ -24,6 +25,7 @@ def connected(
     connection = BlockingConnection(
         f"amqps://{endpoint.host}:{endpoint.port}",
         timeout=timeout,
+        container=tls.Container(),
         user=user,
         password=password,
         ssl_domain=domain,

@@ -26,7 +26,7 @@ from proton.utils import BlockingConnection, BlockingReceiver, BlockingSender
 
 from controlplane.embedded import ports
 from tests.waiting import eventually
-from workers.messaging import certificates, identities
+from workers.messaging import certificates, identities, tls
 from workers.messaging.certificates import KeyPair
 from workers.messaging.observed import ManagementTarget
 from workers.messaging.routers import config
@@ -179,6 +179,7 @@ class Rig:
         connection = BlockingConnection(
             f"amqps://{HOST}:{self.place.public_port}",
             timeout=timeout,
+            container=tls.Container(),
             ssl_domain=self.domain(),
             user=name,
             password=password,

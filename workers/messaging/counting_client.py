@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import proton
-from proton import SSLDomain, handlers, reactor
+from proton import handlers
+
+from workers.messaging import tls
 
 _TICK_SECONDS = 0.05
 
@@ -91,7 +93,7 @@ class Client(handlers.MessagingHandler):
 
     def _run(self) -> None:
         try:
-            reactor.Container(self).run()
+            tls.Container(self).run()
         except Exception as error:  # noqa: BLE001  (a thread's end: told to whoever waits)
             self._fail(f"the client stopped: {error}", "")
         finally:
@@ -100,13 +102,10 @@ class Client(handlers.MessagingHandler):
 
     def on_start(self, event: Any) -> None:
         """Dial with TLS and the login, and begin to look at the flags."""
-        trust = SSLDomain(SSLDomain.MODE_CLIENT)
-        trust.set_trusted_ca_db(self._login.ca_file)
-        trust.set_peer_authentication(SSLDomain.VERIFY_PEER_NAME)
         options = {"virtual_host": self._login.virtual_host} if self._login.virtual_host else {}
         self._connection = event.container.connect(
             f"amqps://{self._login.host}:{self._login.port}",
-            ssl_domain=trust,
+            ssl_domain=tls.settings(self._login.ca_file),
             user=self._login.user,
             password=self._login.password,
             reconnect=False,

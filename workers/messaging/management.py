@@ -16,12 +16,12 @@ from proton import (
     LinkException,
     Message,
     ProtonException,
-    SSLDomain,
     Timeout,
 )
 from proton.reactor import Copy
 from proton.utils import BlockingConnection
 
+from workers.messaging import tls
 from workers.messaging.observed import ManagementTarget
 
 ADDRESS = "activemq.management"
@@ -156,15 +156,12 @@ def open_connection(
     target: ManagementTarget, *, purpose: str, timeout_seconds: float
 ) -> BlockingConnection:
     """Return an AMQP connection with our certificate as identity. Raises ``Unreachable``."""
-    domain = SSLDomain(SSLDomain.MODE_CLIENT)
     with _as_unreachable():
-        domain.set_trusted_ca_db(target.ca_file)
-        domain.set_credentials(target.cert_file, target.key_file, None)
-        domain.set_peer_authentication(SSLDomain.VERIFY_PEER_NAME)
         return BlockingConnection(
             f"amqps://{target.host}:{target.port}",
             timeout=timeout_seconds,
-            ssl_domain=domain,
+            container=tls.Container(),
+            ssl_domain=tls.settings(target.ca_file, target.cert_file, target.key_file),
             allowed_mechs="EXTERNAL",
             container_id=f"{CONTAINER_PREFIX}{purpose}",
         )
