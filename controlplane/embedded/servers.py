@@ -149,7 +149,8 @@ def takes_tasks(client: redis.Redis, name: str) -> bool:
 def is_web_ready(installation: Installation) -> bool:
     """Return whether the portal says that it and what it depends on are well."""
     try:
-        answer = httpx.get(f"{installation.url}/readyz", timeout=5).status_code
+        # Plain HTTP: without a word httpx reads the machine's authorities, 40 ms at every look.
+        answer = httpx.get(f"{installation.url}/readyz", timeout=5, verify=False).status_code
     except httpx.HTTPError:
         return False
     return answer == 200 and _is_ours(installation)
