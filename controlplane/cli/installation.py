@@ -59,7 +59,11 @@ def down(
     if purge and not yes:
         _confirm_purge(root)
     with output.errors.status("stopping"):
-        stack.down(root, purge=purge, say=output.say)
+        try:
+            stack.down(root, purge=purge, say=output.say)
+        except KeyboardInterrupt:
+            output.say("part of it may still run: `waypost status` tells, `waypost down` goes on")
+            raise
 
 
 def _confirm_purge(root: Path) -> None:
@@ -83,11 +87,19 @@ def status(state: State = None, form: Output = Format.TABLE) -> None:
     ]
     if form is Format.JSON:
         output.show_json(
-            {"root": found.root, "url": found.url, "is_up": found.is_up, "servers": rows}
+            {
+                "root": found.root,
+                "url": found.url,
+                "is_up": found.is_up,
+                "changed_by": found.changed_by or None,
+                "servers": rows,
+            }
         )
     else:
         output.show_rows(rows, ["name", "state", "pid", "memory_mb", "message"], form)
         output.show_text(f"{found.url} is {'up' if found.is_up else 'down'} ({found.root})")
+        if found.changed_by:
+            output.show_text(f"{found.changed_by} is at work on it")
         output.show_text("embedded: for trying, testing and showing; never for production")
     if not found.is_up:
         raise typer.Exit(7)

@@ -22,6 +22,7 @@ class Cast:
     root: Path
     interval_seconds: int
     installation: Installation | None = None
+    supervisor_pid: int = 0  # of what this run started
     person: Person | None = None  # who logs in through the provider, with --oidc
     began_at: datetime | None = None
     customers: list[Customer] = field(default_factory=list)

@@ -10,8 +10,9 @@ from controlplane.core.errors import WaypostError
 from controlplane.demo import allowance, chapters
 from controlplane.demo.cast import Cast
 from controlplane.demo.narrator import Narrator
-from controlplane.embedded import identity_provider, stack
+from controlplane.embedded import identity_provider, lock, stack
 from controlplane.embedded import installation as installations
+from controlplane.embedded.installation import Installation
 from workers.messaging.traffic import TrafficError
 
 # Shorter than in production, so that nobody waits minutes for a sample or a pipeline run.
@@ -43,7 +44,7 @@ def run(root: Path, *, stays: bool, oidc: bool = False) -> int:
     order. With ``stays`` the installation runs on until then; the folder is kept either way.
 
     Raises:
-        stack.Occupied: somebody else runs the installation; it is left as it is.
+        Occupied: ``stack.running``: somebody else runs the installation; it is left as it is.
         Unavailable: ``keycloak.missing``: ``oidc`` is asked for and the provider not fetched.
     """
     if oidc:
@@ -63,7 +64,7 @@ def run(root: Path, *, stays: bool, oidc: bool = False) -> int:
             signal.pause()
     except KeyboardInterrupt:
         narrator.tell("interrupted")
-    except stack.Occupied:
+    except lock.Occupied:
         is_ours = False
         raise
     except (WaypostError, TrafficError) as error:
@@ -81,6 +82,7 @@ def _start(cast: Cast, oidc: bool) -> None:
     cast.installation = stack.up(
         cast.root, settings=SETTINGS, must_start=True, say=cast.narrator.tell
     )
+    cast.supervisor_pid = cast.installation.supervisor().find_pid()
     if oidc:
         cast.person = identity_provider.start(cast.installation, say=cast.narrator.tell)
     cast.narrator.tell(f"Up after {time.monotonic() - began:.1f} s at {cast.installation.url}")
@@ -98,12 +100,20 @@ def _stop(cast: Cast) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     cast.close_traffic()
     installation = installations.load(cast.root)
-    if installation is not None:
+    if installation is not None and _is_anothers(cast, installation):
+        cast.narrator.tell("It was started anew meanwhile, by somebody else: it runs on")
+    elif installation is not None:
         cast.narrator.tell("Stopping everything")
         stack.down(cast.root)
         installations.without_settings(installation, SETTINGS)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _is_anothers(cast: Cast, installation: Installation) -> bool:
+    """Return whether what runs in the folder now is not what this run started."""
+    now = installation.supervisor().find_pid()
+    return bool(now and cast.supervisor_pid and now != cast.supervisor_pid)
 
 
 def _interrupt(_number: int, _frame: object) -> None:

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from controlplane.core.errors import Conflict
 from controlplane.embedded import installation as installations
-from controlplane.embedded import postgres, servers, stack, supervision
+from controlplane.embedded import lock, postgres, servers, stack, supervision
 from controlplane.embedded.installation import DATABASE, Installation
 
 FORMAT = 1
@@ -54,7 +54,7 @@ def make(root: Path, target: Path, *, say: Say = lambda _: None) -> Path:
         raise Conflict(f"{target} is there already: name a new folder.", code="backup.exists")
     was_up = installation.supervisor().is_up()
     try:
-        with stack.alone(root):
+        with lock.alone(root, "waypost backup", say=say):
             if was_up:
                 stack.take_last_samples(installation, say)
                 say("stopping, so that all of it is of one instant")

@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 
 from controlplane.core.errors import Conflict, Invalid, Missing
-from controlplane.embedded import backup, ports, postgres, stack
+from controlplane.embedded import backup, lock, ports, postgres
 from controlplane.embedded import installation as installations
 from controlplane.embedded.backup import Say
 from controlplane.embedded.installation import DATABASE, Installation
@@ -38,7 +38,7 @@ def restore(
             that was written) or ``restore.format`` (of another version).
         Unavailable: ``postgres.client``: pg_restore failed; the message carries its last lines.
     """
-    with stack.alone(root):
+    with lock.alone(root, "waypost restore", say=say):
         if root.exists() and any(root.iterdir()):
             raise Conflict(
                 f"{root} is not empty: choose a new folder with --state, or remove the "

@@ -4,13 +4,11 @@
 same state. It never needs to know how far an earlier one came.
 """
 
-import fcntl
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,16 +16,13 @@ import psutil
 
 from controlplane.core.errors import Conflict, Unavailable
 from controlplane.embedded import installation as installations
-from controlplane.embedded import ports, servers, supervision
+from controlplane.embedded import lock, ports, servers, supervision
 from controlplane.embedded.installation import Installation
+from controlplane.embedded.lock import Occupied
 
 Say = Callable[[str], None]
 _SERVER_PORTS = ("postgres", "valkey", "web", "auth")
 _SAMPLE_SECONDS = 60
-
-
-class Occupied(Conflict):
-    """Somebody else runs this installation: what runs there is not the caller's to stop."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +38,15 @@ class ServerStatus:
 
 @dataclass(frozen=True)
 class StackStatus:
-    """How an installation is: ``is_up`` means that the portal says it is ready."""
+    """How an installation is: ``is_up`` means that the portal says it is ready.
+
+    ``changed_by`` is the command that starts or stops it just now, in words; empty: none does.
+    """
 
     root: str
     url: str
     is_up: bool
+    changed_by: str
     servers: Sequence[ServerStatus]
 
 
@@ -74,7 +73,7 @@ def up(
     """
     installations.load(root)
     _refuse_foreign_files(root)  # before the lock, which would be left beside what is not ours
-    with alone(root), ports.claiming() as claims:
+    with lock.alone(root, "waypost up", say=say), ports.claiming() as claims:
         is_up = _is_up(root)
         _refuse_early(root, claims, is_up=is_up, web_port=web_port, must_start=must_start)
         installation = installations.keep_tools(_prepare_folder(root, web_port))
@@ -101,7 +100,7 @@ def down(root: Path, *, purge: bool = False, say: Say = lambda _: None) -> None:
     """
     with suppress(Unavailable):
         installations.require(root)  # before the lock, which would be left beside nothing
-    with alone(root):
+    with lock.alone(root, "waypost down", say=say):
         try:
             installation = installations.require(root)
         except Unavailable:
@@ -109,9 +108,10 @@ def down(root: Path, *, purge: bool = False, say: Say = lambda _: None) -> None:
                 raise
             installation = None
         if installation:
-            if installation.supervisor().is_up() and not purge:
+            is_up = installation.supervisor().is_up()
+            if is_up and not purge:
                 take_last_samples(installation, say)
-            say("stopping")
+            say("stopping" if is_up else "it is down already; ending what may be left of it")
             supervision.stop(installation, last=servers.STORES)
         if purge:
             say(f"removing {root}")
@@ -129,6 +129,7 @@ def status(root: Path) -> StackStatus:
         root=str(root),
         url=installation.url,
         is_up=servers.is_web_ready(installation),
+        changed_by=lock.find_command(root),
         servers=_list_servers(installation),
     )
 
@@ -155,37 +156,6 @@ def take_last_samples(installation: Installation, say: Say) -> None:
         is_complete = False
     if not is_complete:
         say("not every counter could be read; what that hides is told on the invoice")
-
-
-@contextmanager
-def alone(root: Path, timeout_seconds: float = 5) -> Iterator[None]:
-    """Hold the folder's lock, which the kernel frees when the holder dies.
-
-    The lock file is beside the folder: inside, a purge would remove it under a waiting caller, who
-    would then hold a lock that nobody else sees; a refused `up` would leave a folder behind; and
-    `restore` puts the whole folder in place by one rename. So it stays after a purge, too.
-    """
-    try:
-        root.parent.mkdir(parents=True, exist_ok=True)
-        lock = (root.parent / f".{root.name.lstrip('.')}.lock").open("w")
-    except OSError as error:
-        raise Unavailable(
-            f"{root.parent} cannot be written: {error.strerror}.", code="stack.folder"
-        ) from error
-    with lock:
-        deadline = time.monotonic() + timeout_seconds
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    raise Occupied(
-                        f"Another `waypost up` or `down` of {root} is running: wait for it.",
-                        code="stack.busy",
-                    ) from None
-                time.sleep(0.1)
-        yield
 
 
 def _is_up(root: Path) -> bool:

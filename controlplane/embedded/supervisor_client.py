@@ -137,6 +137,13 @@ class SupervisorClient:
         except Unavailable:
             return False
 
+    def find_pid(self) -> int:
+        """Return supervisord's process id; 0 when it does not answer."""
+        try:
+            return int(self._call("getPID"))
+        except Unavailable:
+            return 0
+
     def shut_down(self) -> None:
         """Ask supervisord to stop all its programs and itself; returns at once."""
         self._call("shutdown")

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from controlplane.embedded import artifacts
@@ -26,9 +27,16 @@ def missing() -> str:
 
 @dataclass(frozen=True)
 class Builder:
-    """Images kept in ``folder``, which needs 10 GB."""
+    """Images kept in ``folder``, which needs 5 GB; 25 GB where layers cannot share files."""
 
     folder: Path
+
+    @cached_property
+    def driver(self) -> str:
+        """How layers are kept: "overlay" where the folder's file system can, else copies."""
+        command = ["buildah", *self._store, "--storage-driver", "overlay", "info"]
+        can = subprocess.run(command, capture_output=True, check=False).returncode == 0
+        return "overlay" if can else "vfs"
 
     def build_all(self) -> None:
         """Build base, control plane and Spark, in this order."""
@@ -48,9 +56,12 @@ class Builder:
 
     def buildah(self, *arguments: str) -> str:
         """Run buildah and return what it prints."""
-        store = ["--root", str(self.folder / "store"), "--runroot", str(self.folder / "run")]
-        command = ["buildah", *store, "--storage-driver", "vfs", *arguments]
+        command = ["buildah", *self._store, "--storage-driver", self.driver, *arguments]
         return run(command, {**os.environ, "BUILDAH_ISOLATION": "chroot"})
+
+    @property
+    def _store(self) -> Sequence[str]:
+        return ["--root", str(self.folder / "store"), "--runroot", str(self.folder / "run")]
 
     def _make_base(self) -> None:
         container = self.buildah("from", "scratch").strip()

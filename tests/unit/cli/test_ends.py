@@ -14,6 +14,7 @@ from controlplane.cli import app as loaded
 from controlplane.cli import login_store, main
 from controlplane.cli.app import app
 from controlplane.core.errors import Denied, WaypostError
+from controlplane.embedded import stack
 from controlplane.rest_client import Api
 from tests.unit.cli.conftest import Run
 
@@ -48,18 +49,31 @@ def test_a_question_that_nobody_answers_names_the_way_out(tmp_path: Path) -> Non
     assert "as an option" in ended.stderr
 
 
+def interrupt(*_: object, **__: object) -> Any:
+    raise KeyboardInterrupt
+
+
 def test_an_interrupted_command_says_so_in_one_line(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupt(*_: object, **__: object) -> Any:
-        raise KeyboardInterrupt
-
     monkeypatch.setattr(Api, "get", interrupt)
 
     ended = run("spaces", "list")
 
     assert ended.exit_code == 130
     assert ended.stderr == "interrupted\n"
+
+
+def test_an_interrupted_down_says_how_to_go_on(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(stack, "down", interrupt)
+
+    ended = run("down", "--state", tmp_path)
+
+    assert ended.exit_code == 130
+    assert "`waypost down` goes on" in ended.stderr
+    assert ended.stderr.endswith("interrupted\n")
 
 
 @pytest.fixture

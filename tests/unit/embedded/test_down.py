@@ -53,9 +53,12 @@ def test_nothing_is_sampled_where_nothing_runs(
 ) -> None:
     monkeypatch.setattr(SupervisorClient, "is_up", lambda _: False)
 
-    stack.down(made.root)
+    said: list[str] = []
+
+    stack.down(made.root, say=said.append)
 
     assert happened == [STOP]
+    assert said == ["it is down already; ending what may be left of it"]
 
 
 def test_nothing_is_sampled_for_a_folder_that_is_removed(

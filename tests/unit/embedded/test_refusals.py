@@ -9,7 +9,7 @@ import pytest
 
 from controlplane.core.errors import WaypostError
 from controlplane.embedded import installation as installations
-from controlplane.embedded import stack, supervision, supervisor_client
+from controlplane.embedded import lock, stack, supervision, supervisor_client
 from controlplane.embedded.installation import Installation
 
 
@@ -86,11 +86,32 @@ def test_a_demonstration_leaves_what_it_did_not_start(
     stopped: list[Installation] = []
     monkeypatch.setattr(supervision, "stop", stopped.append)
 
-    with pytest.raises(stack.Occupied):
+    with pytest.raises(lock.Occupied):
         story.run(running.root, stays=False)
 
     assert stopped == []
     assert installations.load(running.root) == running
+
+
+@pytest.mark.parametrize(("now", "is_left"), [(7, False), (8, True), (0, False)])
+def test_a_demonstration_leaves_what_somebody_started_anew(
+    running: Installation, monkeypatch: pytest.MonkeyPatch, now: int, is_left: bool
+) -> None:
+    from controlplane.demo import story
+
+    pids, stopped = [7], []
+
+    def tell(_cast: object) -> None:
+        pids[0] = now  # 0: it was stopped and not started again
+
+    monkeypatch.setattr(supervisor_client.SupervisorClient, "find_pid", lambda _self: pids[0])
+    monkeypatch.setattr(stack, "up", lambda *_, **__: running)
+    monkeypatch.setattr(stack, "down", stopped.append)
+    monkeypatch.setattr(story, "STORY", [tell])
+
+    story.run(running.root, stays=False)
+
+    assert (stopped == []) is is_left
 
 
 def test_a_demonstration_without_its_provider_says_how_to_fetch_it(
