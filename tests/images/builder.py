@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,17 +18,24 @@ _BASE, CONTROL_PLANE, SPARK = "localhost/base", "localhost/control-plane", "loca
 _LOCAL_AUTHORITIES = Path("usr/local/share/ca-certificates")
 
 
+_NEEDED_GB = 10  # at the peak, measured with layers that share files
+
+
 def missing() -> str:
     """Return what keeps images from being built here; empty: nothing."""
     programs = [each for each in ("buildah", "debootstrap", "unshare") if not shutil.which(each)]
     if programs:
         return f"{', '.join(programs)} missing: run `make images`, which installs them"
-    return "" if os.geteuid() == 0 else "images are built as root here: run `make images` as root"
+    if os.geteuid() != 0:
+        return "images are built as root here: run `make images` as root"
+    place = tempfile.gettempdir()
+    free_gb = shutil.disk_usage(place).free / 1e9
+    return "" if free_gb > _NEEDED_GB else f"{place} has {free_gb:.1f} of {_NEEDED_GB} GB free"
 
 
 @dataclass(frozen=True)
 class Builder:
-    """Images kept in ``folder``, which needs 5 GB; 25 GB where layers cannot share files."""
+    """Images kept in ``folder``."""
 
     folder: Path
 
