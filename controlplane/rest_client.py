@@ -182,6 +182,12 @@ class Api:
             try:
                 answer = self._http.request(method, path, **options)
             except httpx.TransportError as error:
+                if "CERTIFICATE_VERIFY_FAILED" in str(error):
+                    raise Unavailable(
+                        f"{self.url} shows a certificate that cannot be verified ({error}): name "
+                        "the file of its authority in SSL_CERT_FILE.",
+                        code="api.certificate",
+                    ) from None
                 if time.monotonic() > deadline:
                     raise Unavailable(
                         f"Nobody answers at {self.url} ({type(error).__name__}): is it up? "

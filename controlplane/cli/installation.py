@@ -62,7 +62,8 @@ def down(
         try:
             stack.down(root, purge=purge, say=output.say)
         except KeyboardInterrupt:
-            output.say("part of it may still run: `waypost status` tells, `waypost down` goes on")
+            again = "waypost down --purge" if purge else "waypost down"
+            output.say(f"part of it may still be there: `waypost status` tells, `{again}` goes on")
             raise
 
 

@@ -12,9 +12,9 @@ from controlplane.demo.cast import Cast
 from controlplane.demo.narrator import Narrator
 from controlplane.embedded import identity_provider, lock, stack
 from controlplane.embedded import installation as installations
-from controlplane.embedded.installation import Installation
 from workers.messaging.traffic import TrafficError
 
+_COMMAND = "waypost demo"
 # Shorter than in production, so that nobody waits minutes for a sample or a pipeline run.
 SETTINGS = {
     "WAYPOST_SAMPLE_SECONDS": "5",
@@ -41,10 +41,12 @@ def run(root: Path, *, stays: bool, oidc: bool = False) -> int:
     """Tell the whole story on the installation in ``root``; the process's exit code.
 
     0 only if every chapter ran and every comparison held. SIGINT and SIGTERM stop everything in
-    order. With ``stays`` the installation runs on until then; the folder is kept either way.
+    order, but for what was started anew meanwhile (by ``waypost up``, or after a backup). With
+    ``stays`` the installation runs on until then; the folder is kept either way.
 
     Raises:
-        Occupied: ``stack.running``: somebody else runs the installation; it is left as it is.
+        Occupied: ``stack.running`` or ``stack.busy``: somebody else runs the installation, or
+            starts or stops it; it is left as it is.
         Unavailable: ``keycloak.missing``: ``oidc`` is asked for and the provider not fetched.
     """
     if oidc:
@@ -80,7 +82,11 @@ def _start(cast: Cast, oidc: bool) -> None:
     cast.narrator.chapter("Starting real servers on this machine")
     began = time.monotonic()
     cast.installation = stack.up(
-        cast.root, settings=SETTINGS, must_start=True, say=cast.narrator.tell
+        cast.root,
+        settings=SETTINGS,
+        must_start=True,
+        command=_COMMAND,
+        say=cast.narrator.tell,
     )
     cast.supervisor_pid = cast.installation.supervisor().find_pid()
     if oidc:
@@ -99,21 +105,26 @@ def _stop(cast: Cast) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     cast.close_traffic()
-    installation = installations.load(cast.root)
-    if installation is not None and _is_anothers(cast, installation):
-        cast.narrator.tell("It was started anew meanwhile, by somebody else: it runs on")
-    elif installation is not None:
-        cast.narrator.tell("Stopping everything")
-        stack.down(cast.root)
-        installations.without_settings(installation, SETTINGS)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        _stop_own(cast)
+    except lock.Occupied as occupied:
+        cast.narrator.tell(str(occupied))
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _is_anothers(cast: Cast, installation: Installation) -> bool:
-    """Return whether what runs in the folder now is not what this run started."""
-    now = installation.supervisor().find_pid()
-    return bool(now and cast.supervisor_pid and now != cast.supervisor_pid)
+def _stop_own(cast: Cast) -> None:
+    """Stop what this run started; what somebody started in its place runs on."""
+    if installations.load(cast.root) is None:
+        return
+    cast.narrator.tell("Stopping everything")
+    try:
+        stack.down(cast.root, supervisor_pid=cast.supervisor_pid, command=_COMMAND)
+    finally:
+        left = installations.load(cast.root)
+        if left is not None:
+            installations.without_settings(left, SETTINGS)
 
 
 def _interrupt(_number: int, _frame: object) -> None:

@@ -62,7 +62,7 @@ def make(root: Path, target: Path, *, say: Say = lambda _: None) -> Path:
             _write(installation, target, say)
     finally:
         if was_up:
-            stack.up(root, say=say)
+            stack.up(root, command="waypost backup", say=say)
     return target
 
 

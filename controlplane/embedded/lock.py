@@ -1,14 +1,20 @@
-"""One command at a time changes an installation's folder; the others say for which they wait."""
+"""One command at a time changes an installation's folder; the others say for which they wait.
+
+Held by ``stack.up`` and ``down``, by backup and restore; asked by ``stack.status``. It knows
+nothing of what is in the folder.
+"""
 
 import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
 from controlplane.core.errors import Conflict, Unavailable
+
+_PAUSE_SECONDS = 0.1
 
 
 class Occupied(Conflict):
@@ -27,7 +33,7 @@ def alone(
     folder in place by one rename. So it stays after a purge, too.
 
     Raises:
-        Occupied: ``stack.busy``: another command holds it, and did so to the end of the wait.
+        Occupied: ``stack.busy``: another command held it to the end of the wait.
         Unavailable: ``stack.folder``: there is no place for the lock.
     """
     path = _place(root)
@@ -39,13 +45,12 @@ def alone(
             f"{path.parent} cannot be written: {error.strerror}.", code="stack.folder"
         ) from error
     with lock:
-        if not _took(lock, fcntl.LOCK_EX):
-            say(f"waiting for {_read(lock)}")
-            _wait(lock, root, timeout_seconds)
-        lock.truncate(0)
-        lock.write(f"`{command}` (process {os.getpid()})")
-        lock.flush()
-        yield
+        _wait(lock, root, say, timeout_seconds)
+        _write(lock, f"`{command}` (process {os.getpid()})")
+        try:
+            yield
+        finally:
+            _write(lock, "")
 
 
 def find_command(root: Path) -> str:
@@ -69,12 +74,23 @@ def _took(lock: TextIO, how: int) -> bool:
     return True
 
 
-def _wait(lock: TextIO, root: Path, timeout_seconds: float) -> None:
+def _wait(lock: TextIO, root: Path, say: Callable[[str], None], timeout_seconds: float) -> None:
+    """Take the lock; who only asks for its holder has it for an instant, which is no waiting."""
     deadline = time.monotonic() + timeout_seconds
+    looks = 0
     while not _took(lock, fcntl.LOCK_EX):
         if time.monotonic() > deadline:
             raise Occupied(f"{_read(lock)} changes {root}: wait for it.", code="stack.busy")
-        time.sleep(0.1)
+        looks += 1
+        if looks == 2:
+            say(f"waiting for {_read(lock)}")
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _write(lock: TextIO, text: str) -> None:
+    with suppress(OSError):  # a courtesy only: a full disk does not hinder who wants to stop
+        os.ftruncate(lock.fileno(), 0)
+        os.pwrite(lock.fileno(), text.encode(), 0)
 
 
 def _read(lock: TextIO) -> str:

@@ -18,7 +18,6 @@ from controlplane.core.errors import Conflict, Unavailable
 from controlplane.embedded import installation as installations
 from controlplane.embedded import lock, ports, servers, supervision
 from controlplane.embedded.installation import Installation
-from controlplane.embedded.lock import Occupied
 
 Say = Callable[[str], None]
 _SERVER_PORTS = ("postgres", "valkey", "web", "auth")
@@ -40,7 +39,7 @@ class ServerStatus:
 class StackStatus:
     """How an installation is: ``is_up`` means that the portal says it is ready.
 
-    ``changed_by`` is the command that starts or stops it just now, in words; empty: none does.
+    ``changed_by`` is the command that changes the folder just now, in words; empty: none does.
     """
 
     root: str
@@ -56,24 +55,26 @@ def up(
     web_port: int | None = None,
     settings: Mapping[str, str] | None = None,
     must_start: bool = False,
+    command: str = "waypost up",
     say: Say = lambda _: None,
 ) -> Installation:
     """Start everything and return the installation once the portal is ready. Idempotent.
 
     ``settings`` are ``WAYPOST_*`` variables to keep for this installation. ``must_start``: what
-    runs already is somebody else's, so leave it alone.
+    runs already is somebody else's, so leave it alone. ``command`` is what others are told that
+    wait meanwhile.
 
     Raises:
         Unavailable: with a code ``stack.*``, ``java.*`` or ``artifact.*`` that says what to mend.
-        Occupied: ``stack.busy``: another ``up`` or ``down`` of this folder runs, or
-            ``stack.running``: it runs already although it ``must_start``.
+        Occupied: ``stack.busy``: another command changes this folder, or ``stack.running``: it runs
+            already although it ``must_start``.
         Conflict: ``stack.port_taken``: the asked port is in use, or ``stack.port_fixed``: it runs
             at another; ``stack.folder_taken``: the folder holds files of somebody else.
         Invalid: ``stack.not_a_folder``: it is a file.
     """
     installations.load(root)
     _refuse_foreign_files(root)  # before the lock, which would be left beside what is not ours
-    with lock.alone(root, "waypost up", say=say), ports.claiming() as claims:
+    with lock.alone(root, command, say=say), ports.claiming() as claims:
         is_up = _is_up(root)
         _refuse_early(root, claims, is_up=is_up, web_port=web_port, must_start=must_start)
         installation = installations.keep_tools(_prepare_folder(root, web_port))
@@ -89,18 +90,29 @@ def up(
         return installation
 
 
-def down(root: Path, *, purge: bool = False, say: Say = lambda _: None) -> None:
+def down(
+    root: Path,
+    *,
+    purge: bool = False,
+    supervisor_pid: int = 0,
+    command: str = "waypost down",
+    say: Say = lambda _: None,
+) -> None:
     """Stop everything that ``up`` and the workers started; with ``purge`` remove the folder too.
 
     What clients did until now is counted first, unless the count is removed with the folder.
+    ``supervisor_pid``: stop only what this supervisord runs; 0: whatever runs.
 
     Raises:
         NothingHere: the folder holds no installation.
         Invalid: ``stack.not_a_folder``: it is a file.
+        Occupied: ``stack.busy``: another command changes the folder, or ``stack.started_anew``:
+            another supervisord runs there.
+        Unavailable: ``stack.folder``: there is no place for the lock beside the folder.
     """
     with suppress(Unavailable):
         installations.require(root)  # before the lock, which would be left beside nothing
-    with lock.alone(root, "waypost down", say=say):
+    with lock.alone(root, command, say=say):
         try:
             installation = installations.require(root)
         except Unavailable:
@@ -108,6 +120,7 @@ def down(root: Path, *, purge: bool = False, say: Say = lambda _: None) -> None:
                 raise
             installation = None
         if installation:
+            _refuse_started_anew(installation, supervisor_pid)
             is_up = installation.supervisor().is_up()
             if is_up and not purge:
                 take_last_samples(installation, say)
@@ -204,7 +217,7 @@ def _refuse_other_use(
     if running is None:
         return
     if must_start:
-        raise Occupied(
+        raise lock.Occupied(
             f"Waypost already runs in {running.root}, at {running.url}, and is left alone: stop it "
             "with `waypost down`, or choose another folder with --state.",
             code="stack.running",
@@ -212,6 +225,16 @@ def _refuse_other_use(
     if web_port and web_port != running.ports.web:
         raise Conflict(
             f"It already runs, at {running.url}: `waypost down` first.", code="stack.port_fixed"
+        )
+
+
+def _refuse_started_anew(installation: Installation, supervisor_pid: int) -> None:
+    running = installation.supervisor().find_pid() if supervisor_pid else 0
+    if running and running != supervisor_pid:
+        raise lock.Occupied(
+            f"Waypost was started anew in {installation.root} meanwhile and runs on: stop it with "
+            "`waypost down`.",
+            code="stack.started_anew",
         )
 
 

@@ -16,9 +16,7 @@ _SUITE = "bookworm"
 _BASE, CONTROL_PLANE, SPARK = "localhost/base", "localhost/control-plane", "localhost/spark"
 # Authorities that this machine trusts besides Debian's: a proxy of the site, say.
 _LOCAL_AUTHORITIES = Path("usr/local/share/ca-certificates")
-
-
-_NEEDED_GB = 10  # at the peak, measured with layers that share files
+_NEEDED_GB = 10  # at the peak, where layers share files; copies of layers need more
 
 
 def missing() -> str:
@@ -53,7 +51,7 @@ class Builder:
         self._build("spark", CONTROL_PLANE, SPARK)
 
     def unpack(self, image: str) -> Path:
-        """Return a folder with a copy of the image's files."""
+        """Return a folder with the image's files, mounted or copied."""
         container = self.buildah("from", image).strip()
         return Path(self.buildah("mount", container).strip())
 

@@ -22,11 +22,13 @@ def images() -> Iterator[Builder]:
     assert not refusal, refusal
     with tempfile.TemporaryDirectory(prefix="waypost-images-") as folder:
         made = Builder(Path(folder))
-        made.build_all()
-        yield made
-        made.buildah("rm", "--all")
-        made.buildah("rmi", "--all", "--force")
-        shutil.rmtree(made.folder / "store", ignore_errors=True)
+        try:
+            made.build_all()
+            yield made
+        finally:  # what is mounted must not be there when the folder is removed
+            made.buildah("rm", "--all")
+            made.buildah("rmi", "--all", "--force")
+            shutil.rmtree(made.folder / "store", ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

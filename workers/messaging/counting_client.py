@@ -105,7 +105,7 @@ class Client(handlers.MessagingHandler):
         options = {"virtual_host": self._login.virtual_host} if self._login.virtual_host else {}
         self._connection = event.container.connect(
             f"amqps://{self._login.host}:{self._login.port}",
-            ssl_domain=tls.settings(self._login.ca_file),
+            ssl_domain=tls.make_settings(self._login.ca_file),
             user=self._login.user,
             password=self._login.password,
             reconnect=False,

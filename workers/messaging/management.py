@@ -161,7 +161,7 @@ def open_connection(
             f"amqps://{target.host}:{target.port}",
             timeout=timeout_seconds,
             container=tls.Container(),
-            ssl_domain=tls.settings(target.ca_file, target.cert_file, target.key_file),
+            ssl_domain=tls.recent_settings(target.ca_file, target.cert_file, target.key_file),
             allowed_mechs="EXTERNAL",
             container_id=f"{CONTAINER_PREFIX}{purpose}",
         )

@@ -1,12 +1,13 @@
-"""TLS of our AMQP clients, made no more often than needed.
+"""TLS of our AMQP clients, made no more often than needed. Called where connections are opened.
 
 proton reads every authority of the machine for each set of TLS settings, 35 ms on Debian 12, and
-its own container makes two sets that nothing here uses. So settings are kept, and the container
-here makes none. (It trusts the machine's authorities besides the one it is given, and offers no way
-not to: what keeps a stranger out is the peer's name, which no public authority signs.)
+its own container makes two sets that nothing here uses. So the sets of the last connections are
+kept, and the container here makes none. (proton trusts the machine's authorities besides the one it
+is given, and offers no way not to: what keeps a stranger out is the peer's name, which no public
+authority signs.)
 """
 
-import threading
+import time
 import uuid
 from functools import lru_cache
 from typing import Any
@@ -14,31 +15,37 @@ from typing import Any
 from proton import SSLDomain, reactor
 from proton._reactor import GlobalOverrides
 
-_KEPT = 256  # sets of settings for each thread; one is some 20 KiB
+# A set holds 0.8 MiB of authorities, and 12 KiB more for each session that a peer offers to resume.
+_KEPT = 16
+_KEPT_SECONDS = 60
 
 
-def settings(ca_file: str, cert_file: str = "", key_file: str = "") -> SSLDomain:
-    """Return TLS settings that trust ``ca_file`` and check the peer's name.
-
-    The same files give the same settings within a thread, so a path must say what is in it.
+def make_settings(ca_file: str, cert_file: str = "", key_file: str = "") -> SSLDomain:
+    """Return settings that trust ``ca_file``, check the peer's name and show our certificate.
 
     Raises:
         proton.SSLException: one of the files is not there or not readable.
     """
-    # Not shared by threads: proton counts the users of settings without a lock.
-    if not hasattr(_of_thread, "make"):
-        _of_thread.make = lru_cache(_KEPT)(_make)
-    made: SSLDomain = _of_thread.make(ca_file, cert_file, key_file)
-    return made
-
-
-def _make(ca_file: str, cert_file: str, key_file: str) -> SSLDomain:
     made = SSLDomain(SSLDomain.MODE_CLIENT)
     made.set_trusted_ca_db(ca_file)
     if cert_file:
         made.set_credentials(cert_file, key_file, None)
     made.set_peer_authentication(SSLDomain.VERIFY_PEER_NAME)
     return made
+
+
+def recent_settings(ca_file: str, cert_file: str, key_file: str) -> SSLDomain:
+    """Return settings as ``make_settings`` does, or those made of these files within a minute.
+
+    For files that are named by their content: one that was written anew is not read again. Threads
+    may share the settings.
+    """
+    return _kept(ca_file, cert_file, key_file, time.monotonic() // _KEPT_SECONDS)
+
+
+@lru_cache(_KEPT)
+def _kept(ca_file: str, cert_file: str, key_file: str, _minute: float) -> SSLDomain:
+    return make_settings(ca_file, cert_file, key_file)
 
 
 class Container(reactor.Container):
@@ -55,6 +62,3 @@ class Container(reactor.Container):
         self.sasl_enabled = True
         self.user = None
         self.password = None
-
-
-_of_thread = threading.local()

@@ -1,5 +1,7 @@
 """How a command ends that nobody lets come to its end, or that has nothing to work on."""
 
+import json
+import os
 import signal
 import subprocess
 import sys
@@ -14,7 +16,8 @@ from controlplane.cli import app as loaded
 from controlplane.cli import login_store, main
 from controlplane.cli.app import app
 from controlplane.core.errors import Denied, WaypostError
-from controlplane.embedded import stack
+from controlplane.embedded import installation as installations
+from controlplane.embedded import lock, stack
 from controlplane.rest_client import Api
 from tests.unit.cli.conftest import Run
 
@@ -64,16 +67,30 @@ def test_an_interrupted_command_says_so_in_one_line(
     assert ended.stderr == "interrupted\n"
 
 
+@pytest.mark.parametrize("options", [(), ("--purge", "--yes")])
 def test_an_interrupted_down_says_how_to_go_on(
-    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(stack, "down", interrupt)
 
-    ended = run("down", "--state", tmp_path)
+    ended = run("down", *options, "--state", tmp_path)
 
     assert ended.exit_code == 130
-    assert "`waypost down` goes on" in ended.stderr
+    assert f"`waypost down{' --purge' if options else ''}` goes on" in ended.stderr
     assert ended.stderr.endswith("interrupted\n")
+
+
+def test_status_names_the_command_at_work(run: Run, tmp_path: Path) -> None:
+    made = installations.create(tmp_path / "s")
+
+    with lock.alone(made.root, "waypost up", say=print):
+        table = run("status", "--state", made.root)
+        answer = json.loads(run("status", "--state", made.root, "-o", "json").stdout)
+
+    mine = f"`waypost up` (process {os.getpid()})"
+    assert table.exit_code == 7
+    assert f"{mine} is at work on it" in table.stdout
+    assert (answer["is_up"], answer["changed_by"]) == (False, mine)
 
 
 @pytest.fixture

@@ -1,9 +1,12 @@
 """Commands on one installation take turns, and say for which other they wait."""
 
+import errno
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -54,6 +57,7 @@ def test_who_waits_is_told_for_whom_and_goes_on_after_a_kill(root: Path) -> None
         assert said == [f"waiting for {holder.name}"]
         assert lock.find_command(root) == f"`waypost down` (process {os.getpid()})"
     assert lock.find_command(root) == ""
+    assert lock._place(root).read_text() == "", "nobody is told of a command that has ended"
 
 
 def test_who_waits_in_vain_is_told_for_whom(root: Path) -> None:
@@ -78,6 +82,29 @@ def test_what_is_free_is_taken_without_a_word(root: Path) -> None:
         pass
 
     assert said == []
+
+
+def test_a_glance_at_the_holder_is_no_waiting(root: Path) -> None:
+    said: list[str] = []
+    lock._place(root).touch()
+
+    with lock._place(root).open() as glance:
+        fcntl.flock(glance, fcntl.LOCK_SH)
+        threading.Timer(0.03, glance.close).start()
+        with lock.alone(root, "waypost up", say=said.append):
+            pass
+
+    assert said == []
+
+
+def test_a_full_disk_hinders_nobody(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", refuse)
+
+    with lock.alone(root, "waypost down", say=print):
+        assert lock.find_command(root) == "another command"
 
 
 def test_status_tells_which_command_is_at_work(root: Path) -> None:

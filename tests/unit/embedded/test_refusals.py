@@ -1,7 +1,7 @@
 """A start that is refused leaves nothing half-made, and what runs already is left alone."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import psutil
@@ -94,24 +94,36 @@ def test_a_demonstration_leaves_what_it_did_not_start(
 
 
 @pytest.mark.parametrize(("now", "is_left"), [(7, False), (8, True), (0, False)])
-def test_a_demonstration_leaves_what_somebody_started_anew(
-    running: Installation, monkeypatch: pytest.MonkeyPatch, now: int, is_left: bool
+def test_a_demonstration_leaves_what_was_started_anew(
+    running: Installation,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    now: int,
+    is_left: bool,
 ) -> None:
     from controlplane.demo import story
 
     pids, stopped = [7], []
 
+    def up(_root: Path, *, settings: Mapping[str, str], **_: object) -> Installation:
+        return installations.with_settings(running, settings)
+
     def tell(_cast: object) -> None:
         pids[0] = now  # 0: it was stopped and not started again
 
     monkeypatch.setattr(supervisor_client.SupervisorClient, "find_pid", lambda _self: pids[0])
-    monkeypatch.setattr(stack, "up", lambda *_, **__: running)
-    monkeypatch.setattr(stack, "down", stopped.append)
+    monkeypatch.setattr(stack, "up", up)
+    monkeypatch.setattr(stack, "take_last_samples", lambda *_: None)
+    monkeypatch.setattr(supervision, "stop", lambda found, last: stopped.append(found.root))
     monkeypatch.setattr(story, "STORY", [tell])
 
     story.run(running.root, stays=False)
 
-    assert (stopped == []) is is_left
+    assert stopped == ([] if is_left else [running.root])
+    assert ("started anew" in capsys.readouterr().out) is is_left
+    left = installations.load(running.root)
+    assert left is not None
+    assert not left.settings.keys() & story.SETTINGS.keys()
 
 
 def test_a_demonstration_without_its_provider_says_how_to_fetch_it(

@@ -55,6 +55,14 @@ def running(status: ProgramStatus) -> bool:
     return status.is_running
 
 
+def test_the_pid_is_that_of_the_supervisor_itself(client: SupervisorClient, folder: Path) -> None:
+    assert client.find_pid() == int((folder / "supervisord.pid").read_text())
+
+
+def test_no_supervisor_has_no_pid(tmp_path: Path) -> None:
+    assert SupervisorClient(tmp_path / "none.sock", tmp_path).find_pid() == 0
+
+
 def test_ensure_starts_a_program_once(client: SupervisorClient, folder: Path) -> None:
     first = client.ensure(sleeper(folder, "once"))
     before = wait_for(client, "once", running)
