@@ -105,7 +105,7 @@ def test_the_demonstrations_haste_does_not_outlive_it(
     made = installations.create(tmp_path / "s")
     kept = {"WAYPOST_SIGNUP_ENABLED": "false"}
     installations.with_settings(made, {**kept, **story.SETTINGS})
-    monkeypatch.setattr(stack, "down", lambda _root: None)
+    monkeypatch.setattr(stack, "down", lambda _root, **_: None)
 
     story._stop(Cast(Narrator(), made.root, interval_seconds=5))
 
