@@ -19,7 +19,7 @@ from workers.reconcile.work import Down, Work
 
 # A start takes seconds; what is not up after this while will not be up at once.
 _SOON = timedelta(seconds=60)
-_SHORT_SECONDS, _LONG_SECONDS = 0.3, 10.0
+_SHORT_SECONDS, _LONG_SECONDS = 0.2, 10.0
 _REPLACED = (
     "UpgradeUnderWay: this space has moved to a newer version of Waypost, and the worker that "
     "looked is of the older one. Workers of the newer one go on with it."

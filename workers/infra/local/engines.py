@@ -18,6 +18,7 @@ from workers.infra.local.files import InstanceFiles
 JAVA_FLAGS = (
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
+    "-XX:CICompilerCount=1",  # more would take the other core from who waits for the start
     "-Xss256k",
     "-Xms16m",
 )
