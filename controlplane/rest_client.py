@@ -4,6 +4,7 @@ It knows HTTP, problem+json and operations, and nothing of any resource. A POST 
 Idempotency-Key, so that it is safely repeated when the portal restarts in the middle.
 """
 
+import os
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -87,6 +88,12 @@ class Api:
         except (httpx.InvalidURL, UnicodeEncodeError) as error:
             raise Invalid(
                 f"{url}, or the token for it, is malformed: {error}.", code="api.url"
+            ) from None
+        except OSError as error:
+            raise Unavailable(
+                f"The file that SSL_CERT_FILE names, {os.environ.get('SSL_CERT_FILE')}, holds no "
+                f"authorities: {error}.",
+                code="api.certificate",
             ) from None
 
     def close(self) -> None:
@@ -189,16 +196,21 @@ class Api:
                         code="api.certificate",
                     ) from None
                 if time.monotonic() > deadline:
-                    raise Unavailable(
-                        f"Nobody answers at {self.url} ({type(error).__name__}): is it up? "
-                        "`waypost status` tells, `waypost up` starts the embedded one.",
-                        code="api.unreachable",
-                    ) from None
+                    raise Unavailable(self._silence(error), code="api.unreachable") from None
                 time.sleep(0.5)
                 continue
             if answer.is_error:
                 raise Refused(_problem(answer), answer.status_code)
             return answer
+
+    def _silence(self, error: httpx.TransportError) -> str:
+        if isinstance(error, httpx.RemoteProtocolError | httpx.ReadError):
+            broken = f"What answers at {self.url} breaks off ({type(error).__name__})"
+            return f"{broken}: is it Waypost, and {self.url.partition(':')[0]}:// there?"
+        return (
+            f"Nobody answers at {self.url} ({type(error).__name__}): is it up? "
+            "`waypost status` tells, `waypost up` starts the embedded one."
+        )
 
 
 def _describe(operation: Mapping[str, Any]) -> str:

@@ -1,6 +1,8 @@
 """The command tree, and the one place where an expected error becomes an exit code."""
 
+import getpass
 import sys
+import warnings
 from typing import Any
 
 import typer
@@ -69,5 +71,7 @@ app.add_typer(rollouts.app, name="rollouts")
 
 def run() -> None:
     """Parse the command line and do it; expected errors end with a documented code."""
+    # A password may come through a pipe; that it can be seen there is its sender's business.
+    warnings.simplefilter("ignore", getpass.GetPassWarning)
     with output.refusals():
         app()

@@ -22,7 +22,8 @@ class Cast:
     root: Path
     interval_seconds: int
     installation: Installation | None = None
-    supervisor_pid: int = 0  # of what this run started
+    is_started: bool = False  # what runs in the folder is this run's to stop
+    supervisor_pid: int = 0  # of what this run started; 0: not known yet
     person: Person | None = None  # who logs in through the provider, with --oidc
     began_at: datetime | None = None
     customers: list[Customer] = field(default_factory=list)
@@ -30,6 +31,10 @@ class Cast:
     counts: dict[tuple[str, str], SpaceCount] = field(default_factory=dict)
     invoices: dict[str, Json] = field(default_factory=dict)
     comparisons: Comparisons = field(default_factory=Comparisons)
+
+    def take(self) -> None:
+        """Remember that what runs in the folder from now on is this run's to stop."""
+        self.is_started = True
 
     @property
     def up(self) -> Installation:

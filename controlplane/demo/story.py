@@ -54,7 +54,7 @@ def run(root: Path, *, stays: bool, oidc: bool = False) -> int:
     signal.signal(signal.SIGTERM, _interrupt)
     narrator = Narrator()
     cast = Cast(narrator, root, interval_seconds=int(SETTINGS["WAYPOST_SAMPLE_SECONDS"]))
-    is_ours, is_whole = True, False
+    is_whole = False
     try:
         _start(cast, oidc)
         _tell(cast)
@@ -67,12 +67,11 @@ def run(root: Path, *, stays: bool, oidc: bool = False) -> int:
     except KeyboardInterrupt:
         narrator.tell("interrupted")
     except lock.Occupied:
-        is_ours = False
         raise
     except (WaypostError, TrafficError) as error:
         narrator.tell(f"The story ends early: {error}")
     finally:
-        if is_ours:
+        if cast.is_started:
             _stop(cast)
     narrator.plain(cast.comparisons.closing_line())
     return 0 if is_whole and cast.comparisons.rows and not cast.comparisons.n_differences else 1
@@ -84,7 +83,7 @@ def _start(cast: Cast, oidc: bool) -> None:
     cast.installation = stack.up(
         cast.root,
         settings=SETTINGS,
-        must_start=True,
+        own=cast.take,
         command=_COMMAND,
         say=cast.narrator.tell,
     )
@@ -109,6 +108,8 @@ def _stop(cast: Cast) -> None:
         _stop_own(cast)
     except lock.Occupied as occupied:
         cast.narrator.tell(str(occupied))
+        if occupied.error_code == "stack.started_anew":
+            cast.narrator.tell("It keeps the demonstration's short intervals until its next start.")
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -118,9 +119,13 @@ def _stop_own(cast: Cast) -> None:
     """Stop what this run started; what somebody started in its place runs on."""
     if installations.load(cast.root) is None:
         return
-    cast.narrator.tell("Stopping everything")
     try:
-        stack.down(cast.root, supervisor_pid=cast.supervisor_pid, command=_COMMAND)
+        stack.down(
+            cast.root,
+            supervisor_pid=cast.supervisor_pid,
+            command=_COMMAND,
+            say=cast.narrator.tell,
+        )
     finally:
         left = installations.load(cast.root)
         if left is not None:

@@ -54,20 +54,20 @@ def up(
     *,
     web_port: int | None = None,
     settings: Mapping[str, str] | None = None,
-    must_start: bool = False,
+    own: Callable[[], None] | None = None,
     command: str = "waypost up",
     say: Say = lambda _: None,
 ) -> Installation:
     """Start everything and return the installation once the portal is ready. Idempotent.
 
-    ``settings`` are ``WAYPOST_*`` variables to keep for this installation. ``must_start``: what
-    runs already is somebody else's, so leave it alone. ``command`` is what others are told that
-    wait meanwhile.
+    ``settings`` are ``WAYPOST_*`` variables to keep for this installation. With ``own``, what runs
+    already is somebody else's and is left alone; ``own`` is called once what runs in the folder is
+    the caller's to stop. ``command`` is what others are told that wait meanwhile.
 
     Raises:
         Unavailable: with a code ``stack.*``, ``java.*`` or ``artifact.*`` that says what to mend.
         Occupied: ``stack.busy``: another command changes this folder, or ``stack.running``: it runs
-            already although it ``must_start``.
+            already although the caller wants its ``own``.
         Conflict: ``stack.port_taken``: the asked port is in use, or ``stack.port_fixed``: it runs
             at another; ``stack.folder_taken``: the folder holds files of somebody else.
         Invalid: ``stack.not_a_folder``: it is a file.
@@ -76,7 +76,9 @@ def up(
     _refuse_foreign_files(root)  # before the lock, which would be left beside what is not ours
     with lock.alone(root, command, say=say), ports.claiming() as claims:
         is_up = _is_up(root)
-        _refuse_early(root, claims, is_up=is_up, web_port=web_port, must_start=must_start)
+        _refuse_early(root, claims, is_up=is_up, web_port=web_port, must_start=own is not None)
+        if own:
+            own()
         installation = installations.keep_tools(_prepare_folder(root, web_port))
         if settings:
             installation = installations.with_settings(installation, settings)

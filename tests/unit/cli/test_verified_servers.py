@@ -68,3 +68,27 @@ def test_a_server_of_a_named_authority_is_told_it(
         Api(f"https://{HOST}:{listener.port}", "secret").get("/me")
 
     assert listener.heard == ["Bearer secret"]
+
+
+def test_a_file_without_authorities_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").write_text("")
+    for name in ("none", "empty"):
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / name))
+
+        with pytest.raises(
+            Unavailable, match=rf"SSL_CERT_FILE names, .*{name}, holds no"
+        ) as refused:
+            Api(f"https://{HOST}:1", "secret")
+
+        assert refused.value.error_code == "api.certificate"
+
+
+def test_what_speaks_tls_is_not_called_silent(listener: Listener) -> None:
+    api = Api(f"http://{HOST}:{listener.port}", "secret", patience_seconds=0)
+
+    with pytest.raises(Unavailable, match=r"breaks off .* is it Waypost, and http:// there"):
+        api.get("/me")
+
+    assert listener.heard == []

@@ -42,7 +42,7 @@ def stopped(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Cast]]:
     """A demonstration without servers; who was stopped."""
     stopped: list[Cast] = []
     handler = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr(story, "_start", lambda _cast, _oidc: None)
+    monkeypatch.setattr(story, "_start", lambda cast, _oidc: cast.take())
     monkeypatch.setattr(story, "_stop", stopped.append)
     monkeypatch.setattr(chapters, "show_ways_in", lambda _cast: None)
     yield stopped

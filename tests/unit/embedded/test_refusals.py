@@ -1,7 +1,7 @@
 """A start that is refused leaves nothing half-made, and what runs already is left alone."""
 
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import psutil
@@ -68,7 +68,7 @@ def test_a_full_disk_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_what_runs_already_is_left_to_whoever_started_it(running: Installation) -> None:
-    code = refusal(running.root, settings={"WAYPOST_SAMPLE_SECONDS": "5"}, must_start=True)
+    code = refusal(running.root, settings={"WAYPOST_SAMPLE_SECONDS": "5"}, own=print)
 
     assert code == "stack.running"
     assert installations.load(running.root) == running
@@ -105,7 +105,10 @@ def test_a_demonstration_leaves_what_was_started_anew(
 
     pids, stopped = [7], []
 
-    def up(_root: Path, *, settings: Mapping[str, str], **_: object) -> Installation:
+    def up(
+        _root: Path, *, settings: Mapping[str, str], own: Callable[[], None], **_: object
+    ) -> Installation:
+        own()
         return installations.with_settings(running, settings)
 
     def tell(_cast: object) -> None:
@@ -124,6 +127,26 @@ def test_a_demonstration_leaves_what_was_started_anew(
     left = installations.load(running.root)
     assert left is not None
     assert not left.settings.keys() & story.SETTINGS.keys()
+
+
+def test_a_demonstration_that_only_waited_stops_nothing(
+    running: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from controlplane.demo import story
+    from controlplane.demo.narrator import Narrator
+
+    stopped: list[Path] = []
+
+    def hear(_narrator: object, line: str) -> None:
+        if line.startswith("waiting for"):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(stack, "down", lambda root, **_: stopped.append(root))
+    monkeypatch.setattr(Narrator, "tell", hear)
+    with lock.alone(running.root, "waypost up", say=print):
+        assert story.run(running.root, stays=False) == 1
+
+    assert stopped == []
 
 
 def test_a_demonstration_without_its_provider_says_how_to_fetch_it(
