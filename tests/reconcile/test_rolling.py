@@ -116,7 +116,7 @@ def test_a_restart_waits_for_its_last_sample(world: World, space: AddressSpace) 
 
     outcome = pass_once(world, space)
 
-    assert outcome == Wait(0.3, "LastSamplePending")
+    assert outcome == Wait(0.2, "LastSamplePending")
     assert world.infra.started == []
     world.settle(space)
     assert started(world) == BROKERS
@@ -147,7 +147,7 @@ def test_the_next_one_restarts_only_when_the_last_one_is_back(
 
     assert started(world) == ["broker-0"]
     assert outcome == Wait(
-        0.3,
+        0.2,
         "RollingOut: broker-0 is not ready: starting. "
         "broker-1 and broker-2 keep what ran before until then.",
     )
@@ -204,7 +204,7 @@ def test_one_that_starts_is_looked_at_soon_whatever_else_is_down(
         world.now += timedelta(seconds=1)
 
     assert started(world) == ["broker-0", "broker-1"]
-    assert [each.delay_seconds for each in outcomes if isinstance(each, Wait)] == [0.3] * 4
+    assert [each.delay_seconds for each in outcomes if isinstance(each, Wait)] == [0.2] * 4
 
 
 def test_putting_the_old_size_back_repairs_what_did_not_come_up(

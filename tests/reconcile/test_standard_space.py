@@ -131,7 +131,7 @@ def test_a_router_that_starts_is_waited_for(world: World, space: AddressSpace) -
 
     outcome = loop.reconcile(space.id, world.doors, budget_seconds=0)
 
-    assert outcome == Wait(0.3, "RouterStarting: router-0 is not ready: it does not answer yet.")
+    assert outcome == Wait(0.2, "RouterStarting: router-0 is not ready: it does not answer yet.")
 
 
 def test_a_link_that_does_not_come_up_is_shown_in_the_routers_words(
