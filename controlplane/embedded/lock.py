@@ -57,7 +57,7 @@ def find_command(root: Path) -> str:
     """Return which command changes the folder now, in words for people; empty: none does."""
     try:
         with _place(root).open() as lock:
-            return "" if _took(lock, fcntl.LOCK_SH) else _read(lock)
+            return "" if _try_to_take(lock, fcntl.LOCK_SH) else _read(lock)
     except OSError:
         return ""
 
@@ -66,7 +66,7 @@ def _place(root: Path) -> Path:
     return root.parent / f".{root.name.lstrip('.')}.lock"
 
 
-def _took(lock: TextIO, how: int) -> bool:
+def _try_to_take(lock: TextIO, how: int) -> bool:
     try:
         fcntl.flock(lock, how | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -78,7 +78,7 @@ def _wait(lock: TextIO, root: Path, say: Callable[[str], None], timeout_seconds:
     """Take the lock; who only asks for its holder has it for an instant, which is no waiting."""
     deadline = time.monotonic() + timeout_seconds
     looks = 0
-    while not _took(lock, fcntl.LOCK_EX):
+    while not _try_to_take(lock, fcntl.LOCK_EX):
         if time.monotonic() > deadline:
             raise Occupied(f"{_read(lock)} changes {root}: wait for it.", code="stack.busy")
         looks += 1
