@@ -60,7 +60,6 @@ def test_a_quota_that_is_used_up_is_the_condition_until_there_is_room(
 
     def told() -> bool:
         site.reconcile(0)
-        # Until the old pod is gone, the space's own quota may be the one that the cluster names.
         return "exceeded quota: team" in site.ready["message"]
 
     eventually(told)

@@ -3,8 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from kubernetes import client
-from kubernetes.client import ApiClient
+from kubernetes.client import ApiClient, ApiException
 
 from tests.kubernetes.conftest import ROOM, broker
 from tests.kubernetes.node import Node
@@ -45,7 +46,7 @@ def test_the_quota_follows_claims_that_are_larger(
     larger.ensure_instance(broker(namespace))
     eventually(lambda: bool(api.list(resources.VOLUME_CLAIM, namespace.name, {})))
     infra.ensure_namespace(namespace, ROOM)
-    assert allowed() == "12Gi"
+    assert allowed() == "17Gi"
 
     raised = {"spec": {"hard": {"requests.storage": "30Gi"}}}
     core.patch_namespaced_resource_quota("waypost", namespace.name, raised)
@@ -56,4 +57,24 @@ def test_the_quota_follows_claims_that_are_larger(
     core.patch_namespaced_persistent_volume_claim("data-broker-0-0", namespace.name, grown)
     infra.ensure_namespace(namespace, ROOM)
 
-    assert allowed() == "14620Mi"
+    assert allowed() == "19740Mi"
+
+
+def test_a_pod_that_is_counted_twice_hinders_no_other(
+    infra: KubernetesInfra, admin: ApiClient, api: Api, namespace: Namespace, fake_node: Node
+) -> None:
+    """As when the stateful set's controller makes a pod again that it does not see yet."""
+    infra.ensure_namespace(namespace, ROOM)
+    infra.ensure_instance(broker(namespace))
+    eventually(lambda: api.find(resources.POD, namespace.name, "broker-0-0") is not None)
+    pod = api.find(resources.POD, namespace.name, "broker-0-0") or {}
+    again = {"metadata": {"name": "broker-0-0"}, "spec": pod["spec"]}
+    core: Any = client.CoreV1Api(admin)
+    with pytest.raises(ApiException, match="already exists"):
+        core.create_namespaced_pod(namespace.name, again)
+
+    infra.ensure_instance(replace(broker(namespace), name="broker-1"))
+
+    eventually(lambda: api.find(resources.POD, namespace.name, "broker-1-0") is not None)
+    quota = api.find(resources.RESOURCE_QUOTA, namespace.name, "waypost") or {}
+    assert quota["status"]["used"]["pods"] == "3"

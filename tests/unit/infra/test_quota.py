@@ -27,14 +27,14 @@ def test_what_a_space_has_is_what_its_quota_counts() -> None:
 @pytest.mark.parametrize(
     ("taken", "storage", "claims"),
     [
-        (Taken(), "15Gi", "3"),
-        (Taken(volumes=3, storage_mb=3 * 5120), "15Gi", "3"),
-        (Taken(volumes=1, storage_mb=20 * 1024), "30Gi", "3"),
-        (Taken(volumes=2, storage_mb=1024), "15Gi", "3"),
-        (Taken(volumes=4, storage_mb=4 * 5120), "20Gi", "4"),
+        (Taken(), "20Gi", "4"),
+        (Taken(volumes=3, storage_mb=3 * 5120), "20Gi", "4"),
+        (Taken(volumes=1, storage_mb=20 * 1024), "35Gi", "4"),
+        (Taken(volumes=2, storage_mb=1024), "20Gi", "4"),
+        (Taken(volumes=4, storage_mb=4 * 5120), "25Gi", "5"),
     ],
 )
-def test_volumes_that_are_larger_leave_room_for_those_to_come(
+def test_volumes_that_are_larger_leave_room_for_those_to_come_and_one_more(
     taken: Taken, storage: str, claims: str
 ) -> None:
     hard = isolation.resource_quota(cluster(), SPACE, ROOM, taken)["spec"]["hard"]

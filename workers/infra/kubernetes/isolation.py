@@ -91,25 +91,29 @@ def _account(cluster: Cluster, name: str) -> Manifest:
 def resource_quota(
     cluster: Cluster, namespace: Namespace, room: Room, taken: Taken = _NOTHING
 ) -> Manifest:
-    """Return the most that the space may take of the cluster; a roll needs no second pod.
+    """Return the most that the space may take of the cluster, and one instance more.
 
     What is there already counts with what it has: were the quota of a smaller plan in force at
     once, the first pod that is replaced would not fit beside those that are still large. Volumes
     may be larger than configured: made when that was more, or enlarged by a person.
+
+    The one more: a pod or claim that a controller makes twice is refused the second time, but the
+    API server has counted it by then, and counts anew only every five minutes. Until then another
+    instance would be refused for no reason that anybody could mend.
     """
-    brokers, routers = (taken.memory_mb.get(kind, ()) for kind in (Kind.BROKER, Kind.ROUTER))
-    memory = _memory(Kind.BROKER, room.brokers, room.broker_memory_mb, brokers)
-    memory += _memory(Kind.ROUTER, room.routers, room.router_memory_mb, routers)
-    n_brokers, n_routers = max(room.brokers, len(brokers)), max(room.routers, len(routers))
+    brokers = _limits(Kind.BROKER, room.brokers, room.broker_memory_mb, taken)
+    routers = _limits(Kind.ROUTER, room.routers, room.router_memory_mb, taken)
+    memory = sizes.quantity(sum(brokers + routers) + max(brokers + routers, default=0))
+    claims = max(len(brokers), taken.volumes) + 1
     return {
         **_head("v1", "ResourceQuota", namespace, QUOTA),
         "spec": {
             "hard": {
-                "requests.memory": sizes.quantity(memory),
-                "limits.memory": sizes.quantity(memory),
-                "pods": str(n_brokers + n_routers),
-                "persistentvolumeclaims": str(max(n_brokers, taken.volumes)),
-                "requests.storage": sizes.quantity(_storage(cluster, n_brokers, taken)),
+                "requests.memory": memory,
+                "limits.memory": memory,
+                "pods": str(len(brokers + routers) + 1),
+                "persistentvolumeclaims": str(claims),
+                "requests.storage": sizes.quantity(_storage(cluster, claims, taken)),
                 "services.nodeports": "1",
                 "services.loadbalancers": "1",
             }
@@ -117,18 +121,17 @@ def resource_quota(
     }
 
 
-def _storage(cluster: Cluster, count: int, taken: Taken) -> int:
+def _storage(cluster: Cluster, claims: int, taken: Taken) -> int:
     """Return the storage, in MiB, for the volumes there are and for those still to come."""
     size = cluster.storage.size_gb * 1024
-    missing = max(count - taken.volumes, 0)
-    return max(taken.storage_mb, taken.volumes * size) + missing * size
+    return max(taken.storage_mb, taken.volumes * size) + (claims - taken.volumes) * size
 
 
-def _memory(kind: Kind, count: int, memory_mb: int, running: Sequence[int]) -> int:
-    """Return the memory, in MiB, for what runs and for those still to come."""
+def _limits(kind: Kind, count: int, memory_mb: int, taken: Taken) -> list[int]:
+    """Return the memory limit, in MiB, of each instance that runs and of those still to come."""
     size = sizes.container_mb(kind, memory_mb)
-    missing = max(count - len(running), 0)
-    return sum(max(each, size) for each in running) + missing * size
+    running = [max(each, size) for each in taken.memory_mb.get(kind, ())]
+    return running + [size] * (count - len(running))
 
 
 def limit_range(namespace: Namespace) -> Manifest:
