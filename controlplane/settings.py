@@ -76,6 +76,12 @@ def database(url: str) -> dict[str, Any]:
     parts = urlsplit(url)
     if parts.scheme != "postgresql":
         raise ImproperlyConfigured("WAYPOST_DATABASE_URL must begin with postgresql://")
+    if parts.query or parts.fragment:
+        raise ImproperlyConfigured(
+            "WAYPOST_DATABASE_URL must end with the database's name: what follows is not read. "
+            "TLS is chosen by PGSSLMODE and PGSSLROOTCERT; in the chart by database.sslMode and "
+            "database.sslAuthority. A character like ? in the password is written as %3F."
+        )
     return {
         "ENGINE": "controlplane.core.postgresql",
         "HOST": unquote(parts.hostname or ""),

@@ -168,6 +168,25 @@ def test_policies_open_these_ways_and_no_others() -> None:
     assert open_ways == WAYS | from_outside
 
 
+def test_what_scrapes_reaches_the_portal_where_few_others_do() -> None:
+    own = '[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"ingress"}}}]'
+    options = (
+        *("--set-json", f"networkPolicy.webFrom={own}"),
+        *("--set", "monitoring.enabled=true,monitoring.namespace=metrics"),
+    )
+    rules = [
+        _placed(each)
+        for each in rendered.objects(rendered.TRIAL, *options)
+        if each["kind"] == "NetworkPolicy"
+    ]
+
+    def reaches(namespace: str) -> bool:
+        source = Pod("x", namespace, {}, {"kubernetes.io/metadata.name": namespace})
+        return policies.allows(rules, source, component("web"), 8000, "TCP")
+
+    assert (reaches("ingress"), reaches("metrics"), reaches("default")) == (True, True, False)
+
+
 @pytest.mark.parametrize(
     ("endpoint", "port"),
     [("https://login.example/token", 443), ("https://login.example:8443/token", 8443)],
@@ -195,6 +214,23 @@ def test_alerts_and_dashboard_ask_for_gauges_that_exist() -> None:
     assert there
     assert asked == there
     json.loads(rendered.find(objects, "ConfigMap", "wp-dashboard")["data"]["waypost.json"])
+
+
+@pytest.mark.parametrize(
+    ("options", "seconds"),
+    [
+        ("monitoring.usageLateSeconds=3600", 3600),
+        ("monitoring.usageLateSeconds=30000", 30000),
+        ("pipeline.seconds=1200", 7200),
+    ],
+)
+def test_usage_is_late_after_the_time_that_values_say(options: str, seconds: int) -> None:
+    objects = rendered.objects(CHART / "ci" / "external-values.yaml", "--set", options)
+    (group,) = rendered.find(objects, "PrometheusRule", "wp")["spec"]["groups"]
+
+    (late,) = [each for each in group["rules"] if each["alert"] == "WaypostUsageLate"]
+
+    assert late["expr"].endswith(f" > {seconds}")
 
 
 def test_a_release_without_monitoring_has_none_of_its_kinds() -> None:
@@ -239,3 +275,37 @@ def test_a_changed_value_makes_another_job_of_the_migration(option: str) -> None
 
 def _is_job(manifest: rendered.Object) -> bool:
     return bool(manifest["kind"] == "Job")
+
+
+_STORE = "lakehouse.objectStore"
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "database.url=postgresql://waypost:other@database.example/waypost",
+        "queue.url=redis://:other@queue.example",
+        f"{_STORE}.accessKey=other",
+        f"{_STORE}.secretKey=other",
+    ],
+)
+def test_all_that_read_a_connection_start_anew_when_it_changes(option: str) -> None:
+    """In the same secret under the same key: no pod would notice by itself."""
+    given = (
+        "database.bundled=false,database.url=postgresql://waypost:a@database.example/waypost,"
+        "queue.bundled=false,queue.url=redis://:a@queue.example,"
+        f"{_STORE}.enabled=true,{_STORE}.bucket=usage,{_STORE}.accessKey=a,{_STORE}.secretKey=a"
+    )
+
+    def annotations(*options: str) -> dict[str, Object]:
+        return {
+            each["metadata"]["name"]: each["spec"]["template"]["metadata"]["annotations"]
+            for each in rendered.objects(rendered.TRIAL, "--set", given, *options)
+            if each["kind"] in ("Deployment", "StatefulSet")
+        }
+
+    before, again, after = annotations(), annotations(), annotations("--set", option)
+
+    assert before == again
+    assert set(before) == {"wp-web", "wp-worker", "wp-metering", "wp-beat", "wp-auth"}
+    assert all(after[name] != was for name, was in before.items())

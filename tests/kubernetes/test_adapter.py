@@ -261,6 +261,8 @@ def test_an_endpoint_of_each_kind(
     assert found.host == host.format(ns=namespace.name)
     assert found.port == port or (port is None and found.port >= 30000)
     assert f"messaging.{namespace.name}.svc" in found.extra_names
+    # nobody gives balancers addresses here
+    assert bool(found.trouble) == (kind is EndpointKind.LOAD_BALANCER)
     assert ("Ingress" in names(api, namespace)) == (outside == "Ingress")
     # another kind later leaves nothing of the former behind
     inside = KubernetesInfra(api, wanted_cluster)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from kubernetes.client import ApiClient, CoreV1Api
+from kubernetes.client import ApiClient, CoreV1Api, RbacAuthorizationV1Api
 
 from tests.kubernetes.conftest import ROOM, broker
 from tests.kubernetes.node import Node
@@ -111,3 +111,38 @@ def test_a_space_is_taken_over_by_the_label_of_its_namespace(
     assert [each.name for each in another.list_instances(namespace)] == ["broker-0"]
     with pytest.raises(InfraError, match="belongs to the installation elsewhere"):
         infra.list_instances(namespace)
+
+
+def test_bindings_of_another_release_name_are_told_and_made_anew(
+    infra: KubernetesInfra,
+    api: Api,
+    admin: ApiClient,
+    wanted_cluster: Cluster,
+    namespace: Namespace,
+) -> None:
+    run(infra, namespace)
+    taken = {"metadata": {"labels": {labels.INSTALLATION: "waypost.new"}}}
+    merge(api, resources.NAMESPACE.path(None, namespace.name), taken)
+    renamed = replace(
+        wanted_cluster,
+        installation="waypost.new",
+        space_role="new-space",
+        metering_role="new-metering",
+    )
+    new = KubernetesInfra(api, renamed)
+
+    with pytest.raises(InfraError, match="delete it, and Waypost makes it anew") as refused:
+        run(new, namespace)
+    # As the chart's upgrade notes say.
+    rights: Any = RbacAuthorizationV1Api(admin)
+    whose = f"{labels.INSTALLATION}=waypost.waypost"
+    rights.delete_collection_namespaced_role_binding(namespace.name, label_selector=whose)
+    run(new, namespace)
+
+    assert refused.value.reason == "BindingOfAnother"
+    assert [each.name for each in new.list_instances(namespace)] == ["broker-0"]
+    roles = {
+        each["roleRef"]["name"]
+        for each in api.list(resources.ROLE_BINDING, namespace.name, labels.OURS)
+    }
+    assert roles == {"new-space", "new-metering"}

@@ -56,7 +56,7 @@ def site(faulty: FaultyApi, wanted_cluster: Cluster, fake_node: Node, tmp_path: 
         (401, "ClusterCredentials", "the worker's credentials are not accepted: renew its"),
         (403, "ClusterForbidden", "the worker lacks a right: compare its roles with docs/operate/"),
         (409, "ClusterConflict", "it changed meanwhile; Waypost looks again."),
-        (422, "ObjectRefused", "the cluster cannot accept a field of it."),
+        (422, "ObjectRefused", "the cluster cannot accept a field of it: look at the image, the "),
         (429, "ClusterBusy", "the cluster's API is busy; Waypost tries again."),
         (500, "ClusterBusy", "the cluster's API is busy; Waypost tries again."),
     ],
@@ -86,7 +86,8 @@ def test_a_field_that_the_cluster_cannot_accept_is_the_condition(site: Site) -> 
 
     assert site.ready["reason"] == "ObjectRefused"
     assert site.ready["message"].startswith(
-        f"Ingress {site.namespace}/messaging: the cluster cannot accept a field of it. The cluster "
+        f"Ingress {site.namespace}/messaging: the cluster cannot accept a field of it: look at the "
+        "image, the endpoint and its annotations in the chart's values. The cluster said: "
     )
     assert "no_name.example.org" in site.ready["message"]
     site.cluster = inside
@@ -150,6 +151,31 @@ def test_a_namespace_that_does_not_end_is_the_condition(
     core.patch_namespaced_config_map("held", namespace, freed)
     eventually(lambda: isinstance(site.reconcile(), Done))
     assert site.space.deleted_at is not None
+
+
+def test_a_living_space_whose_namespace_does_not_end_says_what_holds_it(
+    site: Site, admin: ApiClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    core: Any = client.CoreV1Api(admin)
+    held = {"metadata": {"name": "held", "finalizers": ["example.org/theirs"]}}
+    core.create_namespaced_config_map(site.namespace, held)
+    namespace = site.namespace
+    core.delete_namespace(namespace)
+
+    def told() -> str:
+        site.reconcile(0)
+        return site.ready["message"]
+
+    eventually(lambda: f"Somebody deleted the namespace {namespace}; it is made" in told())
+    assert site.ready["reason"] == "NamespaceEnding"
+    monkeypatch.setattr(observed, "_ENDS_WITHIN", timedelta(0))
+    eventually(lambda: "example.org/theirs in 1 resource instances" in told())
+    assert site.ready["reason"] == "NamespaceStuck"
+    assert site.ready["message"].startswith(f"The namespace {namespace} does not end: ")
+
+    core.patch_namespaced_config_map("held", namespace, {"metadata": {"finalizers": None}})
+    eventually(lambda: isinstance(site.reconcile(), Done))
+    assert site.pod("broker-0")
 
 
 def test_a_certificate_is_renewed_before_it_expires_without_a_restart(

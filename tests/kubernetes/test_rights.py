@@ -102,11 +102,14 @@ def refusal(call: Callable[[], object]) -> str:
 
 
 def is_through(call: Callable[[], object]) -> bool:
-    """Return whether the call was made; False while its rights are on their way."""
+    """Return whether the call was made; False while its rights are on their way.
+
+    Or while the namespace of the test before, which had the same name, is ending.
+    """
     try:
         call()
     except InfraError as error:
-        if error.reason in ("RightsPending", "ClusterForbidden"):
+        if error.reason in ("RightsPending", "ClusterForbidden", "NamespaceEnding"):
             logging.getLogger(__name__).warning("waiting: %s", error)
             return False
         raise
@@ -312,6 +315,26 @@ def test_objects_of_others_in_a_space_are_left_alone(
     said = refusal(lambda: core.delete_namespaced_config_map("theirs", space.name))
 
     assert "labels of Waypost" in said
+
+
+def test_ours_without_its_labels_is_told_with_what_to_do(
+    infra: KubernetesInfra, admin: ApiClient, space: Namespace
+) -> None:
+    core: Any = client.CoreV1Api(admin)
+    infra.ensure_endpoint(space, "broker-0")
+    bare = {"metadata": {"labels": {"app.kubernetes.io/part-of": None}}}
+    core.patch_namespaced_service("messaging", space.name, bare)
+
+    infra.ensure_namespace(space, ROOM)
+    with pytest.raises(
+        InfraError, match=r"put app\.kubernetes\.io/part-of=waypost and "
+    ) as refused:
+        infra.ensure_endpoint(space, "broker-0")
+    core.delete_namespaced_service("messaging", space.name)
+    infra.ensure_namespace(space, ROOM)
+    infra.ensure_endpoint(space, "broker-0")
+
+    assert refused.value.reason == "LabelsMissing"
 
 
 @pytest.mark.parametrize(

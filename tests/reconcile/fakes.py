@@ -55,6 +55,7 @@ class FakeInfra:
     endpoints: set[str] = field(default_factory=set)  # namespaces
     kept: set[tuple[str, str]] = field(default_factory=set)  # volumes without an instance
     busy: str = ""  # why the place cannot do anything now
+    endpoint_trouble: str = ""
 
     def engine_images(self) -> EngineImages:
         return self.images
@@ -119,7 +120,8 @@ class FakeInfra:
         kind = Kind.BROKER if instance.startswith("broker") else Kind.ROUTER
         self.endpoints.add(namespace.name)
         layout = self.place(namespace, kind, instance)
-        return PublicEndpoint("127.0.0.1", layout.ports["amqps"], ("localhost",))
+        port = layout.ports["amqps"]
+        return PublicEndpoint("127.0.0.1", port, ("localhost",), self.endpoint_trouble)
 
     def ensure_certificate(
         self, namespace: Namespace, endpoint: PublicEndpoint

@@ -147,6 +147,25 @@ def test_what_waits_says_for_what_in_the_words_of_the_place(
     assert ready["message"] == "The cluster is busy."
 
 
+def test_a_space_that_nothing_leads_to_is_not_ready_but_all_else_is_done(
+    world: World, space: AddressSpace
+) -> None:
+    world.settle(space)
+    address = rows.make_address(space, "orders")
+    world.infra.endpoint_trouble = "The cluster refuses the Route to the space."
+    outcome = loop.reconcile(space.id, world.doors)
+    space.refresh_from_db()
+    ready = next(each for each in space.conditions if each["type"] == "Ready")
+
+    assert outcome == Wait(5, "EndpointPending: The cluster refuses the Route to the space.")
+    assert (ready["status"], ready["reason"]) == ("False", "EndpointPending")
+    assert address.address in world.broker(space).addresses
+
+    world.infra.endpoint_trouble = ""
+    world.settle(space)
+    assert space.conditions[0]["status"] == "True"
+
+
 def test_a_settled_space_is_due_again_only_for_the_full_pass(
     world: World, space: AddressSpace
 ) -> None:

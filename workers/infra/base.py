@@ -120,11 +120,15 @@ class EngineImages:
 
 @dataclass(frozen=True)
 class PublicEndpoint:
-    """Where clients reach an instance's public port."""
+    """Where clients reach an instance's public port.
+
+    ``trouble`` says why nothing leads there from outside yet and what to do; empty: none is known.
+    """
 
     host: str
     port: int
     extra_names: Sequence[str] = field(default_factory=tuple)
+    trouble: str = ""
 
 
 @dataclass(frozen=True)

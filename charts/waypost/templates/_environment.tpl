@@ -13,6 +13,15 @@ The environment of our processes: settings from one config map, secrets by refer
       key: {{ ternary "url" "queue-url" (ne .Values.queue.existingSecret "") }}
 {{- end }}
 
+{{/*
+Changes with the connections that values hold, so that all pods that read them start anew, together.
+Not from the rendered secret: what is generated there is another at each look until it is kept.
+*/}}
+{{- define "waypost.checksum.connections" -}}
+{{- $store := pick .Values.lakehouse.objectStore "accessKey" "secretKey" -}}
+{{ list (pick .Values.database "url" "bundled") (pick .Values.queue "url" "bundled") $store | toJson | sha256sum | trunc 8 }}
+{{- end }}
+
 {{/* Without them no process starts: it would use those of the source, which everybody knows. */}}
 {{- define "waypost.environment.keys" -}}
 - name: WAYPOST_SECRET_KEY

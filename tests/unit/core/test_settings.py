@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.hashers import make_password
+from django.core.exceptions import ImproperlyConfigured
 from django.test import override_settings
 
 from controlplane import settings as product
@@ -30,6 +31,16 @@ def test_a_rollout_that_could_never_go_on_stops_startup(name: str) -> None:
     assert ended.returncode != 0
     assert f"{name} must be 1 or more" in ended.stderr
     assert "`waypost rollouts pause`" in ended.stderr
+
+
+@pytest.mark.parametrize("behind", ["?sslmode=verify-full", "#x"])
+def test_what_is_behind_the_database_s_name_is_refused_not_ignored(behind: str) -> None:
+    """A provider's address with ``sslmode`` would go on without the verification it asks for."""
+    with pytest.raises(ImproperlyConfigured, match=r"database\.sslMode"):
+        product.database(f"postgresql://waypost:secret@database.example/waypost{behind}")
+
+    known = product.database("postgresql://waypost:a%3Fb@database.example/waypost")
+    assert (known["PASSWORD"], known["NAME"]) == ("a?b", "waypost")
 
 
 def test_the_product_keeps_passwords_as_argon2_hashes() -> None:

@@ -90,6 +90,23 @@ def _model(manifest: Manifest) -> str | None:
     return f"{version.capitalize()}{manifest['kind']}"
 
 
+def test_a_spec_that_is_held_back_keeps_former_files_and_lacks_none() -> None:
+    """Somebody deleted the object of one: a pod that started without it would not come up."""
+    former = {
+        "kind": "ConfigMap",
+        "data": {"broker.xml": "<former/>", "logging.properties": "former"},
+    }
+
+    held = instances.with_former(broker(), [former])
+
+    assert held.files == {
+        "broker.xml": "<configuration/>",  # live: as wanted
+        "logging.properties": "former",
+        "login.config": "login",
+        "server.key": "key",
+    }
+
+
 def test_the_shape_is_of_how_pods_are_made_and_of_no_space_or_image() -> None:
     images = replace(cluster().images, broker="other/broker:3", router="other/router:9")
     shape = instances.shape(cluster())

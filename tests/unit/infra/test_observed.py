@@ -9,7 +9,11 @@ from tests.unit.infra.places import broker, cluster
 from workers.infra.kubernetes import instances, observed
 
 NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
-SET = instances.stateful_set(cluster(), broker())
+MADE = instances.stateful_set(cluster(), broker())
+SET = {**MADE, "metadata": {**MADE["metadata"], "uid": "s1"}}
+
+
+REFUSED = "its pod is not made: the cluster refuses it: mend what it names."
 
 
 def pod(*, ready: bool, revision: str = "", **status: Any) -> dict[str, Any]:
@@ -21,7 +25,12 @@ def pod(*, ready: bool, revision: str = "", **status: Any) -> dict[str, Any]:
     ]
     containers = status.pop("containerStatuses", [{"restartCount": 2}])
     return {
-        "metadata": {"uid": "u1", "labels": template["labels"], "annotations": annotations},
+        "metadata": {
+            "uid": "u1",
+            "labels": template["labels"],
+            "annotations": annotations,
+            "ownerReferences": [{"kind": "StatefulSet", "uid": "s1"}],
+        },
         "status": {"conditions": conditions, "containerStatuses": containers, **status},
     }
 
@@ -54,6 +63,15 @@ def test_a_pod_is_one_status(
     assert (found.name, found.running, found.message) == ("broker-0", running, message)
     assert found.trouble == trouble
     assert found.boot == ("u1-2" if running else found.boot)
+
+
+def test_a_pod_of_one_of_that_name_that_was_deleted_is_not_this_ones() -> None:
+    """Its volume goes with it: what it were given would be lost."""
+    former = pod(ready=True)
+    former["metadata"]["ownerReferences"][0]["uid"] = "s0"
+
+    assert observed.status(SET, [former], NOW).message == "no pod yet"
+    assert observed.status(SET, [former, pod(ready=True)], NOW).running
 
 
 def test_a_pod_that_no_node_takes_says_why() -> None:
@@ -107,7 +125,7 @@ def event(reason: str, at: str, message: str = "exceeded quota: team") -> dict[s
         ([event("FailedCreate", "2026-01-01T11:00:00Z", "status unknown for quota: x")], ""),
         (
             [event("FailedCreate", "2026-01-01T11:00:00Z", "no such account")],
-            "its pod is not made: the cluster refuses it. The cluster said: no such account",
+            f"{REFUSED} The cluster said: no such account",
         ),
     ],
 )

@@ -4,6 +4,7 @@ import pytest
 
 from workers.infra.kubernetes import refusals
 
+NOT_OURS = "the worker touches only what carries the labels of Waypost"
 CONFLICT = {
     "message": "Apply failed with 1 conflict",
     "details": {
@@ -30,6 +31,8 @@ CONFLICT = {
         (403, "status unknown for quota: x, resources: pods", "QuotaPending", True),
         (500, 'failed calling webhook "policy.example": timeout', "AdmissionUnanswered", True),
         (422, "ValidatingAdmissionPolicy 'p' denied request", "AdmissionRefused", False),
+        (422, f"ValidatingAdmissionPolicy 'w' denied: {NOT_OURS}", "LabelsMissing", False),
+        (422, 'RoleBinding "x" is invalid: cannot change roleRef', "BindingOfAnother", False),
         (404, 'namespaces "x" not found', "NamespaceMissing", True),
         (404, "the server could not find the requested resource", "KindMissing", False),
         (409, "the object has been modified", "ClusterConflict", True),

@@ -164,12 +164,9 @@ class KubernetesInfra:
         found = endpoints.find(self._cluster, namespace, live[0])
         if found is None:
             snapshot.forget(resources.SERVICE)
-            raise InfraError(
-                "The cluster has not given the space an address yet.",
-                reason="EndpointPending",
-                retry=True,
-            )
-        return PublicEndpoint(*found, extra_names=(endpoints.inner_host(namespace),))
+            raise InfraError(endpoints.NO_BALANCER, reason="EndpointPending", retry=True)
+        inner = endpoints.inner_host(namespace)
+        return PublicEndpoint(*found, extra_names=(inner,), trouble=endpoints.trouble(live))
 
     def ensure_certificate(
         self, namespace: Namespace, endpoint: PublicEndpoint
@@ -204,14 +201,7 @@ class KubernetesInfra:
         if live is None:
             return True
         self._check_owner(live, namespace)
-        held_up = observed.ending_trouble(live, datetime.now(UTC))
-        if held_up:
-            raise InfraError(
-                f"The namespace {namespace.name} does not end: {held_up} Mend what holds it in the "
-                "cluster; Waypost goes on by itself then.",
-                reason="NamespaceStuck",
-                retry=True,
-            )
+        _check_end(live)
         return self._api.delete(resources.NAMESPACE, None, namespace.name)
 
     def list_namespaces(self) -> Sequence[str]:
@@ -233,6 +223,14 @@ class KubernetesInfra:
         live = self._api.find(resources.NAMESPACE, None, namespace.name)
         if live is not None:
             self._check_owner(live, namespace)
+            if live["metadata"].get("deletionTimestamp"):
+                _check_end(live)
+                raise InfraError(
+                    f"Somebody deleted the namespace {namespace.name}; it is made again once it "
+                    "has ended.",
+                    reason="NamespaceEnding",
+                    retry=True,
+                )
         ours = marked(isolation.namespace_object(namespace), self._cluster.installation)
         wanted = difference.stamped(ours)
         if not difference.is_settled(resources.NAMESPACE, wanted, live):
@@ -271,8 +269,8 @@ class KubernetesInfra:
                 f"The namespace {namespace.name} belongs to the installation "
                 f"{held[labels.INSTALLATION]} of Waypost, and this is {wanted}. Two installations "
                 "cannot share a database: give one of them another. If this one takes over the "
-                "other's spaces, stop that one and label their namespaces "
-                f"{labels.INSTALLATION}={wanted}.",
+                "other's spaces, stop that one, label their namespaces "
+                f"{labels.INSTALLATION}={wanted} and delete the role bindings that it made there.",
                 reason="OtherInstallation",
                 retry=False,
             )
@@ -312,6 +310,18 @@ class KubernetesInfra:
         if pod is None or pod["metadata"].get("annotations", {}).get(_FILES) == wanted:
             return
         self._api.annotate(resources.POD, spec.namespace.name, name_of(pod), {_FILES: wanted})
+
+
+def _check_end(live: Manifest) -> None:
+    """Refuse a namespace that should have ended by now."""
+    held_up = observed.ending_trouble(live, datetime.now(UTC))
+    if held_up:
+        raise InfraError(
+            f"The namespace {name_of(live)} does not end: {held_up} Mend what holds it in the "
+            "cluster; Waypost goes on by itself then.",
+            reason="NamespaceStuck",
+            retry=True,
+        )
 
 
 def _ensure(snapshot: Snapshot, manifest: Manifest) -> None:

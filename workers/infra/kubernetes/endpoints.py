@@ -5,6 +5,7 @@ so that nothing between the client and the space's router or broker holds a key.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from workers.infra.base import Kind, Namespace
 from workers.infra.kubernetes import labels, sizes
@@ -13,6 +14,12 @@ from workers.infra.kubernetes.resources import Manifest
 
 NAME = "messaging"
 _PASSED_THROUGH_PORT = 443
+NO_BALANCER = (
+    "The cluster has not given the space's load balancer an address yet. If that lasts: is there a "
+    "controller of load balancers, and what do the events of the service `messaging` say?"
+)
+# False in any of these: nothing leads there.
+_LEADS = frozenset({"Accepted", "ResolvedRefs", "Admitted"})
 _SERVICE_TYPES = {
     EndpointKind.LOAD_BALANCER: "LoadBalancer",
     EndpointKind.NODE_PORT: "NodePort",
@@ -52,6 +59,34 @@ def find(cluster: Cluster, namespace: Namespace, service: Manifest) -> tuple[str
         host = outer_host(cluster, namespace) if domain else _balancer(service)
         return (host, sizes.PORTS["amqps"]) if host else None
     return outer_host(cluster, namespace), _PASSED_THROUGH_PORT
+
+
+def trouble(live: Sequence[Manifest]) -> str:
+    """Return why nothing leads to the space from outside, and what to do; empty if none is known.
+
+    ``live``: the objects of its endpoint. Controllers of ingresses do not say. Sources: Gateway API
+    reference, RouteStatus ("Accepted", "ResolvedRefs"); OpenShift API, RouteIngress ("Admitted").
+    """
+    for each in live:
+        if each["spec"].get("type") == "LoadBalancer" and not _balancer(each):
+            return NO_BALANCER
+        status = each.get("status", {})
+        told = [*status.get("parents", []), *_list_ingress(each, status)]
+        refused = [
+            str(condition.get("message") or condition.get("reason", ""))
+            for one in told
+            for condition in one.get("conditions", [])
+            if condition["type"] in _LEADS and condition["status"] == "False"
+        ]
+        if refused:
+            said = " ".join(refused)
+            return f"The cluster refuses the {each['kind']} to the space; mend it there: {said}"
+    return ""
+
+
+def _list_ingress(live: Manifest, status: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return what each router of OpenShift says of its route; a service has an object there."""
+    return status.get("ingress", []) if live["kind"] == "Route" else []
 
 
 def service(cluster: Cluster, namespace: Namespace, kind: Kind) -> Manifest:

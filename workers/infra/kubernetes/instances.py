@@ -116,7 +116,10 @@ def with_former_claims(wanted: Manifest, live: Manifest | None) -> Manifest:
 
 
 def with_former(spec: InstanceSpec, live: Sequence[Manifest]) -> InstanceSpec:
-    """Return the spec with its live files only; the others are those of the ``live`` objects."""
+    """Return the spec with its live files only; the others are those of the ``live`` objects.
+
+    A file that somebody deleted there is given anew: what starts without it does not come up.
+    """
     former: dict[str, str] = {}
     for each in live:
         held = each.get("data") or {}
@@ -124,7 +127,7 @@ def with_former(spec: InstanceSpec, live: Sequence[Manifest]) -> InstanceSpec:
         former |= {k: b64decode(v).decode() if is_secret else v for k, v in held.items()}
     kept = {name: text for name, text in former.items() if name not in spec.live_files}
     new = {name: text for name, text in spec.files.items() if name in spec.live_files}
-    return replace(spec, files={**kept, **new})
+    return replace(spec, files={**spec.files, **kept, **new})
 
 
 def _template(cluster: Cluster, spec: InstanceSpec) -> Manifest:

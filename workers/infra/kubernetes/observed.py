@@ -32,7 +32,7 @@ _HOMELESS: Mapping[str, str] = {
 def status(stateful_set: Manifest, pods: Sequence[Manifest], now: datetime) -> InstanceStatus:
     """Return how one instance is; ``pods`` are those of its namespace."""
     name = name_of(stateful_set)
-    pod = next((each for each in pods if _labels(each).get(labels.INSTANCE) == name), None)
+    pod = next((each for each in pods if _is_of(each, stateful_set)), None)
     kind = Kind(_labels(stateful_set)[labels.COMPONENT])
     if pod is None:
         return InstanceStatus(name, kind, running=False, message=_absence(stateful_set))
@@ -44,6 +44,13 @@ def status(stateful_set: Manifest, pods: Sequence[Manifest], now: datetime) -> I
         boot=_boot(pod),
         trouble=_end_trouble(pod, now) or ("" if _is_ready(pod) else _trouble(pod)),
     )
+
+
+def _is_of(pod: Manifest, stateful_set: Manifest) -> bool:
+    """Return whether the pod is this one's, and not of one of the same name that was deleted."""
+    owners = {each["uid"] for each in pod["metadata"].get("ownerReferences", [])}
+    is_named = _labels(pod).get(labels.INSTANCE) == name_of(stateful_set)
+    return is_named and stateful_set["metadata"].get("uid") in owners
 
 
 def why_missing(events: Sequence[Manifest]) -> str:

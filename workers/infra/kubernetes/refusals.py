@@ -63,17 +63,34 @@ def _judge(status: int, said: str) -> tuple[str, str, bool]:
         return "AdmissionUnanswered", advice, True
     if "exceeded quota" in said:
         return "ClusterQuota", "a quota of the cluster is used up: raise it, or make room.", False
+    if "touches only what carries the labels" in said:  # charts/waypost, rights/admission-policy
+        return "LabelsMissing", _LABELS_MISSING, False
+    if "cannot change roleRef" in said:  # Source: Kubernetes documentation, "Using RBAC"
+        advice = "no binding can change its role: delete it, and Waypost makes it anew."
+        return "BindingOfAnother", advice, False
     if "admission webhook" in said or "ValidatingAdmissionPolicy" in said:
         return "AdmissionRefused", "a policy of the cluster refuses it: allow it there.", False
     if "violates PodSecurity" in said:
-        return "PodSecurity", "the cluster's pod security refuses it: see docs/operate.", False
+        return "PodSecurity", _POD_SECURITY, False
     return _STATUS.get(status, _OTHER if status < 500 else _BUSY)
 
 
 _UNTOLD = 0  # an event tells no status
 _PASSING = frozenset({"QuotaPending", "NamespaceEnding"})
 _BUSY = ("ClusterBusy", "the cluster's API is busy; Waypost tries again.", True)
-_OTHER = ("ClusterRefused", "the cluster refuses it.", False)
+_OTHER = ("ClusterRefused", "the cluster refuses it: mend what it names.", False)
+_LABELS_MISSING = (
+    "somebody took Waypost's labels off it: put app.kubernetes.io/part-of=waypost and "
+    "app.kubernetes.io/managed-by=waypost back, or delete it, and Waypost makes it anew."
+)
+_OBJECT_REFUSED = (
+    "the cluster cannot accept a field of it: look at the image, the endpoint and its annotations "
+    "in the chart's values."
+)
+_POD_SECURITY = (
+    "the cluster's pod security refuses it: on OpenShift set `platform: openshift`; elsewhere "
+    "`spaces.user` and `spaces.group` must not be 0."
+)
 _STATUS = {
     401: (
         "ClusterCredentials",
@@ -87,7 +104,7 @@ _STATUS = {
     ),
     404: ("NamespaceMissing", "its namespace is not there; Waypost makes it again.", True),
     409: ("ClusterConflict", "it changed meanwhile; Waypost looks again.", True),
-    422: ("ObjectRefused", "the cluster cannot accept a field of it.", False),
+    422: ("ObjectRefused", _OBJECT_REFUSED, False),
     429: _BUSY,
 }
 

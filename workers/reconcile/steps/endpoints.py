@@ -17,6 +17,7 @@ def ensure(work: Work, doors: Doors) -> Outcome:
     if awaited is not None:
         return awaited
     found = doors.infra.ensure_endpoint(work.namespace, instance)
+    work.endpoint_trouble = found.trouble
     wanted = {
         "protocol": "amqps",
         "host": found.host,
@@ -25,6 +26,13 @@ def ensure(work: Work, doors: Doors) -> Outcome:
     }
     if not Endpoint.objects.filter(space=work.space, name=NAME, **wanted).exists():
         Endpoint.objects.update_or_create(space=work.space, name=NAME, defaults=wanted)
+    return Done()
+
+
+def reached(work: Work, doors: Doors) -> Outcome:
+    """Wait for what leads to the space from outside; the last step, as it hinders nothing else."""
+    if work.endpoint_trouble:
+        return Wait(5, f"EndpointPending: {work.endpoint_trouble}")
     return Done()
 
 
