@@ -8,7 +8,7 @@ from typing import Any
 
 from controlplane.console import charts, meters
 from controlplane.core.models import AuditEvent
-from controlplane.core.phases import Phase
+from controlplane.core.phases import REACHABLE, Phase
 from tenants.models import AddressSpace
 
 _PHASE_CLASS = {
@@ -41,7 +41,8 @@ _VERBS = {
     "withdraw_send": "Block sending on",
     "restore_send": "Allow sending on",
 }
-_TOLD_EARLY = "Certificate"  # it hurts nobody yet, and clients when it runs out
+# Of a space that serves: what will hurt clients when it runs out, and what hurts those outside.
+_TOLD = frozenset({"Certificate", REACHABLE})
 _SPANS = ((86400, "day"), (3600, "hour"), (60, "minute"))
 
 
@@ -77,11 +78,11 @@ def problems(conditions: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
 
 
 def problems_of(space: AddressSpace) -> list[Mapping[str, Any]]:
-    """Return what is in the way of a space; of one that serves, what will be."""
+    """Return what is in the way of a space; of one that serves, what clients will notice."""
     found = problems(space.conditions)
     if space.phase != Phase.ACTIVE:
         return found
-    return [each for each in found if each["type"] == _TOLD_EARLY]
+    return [each for each in found if each["type"] in _TOLD]
 
 
 def problem_words(space: AddressSpace) -> str:

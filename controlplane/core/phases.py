@@ -12,6 +12,9 @@ from typing import Any, Literal, TypedDict
 
 from django.db import models
 
+# What keeps clients outside from a space that serves; not there where nothing is known to.
+REACHABLE = "Reachable"
+
 Status = Literal["True", "False", "Unknown"]
 
 

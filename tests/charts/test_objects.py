@@ -168,11 +168,12 @@ def test_policies_open_these_ways_and_no_others() -> None:
     assert open_ways == WAYS | from_outside
 
 
-def test_what_scrapes_reaches_the_portal_where_few_others_do() -> None:
+@pytest.mark.parametrize(("scrapes", "through"), [("metrics", True), ("", False)])
+def test_what_scrapes_reaches_the_portal_where_few_others_do(scrapes: str, through: bool) -> None:
     own = '[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"ingress"}}}]'
     options = (
         *("--set-json", f"networkPolicy.webFrom={own}"),
-        *("--set", "monitoring.enabled=true,monitoring.namespace=metrics"),
+        *("--set", f"monitoring.enabled=true,monitoring.namespace={scrapes}"),
     )
     rules = [
         _placed(each)
@@ -184,7 +185,7 @@ def test_what_scrapes_reaches_the_portal_where_few_others_do() -> None:
         source = Pod("x", namespace, {}, {"kubernetes.io/metadata.name": namespace})
         return policies.allows(rules, source, component("web"), 8000, "TCP")
 
-    assert (reaches("ingress"), reaches("metrics"), reaches("default")) == (True, True, False)
+    assert (reaches("ingress"), reaches("metrics"), reaches("default")) == (True, through, False)
 
 
 @pytest.mark.parametrize(
@@ -219,8 +220,8 @@ def test_alerts_and_dashboard_ask_for_gauges_that_exist() -> None:
 @pytest.mark.parametrize(
     ("options", "seconds"),
     [
-        ("monitoring.usageLateSeconds=3600", 3600),
-        ("monitoring.usageLateSeconds=30000", 30000),
+        ("monitoring.usageLateSeconds=4000", 4000),
+        ("pipeline.seconds=300", 3600),
         ("pipeline.seconds=1200", 7200),
     ],
 )

@@ -107,9 +107,6 @@ def _certificate(*values: str) -> tuple[str, ...]:
     return (*STORES, "--set", ",".join(f"spaces.endpoint.certificate.{each}" for each in values))
 
 
-SCRAPED = (*STORES, "--set", "monitoring.enabled=true")
-
-
 def _bucket(*values: str) -> tuple[str, ...]:
     return (*STORES, "--set", ",".join(f"lakehouse.objectStore.{each}" for each in values))
 
@@ -138,7 +135,6 @@ def _bucket(*values: str) -> tuple[str, ...]:
         (_bucket("bucket=Not/One"), "does not match pattern"),
         (("--set", "database.url=postgresql://h/db?sslmode=require"), "does not match pattern"),
         (("--set", "database.bundled=true,database.port=5433"), "database.port is for one of"),
-        ((*SCRAPED, "--set-json", 'networkPolicy.webFrom=[{"podSelector":{}}]'), "monitoring.name"),
         ((*STORES, "--set", "identity.user=null"), "missing property 'user'"),
         ((*STORES, "--set", "spaces.user=null"), "missing property 'user'"),
         ((*STORES, "--set", "image.digest=sha256:short"), "does not match pattern"),

@@ -151,6 +151,18 @@ def test_a_certificate_that_runs_out_is_shown_while_the_space_serves(world: Worl
     assert "CertificateExpiring: runs out soon" in fleet
 
 
+def test_a_space_that_nothing_leads_to_says_so_while_it_serves(world: World, as_: As):
+    space = rows.active_space(world.tenant)
+    told = {"type": "Reachable", "status": "False", "reason": "EndpointPending", "since": ""}
+    AddressSpace.objects.filter(pk=space.pk).update(
+        conditions=[{**told, "message": "its load balancer has no address"}]
+    )
+
+    page = as_(world.owner).get(HOME + "spaces/orders/").content.decode()
+
+    assert "its load balancer has no address" in page
+
+
 def test_a_space_is_deleted_only_when_its_name_is_typed(world: World, as_: As):
     space, client = rows.active_space(world.tenant), as_(world.owner)
 

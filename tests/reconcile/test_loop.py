@@ -147,23 +147,39 @@ def test_what_waits_says_for_what_in_the_words_of_the_place(
     assert ready["message"] == "The cluster is busy."
 
 
-def test_a_space_that_nothing_leads_to_is_not_ready_but_all_else_is_done(
+def test_a_space_that_nothing_leads_to_from_outside_says_so_and_all_else_goes_on(
     world: World, space: AddressSpace
 ) -> None:
-    world.settle(space)
     address = rows.make_address(space, "orders")
     world.infra.endpoint_trouble = "The cluster refuses the Route to the space."
-    outcome = loop.reconcile(space.id, world.doors)
+    first = loop.reconcile(space.id, world.doors)
     space.refresh_from_db()
-    ready = next(each for each in space.conditions if each["type"] == "Ready")
+    address.refresh_from_db()
+    operations = set(Operation.objects.values_list("state", flat=True))
+    asked_again_in = (space.next_attempt_at or world.now) - world.now
 
-    assert outcome == Wait(5, "EndpointPending: The cluster refuses the Route to the space.")
-    assert (ready["status"], ready["reason"]) == ("False", "EndpointPending")
-    assert address.address in world.broker(space).addresses
+    assert isinstance(first, Done)
+    assert conditions(space) == {"Reachable": "False", "Ready": "True"}
+    assert space.conditions[0]["message"] == "The cluster refuses the Route to the space."
+    assert space.active_since is not None  # from then on it is metered
+    assert (space.phase, address.phase, operations) == ("Active", "Active", {"Succeeded"})
+    assert asked_again_in == timedelta(seconds=5)
+
+    world.now += timedelta(minutes=4)
+    loop.reconcile(space.id, world.doors)
+    space.refresh_from_db()
+    assert space.next_attempt_at == world.now + timedelta(seconds=24)
 
     world.infra.endpoint_trouble = ""
+    world.now += timedelta(seconds=24)
     world.settle(space)
-    assert space.conditions[0]["status"] == "True"
+    assert conditions(space) == {"Ready": "True"}
+    assert space.next_attempt_at > world.now + timedelta(minutes=3)
+
+
+def conditions(space: AddressSpace) -> dict[str, str]:
+    """Return what is said of each condition, in the order of their names."""
+    return {each["type"]: each["status"] for each in space.conditions}
 
 
 def test_a_settled_space_is_due_again_only_for_the_full_pass(

@@ -165,8 +165,8 @@ class Infra(Protocol):
         """Make the instance run as ``spec`` says; one that is missing is always made.
 
         With ``may_restart`` False an instance that is there gets its live files and keeps all the
-        rest: should it start again by itself, it starts as before. ``held_back`` says whether
-        anything was left out.
+        rest: should it start again by itself, it starts as before; a file that somebody deleted may
+        be given anew. ``held_back`` says whether anything was left out.
         """
         ...
 

@@ -2,7 +2,7 @@
 
     namespace -> certificates -> credentials -> brokers -> [routers] -> broker addresses and users
     -> [router addresses] -> departures -> [router departures] -> [retirements] -> endpoints
-    -> [router probe] -> probe -> instances -> way in -> (status, written by the loop)
+    -> [router probe] -> probe -> instances -> (status, written by the loop)
 
 The steps in brackets are those of ``standard`` spaces only. A pass stops at the first step that is
 not Done. An instance that is down stops only what needs it; the step "instances" waits for it, so
@@ -56,7 +56,6 @@ BROKERED: Sequence[Step] = (
     Step("endpoints", endpoints.ensure),
     Step("probe", probe.ensure),
     Step("instances", rolling.settled),
-    Step("way in", endpoints.reached),
 )
 STANDARD: Sequence[Step] = (
     Step("namespace", namespace.ensure),
@@ -73,7 +72,6 @@ STANDARD: Sequence[Step] = (
     Step("router probe", router_probe.ensure),
     Step("probe", probe.ensure),
     Step("instances", rolling.settled),
-    Step("way in", endpoints.reached),
 )
 TEARDOWN: Sequence[Step] = (
     Step("router emptying", routers.empty),

@@ -4,6 +4,7 @@ Called by ``workers.tasks`` and the ``reconcile`` command. A message only says "
 done is read from the rows. This is the one place with a broad ``except``.
 """
 
+import math
 import os
 import random
 import secrets
@@ -17,7 +18,7 @@ from typing import Any
 import structlog
 from django.db.models import F, Q
 
-from controlplane.core import outages
+from controlplane.core import outages, phases
 from tenants.models import Address, AddressSpace, MessagingUser
 from workers.reconcile import address_space, lease, rolling, status, work
 from workers.reconcile.doors import Doors
@@ -37,6 +38,7 @@ _LONGEST_NAP_SECONDS = 1.0
 _PATIENT_AFTER = timedelta(seconds=20)
 _LONGEST_PAUSE_SECONDS = 60.0
 _LONGEST_WAITED_FOR = 200
+_NEARLY_REACHABLE_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,7 @@ def _next_look(
     if not isinstance(outcome, Wait):
         # Jitter spreads the full passes of many spaces that were made together.
         settled = FULL_PASS_EVERY.total_seconds() * random.uniform(_EARLIEST, 1.0)
+        settled = min(settled, _until_reachable(loaded, now))
         seconds = settled if isinstance(outcome, Done) else FAILED_DELAY_SECONDS
         return seconds, {"waiting_for": "", "waiting_since": None}
     space = loaded.space
@@ -168,6 +171,15 @@ def _next_look(
         "waiting_for": waits_for[:_LONGEST_WAITED_FOR],
         "waiting_since": since,
     }
+
+
+def _until_reachable(loaded: Work, now: datetime) -> float:
+    """Return the seconds until somebody asks again what leads there; infinite if all is well."""
+    if not loaded.endpoint_trouble:
+        return math.inf
+    known = [each for each in loaded.space.conditions if each["type"] == phases.REACHABLE]
+    since = datetime.fromisoformat(known[0]["since"]) if known else now
+    return max(_NEARLY_REACHABLE_SECONDS, (now - since).total_seconds() / 10)
 
 
 def _back_off(space: AddressSpace, mine: Lease) -> None:

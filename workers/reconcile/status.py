@@ -77,7 +77,8 @@ def _record_space(work: Work, ready: _Ready, steps: Sequence[StepState]) -> None
     if ready.ok:
         # The release that this pass went by: another one may have been asked for meanwhile.
         fields["observed_release_id"] = space.release_id
-    fields["conditions"] = _with_certificate(work, _with_routers(work, fields["conditions"]))
+    conditions = _with_certificate(work, _with_routers(work, fields["conditions"]))
+    fields["conditions"] = _with_reachable(work, conditions)
     _save(space, fields)
     _end_or_show(_SPACE, space, ready, steps, None)
 
@@ -107,6 +108,21 @@ def _with_certificate(work: Work, conditions: list[Condition]) -> list[Condition
         return conditions
     status: phases.Status = "True" if found.ok else "False"
     new = phases.build_condition("Certificate", status, found.reason, found.message, work.now)
+    return phases.with_condition(conditions, new)
+
+
+def _with_reachable(work: Work, conditions: list[Condition]) -> list[Condition]:
+    """Return the conditions with one for what keeps clients outside from the space, if anything.
+
+    Apart from Ready, which rollouts, metering and the space's addresses go by: inside the cluster
+    the space serves. Unchanged where this pass did not come to ask.
+    """
+    if work.endpoint_trouble is None:
+        return conditions
+    if not work.endpoint_trouble:
+        return [each for each in conditions if each["type"] != phases.REACHABLE]
+    message = work.endpoint_trouble
+    new = phases.build_condition(phases.REACHABLE, "False", "EndpointPending", message, work.now)
     return phases.with_condition(conditions, new)
 
 

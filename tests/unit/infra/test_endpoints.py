@@ -10,10 +10,18 @@ from workers.infra.kubernetes import endpoints
 from workers.infra.kubernetes.cluster import EndpointKind
 
 TAKEN = {"type": "Admitted", "status": "False", "message": "host is claimed by another"}
+LET_IN = {**TAKEN, "status": "True"}
 FORBIDDEN = {"type": "Accepted", "status": "False", "reason": "NotAllowedByListeners"}
+ASKED = {"namespace": "edge", "name": "public"}
+FORMER = {"namespace": "edge", "name": "former"}
 NO_SERVICE = {"type": "ResolvedRefs", "status": "False", "message": "no such service"}
 FINE = {"type": "Accepted", "status": "True", "message": "fine"}
 OTHER = {"type": "Programmed", "status": "False", "message": "not yet"}
+
+
+def parents(*told: tuple[dict[str, str], list[dict[str, str]]]) -> dict[str, Any]:
+    """Return a route's status with what each gateway says."""
+    return {"parents": [{"parentRef": ref, "conditions": said} for ref, said in told]}
 
 
 def trouble(kind: EndpointKind, status: dict[str, Any]) -> str:
@@ -28,8 +36,8 @@ def trouble(kind: EndpointKind, status: dict[str, Any]) -> str:
         (EndpointKind.LOAD_BALANCER, {}, "is there a controller of load balancers"),
         (EndpointKind.LOAD_BALANCER, {"loadBalancer": {}}, "is there a controller"),
         (EndpointKind.ROUTE, {"ingress": [{"conditions": [TAKEN]}]}, "host is claimed by another"),
-        (EndpointKind.GATEWAY, {"parents": [{"conditions": [FORBIDDEN]}]}, "NotAllowedByListeners"),
-        (EndpointKind.GATEWAY, {"parents": [{"conditions": [FINE, NO_SERVICE]}]}, "no such"),
+        (EndpointKind.GATEWAY, parents((ASKED, [FORBIDDEN])), "NotAllowedByListeners"),
+        (EndpointKind.GATEWAY, parents((FORMER, [FINE]), (ASKED, [FINE, NO_SERVICE])), "no such"),
     ],
 )
 def test_what_the_cluster_refuses_is_told(
@@ -43,8 +51,11 @@ def test_what_the_cluster_refuses_is_told(
     [
         (EndpointKind.LOAD_BALANCER, {"loadBalancer": {"ingress": [{"ip": "192.0.2.7"}]}}),
         (EndpointKind.ROUTE, {}),
-        (EndpointKind.ROUTE, {"ingress": [{"conditions": [{**TAKEN, "status": "True"}]}]}),
-        (EndpointKind.GATEWAY, {"parents": [{"conditions": [FINE, OTHER]}]}),
+        (EndpointKind.ROUTE, {"ingress": [{"conditions": [LET_IN]}]}),
+        (EndpointKind.ROUTE, {"ingress": [{"conditions": [TAKEN]}, {"conditions": [LET_IN]}]}),
+        (EndpointKind.GATEWAY, parents((ASKED, [FINE, OTHER]))),
+        (EndpointKind.GATEWAY, parents((FORMER, [FORBIDDEN]), (ASKED, [FINE]))),
+        (EndpointKind.GATEWAY, parents((FORMER, [FORBIDDEN]))),
         (EndpointKind.INGRESS, {"loadBalancer": {}}),
         (EndpointKind.SERVICE, {"loadBalancer": {}}),
         (EndpointKind.NODE_PORT, {"loadBalancer": {}}),

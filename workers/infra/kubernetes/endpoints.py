@@ -70,23 +70,33 @@ def trouble(live: Sequence[Manifest]) -> str:
     for each in live:
         if each["spec"].get("type") == "LoadBalancer" and not _balancer(each):
             return NO_BALANCER
-        status = each.get("status", {})
-        told = [*status.get("parents", []), *_list_ingress(each, status)]
-        refused = [
-            str(condition.get("message") or condition.get("reason", ""))
-            for one in told
-            for condition in one.get("conditions", [])
-            if condition["type"] in _LEADS and condition["status"] == "False"
-        ]
-        if refused:
-            said = " ".join(refused)
-            return f"The cluster refuses the {each['kind']} to the space; mend it there: {said}"
+        refused = [_refusal(one) for one in _list_ways(each)]
+        if refused and all(refused):
+            return (
+                f"The cluster refuses the {each['kind']} to the space; mend it there: {refused[0]}"
+            )
     return ""
 
 
-def _list_ingress(live: Manifest, status: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return what each router of OpenShift says of its route; a service has an object there."""
-    return status.get("ingress", []) if live["kind"] == "Route" else []
+def _list_ways(live: Manifest) -> Sequence[Mapping[str, Any]]:
+    """Return what each router or gateway that is asked says; what others said may be stale."""
+    status = live.get("status", {})
+    if live["kind"] == "Route":
+        return list(status.get("ingress", []))
+    if live["kind"] != "TLSRoute":
+        return []
+    asked = [(each["namespace"], each["name"]) for each in live["spec"]["parentRefs"]]
+    told = [(each, each.get("parentRef", {})) for each in status.get("parents", [])]
+    return [each for each, ref in told if (ref.get("namespace"), ref.get("name")) in asked]
+
+
+def _refusal(way: Mapping[str, Any]) -> str:
+    """Return why this one does not lead there; empty if it does, or does not say."""
+    return " ".join(
+        str(each.get("message") or each.get("reason"))
+        for each in way.get("conditions", [])
+        if each["type"] in _LEADS and each["status"] == "False"
+    )
 
 
 def service(cluster: Cluster, namespace: Namespace, kind: Kind) -> Manifest:

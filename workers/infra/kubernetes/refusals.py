@@ -80,8 +80,9 @@ _PASSING = frozenset({"QuotaPending", "NamespaceEnding"})
 _BUSY = ("ClusterBusy", "the cluster's API is busy; Waypost tries again.", True)
 _OTHER = ("ClusterRefused", "the cluster refuses it: mend what it names.", False)
 _LABELS_MISSING = (
-    "somebody took Waypost's labels off it: put app.kubernetes.io/part-of=waypost and "
-    "app.kubernetes.io/managed-by=waypost back, or delete it, and Waypost makes it anew."
+    "it does not carry Waypost's labels. If it is Waypost's, put app.kubernetes.io/part-of=waypost "
+    "and app.kubernetes.io/managed-by=waypost back; if it is somebody else's, give that another "
+    "name."
 )
 _OBJECT_REFUSED = (
     "the cluster cannot accept a field of it: look at the image, the endpoint and its annotations "

@@ -29,13 +29,6 @@ def ensure(work: Work, doors: Doors) -> Outcome:
     return Done()
 
 
-def reached(work: Work, doors: Doors) -> Outcome:
-    """Wait for what leads to the space from outside; the last step, as it hinders nothing else."""
-    if work.endpoint_trouble:
-        return Wait(5, f"EndpointPending: {work.endpoint_trouble}")
-    return Done()
-
-
 def remove(work: Work, doors: Doors) -> Outcome:
     doors.infra.delete_endpoint(work.namespace)
     Endpoint.objects.filter(space=work.space).delete()
