@@ -30,6 +30,7 @@ from workers.metering import (
     sampling,
 )
 from workers.metering.last_samples import LastSampler
+from workers.metering.lives import BUCKET, floor_bucket
 from workers.metering.pipeline import PipelineBusy, PipelineFailed
 from workers.models import LandingBatch, MeteredSource
 from workers.reconcile import loop
@@ -90,6 +91,35 @@ def test_usage_after_the_close_belongs_to_the_next_period(
     assert billed(invoice)["messages_in"] == 5
     later = usage.totals(owner.id, invoice.ends_at, timezone.now() + timedelta(days=1))
     assert later["messages_in"] == 3
+
+
+def test_a_close_in_the_second_in_which_a_bucket_begins_leaves_it_to_the_next_period(
+    owner: Tenant,
+    readers: FakeReaders,
+    shows: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun, boundary = timezone.now(), floor_bucket(timezone.now()) + BUCKET
+    elapsed = timezone.now
+    monkeypatch.setattr(
+        timezone, "now", lambda: boundary + timedelta(seconds=0.2) + (elapsed() - begun) / 1000
+    )
+    AddressSpace.objects.filter(tenant=owner).update(active_since=timezone.now())
+    shows(orders=(5, 2))
+    sampling.round_all(readers)
+    shows(orders=(9, 4))
+    invoice = close_now(owner)
+
+    closing.close(invoice.id, readers)
+
+    invoice.refresh_from_db()
+    assert (invoice.state, invoice.ends_at) == (State.DRAFT, boundary)
+    sampling.round_all(readers)
+    ingest.ingest()
+    rounds.run_pipeline()
+    assert billed(invoice)["messages_in"] == 0
+    later = usage.totals(owner.id, invoice.ends_at, boundary + timedelta(days=1))
+    assert (later["messages_in"], later["messages_out"]) == (9, 4)
 
 
 def test_space_that_is_new_after_the_close_is_billed_in_the_next_period(
