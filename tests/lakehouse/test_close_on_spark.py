@@ -1,5 +1,6 @@
 """One close with nothing stood in for: outbox, bronze, the Spark job as a process, copy, gate."""
 
+import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tests.unit.metering.conftest import FakeReaders
 from tests.unit.metering.readings import snapshot, topic
 from tests.unit.plans_billing import billing_rows
 from workers.metering import closing, sampling, verifying
+from workers.metering.lives import floor_bucket
 from workers.metering.roots import Root
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.django_db]
@@ -27,8 +29,15 @@ def test_close_drafts_what_was_sampled_and_can_be_verified(
     close_and_verify(tmp_path / "lakehouse")
 
 
+def _leave_first_second() -> None:
+    """Closes cut at full seconds: the one in which a bucket begins would leave it to the next."""
+    into_bucket = timezone.now() - floor_bucket(timezone.now())
+    time.sleep(max(0.0, 1.0 - into_bucket.total_seconds()))
+
+
 def close_and_verify(root: Root) -> None:
     """Meter a space into the configured lakehouse at ``root``, bill it and prove the bill."""
+    _leave_first_second()
     owner = billing_rows.tenant(subscribed_at=timezone.now() - timedelta(days=40))
     space = billing_rows.space(owner, active_since=timezone.now())
     readers = FakeReaders()
