@@ -7,7 +7,12 @@ from tests.charts import rendered
 _STORE = "lakehouse.objectStore"
 EVERYTHING = (
     "--set",
-    "oidc.issuer=https://login.example.org,oidc.existingSecret=oidc",
+    "oidc.issuer=https://login.example.org,oidc.existingSecret=oidc,oidc.clientId=waypost",
+    "--set",
+    ",".join(
+        f"oidc.{each}Endpoint=https://login.example.org/{each}"
+        for each in ("authorization", "token", "user", "jwks")
+    ),
     "--set",
     f"{_STORE}.enabled=true,{_STORE}.bucket=usage,{_STORE}.existingSecret=keys",
 )

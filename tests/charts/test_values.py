@@ -103,8 +103,39 @@ def test_schema_and_values_know_the_same() -> None:
     assert known - amounts - {"global"} == there - amounts
 
 
+def test_no_value_may_be_empty_but_those_that_are_by_default() -> None:
+    """An empty value is none: a template would take it for "off", or for nothing at all."""
+    empty = {"trustedProxies", "revision"}
+
+    def unguarded(schema: dict[str, Any], values: dict[str, Any], at: str) -> Iterator[str]:
+        schema = SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[1]] if "$ref" in schema else schema
+        for name, value in values.items() if "properties" in schema else ():
+            path = f"{at}{name}"
+            if name not in schema["required"]:
+                yield path
+            if isinstance(value, dict) and name != "resources":
+                yield from unguarded(schema["properties"][name], value, f"{path}.")
+
+    assert set(unguarded(SCHEMA, VALUES, "")) == empty
+
+
+def test_a_refused_address_is_not_printed() -> None:
+    said = refused("--set", "database.url=postgresql://u:topsecret@h/d?x,queue.bundled=true")
+
+    assert "topsecret" not in said
+
+
+def test_a_release_whose_name_no_service_can_have_is_refused() -> None:
+    ran = rendered.run("template", "9wp", str(CHART), *STORES)
+
+    assert "must begin with a letter" in ran.stderr
+
+
 def _certificate(*values: str) -> tuple[str, ...]:
     return (*STORES, "--set", ",".join(f"spaces.endpoint.certificate.{each}" for each in values))
+
+
+LOGIN = (*STORES, "--set", "oidc.issuer=https://a.example")
 
 
 def _bucket(*values: str) -> tuple[str, ...]:
@@ -133,7 +164,22 @@ def _bucket(*values: str) -> tuple[str, ...]:
         (_bucket("enabled=true", "bucket=usage", "accessKey=a"), "set existingSecret"),
         (_bucket("endpoint=objects.example"), "does not match pattern"),
         (_bucket("bucket=Not/One"), "does not match pattern"),
-        (("--set", "database.url=postgresql://h/db?sslmode=require"), "does not match pattern"),
+        (("--set", "database.url=postgresql://h/db?sslmode=require"), "TLS is database.sslMode"),
+        (("--set", "database.url=postgres://h/db"), "database.url must be postgresql://"),
+        ((*STORES, "--set", "queue.url=http://queue.example"), "queue.url must be redis://"),
+        ((*STORES, "--set", "database.url=postgresql://u:p@h:6432/d"), "is at port 6432 and data"),
+        ((*STORES, "--set", "queue.url=redis://h/0,queue.port=6380"), "is at port 6379 and queue"),
+        ((*STORES, "--set", "rights.admissionPolicy=null"), "missing property 'admissionPolicy'"),
+        ((*STORES, "--set", "networkPolicy.enabled=null"), "missing property 'enabled'"),
+        ((*STORES, "--set", "dns=null"), "missing property 'dns'"),
+        ((*STORES, "--set", "broker.image.tag=null"), "missing property 'tag'"),
+        (
+            (*STORES, "--set", "settings.WAYPOST_PUBLIC_URL=https://a.example"),
+            "is set by the chart",
+        ),
+        ((*LOGIN, "--set", "oidc.existingSecret=e"), "oidc.issuer needs oidc.clientId"),
+        ((*LOGIN, "--set", "oidc.existingSecret=e,oidc.clientId=c"), "authorizationEndpoint"),
+        ((*STORES, "--set", "localAccounts=false"), "Nobody could log in"),
         (("--set", "database.bundled=true,database.port=5433"), "database.port is for one of"),
         ((*STORES, "--set", "identity.user=null"), "missing property 'user'"),
         ((*STORES, "--set", "spaces.user=null"), "missing property 'user'"),

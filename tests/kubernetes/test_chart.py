@@ -116,6 +116,35 @@ def test_an_upgrade_replaces_what_changed_and_nothing_else(
     assert between(same, changed) == {"web", "worker", "metering", "beat", "auth"}
 
 
+def test_each_upgrade_runs_the_migration_anew(
+    installed: str, kubeconfig: Path, admin: ApiClient
+) -> None:
+    """One that failed for good, for a wrong password say, runs again once that is mended."""
+    batch: Any = client.BatchV1Api(admin)
+
+    def jobs() -> list[str]:
+        return [each.metadata.name for each in batch.list_namespaced_job(NAMESPACE).items]
+
+    (first,) = jobs()
+    chart.install(kubeconfig, RELEASE, NAMESPACE)
+    eventually(lambda: jobs() != [first] and len(jobs()) == 1)
+
+
+def test_a_bundled_database_s_password_outlives_a_time_with_another_one(
+    installed: str, kubeconfig: Path, admin: ApiClient
+) -> None:
+    """Its volume stays, and knows that password only."""
+    first = stored(admin, "connections")["database-password"]
+    other = "database.bundled=false,database.existingSecret=elsewhere"
+
+    chart.install(kubeconfig, RELEASE, NAMESPACE, "--set", other)
+    meanwhile = stored(admin, "connections")
+    chart.install(kubeconfig, RELEASE, NAMESPACE)
+
+    assert "database-url" not in meanwhile
+    assert stored(admin, "connections")["database-password"] == first
+
+
 def test_every_pod_is_let_in_by_pod_security(
     installed: str, admin: ApiClient, fake_node: Node
 ) -> None:

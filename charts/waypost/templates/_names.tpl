@@ -38,9 +38,12 @@ Use: {{ include "waypost.names.web" . }} with the root context.
 {{- define "waypost.names.admission" }}{{ include "waypost.names.base" . }}-worker{{ end }}
 {{- define "waypost.names.certificate-reader" }}{{ include "waypost.names.base" . }}-certificate{{ end }}
 
-{{/* A new name whenever any value changes: a job cannot be changed in place, and may run again. */}}
+{{/*
+A new name with each revision of helm, so that a job that failed for good runs again, and whenever any
+value changes: a job cannot be changed in place. It may run as often as it likes.
+*/}}
 {{- define "waypost.names.migrate" -}}
-{{ include "waypost.names.base" . }}-migrate-{{ list .Chart.Version .Chart.AppVersion .Values | toJson | sha256sum | trunc 8 }}
+{{ include "waypost.names.base" . }}-migrate-{{ list .Chart.Version .Chart.AppVersion .Values .Release.Revision | toJson | sha256sum | trunc 8 }}
 {{- end }}
 
 {{/* What we generate, and what is used in its place when supplied. */}}
