@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from tests.reconcile import rows
 from tests.unit.infra import places
 from tests.verification.conftest import RecordingMetering
 from workers.infra.kubernetes.adapter import KubernetesInfra
+from workers.infra.kubernetes.cluster import Cluster
 from workers.messaging.brokers.driver import Converged
 from workers.messaging.certificates import KeyPair
 from workers.reconcile import loop
@@ -63,6 +65,11 @@ class Answering:
         return 0.0
 
 
+def _without_registry(place: Cluster) -> Cluster:
+    """Return the cluster without the secrets of a registry, which nobody made here."""
+    return replace(place, images=replace(place.images, pull_secrets=[]))
+
+
 class Bench:
     """A cluster, and passes over spaces of brokers that answer at once."""
 
@@ -94,7 +101,7 @@ class Bench:
         api.calls = self.calls
         brokers: Any = Answering()
         return Doors(
-            infra=KubernetesInfra(api, places.cluster()),
+            infra=KubernetesInfra(api, _without_registry(places.cluster())),
             brokers=brokers,
             routers=brokers,
             routing=Routing("qdrouterd", "127.0.0.1", 1, _no_standard_space),
