@@ -64,6 +64,9 @@ class Answering:
     def probe(self, *_args: object) -> float:
         return 0.0
 
+    def probe_listener(self, *_args: object) -> None:
+        """Listen, as all of these do."""
+
 
 def _without_registry(place: Cluster) -> Cluster:
     """Return the cluster without the secrets of a registry, which nobody made here."""
