@@ -42,7 +42,7 @@ _VERBS = {
     "restore_send": "Allow sending on",
 }
 # Of a space that serves: what will hurt clients when it runs out, and what hurts those outside.
-_TOLD = frozenset({"Certificate", REACHABLE})
+_TOLD_OF_ACTIVE = frozenset({"Certificate", REACHABLE})
 _SPANS = ((86400, "day"), (3600, "hour"), (60, "minute"))
 
 
@@ -82,7 +82,7 @@ def problems_of(space: AddressSpace) -> list[Mapping[str, Any]]:
     found = problems(space.conditions)
     if space.phase != Phase.ACTIVE:
         return found
-    return [each for each in found if each["type"] in _TOLD]
+    return [each for each in found if each["type"] in _TOLD_OF_ACTIVE]
 
 
 def problem_words(space: AddressSpace) -> str:

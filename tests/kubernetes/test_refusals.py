@@ -127,12 +127,21 @@ def test_another_applier_is_the_condition_until_it_lets_go(site: Site, admin: Ap
     eventually(lambda: isinstance(site.reconcile(), Done))
 
 
+def hold(core: Any, namespace: str) -> None:
+    """Have something of somebody else in the namespace that does not end by itself."""
+    held = {"metadata": {"name": "held", "finalizers": ["example.org/theirs"]}}
+    core.create_namespaced_config_map(namespace, held)
+
+
+def let_go(core: Any, namespace: str) -> None:
+    core.patch_namespaced_config_map("held", namespace, {"metadata": {"finalizers": None}})
+
+
 def test_a_namespace_that_does_not_end_is_the_condition(
     site: Site, admin: ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     core: Any = client.CoreV1Api(admin)
-    held = {"metadata": {"name": "held", "finalizers": ["example.org/theirs"]}}
-    core.create_namespaced_config_map(site.namespace, held)
+    hold(core, site.namespace)
     monkeypatch.setattr(observed, "_ENDS_WITHIN", timedelta(0))
     namespace = site.namespace
     address_spaces.delete(space=site.space, by=SYSTEM)
@@ -147,8 +156,7 @@ def test_a_namespace_that_does_not_end_is_the_condition(
     assert "example.org/theirs in 1 resource instances" in site.ready["message"]
     assert "Mend what holds it in the cluster" in site.ready["message"]
 
-    freed = {"metadata": {"finalizers": None}}
-    core.patch_namespaced_config_map("held", namespace, freed)
+    let_go(core, namespace)
     eventually(lambda: isinstance(site.reconcile(), Done))
     assert site.space.deleted_at is not None
 
@@ -157,8 +165,7 @@ def test_a_living_space_whose_namespace_does_not_end_says_what_holds_it(
     site: Site, admin: ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     core: Any = client.CoreV1Api(admin)
-    held = {"metadata": {"name": "held", "finalizers": ["example.org/theirs"]}}
-    core.create_namespaced_config_map(site.namespace, held)
+    hold(core, site.namespace)
     namespace = site.namespace
     core.delete_namespace(namespace)
 
@@ -173,7 +180,7 @@ def test_a_living_space_whose_namespace_does_not_end_says_what_holds_it(
     assert site.ready["reason"] == "NamespaceStuck"
     assert site.ready["message"].startswith(f"The namespace {namespace} does not end: ")
 
-    core.patch_namespaced_config_map("held", namespace, {"metadata": {"finalizers": None}})
+    let_go(core, namespace)
     eventually(lambda: isinstance(site.reconcile(), Done))
     assert site.pod("broker-0")
 

@@ -126,8 +126,7 @@ def with_former(spec: InstanceSpec, live: Sequence[Manifest]) -> InstanceSpec:
         is_secret = each["kind"] == "Secret"
         former |= {k: b64decode(v).decode() if is_secret else v for k, v in held.items()}
     kept = {name: text for name, text in former.items() if name not in spec.live_files}
-    new = {name: text for name, text in spec.files.items() if name in spec.live_files}
-    return replace(spec, files={**spec.files, **kept, **new})
+    return replace(spec, files={**spec.files, **kept})
 
 
 def _template(cluster: Cluster, spec: InstanceSpec) -> Manifest:

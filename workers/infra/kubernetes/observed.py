@@ -49,8 +49,7 @@ def status(stateful_set: Manifest, pods: Sequence[Manifest], now: datetime) -> I
 def _is_of(pod: Manifest, stateful_set: Manifest) -> bool:
     """Return whether the pod is this one's, and not of one of the same name that was deleted."""
     owners = {each["uid"] for each in pod["metadata"].get("ownerReferences", [])}
-    is_named = _labels(pod).get(labels.INSTANCE) == name_of(stateful_set)
-    return is_named and stateful_set["metadata"].get("uid") in owners
+    return stateful_set["metadata"]["uid"] in owners
 
 
 def why_missing(events: Sequence[Manifest]) -> str:
