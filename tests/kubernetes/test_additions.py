@@ -8,7 +8,7 @@ from kubernetes.client import ApiClient
 
 from tests.kubernetes.conftest import ROOM, CountingApi, broker
 from tests.kubernetes.test_adapter import apply_as, run
-from workers.infra.base import InfraError, Namespace
+from workers.infra.base import InfraError, Kind, Namespace
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
@@ -92,6 +92,21 @@ ADDITIONS: dict[str, tuple[Resource, str, dict[str, Any]]] = {
         "broker-0",
         pod(nodeName="elsewhere", priorityClassName="system-node-critical"),
     ),
+    "whose names": (
+        resources.STATEFUL_SET,
+        "broker-0",
+        pod(dnsConfig={"nameservers": ["203.0.113.7"]}),
+    ),
+    "whose names first": (resources.STATEFUL_SET, "broker-0", pod(dnsPolicy="Default")),
+    "who places it": (resources.STATEFUL_SET, "broker-0", pod(schedulerName="theirs")),
+    "what runs it": (resources.STATEFUL_SET, "broker-0", pod(runtimeClassName="theirs")),
+    "pods that never become new": (
+        resources.STATEFUL_SET,
+        "broker-0",
+        {"spec": {"updateStrategy": {"rollingUpdate": {"partition": 1}}}},
+    ),
+    "another volume": (resources.STATEFUL_SET, "broker-0", {"spec": {"ordinals": {"start": 3}}}),
+    "none of them": (resources.STATEFUL_SET, "broker-0", {"spec": {"replicas": 0}}),
     "shared processes": (resources.STATEFUL_SET, "broker-0", pod(shareProcessNamespace=True)),
     "who may connect": (
         resources.SERVICE,
@@ -124,8 +139,13 @@ def said(api: Api, resource: Resource, namespace: Namespace, name: str) -> Any:
     return {key: live[key] for key in live.keys() - {"metadata", "status"}}
 
 
-# Fields that the API gives to one manager as a whole: who applies one takes ours away.
-TAKEN = {"selector", "selector of an instance", "rule", "limit", "evictions"}
+# Fields that the API gives to one manager as a whole: who applies one takes ours away. And values.
+TAKEN = {"selector", "selector of an instance", "rule", "limit", "evictions"} | {
+    "whose names first",
+    "who places it",
+    "pods that never become new",
+    "none of them",
+}
 
 
 @pytest.mark.parametrize(
@@ -248,6 +268,27 @@ def test_an_ingress_leads_nowhere_else(
     infra.ensure_endpoint(namespace, "broker-0")
 
     assert said(api, resources.INGRESS, namespace, "messaging") == before
+
+
+def test_an_instance_under_another_label_is_still_one(
+    infra: KubernetesInfra, api: Api, namespace: Namespace
+) -> None:
+    """And a stateful set of somebody else's that carries our labels is none."""
+    run(infra, namespace)
+    component = {"app.kubernetes.io/component": "theirs"}
+    live = api.find(resources.STATEFUL_SET, namespace.name, "broker-0") or {}
+    theirs = {**live, "metadata": {"name": "theirs", "labels": live["metadata"]["labels"]}}
+    path = resources.STATEFUL_SET.path(namespace.name)
+    assert api._request("POST", path, body=theirs)[0] == 201
+    labelled = {"metadata": {"labels": component}}
+    api.merge(resources.STATEFUL_SET, namespace.name, "broker-0", labelled)
+
+    (found,) = infra.list_instances(namespace)
+    run(infra, namespace)
+
+    assert (found.name, found.kind) == ("broker-0", Kind.BROKER)
+    live = api.find(resources.STATEFUL_SET, namespace.name, "broker-0") or {}
+    assert live["metadata"]["labels"]["app.kubernetes.io/component"] == "broker"
 
 
 def test_a_pod_security_of_former_times_is_not_enforced(

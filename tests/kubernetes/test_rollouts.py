@@ -17,8 +17,8 @@ from tests.reconcile import rows
 from tests.reconcile.fake_routers import fake_routing
 from tests.reconcile.fakes import FakeBroker, FakeBrokers, FakeInfra, FakeMetering
 from tests.waiting import eventually
-from workers.infra.base import Namespace
-from workers.infra.kubernetes import resources
+from workers.infra.base import Kind, Namespace
+from workers.infra.kubernetes import resources, sizes
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster, Images
@@ -29,6 +29,8 @@ from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done, Outcome
 
 pytestmark = pytest.mark.django_db
+
+_MERGE = "application/merge-patch+json"
 
 
 @pytest.fixture
@@ -164,6 +166,35 @@ def test_what_needs_a_restart_waits_for_its_turn(
     assert not infra.ensure_instance(wanted).running
     eventually(lambda: uid() not in (first, "None"))
     assert files() == {"broker.xml": "<new/>", "login.config": "new"}
+
+
+def test_what_is_held_back_is_repaired_all_the_same(
+    infra: KubernetesInfra, api: Api, namespace: Namespace, node: Node
+) -> None:
+    """Scaled to none by hand, and a file edited that it would start with: as it was before."""
+    former = broker(namespace)
+    infra.ensure_namespace(namespace, ROOM)
+    infra.ensure_instance(former)
+    eventually(lambda: infra.list_instances(namespace)[0].running)
+    api.merge(resources.STATEFUL_SET, namespace.name, "broker-0", {"spec": {"replicas": 0}})
+    eventually(lambda: not api.find(resources.POD, namespace.name, "broker-0-0"))
+    edited = {"data": {"login.config": "anybody", "more": "theirs"}}
+    path = resources.CONFIG_MAP.path(namespace.name, "broker-0")
+    status, _ = api._request(
+        "PATCH", path, {"fieldManager": "kubectl-edit"}, body=edited, content_type=_MERGE
+    )
+    assert status == 200
+
+    infra.ensure_namespace(namespace, ROOM)
+    held = infra.ensure_instance(replace(former, memory_mb=256), may_restart=False)
+
+    assert (held.held_back, held.running) == (True, False)
+    eventually(lambda: infra.list_instances(namespace)[0].running)
+    pod = api.find(resources.POD, namespace.name, "broker-0-0") or {}
+    made_of = api.find(resources.CONFIG_MAP, namespace.name, "broker-0") or {}
+    limits = pod["spec"]["containers"][0]["resources"]["limits"]
+    assert limits["memory"] == sizes.quantity(sizes.container_mb(Kind.BROKER, former.memory_mb))
+    assert made_of["data"] == {"login.config": "x"}
 
 
 def test_an_image_change_goes_pod_by_pod(site: Site) -> None:

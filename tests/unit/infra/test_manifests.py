@@ -90,10 +90,33 @@ def _model(manifest: Manifest) -> str | None:
     return f"{version.capitalize()}{manifest['kind']}"
 
 
+def wrote(manager: str, *files: str) -> dict[str, Any]:
+    return {
+        "manager": manager,
+        "operation": "Apply" if manager == "waypost" else "Update",
+        "fieldsV1": {"f:data": {".": {}, **{f"f:{each}": {} for each in files}}},
+    }
+
+
+def test_a_spec_that_is_held_back_takes_on_nothing_that_others_wrote() -> None:
+    former = {
+        "kind": "Secret",
+        "metadata": {
+            "managedFields": [wrote("waypost", "server.key"), wrote("kubectl-edit", "login.config")]
+        },
+        "data": {"server.key": "Zm9ybWVy", "login.config": "/w==", "spy": "/w=="},
+    }
+
+    held = instances.with_former(broker(), [former])
+
+    assert held.files == {**broker().files, "server.key": "former"}
+
+
 def test_a_spec_that_is_held_back_keeps_former_files_and_lacks_none() -> None:
     """Somebody deleted the object of one: a pod that started without it would not come up."""
     former = {
         "kind": "ConfigMap",
+        "metadata": {"managedFields": [wrote("waypost", "broker.xml", "logging.properties")]},
         "data": {"broker.xml": "<former/>", "logging.properties": "former"},
     }
 

@@ -108,6 +108,8 @@ class KubernetesInfra:
                 snapshot.ensure(manifest)
             elif not held_back:
                 snapshot.ensure(instances.with_former_claims(manifest, former))
+            elif former is not None:
+                self._switch_on(former)
         self._refresh_files(spec, snapshot)
         applied = snapshot.of(resources.STATEFUL_SET)[spec.name]
         pods = list(snapshot.of(resources.POD).values())
@@ -133,7 +135,7 @@ class KubernetesInfra:
         if any(self._is_marked_by_another(each) for each in found):
             self._is_there(namespace)  # the namespace decides: it may have been taken over
         now = datetime.now(UTC)
-        return [observed.status(each, pods, now) for each in found]
+        return [observed.status(each, pods, now) for each in found if observed.is_instance(each)]
 
     def delete_instance(
         self, namespace: Namespace, name: str, *, keep_volume: bool = False
@@ -141,16 +143,16 @@ class KubernetesInfra:
         if not self._is_there(namespace):
             return
         selector = labels.select_instance(name)
-        # The stateful set last: by it the next pass finds an instance that is half gone.
         for resource in (
             resources.SERVICE,
             resources.CONFIG_MAP,
             resources.SECRET,
             *([] if keep_volume else [resources.VOLUME_CLAIM]),
-            resources.STATEFUL_SET,
         ):
             for each in self._api.list(resource, namespace.name, selector):
                 self._api.delete(resource, namespace.name, name_of(each))
+        # Last, and by name: by it the next pass finds an instance that is half gone.
+        self._api.delete(resources.STATEFUL_SET, namespace.name, name)
         self._snapshots.pop(namespace.name, None)
 
     def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint:
@@ -302,6 +304,13 @@ class KubernetesInfra:
                 return ""
             raise
         return observed.why_missing(events)
+
+    def _switch_on(self, live: Manifest) -> None:
+        """Have a pod made, by the template as it is, where somebody scaled to none or to many."""
+        one = {"replicas": 1}
+        if live["spec"].get("replicas") != one["replicas"]:
+            namespace = live["metadata"]["namespace"]
+            self._api.merge(resources.STATEFUL_SET, namespace, name_of(live), {"spec": one})
 
     def _refresh_files(self, spec: InstanceSpec, snapshot: Snapshot) -> None:
         """Let a running pod see its changed files soon."""

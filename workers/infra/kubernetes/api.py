@@ -15,13 +15,11 @@ from kubernetes.client import ApiClient
 from urllib3.util.retry import Retry
 
 from workers.infra.base import InfraError
-from workers.infra.kubernetes import difference, refusals, resources
+from workers.infra.kubernetes import difference, ownership, refusals, resources
 from workers.infra.kubernetes.resources import Manifest, Resource
 
 logger = structlog.get_logger(__name__)
 
-FIELD_MANAGER = "waypost"
-_REPAIRER = "waypost-repair"  # not the applier's name: what is written so, an apply may take back
 _TIMEOUT_SECONDS = (3, 15)  # connect, read
 # Only what never reached the API is sent again here; an answer, Retry-After too, is the loop's.
 _RETRY = Retry(
@@ -88,9 +86,13 @@ class Api:
         self, resource: Resource, namespace: str, name: str, annotations: Mapping[str, str]
     ) -> None:
         """Set annotations of an object that others made (a pod); nothing if it is gone."""
+        self.merge(resource, namespace, name, {"metadata": {"annotations": dict(annotations)}})
+
+    def merge(self, resource: Resource, namespace: str, name: str, body: Mapping[str, Any]) -> None:
+        """Set a few fields and leave the others (RFC 7396); nothing if the object is gone."""
         path = resource.path(namespace, name)
-        body = {"metadata": {"annotations": dict(annotations)}}
-        status, answer = self._request("PATCH", path, body=body, content_type=_MERGE)
+        query = {"fieldManager": ownership.REPAIRER}
+        status, answer = self._request("PATCH", path, query, body=body, content_type=_MERGE)
         if status != _MISSING:
             self._checked(status, answer, f"{resource.kind} {name}")
 
@@ -106,7 +108,7 @@ class Api:
     def _apply(self, manifest: Manifest, *, force: bool) -> tuple[int, Manifest]:
         metadata = manifest["metadata"]
         path = resources.of(manifest).path(metadata.get("namespace"), metadata["name"])
-        query = {"fieldManager": FIELD_MANAGER, "force": "true" if force else "false"}
+        query = {"fieldManager": ownership.FIELD_MANAGER, "force": "true" if force else "false"}
         return self._request("PATCH", path, query, body=manifest, content_type=_APPLY)
 
     def _without_additions(self, manifest: Manifest, applied: Manifest) -> Manifest:
@@ -120,7 +122,7 @@ class Api:
         status, body = self._request(
             "PATCH",
             resource.path(metadata.get("namespace"), metadata["name"]),
-            {"fieldManager": _REPAIRER},
+            {"fieldManager": ownership.REPAIRER},
             body=[_put_back(each, manifest) for each in added],
             content_type="application/json-patch+json",
         )
@@ -141,9 +143,7 @@ class Api:
         managers = refusals.conflicting_managers(refusal)
         metadata = manifest["metadata"]
         live = self.find(resources.of(manifest), metadata.get("namespace"), metadata["name"])
-        fields = live["metadata"].get("managedFields", []) if live else []
-        appliers = {each["manager"] for each in fields if each["operation"] == "Apply"}
-        return bool(managers) and not managers & appliers
+        return bool(managers) and not managers & ownership.find_appliers(live)
 
     def _checked(self, status: int, body: Manifest, what: str) -> Manifest:
         if not 200 <= status < 300:

@@ -12,7 +12,7 @@ from typing import Any
 
 from workers.infra import engines
 from workers.infra.base import InfraError, InstanceSpec, Kind, Namespace
-from workers.infra.kubernetes import labels, sizes
+from workers.infra.kubernetes import labels, ownership, sizes
 from workers.infra.kubernetes.cluster import CertificateSource, Cluster
 from workers.infra.kubernetes.difference import digest
 from workers.infra.kubernetes.resources import Manifest
@@ -69,7 +69,8 @@ def stateful_set(cluster: Cluster, spec: InstanceSpec) -> Manifest:
             "serviceName": spec.name,
             # Parallel, or a pod that never got ready would block the change that repairs it.
             "podManagementPolicy": "Parallel",
-            "updateStrategy": {"type": "RollingUpdate"},
+            # The API's default, said so that a partition set by hand is taken back.
+            "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}},
             "persistentVolumeClaimRetentionPolicy": {
                 "whenDeleted": "Retain",
                 "whenScaled": "Retain",
@@ -118,11 +119,12 @@ def with_former_claims(wanted: Manifest, live: Manifest | None) -> Manifest:
 def with_former(spec: InstanceSpec, live: Sequence[Manifest]) -> InstanceSpec:
     """Return the spec with its live files only; the others are those of the ``live`` objects.
 
-    A file that somebody deleted there is given anew: what starts without it does not come up.
+    Only those that we wrote. A file that somebody deleted there, or edited, is given anew: what
+    starts without it does not come up, and what starts with it may let anybody in.
     """
     former: dict[str, str] = {}
     for each in live:
-        held = each.get("data") or {}
+        held = {name: each["data"][name] for name in ownership.list_written(each)}
         is_secret = each["kind"] == "Secret"
         former |= {k: b64decode(v).decode() if is_secret else v for k, v in held.items()}
     kept = {name: text for name, text in former.items() if name not in spec.live_files}
@@ -132,6 +134,8 @@ def with_former(spec: InstanceSpec, live: Sequence[Manifest]) -> InstanceSpec:
 def _template(cluster: Cluster, spec: InstanceSpec) -> Manifest:
     pod = {
         "serviceAccountName": spec.kind.value,
+        "dnsPolicy": "ClusterFirst",
+        "schedulerName": "default-scheduler",
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
         "terminationGracePeriodSeconds": _GRACE_SECONDS[spec.kind],

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from workers.infra.base import InstanceStatus, Kind
-from workers.infra.kubernetes import labels, refusals, sizes
+from workers.infra.kubernetes import refusals, sizes
 from workers.infra.kubernetes.instances import RESTART
 from workers.infra.kubernetes.isolation import QUOTA, Taken
 from workers.infra.kubernetes.resources import Manifest, name_of
@@ -33,7 +33,7 @@ def status(stateful_set: Manifest, pods: Sequence[Manifest], now: datetime) -> I
     """Return how one instance is; ``pods`` are those of its namespace."""
     name = name_of(stateful_set)
     pod = next((each for each in pods if _is_of(each, stateful_set)), None)
-    kind = Kind(_labels(stateful_set)[labels.COMPONENT])
+    kind = kind_of(stateful_set)
     if pod is None:
         return InstanceStatus(name, kind, running=False, message=_absence(stateful_set))
     return InstanceStatus(
@@ -44,6 +44,16 @@ def status(stateful_set: Manifest, pods: Sequence[Manifest], now: datetime) -> I
         boot=_boot(pod),
         trouble=_end_trouble(pod, now) or ("" if _is_ready(pod) else _trouble(pod)),
     )
+
+
+def is_instance(stateful_set: Manifest) -> bool:
+    """Return whether it is named as we name instances; another with our labels is not ours."""
+    return name_of(stateful_set).partition("-")[0] in set(Kind)
+
+
+def kind_of(stateful_set: Manifest) -> Kind:
+    """Return the kind by the name: labels may be edited, and names may not."""
+    return Kind(name_of(stateful_set).partition("-")[0])
 
 
 def _is_of(pod: Manifest, stateful_set: Manifest) -> bool:
@@ -68,7 +78,8 @@ def taken(stateful_sets: Iterable[Manifest], quotas: Mapping[str, Manifest]) -> 
     """Return what a space has now; of its volumes the quota itself keeps the count."""
     memory: dict[Kind, list[int]] = {kind: [] for kind in Kind}
     for each in stateful_sets:
-        memory[Kind(_labels(each)[labels.COMPONENT])].append(_memory_limit(each))
+        if is_instance(each):
+            memory[kind_of(each)].append(_memory_limit(each))
     used = quotas.get(QUOTA, {}).get("status", {}).get("used", {})
     return Taken(
         memory,
@@ -181,8 +192,3 @@ def _boot(pod: _Object) -> str:
     containers = pod.get("status", {}).get("containerStatuses", [])
     restarts = sum(int(each.get("restartCount", 0)) for each in containers)
     return f"{pod['metadata']['uid']}-{restarts}"
-
-
-def _labels(manifest: _Object) -> Mapping[str, str]:
-    found: Mapping[str, str] = manifest["metadata"].get("labels", {})
-    return found

@@ -73,20 +73,23 @@ DISRUPTION_BUDGET = Resource(
     exact=frozenset({"/spec/selector"}),
 )
 _POD = "/spec/template/spec"
-# Single values that the API does not default: the way to the node, the place, the rank.
+# Values that the API does not default: the way to the node, the place, the rank, whose names.
 _POD_VALUES = (
+    "dnsConfig",
     "hostNetwork",
     "hostPID",
     "hostIPC",
     "shareProcessNamespace",
     "nodeName",
     "priorityClassName",
+    "runtimeClassName",
 )
 STATEFUL_SET = Resource(
     "StatefulSet",
     "apps/v1",
     "statefulsets",
-    exact=frozenset(f"{_POD}/{each}" for each in _POD_VALUES),
+    # Another first ordinal has another volume.
+    exact=frozenset({"/spec/ordinals", *(f"{_POD}/{each}" for each in _POD_VALUES)}),
     closed=frozenset(
         f"{_POD}/{each}" for each in ("containers", "initContainers", "volumes", "hostAliases")
     ),
