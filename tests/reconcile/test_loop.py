@@ -88,6 +88,35 @@ def test_an_unexpected_error_backs_off_and_recovers(
     assert (space.phase, space.attempts) == ("Active", 0)
 
 
+@pytest.mark.parametrize("is_leaving", [False, True])
+def test_an_error_that_stays_is_told_and_forgotten_when_it_is_gone(
+    world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch, is_leaving: bool
+) -> None:
+    def explode(*_anything: object) -> None:
+        raise RuntimeError("unexpected")
+
+    world.settle(space)
+    if is_leaving:
+        address_spaces.delete(space=space, by=SYSTEM)
+    seen = []
+    with monkeypatch.context() as patched:
+        patched.setattr(world.infra, "list_instances", explode)
+        patched.setattr(world.infra, "ensure_namespace", explode)
+        for _ in range(3):
+            loop.reconcile(space.id, world.doors)
+            space.refresh_from_db()
+            (ready,) = (each for each in space.conditions if each["type"] == "Ready")
+            seen.append((ready["status"], ready["reason"]))
+    phase = space.phase
+    world.now += timedelta(minutes=1)
+    world.settle(space)
+
+    assert seen == [("True", "Works"), ("True", "Works"), ("False", "PassFailed")]
+    assert phase == ("Terminating" if is_leaving else "Failed")
+    assert (space.deleted_at is not None) == is_leaving
+    assert is_leaving or space.phase == "Active"
+
+
 def test_what_is_asked_for_during_a_crashing_pass_does_not_wait_for_the_backoff(
     world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

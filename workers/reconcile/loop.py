@@ -39,6 +39,8 @@ _PATIENT_AFTER = timedelta(seconds=20)
 _LONGEST_PAUSE_SECONDS = 60.0
 _LONGEST_WAITED_FOR = 200
 _NEARLY_REACHABLE_SECONDS = 5.0
+# A pass that fails once may have met a moment; one that fails again has met a mistake.
+_TOLD_AFTER_ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
@@ -188,5 +190,7 @@ def _back_off(space: AddressSpace, mine: Lease) -> None:
     delay = min(_LONGEST_BACKOFF_SECONDS, 2.0 ** min(attempts, 10)) * random.uniform(0.5, 1.0)
     row = AddressSpace.objects.filter(id=space.id, claimed_by=mine.holder)
     row.update(attempts=attempts)
+    if attempts >= _TOLD_AFTER_ATTEMPTS:
+        status.record_crash(row, mine.clock())
     unasked = row.filter(next_attempt_at=space.next_attempt_at)
     unasked.update(next_attempt_at=mine.clock() + timedelta(seconds=delay))

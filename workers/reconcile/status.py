@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from controlplane.core import operations, phases
 from controlplane.core.phases import Condition, Phase
@@ -20,6 +21,10 @@ from workers.reconcile.work import Problem, Work
 
 StepState = dict[str, str]
 _FAILED = "reconcile.failed"
+_CRASHED = (
+    "Waypost met an error of its own here and tries again by itself. Your operator finds it in the "
+    "log of the workers, under the id of this space."
+)
 _SPACE, _ADDRESS, _USER = "address_space", "address", "messaging_user"
 
 
@@ -60,6 +65,19 @@ def record(work: Work, outcome: Outcome, steps: Sequence[StepState]) -> None:
             id__in=[each.id for each in work.wanted_addresses if each.id not in work.problems]
         ).update(probed_at=work.now)
     _record_space(work, ready, steps)
+
+
+def record_crash(held: QuerySet[AddressSpace, AddressSpace], now: datetime) -> None:
+    """Say of a space that its passes end in an error that nobody expected. Idempotent.
+
+    ``held`` holds the row while the caller holds the lease, and is empty otherwise.
+    """
+    for space in held:
+        ready = _Ready(False, "PassFailed", _CRASHED, failed=True)
+        fields = _status(space, ready, now, failed=True)
+        if space.deletion_requested_at is not None:
+            fields["phase"] = Phase.TERMINATING
+        held.update(**fields)
 
 
 def _readiness(outcome: Outcome) -> _Ready:
