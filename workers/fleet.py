@@ -7,6 +7,7 @@ reconcile pass takes them on, one instance at a time (``workers.reconcile.rollin
 
 import os
 import socket
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -122,18 +123,28 @@ def _move(rollout: Rollout, room: int, now: datetime) -> None:
     """Tell up to ``room`` spaces to change: ready ones, in their tenant's window.
 
     Those that never came up with the release they were given have nothing to lose: all of them are
-    told, at any time.
+    told, at any time. Those that are down for another reason come last, for the release may be
+    what mends them; they never count as its failures.
     """
     behind = rollouts.fleet().exclude(release=rollout.release).order_by("created_at", "id")
     # A space that is being changed by a person is left to the next call.
     locked = behind.select_for_update(skip_locked=True, no_key=True, of=("self",))
-    broken = locked.exclude(conditions__contains=_READY).exclude(observed_release=F("release"))
-    ready = locked.filter(conditions__contains=_READY).exclude(
-        tenant_id__in=rollouts.list_closed_tenants(now)
-    )
-    chosen = [*broken, *ready[: max(room, 0)]]
+    unready = locked.exclude(conditions__contains=_READY)
+    closed = rollouts.list_closed_tenants(now)
+    broken = list(unready.exclude(observed_release=F("release")))
+    ready = locked.filter(conditions__contains=_READY)
+    chosen = [*broken, *ready.exclude(tenant_id__in=closed)[: max(room, 0)]]
+    _tell(rollout, chosen, now, since=now)
+    if not (chosen or ready):
+        _tell(rollout, list(unready.exclude(tenant_id__in=closed)), now, since=None)
+
+
+def _tell(
+    rollout: Rollout, chosen: Sequence[AddressSpace], now: datetime, *, since: datetime | None
+) -> None:
+    """Give the spaces the release; ``since``: from when on their patience counts, if it does."""
     AddressSpace.objects.filter(id__in=[each.pk for each in chosen]).update(
-        release=rollout.release, released_at=now, next_attempt_at=now, waiting_since=None
+        release=rollout.release, released_at=since, next_attempt_at=now, waiting_since=None
     )
     subjects = [
         audit.Subject("address_space", each.pk, each.name, each.tenant_id) for each in chosen

@@ -79,6 +79,10 @@ def fail_on(image: str, world: World) -> None:
     world.infra.refuses = refuses
 
 
+def of_space(spec: InstanceSpec, space: AddressSpace) -> bool:
+    return spec.namespace.space_id == space.id
+
+
 def test_the_first_images_are_the_first_release_and_move_nobody(
     world: World, spaces: list[AddressSpace]
 ) -> None:
@@ -336,6 +340,29 @@ def test_a_space_that_is_not_ready_by_itself_is_left_for_later(
 
     assert moved == {"space-1", "space-2"}
     assert run(world, spaces).state == "Done"
+
+
+@pytest.mark.parametrize("is_mended", [True, False])
+def test_a_space_that_is_down_gets_the_release_last_and_is_no_failure_of_it(
+    world: World, spaces: list[AddressSpace], is_mended: bool
+) -> None:
+    """What the former release cannot do any more, the new one may be what mends."""
+    placed = [each for each in world.infra.instances.values() if of_space(each.spec, spaces[0])]
+    placed[0].trouble = "CreateContainerConfigError"
+    world.now += loop.FULL_PASS_EVERY * 2
+    settle_all(world, spaces)
+    fleet.advance(TWO, POLICY, world.now)
+    first = set(AddressSpace.objects.filter(release__number=2).values_list("name", flat=True))
+    world.infra.refuses = lambda spec: "Down" if of_space(spec, spaces[0]) and not is_mended else ""
+
+    ended = run(world, spaces)
+    late = rollouts.progress(ended, world.now + timedelta(days=1), POLICY.patience)
+
+    assert first == {"space-1", "space-2"}
+    assert images(world) == ["broker:2"] * 5
+    assert (ended.state, late.changing, late.failed) == (
+        ("Done", 0, 0) if is_mended else ("Running", 1, 0)
+    )
 
 
 def test_new_spaces_get_the_newest_release_at_once(
