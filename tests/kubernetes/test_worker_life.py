@@ -13,7 +13,7 @@ from kubernetes.client import ApiClient
 from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces
 from tests.kubernetes.node import Node
-from tests.kubernetes.test_rights import RELEASE, described, worker
+from tests.kubernetes.test_rights import RELEASE, described, is_through, worker
 from tests.kubernetes.test_rollouts import Site
 from tests.waiting import eventually
 from workers.infra.kubernetes import resources
@@ -38,6 +38,10 @@ class WorkerSite(Site):
     def infra(self) -> KubernetesInfra:
         return KubernetesInfra(Api(self._worker), self.cluster)
 
+    def pods_of_worker(self, namespace: str) -> Any:
+        """Return the pods as the worker's own account may list them; refused without rights."""
+        return Api(self._worker).list(resources.POD, namespace, {})
+
 
 @pytest.fixture
 def site(
@@ -50,9 +54,17 @@ def site(
     return made
 
 
-def test_a_space_is_made_and_ended_under_the_workers_rights(site: WorkerSite) -> None:
+@pytest.mark.parametrize("is_bound", [True, False])
+def test_a_space_is_made_and_ended_under_the_workers_rights(
+    site: WorkerSite, admin: ApiClient, is_bound: bool
+) -> None:
+    """Also where somebody took the worker's binding in the namespace away meanwhile."""
     name = site.namespace
     address_spaces.delete(space=site.space, by=SYSTEM)
+    if not is_bound:
+        rights: Any = client.RbacAuthorizationV1Api(admin)
+        rights.delete_namespaced_role_binding("waypost-worker", name)
+        eventually(lambda: not is_through(lambda: site.pods_of_worker(name)))
     seen: list[Outcome | None] = []
 
     def ended() -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from workers.infra.base import (
+    EndpointPending,
     EngineImages,
     GivenCertificate,
     InfraError,
@@ -56,6 +57,7 @@ class FakeInfra:
     kept: set[tuple[str, str]] = field(default_factory=set)  # volumes without an instance
     busy: str = ""  # why the place cannot do anything now
     endpoint_trouble: str = ""
+    has_address: bool = True
 
     def engine_images(self) -> EngineImages:
         return self.images
@@ -119,6 +121,8 @@ class FakeInfra:
     def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint:
         kind = Kind.BROKER if instance.startswith("broker") else Kind.ROUTER
         self.endpoints.add(namespace.name)
+        if not self.has_address:
+            raise EndpointPending("No load balancer yet.", ("localhost",))
         layout = self.place(namespace, kind, instance)
         port = layout.ports["amqps"]
         return PublicEndpoint("127.0.0.1", port, ("localhost",), self.endpoint_trouble)

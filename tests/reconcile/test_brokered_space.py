@@ -13,9 +13,10 @@ from tenants.models import Address, AddressSpace, SpaceSecret
 from tests.reconcile import rows
 from tests.reconcile.conftest import World
 from workers.infra import names
+from workers.infra.base import InfraError
 from workers.messaging.brokers import permissions
 from workers.reconcile import loop
-from workers.reconcile.outcome import Done, Wait
+from workers.reconcile.outcome import Done, Failed, Wait
 
 pytestmark = pytest.mark.django_db
 
@@ -193,6 +194,31 @@ def test_deleting_waits_for_an_unreachable_broker_but_not_for_ever(
     world.settle(space)
 
     assert instances_while_away
+    assert space.deleted_at is not None
+
+
+@pytest.mark.parametrize("kind", ["brokered", "standard"])
+def test_deleting_waits_for_who_holds_files_but_not_for_ever(
+    world: World, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another applier took a field of an object that is about to go."""
+
+    def refuse(_spec: object, *, may_restart: bool = True) -> None:
+        raise InfraError("Theirs.", reason="FieldConflict", retry=False)
+
+    space = rows.make_space(rows.make_tenant(), kind=kind)
+    world.settle(space)
+    address_spaces.delete(space=space, by=SYSTEM)
+    monkeypatch.setattr(world.infra, "ensure_instance", refuse)
+
+    outcome = loop.reconcile(space.id, world.doors, budget_seconds=0)
+    while_held = dict(world.infra.instances)
+    world.now += timedelta(minutes=11)
+    world.settle(space)
+
+    assert isinstance(outcome, Failed)
+    assert outcome.reason == "FieldConflict"
+    assert while_held
     assert space.deleted_at is not None
 
 

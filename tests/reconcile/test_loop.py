@@ -211,6 +211,35 @@ def conditions(space: AddressSpace) -> dict[str, str]:
     return {each["type"]: each["status"] for each in space.conditions}
 
 
+def test_a_space_whose_address_went_away_says_so_and_all_else_goes_on(
+    world: World, space: AddressSpace
+) -> None:
+    """Its service deleted by hand, say. Only a new space waits for an address."""
+    world.infra.has_address = False
+    at_first = loop.reconcile(space.id, world.doors, budget_seconds=0)
+    world.infra.has_address = True
+    world.settle(space)
+    before = space.endpoints.get()
+    certificates = dict(space.secrets.values_list("name", "public"))
+    address = rows.make_address(space, "orders")
+    world.infra.has_address = False
+
+    world.settle(space)
+    address.refresh_from_db()
+    gone = {each["type"]: each["message"] for each in space.conditions}
+    world.infra.has_address = True
+    world.now += loop.FULL_PASS_EVERY * 2
+    world.settle(space)
+
+    assert isinstance(at_first, Wait)
+    assert at_first.reason == "EndpointPending: No load balancer yet."
+    assert (space.phase, address.phase) == ("Active", "Active")
+    assert gone["Reachable"] == "No load balancer yet."
+    assert "Reachable" not in {each["type"] for each in space.conditions}
+    assert space.endpoints.get().host == before.host
+    assert dict(space.secrets.values_list("name", "public")) == certificates
+
+
 def test_a_settled_space_is_due_again_only_for_the_full_pass(
     world: World, space: AddressSpace
 ) -> None:

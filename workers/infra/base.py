@@ -24,6 +24,14 @@ class CertificateProblem(InfraError):
     """The certificate that public listeners shall present is not to be had; spaces serve on."""
 
 
+class EndpointPending(InfraError):
+    """The endpoint has no address yet; ``extra_names`` are those that it will have besides."""
+
+    def __init__(self, message: str, extra_names: Sequence[str]) -> None:
+        super().__init__(message, reason="EndpointPending", retry=True)
+        self.extra_names = extra_names
+
+
 class Kind(StrEnum):
     """What an instance is; decides its command, its volume and its ports."""
 
@@ -183,7 +191,13 @@ class Infra(Protocol):
         """
         ...
 
-    def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint: ...
+    def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint:
+        """Make what leads to the space's public instances, and return where that is.
+
+        Raises:
+            EndpointPending: the place has not given it an address yet.
+        """
+        ...
 
     def ensure_certificate(
         self, namespace: Namespace, endpoint: PublicEndpoint

@@ -12,7 +12,7 @@ from workers.infra.base import CertificateProblem, GivenCertificate, PublicEndpo
 from workers.messaging import given_certificates
 from workers.messaging.certificates import KeyPair
 from workers.messaging.given_certificates import NotUsable, Usable
-from workers.reconcile import sealing
+from workers.reconcile import public, sealing
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Failed, Outcome, Wait
 from workers.reconcile.work import CertificateState, Work
@@ -33,7 +33,7 @@ def ensure(work: Work, doors: Doors) -> None:
     """
     if work.public_instance is None:
         return
-    endpoint = doors.infra.ensure_endpoint(work.namespace, work.public_instance)
+    endpoint = public.endpoint(work, doors, work.public_instance)
     try:
         given = doors.infra.ensure_certificate(work.namespace, endpoint)
     except CertificateProblem as problem:

@@ -172,3 +172,43 @@ class PullSecret(Limited):
         if resource is resources.SECRET and self._why.startswith("Cluster"):
             raise InfraError(name, reason=self._why, retry=False)
         return super().find(resource, namespace, name)
+
+
+class Bound(Limited):
+    """Lets the worker look into a namespace where it is bound; its binding takes a moment."""
+
+    looks = 0
+
+    def list(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        selector: Mapping[str, str],
+        fields: Mapping[str, str] | None = None,
+    ) -> Sequence[Manifest]:
+        if resource in (resources.POD, resources.STATEFUL_SET):
+            self.looks += ("RoleBinding", "waypost-worker") in self.held
+            if self.looks < 2:
+                raise InfraError("rights", reason="ClusterForbidden", retry=False)
+        return super().list(resource, namespace, selector, fields)
+
+
+def test_rights_that_were_taken_away_are_given_again_to_look() -> None:
+    """A space that ends makes no namespace, and so no binding, by itself."""
+    api = with_namespace(Bound())
+    infra = KubernetesInfra(api, cluster())
+
+    with pytest.raises(InfraError) as coming:
+        infra.list_instances(SPACE)
+
+    assert (coming.value.reason, coming.value.retry) == ("RightsPending", True)
+    assert infra.list_instances(SPACE) == []
+
+
+def test_rights_that_nobody_gives_are_told() -> None:
+    infra = KubernetesInfra(with_namespace(Limited(resources.POD)), cluster())
+
+    with pytest.raises(InfraError, match="on their way"):
+        infra.list_instances(SPACE)
+    with pytest.raises(InfraError, match="Pod"):
+        infra.list_instances(SPACE)

@@ -13,6 +13,7 @@ import structlog
 
 from workers.infra import engines
 from workers.infra.base import (
+    EndpointPending,
     EngineImages,
     GivenCertificate,
     InfraError,
@@ -125,13 +126,13 @@ class KubernetesInfra:
 
     def list_instances(self, namespace: Namespace) -> Sequence[InstanceStatus]:
         try:
-            pods = self._api.list(resources.POD, namespace.name, labels.OURS)
-            found = self._api.list(resources.STATEFUL_SET, namespace.name, labels.OURS)
+            pods, found = self._find_instances(namespace)
         except InfraError as error:
-            # Our rights in a namespace end with it.
-            if error.reason == "ClusterForbidden" and not self._is_there(namespace):
-                return []
-            raise
+            if error.reason != "ClusterForbidden":
+                raise
+            if not self._is_there(namespace):
+                return []  # our rights in a namespace end with it
+            pods, found = self._find_with_rights(namespace)
         if any(self._is_marked_by_another(each) for each in found):
             self._is_there(namespace)  # the namespace decides: it may have been taken over
         now = datetime.now(UTC)
@@ -164,11 +165,11 @@ class KubernetesInfra:
             keep = [name_of(each) for each in wanted if each["kind"] == resource.kind]
             snapshot.prune(resource, keep, _PUBLIC_SPACE)
         found = endpoints.find(self._cluster, namespace, live[0])
+        inner = (endpoints.inner_host(namespace),)
         if found is None:
             snapshot.forget(resources.SERVICE)
-            raise InfraError(endpoints.NO_BALANCER, reason="EndpointPending", retry=True)
-        inner = endpoints.inner_host(namespace)
-        return PublicEndpoint(*found, extra_names=(inner,), trouble=endpoints.trouble(live))
+            raise EndpointPending(endpoints.NO_BALANCER, inner)
+        return PublicEndpoint(*found, extra_names=inner, trouble=endpoints.trouble(live))
 
     def ensure_certificate(
         self, namespace: Namespace, endpoint: PublicEndpoint
@@ -237,6 +238,21 @@ class KubernetesInfra:
         wanted = difference.stamped(ours)
         if not difference.is_settled(resources.NAMESPACE, wanted, live):
             self._api.apply(wanted)
+
+    def _find_instances(
+        self, namespace: Namespace
+    ) -> tuple[Sequence[Manifest], Sequence[Manifest]]:
+        pods = self._api.list(resources.POD, namespace.name, labels.OURS)
+        return pods, self._api.list(resources.STATEFUL_SET, namespace.name, labels.OURS)
+
+    def _find_with_rights(
+        self, namespace: Namespace
+    ) -> tuple[Sequence[Manifest], Sequence[Manifest]]:
+        """Give the worker its rights again, if somebody took them: a space that ends needs them."""
+        snapshot = self._new_snapshot(namespace)
+        with _patience_with_new_rights(is_new=not snapshot.of(resources.ROLE_BINDING)):
+            snapshot.ensure(isolation.role_binding(self._cluster, namespace))
+            return self._find_instances(namespace)
 
     def _snapshot(self, namespace: Namespace) -> Snapshot:
         if namespace.name not in self._snapshots:

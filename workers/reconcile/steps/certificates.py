@@ -5,7 +5,7 @@ All of them are renewed before they expire.
 
 from workers.infra.base import Kind
 from workers.messaging import certificates
-from workers.reconcile import desired_routers, presenting, sealing
+from workers.reconcile import desired_routers, presenting, public, sealing
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done, Outcome
 from workers.reconcile.work import Work
@@ -27,6 +27,6 @@ def _ensure_server(work: Work, doors: Doors, kind: Kind, instance: str, *, is_pu
     layout = doors.infra.place(work.namespace, kind, instance)
     hosts = [layout.host]
     if is_public:
-        endpoint = doors.infra.ensure_endpoint(work.namespace, instance)
+        endpoint = public.endpoint(work, doors, instance)
         hosts = [endpoint.host, *endpoint.extra_names, layout.host]
     sealing.ensure_server(work, f"server/{instance}", list(dict.fromkeys(hosts)))

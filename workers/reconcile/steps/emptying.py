@@ -7,15 +7,16 @@ sample is taken. What was stored goes with the brokers in the next step: the row
 from datetime import timedelta
 
 from tenants.models import Address
-from workers.infra.base import Kind
+from workers.infra.base import InfraError, Kind
 from workers.messaging.management import Refused, Unreachable
 from workers.reconcile import desired_brokers, reaching
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done, Outcome, Wait
 from workers.reconcile.work import Work
 
-# A broker that stays away this long after the request cannot be asked; what it counted since its
-# last sample is lost, and the usage quality report shows the gap.
+# A broker that stays away this long after the request cannot be asked, nor one whose files somebody
+# else holds; what it counted since its last sample is lost, and the usage quality report shows the
+# gap.
 PATIENCE = timedelta(minutes=10)
 
 
@@ -28,8 +29,10 @@ def ensure(work: Work, doors: Doors) -> Outcome:
         for broker in work.brokers:
             if broker.name in running and f"server/{broker.name}" in work.secrets:
                 _empty(work, doors, broker.name)
-    except (Unreachable, Refused) as error:
+    except (Unreachable, Refused, InfraError) as error:
         if requested is not None and work.now - requested < PATIENCE:
+            if isinstance(error, InfraError):
+                raise
             is_away = isinstance(error, Unreachable)
             return Wait(1, "BrokerUnreachable" if is_away else f"BrokerRefuses: {error}")
     if not doors.metering.last_sample(work.space.id, None):

@@ -1,12 +1,10 @@
 """Where clients connect, and whom they trust there: the observed endpoint rows of the space."""
 
 from tenants.models import Endpoint
-from workers.reconcile import presenting
+from workers.reconcile import presenting, public
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done, Outcome, Wait
 from workers.reconcile.work import Work
-
-NAME = "amqps"
 
 
 def ensure(work: Work, doors: Doors) -> Outcome:
@@ -16,7 +14,7 @@ def ensure(work: Work, doors: Doors) -> Outcome:
     awaited = presenting.settle(work)
     if awaited is not None:
         return awaited
-    found = doors.infra.ensure_endpoint(work.namespace, instance)
+    found = public.endpoint(work, doors, instance)
     work.endpoint_trouble = found.trouble
     wanted = {
         "protocol": "amqps",
@@ -24,8 +22,8 @@ def ensure(work: Work, doors: Doors) -> Outcome:
         "port": found.port,
         "certificate_pem": presenting.trusted(work),
     }
-    if not Endpoint.objects.filter(space=work.space, name=NAME, **wanted).exists():
-        Endpoint.objects.update_or_create(space=work.space, name=NAME, defaults=wanted)
+    if not Endpoint.objects.filter(space=work.space, name=public.NAME, **wanted).exists():
+        Endpoint.objects.update_or_create(space=work.space, name=public.NAME, defaults=wanted)
     return Done()
 
 

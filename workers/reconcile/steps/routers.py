@@ -4,7 +4,7 @@ The rendered file holds every entity that the next step keeps live, so a router 
 itself serves as before with nothing of ours alive.
 """
 
-from workers.infra.base import InstanceSpec, Kind
+from workers.infra.base import InfraError, InstanceSpec, Kind
 from workers.messaging.management import Unreachable
 from workers.reconcile import desired_routers, reaching, rolling
 from workers.reconcile.doors import Doors
@@ -35,9 +35,11 @@ def empty(work: Work, doors: Doors) -> Outcome:
     try:
         for name in names:
             close(work, doors, name)
-    except Unreachable:
+    except (Unreachable, InfraError) as error:
         requested = work.space.deletion_requested_at
         if requested is not None and work.now - requested < PATIENCE:
+            if isinstance(error, InfraError):
+                raise
             return Wait(1, "RouterUnreachable")
     return Done()
 
