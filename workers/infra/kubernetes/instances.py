@@ -26,6 +26,7 @@ RESTART = "waypost.io/restart"
 _LARGEST_BYTES = 1_048_576
 # Grow with the number of addresses, so each has an object of its own.
 _GROWING = ("broker.xml", "router.json")
+_NODE = "kubernetes.io/hostname"
 _GRACE_SECONDS: Mapping[Kind, int] = {Kind.BROKER: 60, Kind.ROUTER: 30}
 
 
@@ -248,9 +249,21 @@ def _claims(cluster: Cluster, spec: InstanceSpec) -> Manifest:
 
 
 def _spreading(spec: InstanceSpec) -> Manifest:
-    """Keep instances of one kind apart, over zones and over nodes, where that is possible."""
+    """Keep instances of one kind apart, over zones and over nodes, where that is possible.
+
+    A spread that may be left is one score of the scheduler's among others, as of free memory; the
+    rule against a node that has one of the kind already is a second. Both are of this namespace.
+    """
     selector = {"matchLabels": labels.select_component(spec.kind)}
+    apart = {"labelSelector": selector, "topologyKey": _NODE}
     return {
+        "affinity": {
+            "podAntiAffinity": {
+                "preferredDuringSchedulingIgnoredDuringExecution": [
+                    {"weight": 100, "podAffinityTerm": apart}
+                ]
+            }
+        },
         "topologySpreadConstraints": [
             {
                 "maxSkew": 1,
@@ -258,8 +271,8 @@ def _spreading(spec: InstanceSpec) -> Manifest:
                 "whenUnsatisfiable": "ScheduleAnyway",
                 "labelSelector": selector,
             }
-            for key in ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
-        ]
+            for key in ("topology.kubernetes.io/zone", _NODE)
+        ],
     }
 
 
