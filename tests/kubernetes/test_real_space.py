@@ -1,12 +1,14 @@
 """A space on the test API server, its pods run as real processes, used by real clients."""
 
+import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.utils import timezone
-from kubernetes.client import ApiClient
+from kubernetes.client import ApiClient, CoreV1Api
 from proton import ProtonException
 
 from controlplane.core.audit import SYSTEM
@@ -21,14 +23,16 @@ from tests.verification.auth_process import AuthProcess
 from tests.verification.conftest import RecordingMetering
 from tests.waiting import eventually
 from workers.infra import names
+from workers.infra.base import Kind, Namespace
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster
 from workers.messaging import certificates
 from workers.messaging.brokers import driver
 from workers.messaging.routers import driver as routers
+from workers.reconcile import loop
 from workers.reconcile.doors import Doors, Routing
-from workers.reconcile.outcome import Done
+from workers.reconcile.outcome import Done, Wait
 
 # Real transactions: the auth service is another process and must see the rows.
 pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
@@ -136,6 +140,50 @@ def _serves(space: AddressSpace, folder: Path) -> bool:
             return amqp.receive(connection, "orders", 1) == ["one"]
     except (ProtonException, OSError):
         return False
+
+
+def test_a_router_that_does_not_listen_for_clients_is_not_ready(
+    doors: Doors, admin: ApiClient, process_node: ProcessNode
+) -> None:
+    space = rows.make_space(rows.make_tenant(), kind="standard")
+    settle(space, doors)
+    name = names.namespace(space.tenant_id, space.id, space.name)
+    place = doors.infra.place(Namespace(name, space.tenant_id, space.id), Kind.ROUTER, "router-0")
+
+    def is_listening(port: str) -> bool:
+        return ports.is_open(place.host, place.ports[port])
+
+    # it comes back as ever, but for the listener of its clients
+    _take_out_public_listener(admin, name)
+    process_node.process_of(name, "router-0").kill()
+    eventually(lambda: not is_listening("management"))
+    eventually(lambda: is_listening("management"))
+    time.sleep(2)  # longer than the node takes to find it ready
+    seen = loop.reconcile(space.id, doors, budget_seconds=0)
+
+    assert isinstance(seen, Wait)
+    assert seen.reason == (
+        "RouterStarting: router-0 is not ready: it runs, but does not listen where its readiness "
+        "probe asks."
+    )
+    assert not is_listening("amqps")
+
+    # that pass has mended the file: the next start is a whole one
+    process_node.process_of(name, "router-0").kill()
+    settle(space, doors)
+    assert is_listening("amqps")
+
+
+def _take_out_public_listener(admin: ApiClient, namespace: str) -> None:
+    core: Any = CoreV1Api(admin)
+    entries = json.loads(
+        core.read_namespaced_config_map("router-0-main", namespace).data["router.json"]
+    )
+    kept = [each for each in entries if each[1].get("name") != "wp-public" or each[0] != "listener"]
+    assert len(kept) == len(entries) - 1
+    core.patch_namespaced_config_map(
+        "router-0-main", namespace, {"data": {"router.json": json.dumps(kept)}}
+    )
 
 
 def _is_ready(api: Api, namespace: str) -> bool:

@@ -51,6 +51,12 @@ def waiting(reason: str, message: str = "") -> list[dict[str, Any]]:
             "ImagePullBackOff: no such image",
             "ImagePullBackOff: no such image",
         ),
+        (
+            [pod(ready=False, containerStatuses=[{"restartCount": 0, "started": True}])],
+            False,
+            "it runs, but does not listen where its readiness probe asks",
+            "",
+        ),
         ([pod(ready=True, revision="former")], False, "being replaced", ""),
         ([], False, "no pod yet", ""),
     ],

@@ -194,15 +194,18 @@ def _command(cluster: Cluster, spec: InstanceSpec) -> engines.Launch:
 
 
 def _probes(kind: Kind) -> Manifest:
-    """Ready: it listens where it does only once its journal is open, or its configuration read.
+    """Started: it listens where it does only once its journal is open, or its configuration read.
 
-    A broker may read its journal for long: the startup probe gives it an hour. Whether messages get
+    A broker may read its journal for long: the startup probe gives it an hour. Ready: a router
+    listens for clients besides, as its file says from its start, or the service would lead them to
+    a closed port; of brokers only some have clients, and the worker asks. Whether messages get
     through is asked by the worker, so that a lost neighbour takes no instance out of service.
     """
     port = {"port": "management"}
+    ready = {"port": "amqps"} if kind is Kind.ROUTER else port
     return {
         "startupProbe": {"tcpSocket": port, "periodSeconds": 2, "failureThreshold": 1800},
-        "readinessProbe": {"tcpSocket": port, "periodSeconds": 5, "failureThreshold": 3},
+        "readinessProbe": {"tcpSocket": ready, "periodSeconds": 5, "failureThreshold": 3},
         "livenessProbe": {"tcpSocket": port, "periodSeconds": 30, "failureThreshold": 6},
     }
 

@@ -16,6 +16,7 @@ _ENDS_WITHIN = timedelta(minutes=3)
 _ENDING_ENDS_WITHIN = timedelta(minutes=1)  # of a pod, after its grace period
 _NOT_MADE = "FailedCreate"  # Source: pkg/controller/statefulset, "recordPodEvent"
 _OF_MAKING = frozenset({_NOT_MADE, "SuccessfulCreate"})
+_DEAF = "it runs, but does not listen where its readiness probe asks"
 # What the scheduler says, and what to do about it.
 _HOMELESS: Mapping[str, str] = {
     "volume node affinity conflict": (
@@ -135,7 +136,13 @@ def _message(stateful_set: Manifest, pod: Manifest) -> str:
         return "being replaced"
     if _is_ready(pod):
         return "ready"
-    return _trouble(pod) or "starting"
+    return _trouble(pod) or (_DEAF if _has_started(pod) else "starting")
+
+
+def _has_started(pod: _Object) -> bool:
+    """Return whether the startup probe has passed in this life of the container."""
+    containers = pod.get("status", {}).get("containerStatuses", [])
+    return any(each.get("started") for each in containers)
 
 
 def _trouble(pod: Manifest) -> str:
