@@ -8,7 +8,7 @@ from typing import Any
 
 from controlplane.console import charts, meters
 from controlplane.core.models import AuditEvent
-from controlplane.core.phases import REACHABLE, Phase
+from controlplane.core.phases import MESH_INCOMPLETE, REACHABLE, Phase
 from tenants.models import AddressSpace
 
 _PHASE_CLASS = {
@@ -43,6 +43,7 @@ _VERBS = {
 }
 # Of a space that serves: what will hurt clients when it runs out, and what hurts those outside.
 _TOLD_OF_ACTIVE = frozenset({"Certificate", REACHABLE})
+_REASONS_TOLD_OF_ACTIVE = frozenset({MESH_INCOMPLETE})
 _SPANS = ((86400, "day"), (3600, "hour"), (60, "minute"))
 
 
@@ -82,7 +83,11 @@ def problems_of(space: AddressSpace) -> list[Mapping[str, Any]]:
     found = problems(space.conditions)
     if space.phase != Phase.ACTIVE:
         return found
-    return [each for each in found if each["type"] in _TOLD_OF_ACTIVE]
+    return [
+        each
+        for each in found
+        if each["type"] in _TOLD_OF_ACTIVE or each["reason"] in _REASONS_TOLD_OF_ACTIVE
+    ]
 
 
 def problem_words(space: AddressSpace) -> str:

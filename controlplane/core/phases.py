@@ -14,6 +14,9 @@ from django.db import models
 
 # What keeps clients outside from a space that serves; not there where nothing is known to.
 REACHABLE = "Reachable"
+# Whether a space with several routers has them all, joined; and why not, where clients notice.
+ROUTERS = "Routers"
+MESH_INCOMPLETE = "MeshIncomplete"
 
 Status = Literal["True", "False", "Unknown"]
 
@@ -45,6 +48,11 @@ def with_condition(conditions: Sequence[Any], new: Condition) -> list[Condition]
     if before is not None and before["status"] == new["status"]:
         new = {**new, "since": before["since"]}
     return sorted([*kept, new], key=lambda c: c["type"])
+
+
+def find_condition(conditions: Sequence[Any], kind: str) -> Condition | None:
+    """Return the condition of a type, None where nothing is said of it."""
+    return next((each for each in conditions if each["type"] == kind), None)
 
 
 def build_condition(

@@ -163,6 +163,22 @@ def test_a_space_that_nothing_leads_to_says_so_while_it_serves(world: World, as_
     assert "its load balancer has no address" in page
 
 
+def test_routers_that_do_not_reach_each_other_are_shown_while_the_space_serves(
+    world: World, as_: As
+):
+    space = rows.active_space(world.tenant)
+    told = {"type": "Routers", "reason": "MeshIncomplete", "message": "router-1 does not reach"}
+    AddressSpace.objects.filter(pk=space.pk).update(
+        conditions=[{**told, "status": "False", "since": ""}]
+    )
+
+    page = as_(world.owner).get(HOME + "spaces/orders/").content.decode()
+    fleet = as_(world.staff).get("/staff/fleet/").content.decode()
+
+    assert "<strong>MeshIncomplete</strong> router-1 does not reach" in page
+    assert "MeshIncomplete: router-1 does not reach" in fleet
+
+
 def test_a_space_is_deleted_only_when_its_name_is_typed(world: World, as_: As):
     space, client = rows.active_space(world.tenant), as_(world.owner)
 

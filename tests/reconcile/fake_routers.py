@@ -63,6 +63,7 @@ class FakeRouters:
     slow_starts: int = 0
     broken_probe: str = ""
     broken_links: dict[str, str] = field(default_factory=dict)  # address -> the router's words
+    apart: set[frozenset[str]] = field(default_factory=set)  # two each that do not join
     writes: int = 0
 
     def find_life(self, target: ManagementTarget) -> str:
@@ -92,7 +93,7 @@ class FakeRouters:
         self.writes += len(strays) + len(new)
         present = {each.address for each in held.values()}
         pending = {key: text for key, text in self.broken_links.items() if key in present}
-        return Converged(pending, len(new), len(strays))
+        return Converged(pending, len(new), len(strays), self._unjoined(router))
 
     def reattach(
         self,
@@ -134,6 +135,14 @@ class FakeRouters:
         if self.broken_probe or not address.startswith(PROBE_PREFIX):
             raise ProbeFailed(self.broken_probe or f"{address}: no such address")
         return 0.001
+
+    def _unjoined(self, router: DesiredRouter) -> Mapping[str, str]:
+        return {
+            each.name: f"{each.host}:{each.port}: connection refused"
+            for each in router.mates
+            if {router.name, each.name} in self.apart
+            or self.infra.running_at(each.port, "mesh") is None
+        }
 
     def _may(self, entity: Entity, only: Collection[str]) -> bool:
         return (

@@ -149,10 +149,10 @@ class FakeInfra:
     def list_namespaces(self) -> Sequence[str]:
         return sorted(self.namespaces)
 
-    def running_at(self, port: int) -> tuple[str, str] | None:
-        """Return which instance listens on a management port, if it runs."""
+    def running_at(self, port: int, use: str = "management") -> tuple[str, str] | None:
+        """Return which instance listens on a port of that use, if it runs."""
         for key, ports in self.ports.items():
-            if ports["management"] == port and key in self.instances:
+            if ports.get(use) == port and key in self.instances:
                 return key if self._status(key).running else None
         return None
 

@@ -3,7 +3,7 @@
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -13,6 +13,7 @@ from proton.utils import LinkDetached
 
 from tests.verification import routing_rig as rigs
 from tests.verification.routing_rig import Rig, known
+from tests.waiting import eventually
 from workers.messaging import management
 from workers.messaging.brokers.snapshot import MeteredAddress
 from workers.messaging.management import Refused, Unreachable
@@ -21,6 +22,7 @@ from workers.messaging.probe import ProbeFailed
 from workers.messaging.routers import client, driver, entities
 from workers.messaging.routers.desired import (
     DesiredRouter,
+    MateAt,
     OnBroker,
     RoutedAddress,
     Shape,
@@ -318,6 +320,22 @@ def test_an_unknown_type_is_refused_and_an_unknown_column_left_out(router: Rig) 
         rows = asking.query("router.node", "id", "colour")
 
     assert [(row["id"], row["colour"]) for row in rows] == [("router-0", None)]
+
+
+def test_mates_are_joined_when_they_answer(router: Rig) -> None:
+    if router.engine != "devrouter":
+        pytest.skip("takes the router for its own mate, which a real one refuses")
+    there = MateAt("router-1", rigs.HOST, router.place.internal_port)
+    nowhere = MateAt("router-2", rigs.HOST, rigs.free_port())
+    wanted = replace(router.desired, mates=[there, nowhere])
+
+    def unjoined(only: Sequence[str] | None = None) -> Mapping[str, str]:
+        return driver.converge(router.target, wanted, only=only).unjoined
+
+    assert "router-2" in unjoined()
+    eventually(lambda: set(unjoined()) == set(unjoined(only=[])) == {"router-2"})
+    begin = f"{nowhere.host}:{nowhere.port}: "
+    eventually(lambda: unjoined()["router-2"].startswith(f"{begin}[Errno 111] Connect call failed"))
 
 
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "hanging"])

@@ -38,9 +38,9 @@ _LONGEST_NAP_SECONDS = 1.0
 _PATIENT_AFTER = timedelta(seconds=20)
 _LONGEST_PAUSE_SECONDS = 60.0
 _LONGEST_WAITED_FOR = 200
-_NEARLY_REACHABLE_SECONDS = 5.0
 # A pass that fails once may have met a moment; one that fails again has met a mistake.
 _TOLD_AFTER_ATTEMPTS = 3
+_SOON_MENDED_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def _next_look(
     if not isinstance(outcome, Wait):
         # Jitter spreads the full passes of many spaces that were made together.
         settled = FULL_PASS_EVERY.total_seconds() * random.uniform(_EARLIEST, 1.0)
-        settled = min(settled, _until_reachable(loaded, now))
+        settled = min(settled, _until_mended(loaded, now))
         seconds = settled if isinstance(outcome, Done) else FAILED_DELAY_SECONDS
         return seconds, {"waiting_for": "", "waiting_since": None}
     space = loaded.space
@@ -175,13 +175,23 @@ def _next_look(
     }
 
 
-def _until_reachable(loaded: Work, now: datetime) -> float:
-    """Return the seconds until somebody asks again what leads there; infinite if all is well."""
-    if not loaded.endpoint_trouble:
-        return math.inf
-    known = [each for each in loaded.space.conditions if each["type"] == phases.REACHABLE]
-    since = datetime.fromisoformat(known[0]["since"]) if known else now
-    return max(_NEARLY_REACHABLE_SECONDS, (now - since).total_seconds() / 10)
+def _until_mended(loaded: Work, now: datetime) -> float:
+    """Return the seconds until somebody asks again of a trouble that is told apart from Ready.
+
+    Infinite without one. A tenth of the time it has lasted, for it may last.
+    """
+    troubles = {phases.REACHABLE: loaded.endpoint_trouble, phases.ROUTERS: loaded.unjoined}
+    begun = [_begun(loaded, kind, now) for kind, trouble in troubles.items() if trouble]
+    pauses = [(now - each).total_seconds() / 10 for each in begun]
+    return max(_SOON_MENDED_SECONDS, min(pauses, default=math.inf))
+
+
+def _begun(loaded: Work, kind: str, now: datetime) -> datetime:
+    """Return since when a condition says that something is wrong, as of the last pass."""
+    known = phases.find_condition(loaded.space.conditions, kind)
+    if known is None or known["status"] == "True":
+        return now
+    return datetime.fromisoformat(known["since"])
 
 
 def _back_off(space: AddressSpace, mine: Lease) -> None:

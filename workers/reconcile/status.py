@@ -14,8 +14,8 @@ from django.db.models import QuerySet
 
 from controlplane.core import operations, phases
 from controlplane.core.phases import Condition, Phase
-from plans import catalog
 from tenants.models import Address, AddressSpace, MessagingUser, SpaceSecret
+from workers.reconcile import meshing
 from workers.reconcile.outcome import Done, Outcome, Wait
 from workers.reconcile.work import Problem, Work
 
@@ -95,25 +95,10 @@ def _record_space(work: Work, ready: _Ready, steps: Sequence[StepState]) -> None
     if ready.ok:
         # The release that this pass went by: another one may have been asked for meanwhile.
         fields["observed_release_id"] = space.release_id
-    conditions = _with_certificate(work, _with_routers(work, fields["conditions"]))
+    conditions = _with_certificate(work, meshing.with_routers(work, fields["conditions"]))
     fields["conditions"] = _with_reachable(work, conditions)
     _save(space, fields)
     _end_or_show(_SPACE, space, ready, steps, None)
-
-
-def _with_routers(work: Work, conditions: list[Condition]) -> list[Condition]:
-    """Return the conditions with one that says whether the routers are as many as the plan's."""
-    wanted = catalog.space_plan_definition(work.space.space_plan).routers
-    others = [each for each in conditions if each["type"] != "Routers"]
-    if work.is_brokered or wanted == 1:
-        return others
-    condition = phases.build_condition(
-        "Routers", "True", "AsPlanned", f"There are {wanted} routers.", work.now
-    )
-    if not work.has_mesh:
-        message = f"The development router runs alone; the plan has {wanted} routers."
-        condition = phases.build_condition("Routers", "False", "OneOnly", message, work.now)
-    return phases.with_condition(conditions, condition)
 
 
 def _with_certificate(work: Work, conditions: list[Condition]) -> list[Condition]:

@@ -82,6 +82,7 @@ class Work:
     waiting: set[str] = field(default_factory=set)  # instances that may not restart yet
     held_back: set[str] = field(default_factory=set)  # those without all that is wanted of them
     certificate: CertificateState | None = None  # None: that of the space's authority, as ever
+    unjoined: Sequence[str] | None = None  # which routers do not reach which; None: not seen
     endpoint_trouble: str | None = None  # why nothing leads there from outside; None: not asked
 
     @property

@@ -4,7 +4,7 @@ from hypothesis import given
 
 from tests.unit.routers.desired_routers import addresses, desired
 from workers.messaging.routers import difference, entities
-from workers.messaging.routers.desired import OnBroker, RoutedAddress, Shape
+from workers.messaging.routers.desired import MateAt, OnBroker, RoutedAddress, Shape
 from workers.messaging.routers.entities import Entity
 
 QUEUE = RoutedAddress("orders", Shape.QUEUE, [OnBroker("broker-0")])
@@ -86,3 +86,19 @@ def test_a_holding_link_need_not_be_active() -> None:
     held[entities.AUTO_LINK][hold.name]["operStatus"] = "inactive"
 
     assert difference.find_problem(hold, held) == ""
+
+
+def test_a_mate_is_joined_by_success_alone() -> None:
+    mates = [MateAt(f"router-{ordinal}", "host", 5674) for ordinal in range(4)]
+    said = {"connectionStatus": "CONNECTING", "connectionMsg": "Connection Opened: dir=out"}
+    rows = {
+        "wp-mesh-router-0": {"connectionStatus": "SUCCESS", "connectionMsg": "Connection Opened"},
+        "wp-mesh-router-1": said,
+        "wp-mesh-router-2": {"connectionStatus": "FAILED", "connectionMsg": None},
+    }
+
+    assert difference.find_unjoined(mates, {entities.CONNECTOR: rows}) == {
+        "router-1": "host:5674: Connection Opened: dir=out",
+        "router-2": "host:5674: FAILED",
+        "router-3": "host:5674: it has no connector",
+    }

@@ -8,7 +8,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from workers.messaging.routers.entities import AUTO_LINK, LINK_ROUTE, ORDER, PREFIX, Entity
+from workers.messaging.routers.desired import MateAt
+from workers.messaging.routers.entities import (
+    AUTO_LINK,
+    CONNECTOR,
+    LINK_ROUTE,
+    ORDER,
+    PREFIX,
+    Entity,
+    mesh_connector_name,
+)
 
 Row = Mapping[str, Any]
 Held = Mapping[str, Mapping[str, Row]]  # kind -> name -> row
@@ -72,6 +81,22 @@ def find_problem(wanted: Entity, held: Held) -> str:
     if wanted.kind == LINK_ROUTE and row.get("operStatus") != "active":
         return f"{wanted.name}: {row.get('operStatus')}"
     return ""
+
+
+def find_unjoined(mates: Sequence[MateAt], held: Held) -> Mapping[str, str]:
+    """Return the mates that the router dials and has no connection to, with its own words.
+
+    ``SUCCESS`` alone is one: a mate that refuses the certificate shows as ``CONNECTING`` with a
+    friendly message (reference on Dispatch with Artemis, section on mutual TLS).
+    """
+    found: dict[str, str] = {}
+    for mate in mates:
+        row = held.get(CONNECTOR, {}).get(mesh_connector_name(mate.name), {})
+        status = row.get("connectionStatus")
+        if status != "SUCCESS":
+            words = row.get("connectionMsg") or status or "it has no connector"
+            found[mate.name] = f"{mate.host}:{mate.port}: {words}"
+    return found
 
 
 def _same(wanted: Any, shown: Any) -> bool:

@@ -54,11 +54,15 @@ _FEW = 200  # up to here single reads cost less than a table
 
 @dataclass(frozen=True)
 class Converged:
-    """``pending``: address -> why it does not work yet; "" is about the router itself."""
+    """``pending``: address -> why it does not work yet; "" is about the router itself.
+
+    ``unjoined``: mate that it dials and has no connection to -> why, in the router's words.
+    """
 
     pending: Mapping[str, str] = field(default_factory=dict)
     created: int = 0
     deleted: int = 0
+    unjoined: Mapping[str, str] = field(default_factory=dict)
 
 
 def find_life(target: ManagementTarget, *, dialect: Dialect = DISPATCH) -> str:
@@ -96,8 +100,9 @@ def converge(
         refusals = _apply(asking, steps)
         if not steps.is_empty:
             held = _read_all(asking) if len(wanted) > _FEW else _read_some(asking, wanted)
-    pending = _pending(wanted, held)
-    return Converged({**pending, **refusals}, len(steps.create), len(steps.delete))
+    pending = {**_pending(wanted, held), **refusals}
+    unjoined = difference.find_unjoined(router.mates, held)
+    return Converged(pending, len(steps.create), len(steps.delete), unjoined)
 
 
 def reattach(

@@ -98,6 +98,10 @@ def link_route_connector_name(broker: str) -> str:
     return f"{PREFIX}lr-{broker}"
 
 
+def mesh_connector_name(mate: str) -> str:
+    return f"{PREFIX}mesh-{mate}"
+
+
 def _connectors(broker: BrokerAt, leads: bool) -> Sequence[Entity]:
     names = [connector_name(broker.name)]
     if leads:
@@ -108,8 +112,8 @@ def _connectors(broker: BrokerAt, leads: bool) -> Sequence[Entity]:
 
 def _mesh_connector(mate: MateAt) -> Entity:
     """Return what joins two routers (Qpid Dispatch manual, "Connecting routers")."""
-    name = f"{PREFIX}mesh-{mate.name}"
-    return Entity(CONNECTOR, name, _dialed(mate.host, mate.port, "inter-router"))
+    attributes = _dialed(mate.host, mate.port, "inter-router")
+    return Entity(CONNECTOR, mesh_connector_name(mate.name), attributes)
 
 
 def _dialed(host: str, port: int, role: str) -> Mapping[str, Any]:

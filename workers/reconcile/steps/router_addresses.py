@@ -9,7 +9,8 @@ from collections.abc import Mapping
 
 import structlog
 
-from workers.reconcile import desired_routers, reaching
+from workers.messaging.routers.driver import Converged
+from workers.reconcile import desired_routers, meshing, reaching
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done, Outcome, Wait
 from workers.reconcile.work import Problem, Work
@@ -20,8 +21,12 @@ logger = structlog.get_logger(__name__)
 def ensure(work: Work, doors: Doors) -> Outcome:
     _refuse_clashes(work)
     pending: dict[str, str] = {}
+    unjoined: dict[str, Mapping[str, str]] = {}
     for name in desired_routers.list_up(work):
-        pending |= _converge(work, doors, name)
+        converged = _converge(work, doors, name)
+        pending |= converged.pending
+        unjoined[name] = converged.unjoined
+    work.unjoined = meshing.find_unjoined(work, unjoined)
     waiting = _cut_off(work, doors)
     if pending:
         address, reason = min(pending.items())
@@ -46,17 +51,16 @@ def forget_departed(work: Work, doors: Doors) -> Outcome:
     return Done()
 
 
-def _converge(work: Work, doors: Doors, name: str) -> Mapping[str, str]:
+def _converge(work: Work, doors: Doors, name: str) -> Converged:
     # A router that came with this change, or was on its way out before it, may hold anything.
     everything = work.full or work.space.generation > work.space.observed_generation
     changed = {desired_routers.routed(work, each).address for each in work.changed_addresses}
-    converged = doors.routers.converge(
+    return doors.routers.converge(
         reaching.router(work, doors, name),
         desired_routers.build(work, doors, name),
         leaving=desired_routers.list_leaving(work),
         only=None if everything else changed,
     )
-    return converged.pending
 
 
 def _repair_stuck(work: Work, doors: Doors) -> None:
