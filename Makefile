@@ -26,7 +26,7 @@ test: setup  ## Run every test, with branch coverage (ARGS="-m 'not stack'" choo
 	@.venv/bin/python -m controlplane.embedded.artifacts keycloak
 	@.venv/bin/python -m tests.kubernetes.server.build
 	@.venv/bin/python -m tests.charts.tools
-	@.venv/bin/python -m tests.kubernetes.cert_manager
+	@.venv/bin/python -m tests.kubernetes.definitions
 	@$(IN_ENV) pytest $(if $(ARGS),$(ARGS),$(ALL))
 	@$(if $(ARGS),,$(MAKE) -s cover)
 
@@ -59,7 +59,7 @@ images: setup  ## Build the container images and try them (root; about 8 min)
 test-kubernetes: setup  ## Run the tests of the Kubernetes adapter and the chart on a real API server
 	@.venv/bin/python -m tests.kubernetes.server.build
 	@.venv/bin/python -m tests.charts.tools
-	@.venv/bin/python -m tests.kubernetes.cert_manager
+	@.venv/bin/python -m tests.kubernetes.definitions
 	@$(IN_ENV) pytest tests/kubernetes tests/charts tests/unit/infra $(ARGS)
 
 test-s3: setup  ## Run the tests of a lakehouse in an object store, Spark too (fetches 700 MB once)

@@ -4,56 +4,36 @@ The definition is the one that cert-manager publishes in its Go module; its cont
 """
 
 import base64
-import shutil
-import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import yaml
 from kubernetes import client
 from kubernetes.client import ApiClient, ApiException
 
-from controlplane.embedded import artifacts
-from tests.kubernetes.server import build
+from tests.kubernetes import definitions
 from tests.signing import Signed, Signer
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.resources import CERTIFICATE, Manifest
 
-_MODULE = "github.com/cert-manager/cert-manager@v1.19.2"
-_DIGEST = "h1:jSprN1h5pgNDSl7HClAmIzXuTxic/5FXJ32kbQHqjlM="
-_FILE = "deploy/crds/cert-manager.io_certificates.yaml"
 _MISSING, _PATIENCE_SECONDS = 404, 30
-
-
-def definition() -> Path:
-    """Return the file that defines the kind, fetched into the cache once."""
-    version = _MODULE.rsplit("@", 1)[1]
-    place = artifacts.cache_dir() / f"cert-manager-{version}-certificates.yaml"
-    if not place.exists():
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="fetch-", dir=place.parent) as name:
-            source = build.download(_MODULE, _DIGEST, Path(name))
-            kept = shutil.copy(source / _FILE, Path(name) / place.name)
-            Path(kept).rename(place)
-    return place
 
 
 @contextmanager
 def installed(admin: ApiClient) -> Iterator[None]:
     """Have the API server know the kind meanwhile."""
-    definitions: Any = client.ApiextensionsV1Api(admin)
-    made = yaml.safe_load(definition().read_text())
-    definitions.create_custom_resource_definition(made)
+    api: Any = client.ApiextensionsV1Api(admin)
+    (file,) = definitions.fetch(definitions.CERT_MANAGER)
+    made = yaml.safe_load(file.read_text())
+    api.create_custom_resource_definition(made)
     try:
         _wait(admin, is_served=True)
         yield
     finally:
-        definitions.delete_custom_resource_definition(made["metadata"]["name"])
+        api.delete_custom_resource_definition(made["metadata"]["name"])
         _wait(admin, is_served=False)
 
 
@@ -109,7 +89,3 @@ def _wait(admin: ApiClient, *, is_served: bool) -> None:
     while (Api(admin)._request("GET", path)[0] != _MISSING) is not is_served:
         assert time.monotonic() < deadline
         time.sleep(0.1)
-
-
-if __name__ == "__main__":  # fetched before the tests, which need no network then
-    sys.stdout.write(f"{definition()}\n")

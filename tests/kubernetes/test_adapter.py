@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient, CoreV1Api
 
+from tests.kubernetes import foreign_kinds
 from tests.kubernetes.conftest import ROOM, CountingApi, broker
 from tests.kubernetes.node import Node
 from tests.waiting import eventually
@@ -27,6 +28,19 @@ EVERYTHING = {
     "Service": {"broker-0", "messaging"},
     "StatefulSet": {"broker-0"},
 }
+
+OUTSIDE = {"Ingress", "TLSRoute", "Route"}
+
+
+@pytest.fixture(scope="module")
+def with_foreign_kinds(admin: ApiClient) -> None:
+    foreign_kinds.make(admin)
+
+
+def choice_of(kind: EndpointKind) -> EndpointChoice:
+    return EndpointChoice(
+        kind, domain="mq.example.org", class_name="haproxy", gateway="edge/public"
+    )
 
 
 def run(infra: KubernetesInfra, namespace: Namespace) -> None:
@@ -233,11 +247,14 @@ def test_a_stray_policy_under_our_labels_is_removed(
     assert names(api, namespace) == EVERYTHING
 
 
+@pytest.mark.usefixtures("with_foreign_kinds")
 @pytest.mark.parametrize(
     ("kind", "host", "port", "outside"),
     [
         (EndpointKind.SERVICE, "messaging.{ns}.svc", 5671, None),
         (EndpointKind.INGRESS, "{ns}.mq.example.org", 443, "Ingress"),
+        (EndpointKind.GATEWAY, "{ns}.mq.example.org", 443, "TLSRoute"),
+        (EndpointKind.ROUTE, "{ns}.mq.example.org", 443, "Route"),
         (EndpointKind.NODE_PORT, "mq.example.org", None, None),
         (EndpointKind.LOAD_BALANCER, "{ns}.mq.example.org", 5671, None),
     ],
@@ -251,9 +268,8 @@ def test_an_endpoint_of_each_kind(
     port: int | None,
     outside: str | None,
 ) -> None:
-    choice = EndpointChoice(kind, domain="mq.example.org", class_name="haproxy")
     namespace = replace(namespace, name=f"wp-endpoint-{kind.value}")
-    infra = KubernetesInfra(api, replace(wanted_cluster, endpoint=choice))
+    infra = KubernetesInfra(api, replace(wanted_cluster, endpoint=choice_of(kind)))
     infra.ensure_namespace(namespace, ROOM)
 
     found = infra.ensure_endpoint(namespace, "broker-0")
@@ -263,12 +279,30 @@ def test_an_endpoint_of_each_kind(
     assert f"messaging.{namespace.name}.svc" in found.extra_names
     # nobody gives balancers addresses here
     assert bool(found.trouble) == (kind is EndpointKind.LOAD_BALANCER)
-    assert ("Ingress" in names(api, namespace)) == (outside == "Ingress")
+    assert OUTSIDE & names(api, namespace).keys() == ({outside} if outside else set())
     # another kind later leaves nothing of the former behind
     inside = KubernetesInfra(api, wanted_cluster)
     inside.ensure_namespace(namespace, ROOM)
     assert inside.ensure_endpoint(namespace, "broker-0").port == 5671
-    assert "Ingress" not in names(api, namespace)
+    assert not OUTSIDE & names(api, namespace).keys()
+
+
+@pytest.mark.usefixtures("with_foreign_kinds")
+@pytest.mark.parametrize("kind", EndpointKind)
+def test_an_endpoint_of_each_kind_is_settled(
+    counting: CountingApi, wanted_cluster: Cluster, namespace: Namespace, kind: EndpointKind
+) -> None:
+    """What the API adds of its own, defaults above all, is no reason to write again."""
+    namespace = replace(namespace, name=f"wp-settled-{kind.value}")
+    infra = KubernetesInfra(counting, replace(wanted_cluster, endpoint=choice_of(kind)))
+    infra.ensure_namespace(namespace, ROOM)
+    infra.ensure_endpoint(namespace, "broker-0")
+    counting.calls.clear()
+
+    infra.ensure_namespace(namespace, ROOM)
+    infra.ensure_endpoint(namespace, "broker-0")
+
+    assert [each for each in counting.calls if each[0] != "GET"] == []
 
 
 @pytest.mark.parametrize("kind", [EndpointKind.INGRESS, EndpointKind.LOAD_BALANCER])

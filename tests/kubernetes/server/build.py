@@ -25,7 +25,7 @@ _STAGING = f"v0.{VERSION.split('.', 1)[1]}"
 # Samples that nothing compiles and nobody publishes at this version: empty modules in their place.
 _SAMPLES = ("k8s.io/sample-cli-plugin", "k8s.io/sample-controller", "k8s.io/sample-apiserver")
 _STAMPED = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
-_OLDEST_GO = (1, 24)
+_OLDEST_GO = (1, 25)
 _SOURCE = Path(__file__).parent
 _GO_LOCK = _SOURCE.parents[2] / ".locks" / "go.txt"
 

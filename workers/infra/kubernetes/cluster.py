@@ -21,7 +21,7 @@ class EndpointKind(StrEnum):
     LOAD_BALANCER = "loadbalancer"
     NODE_PORT = "nodeport"
     INGRESS = "ingress"  # TLS passed through by SNI
-    GATEWAY = "gateway"  # Gateway API TLSRoute
+    GATEWAY = "gateway"  # TLSRoute, Gateway API 1.5 or newer
     ROUTE = "route"  # OpenShift
 
 

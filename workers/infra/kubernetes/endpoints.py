@@ -141,14 +141,15 @@ def ingress(cluster: Cluster, namespace: Namespace) -> Manifest:
 
 
 def tls_route(cluster: Cluster, namespace: Namespace) -> Manifest:
-    """Return a route of the Gateway API from the space's host to its service."""
+    """Return a route of the Gateway API from the space's host to its service.
+
+    Source: Gateway API 1.5, which serves TLSRoute as v1, and in its standard channel as nothing
+    else.
+    """
     owner, _, name = cluster.endpoint.gateway.partition("/")
     return {
         **_head(
-            "gateway.networking.k8s.io/v1alpha2",
-            "TLSRoute",
-            namespace,
-            cluster.endpoint.annotations,
+            "gateway.networking.k8s.io/v1", "TLSRoute", namespace, cluster.endpoint.annotations
         ),
         "spec": {
             "parentRefs": [{"namespace": owner, "name": name}],

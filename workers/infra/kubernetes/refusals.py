@@ -53,7 +53,7 @@ def why_not_made(said: str) -> str:
 def _judge(status: int, said: str) -> tuple[str, str, bool]:
     """Return the reason, what to do about it, and whether waiting can help."""
     if "could not find the requested resource" in said or "404 page not found" in said:
-        return "KindMissing", "the cluster does not know this kind: install what brings it.", False
+        return "KindMissing", _KIND_MISSING, False
     if "is being terminated" in said:
         return "NamespaceEnding", "its namespace is still ending.", True
     if "status unknown for quota" in said:
@@ -79,6 +79,10 @@ _UNTOLD = 0  # an event tells no status
 _PASSING = frozenset({"QuotaPending", "NamespaceEnding"})
 _BUSY = ("ClusterBusy", "the cluster's API is busy; Waypost tries again.", True)
 _OTHER = ("ClusterRefused", "the cluster refuses it: mend what it names.", False)
+_KIND_MISSING = (
+    "the cluster does not serve this kind in the version that Waypost uses: install what brings "
+    "it, or a newer release of that (docs/operate/install.md)."
+)
 _LABELS_MISSING = (
     "it does not carry Waypost's labels. If it is Waypost's, put app.kubernetes.io/part-of=waypost "
     "and app.kubernetes.io/managed-by=waypost back; if it is somebody else's, give that another "

@@ -102,7 +102,7 @@ INGRESS = Resource(
 )
 TLS_ROUTE = Resource(
     "TLSRoute",
-    "gateway.networking.k8s.io/v1alpha2",
+    "gateway.networking.k8s.io/v1",
     "tlsroutes",
     closed=frozenset({"/spec/parentRefs", "/spec/hostnames", "/spec/rules"}),
 )
