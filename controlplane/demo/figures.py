@@ -34,22 +34,26 @@ class Figure:
         )
 
 
-def write(page: Path, section: str, figures: Sequence[Figure]) -> None:
-    """Write the figures as a section of the page; the other sections stay."""
+def write(page: Path, section: str, figures: Sequence[Figure], note: str = "") -> None:
+    """Write the figures as a section of the page, what was measured as ``note`` before them.
+
+    The other sections stay.
+    """
     text = page.read_text() if page.exists() else _TITLE
     before, *sections = re.split(r"^## ", text, flags=re.M)
     kept = {each.partition("\n")[0]: each for each in sections}
-    kept[section] = f"{section}\n\n{_table(figures)}"
+    kept[section] = f"{section}\n\n{_table(figures, note)}"
     body = "\n".join(f"## {each.rstrip()}\n" for each in kept.values())
     page.write_text(f"{before if sections else _TITLE}\n{body}".replace("\n\n\n", "\n\n"))
 
 
-def _table(figures: Sequence[Figure]) -> str:
+def _table(figures: Sequence[Figure], note: str) -> str:
     rows = "\n".join(figure.row() for figure in figures)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
         f"Measured on {datetime.now(UTC):%Y-%m-%d} on {os.cpu_count()} cores and "
-        f"{memory:.0f} GiB with Python {platform.python_version()}.\n\n"
+        f"{memory:.0f} GiB with Python {platform.python_version()}."
+        f"{' ' if note else ''}{note}\n\n"
         "| What | Measured | Limit | Command |\n| --- | --- | --- | --- |\n"
         f"{rows}\n"
     )

@@ -1,14 +1,15 @@
 """Figures of the Kubernetes adapter and the reconcile loop on the test API server.
 
-Brokers answer at once here: what is measured is our own work, the database's and the API server's,
-all on this machine.
+Brokers and routers are in memory and answer at once: what is measured is our own work, the
+database's and the API server's, all on this machine.
 """
 
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,47 +26,62 @@ from tests.kubernetes.conftest import CountingApi
 from tests.kubernetes.node import Node
 from tests.kubernetes.server import build, cluster
 from tests.reconcile import rows
+from tests.reconcile.fake_routers import FakeRouter, FakeRouters, fake_routing
+from tests.reconcile.fakes import FakeBroker, FakeBrokers, FakeInfra
 from tests.unit.infra import places
 from tests.verification.conftest import RecordingMetering
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.cluster import Cluster
-from workers.messaging.brokers.driver import Converged
-from workers.messaging.certificates import KeyPair
+from workers.messaging.observed import ManagementTarget
 from workers.reconcile import loop
-from workers.reconcile.doors import Doors, Routing
+from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done, Wait
 
-_SPACES = 1000
-_CREATED = 200
 _PATIENCE_SECONDS = 900
 _WORKERS = 4  # passes at a time, as in one worker process
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance.md"
 _COMMAND = "make bench-kubernetes"
+_TYPES = ("brokered", "standard")
+_PER_TENANT = 5  # as its plan has room for
 
 
-class Answering:
-    """A broker driver whose brokers hold what they should, at once."""
+_NOTE = (
+    "Half of the spaces are standard, with a router and a broker, half are brokered; each has two "
+    "queues. Brokers and routers are in memory and answer at once."
+)
 
-    def find_life(self, _target: object) -> str:
-        return "life"
 
-    def converge(self, *_args: object, **_options: object) -> Converged:
-        return Converged({}, 0)
+@dataclass(frozen=True)
+class Counts:
+    """How many spaces there are besides the first of each type, and how many are timed at once."""
 
-    def cut_off(self, *_args: object, **_options: object) -> int:
-        return 0
+    spaces: int
+    created: int
 
-    def remove(self, _target: object, _addresses: Collection[str]) -> None:
-        return None
 
-    def list_strays(self, *_args: object) -> Sequence[str]:
-        return []
+class AnsweringBrokers(FakeBrokers):
+    """The broker driver over brokers in memory that are there whenever they are asked."""
 
-    def probe(self, *_args: object) -> float:
-        return 0.0
+    def __init__(self) -> None:
+        super().__init__(FakeInfra())
 
-    def probe_listener(self, *_args: object) -> None:
-        """Listen, as all of these do."""
+    def _at(self, target: ManagementTarget) -> FakeBroker:
+        return self.brokers.setdefault(_instance(target), FakeBroker())
+
+
+class AnsweringRouters(FakeRouters):
+    """The router driver over routers of that kind."""
+
+    def __init__(self) -> None:
+        super().__init__(FakeInfra(), lambda: datetime.now(UTC))
+
+    def _at(self, target: ManagementTarget) -> FakeRouter:
+        return self.routers.setdefault(_instance(target), FakeRouter())
+
+
+def _instance(target: ManagementTarget) -> tuple[str, str]:
+    name, namespace = target.host.split(".")[:2]
+    return namespace, name
 
 
 def _without_registry(place: Cluster) -> Cluster:
@@ -74,12 +90,32 @@ def _without_registry(place: Cluster) -> Cluster:
 
 
 class Bench:
-    """A cluster, and passes over spaces of brokers that answer at once."""
+    """A cluster, and passes over spaces of brokers and routers that answer at once."""
 
     def __init__(self, client: Any, folder: Path) -> None:
         self._client = client
         self._folder = folder
+        self._brokers = AnsweringBrokers()
+        self._routers = AnsweringRouters()
+        self._routing = fake_routing("qdrouterd")
         self.calls: list[tuple[str, str]] = []
+
+    def n_writes(self) -> int:
+        """Return how often the cluster was written to since ``calls`` began, and the engines."""
+        return (
+            sum(verb != "GET" for verb, _path in self.calls)
+            + self._brokers.writes
+            + self._routers.writes
+        )
+
+    def n_repeated(self) -> int:
+        """Return how many of ``calls`` asked for what had been asked for."""
+        return len(self.calls) - len(set(self.calls))
+
+    def forget(self) -> None:
+        """Begin to count anew."""
+        self.calls.clear()
+        self._brokers.writes = self._routers.writes = 0
 
     def settle(self, spaces: Sequence[str]) -> None:
         """Take each space through full passes until it is done, as the beat would: by rounds."""
@@ -102,12 +138,11 @@ class Bench:
     def _doors(self) -> Doors:
         api = CountingApi(self._client)
         api.calls = self.calls
-        brokers: Any = Answering()
         return Doors(
             infra=KubernetesInfra(api, _without_registry(places.cluster())),
-            brokers=brokers,
-            routers=brokers,
-            routing=Routing("qdrouterd", "127.0.0.1", 1, _no_standard_space),
+            brokers=self._brokers,
+            routers=self._routers,
+            routing=self._routing,
             metering=RecordingMetering(),
             clock=timezone.now,
             identities_dir=self._folder / "identities",
@@ -123,41 +158,44 @@ def measure(folder: Path) -> int:
         client = new_client(str(running.kubeconfig))
         with node.running(Node(new_client(str(running.kubeconfig)))):
             found = []
-            for figure in _figures(Bench(client, folder)):
+            for figure in figures(Bench(client, folder), Counts(spaces=1000, created=200)):
                 sys.stdout.write(figure.row() + "\n")
                 sys.stdout.flush()
                 found.append(figure)
-    page.write(_PAGE, "On Kubernetes", found)
+    page.write(_PAGE, "On Kubernetes", found, _NOTE)
     return int(any(figure.is_over for figure in found))
 
 
-def _figures(bench: Bench) -> Iterator[Figure]:
-    spaces = _make_rows(_SPACES)
-    seconds = _timed(lambda: bench.settle(spaces[:1]))
-    yield Figure("a space made, its pod ready", seconds, "s", 3, _COMMAND)
-    seconds = _timed(lambda: bench.settle(spaces[1 : _CREATED + 1]))
-    yield Figure("200 spaces made", seconds / 60, "min", 5, _COMMAND)
-    bench.settle(spaces[_CREATED + 1 :])
+def figures(bench: Bench, counts: Counts) -> Iterator[Figure]:
+    """Measure one figure after the other."""
+    brokered, standard, *spaces = make_spaces(counts.spaces + 2)
+    seconds = _timed(lambda: bench.settle([brokered]))
+    yield Figure("a brokered space made, its pod ready", seconds, "s", 3, _COMMAND)
+    seconds = _timed(lambda: bench.settle([standard]))
+    yield Figure("a standard space made, its pods ready", seconds, "s", 3, _COMMAND)
+    seconds = _timed(lambda: bench.settle(spaces[: counts.created]))
+    yield Figure(f"{counts.created} spaces made", seconds / 60, "min", 5, _COMMAND)
+    bench.settle(spaces[counts.created :])
     bench.settle(spaces)  # by now every pod has been told of its files
-    bench.calls.clear()
+    bench.forget()
     seconds = _timed(lambda: bench.settle(spaces))
-    yield Figure("full pass over 1,000 unchanged spaces", seconds / 60, "min", 3, _COMMAND)
-    writes = sum(verb != "GET" for verb, _path in bench.calls)
-    yield Figure("writes of that pass", writes, "", 0, _COMMAND)
-    repeated = len(bench.calls) - len(set(bench.calls))
-    yield Figure("calls of that pass made twice", repeated, "", 0, _COMMAND)
+    what = f"full pass over {counts.spaces:,} unchanged spaces"
+    yield Figure(what, seconds / 60, "min", 3, _COMMAND)
+    yield Figure("writes of that pass", bench.n_writes(), "", 0, _COMMAND)
+    yield Figure("calls of that pass made twice", bench.n_repeated(), "", 0, _COMMAND)
 
 
-def _make_rows(count: int) -> Sequence[str]:
-    found: list[str] = []
-    while len(found) < count:
-        tenant = rows.make_tenant()
-        found += [rows.make_space(tenant, f"space-{number}").id for number in range(5)]
-    return found[:count]
-
-
-def _no_standard_space(_now: object) -> KeyPair:
-    raise AssertionError("no standard space is measured")
+def make_spaces(count: int) -> Sequence[str]:
+    """Return the ids of new spaces, brokered and standard by turns, each with two queues."""
+    found = []
+    for number in range(count):
+        if number % _PER_TENANT == 0:
+            tenant = rows.make_tenant()
+        space = rows.make_space(tenant, f"space-{number}", _TYPES[number % len(_TYPES)])
+        for address in ("orders", "returns"):
+            rows.make_address(space, address)
+        found.append(space.id)
+    return found
 
 
 def _timed(act: Callable[[], None]) -> float:

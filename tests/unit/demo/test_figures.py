@@ -27,3 +27,14 @@ def test_a_section_is_replaced_and_the_others_stay(tmp_path: Path) -> None:
 def test_what_is_over_says_so() -> None:
     assert SLOW.row() == "| a thing | 3.0 s **over** | 2 s | `make bench` |"
     assert (SLOW.is_over, FAST.is_over) == (True, False)
+
+
+def test_a_note_says_what_was_measured(tmp_path: Path) -> None:
+    page = tmp_path / "performance.md"
+
+    figures.write(page, "One", [FAST], "Of small things.")
+    figures.write(page, "Two", [FAST])
+
+    one, two = page.read_text().split("## Two")
+    assert ". Of small things.\n\n| What |" in one
+    assert "small" not in two
