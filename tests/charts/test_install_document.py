@@ -32,6 +32,20 @@ def test_values_that_it_names_exist() -> None:
     assert {each for each in named if not is_value(each)} == set()
 
 
+def test_its_command_lists_every_image() -> None:
+    """A mirror is filled from that list."""
+    (pattern,) = re.findall(r"`helm template … \| grep -E '(.+)'`", PAGE)
+    text = rendered.template(rendered.TRIAL, "--set", "router.image.repository=r")
+    listed = " ".join(line for line in text.splitlines() if re.search(pattern, line))
+
+    images = set(re.findall(r"[\w./-]+:[\w.]+", listed))
+    described = rendered.find(list(yaml.safe_load_all(text)), "ConfigMap", "wp-cluster")
+    engines = yaml.safe_load(described["data"]["cluster.yaml"])["images"]
+
+    assert {engines["broker"], engines["router"]} <= images
+    assert len(images) == 6
+
+
 def test_its_values_render(tmp_path: Path) -> None:
     (example,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
     (tmp_path / "values.yaml").write_text(example)
