@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -125,8 +125,9 @@ def test_a_refused_address_is_not_printed() -> None:
     assert "topsecret" not in said
 
 
-def test_a_release_whose_name_no_service_can_have_is_refused() -> None:
-    ran = rendered.run("template", "9wp", str(CHART), *STORES)
+@pytest.mark.parametrize("name", ["9wp", "my.rel"])
+def test_a_release_whose_name_no_service_can_have_is_refused(name: str) -> None:
+    ran = rendered.run("template", name, str(CHART), *STORES)
 
     assert "must begin with a letter" in ran.stderr
 
@@ -184,6 +185,9 @@ def _bucket(*values: str) -> tuple[str, ...]:
         ((*STORES, "--set", "identity.user=null"), "missing property 'user'"),
         ((*STORES, "--set", "spaces.user=null"), "missing property 'user'"),
         ((*STORES, "--set", "image.digest=sha256:short"), "does not match pattern"),
+        ((*STORES, "--set", "imageRegistry=https://registry.example"), "does not match pattern"),
+        ((*STORES, "--set", "imageRegistry=registry.example/"), "does not match pattern"),
+        ((*STORES, "--set", "broker.image.registry=docker.io/"), "does not match pattern"),
         ((*STORES, "--set", "settings.PATH=/tmp"), "propertyName"),
         ((*STORES, "--set", "web.replicas=0"), "minimum"),
     ],
@@ -275,7 +279,8 @@ def test_the_worker_is_told_who_signs_and_reads_no_other_secret(
 
 
 def test_one_value_moves_every_image(tmp_path: Path) -> None:
-    moved = ("--set", "imageRegistry=registry.example/mirror,router.image.repository=r")
+    registry = "registry.example:5000/mirror"
+    moved = ("--set", f"imageRegistry={registry},router.image.repository=r")
     objects = rendered.objects(rendered.TRIAL, *moved, *_SPARK)
 
     named = {
@@ -287,7 +292,7 @@ def test_one_value_moves_every_image(tmp_path: Path) -> None:
     named |= set(re.findall(r"container\.image (\S+)", spark))
 
     assert len(named) == 6
-    assert all(each.startswith("registry.example/mirror/") for each in named)
+    assert all(each.startswith(f"{registry}/") for each in named)
 
 
 _SPARK = ("--set", "pipeline.spark=kubernetes,pipeline.runs=cronjob")
@@ -326,6 +331,26 @@ def test_the_portal_s_address_follows_from_how_it_is_exposed() -> None:
     assert exposed["WAYPOST_TRUSTED_PROXIES"] == "1"
     assert inside["WAYPOST_PUBLIC_URL"] == "http://localhost:8000"
     assert inside["WAYPOST_TRUSTED_PROXIES"] == "0"
+
+
+def test_the_portal_answers_at_the_host_that_is_exposed_and_at_its_public_url() -> None:
+    """A name that the ingress serves and the portal refuses is an answer 400."""
+    external = CHART / "ci" / "external-values.yaml"
+    objects = rendered.objects(external, "--set", "publicUrl=https://other.example.com")
+    held = rendered.find(objects, "ConfigMap", "wp-settings")["data"]
+
+    assert {"waypost.example.com", "other.example.com"} <= set(_allowed(objects))
+    assert set(held["WAYPOST_CSRF_TRUSTED_ORIGINS"].split(",")) == {
+        "https://waypost.example.com",
+        "https://other.example.com",
+    }
+    assert "" not in _allowed(rendered.objects())
+
+
+def _allowed(objects: Sequence[rendered.Object]) -> list[str]:
+    (web,) = rendered.pod_specs(objects)["Deployment/wp-web"]["containers"]
+    (hosts,) = [e["value"] for e in web["env"] if e["name"] == "WAYPOST_ALLOWED_HOSTS"]
+    return str(hosts).split(",")
 
 
 def test_without_a_router_image_only_brokered_spaces_are_offered() -> None:
