@@ -72,6 +72,52 @@ def test_other_platforms_get_them() -> None:
 
 
 @EACH
+def test_no_pod_is_evicted_for_its_logs(values: Path) -> None:
+    """A kubelet counts them towards the limit; OpenShift's keeps five files of up to 50 MiB."""
+    logs = 5 * 50
+    for name, spec in rendered.pod_specs(rendered.objects(values)).items():
+        scratch = [each["emptyDir"] for each in spec["volumes"] if "emptyDir" in each]
+        needed = logs + sum(_mebibytes(each["sizeLimit"]) for each in scratch)
+
+        for container in rendered.containers(spec):
+            assert _storage_limit(container) >= logs, (name, container["name"])
+        assert sum(map(_storage_limit, spec["containers"])) >= needed, name
+
+
+def _storage_limit(container: Object) -> int:
+    return _mebibytes(container["resources"]["limits"]["ephemeral-storage"])
+
+
+def _mebibytes(amount: str) -> int:
+    number, unit = int(amount[:-2]), amount[-2:]
+    return number * {"Mi": 1, "Gi": 1024}[unit]
+
+
+@EACH
+def test_an_unready_pod_does_not_hold_up_a_drain(values: Path) -> None:
+    """It serves nobody, and all are unready while PostgreSQL is away."""
+    budgets = [e for e in rendered.objects(values) if e["kind"] == "PodDisruptionBudget"]
+
+    assert {each["metadata"]["name"] for each in budgets} == {"wp-web", "wp-worker", "wp-auth"}
+    for each in budgets:
+        assert each["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
+
+
+def test_failed_migrations_stay_to_be_read_and_wait_long_for_a_database() -> None:
+    """Kubernetes ends a pod that restarts in place, with its logs, when the limit is reached.
+
+    Pods that are made anew come after 10 s, 20 s, 40 s and so on up to six minutes at least
+    (Kubernetes documentation, "Jobs").
+    """
+    (job,) = [each for each in rendered.objects() if _is_job(each)]
+
+    waits = [min(10 * 2**n, 360) for n in range(job["spec"]["backoffLimit"])]
+
+    assert job["spec"]["template"]["spec"]["restartPolicy"] == "Never"
+    assert 40 * 60 < sum(waits) < 80 * 60
+
+
+@EACH
 def test_names_are_given_in_one_place(values: Path) -> None:
     names = [f"{e['kind']}/{e['metadata']['name']}" for e in rendered.objects(values)]
 

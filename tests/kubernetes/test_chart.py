@@ -164,6 +164,29 @@ def test_every_pod_is_let_in_by_pod_security(
     )
 
 
+def test_a_node_is_drained_while_no_portal_is_ready(
+    kubeconfig: Path, installed: str, admin: ApiClient, fake_node: Node
+) -> None:
+    """As when PostgreSQL is away: the budget would refuse each eviction."""
+    core: Any = client.CoreV1Api(admin)
+    two = "web.replicas=2,web.autoscaling.enabled=false"
+    chart.install(kubeconfig, RELEASE, NAMESPACE, "--set", two)
+
+    def portals() -> list[Any]:
+        chosen = "app.kubernetes.io/component=web"
+        found = core.list_namespaced_pod(NAMESPACE, label_selector=chosen).items
+        return [each for each in found if each.status.phase == "Running"]
+
+    eventually(lambda: len(portals()) == 2)
+    for pod in portals():
+        fake_node.withheld.add(pod.metadata.name)
+        fake_node.report(pod, ready=False)
+    name = portals()[0].metadata.name
+    core.create_namespaced_pod_eviction(name, NAMESPACE, {"metadata": {"name": name}})
+
+    eventually(lambda: name not in [each.metadata.name for each in portals()])
+
+
 def _versions(admin: ApiClient) -> dict[str, int]:
     """Return the generation of every workload; it rises with each change of its spec."""
     apps: Any = client.AppsV1Api(admin)
