@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -212,6 +213,27 @@ def test_policies_open_these_ways_and_no_others() -> None:
 
     from_outside = {("router", "web", 8000), ("broker", "web", 8000)}
     assert open_ways == WAYS | from_outside
+
+
+def test_names_are_asked_of_a_cache_in_the_host_s_network_where_values_say_so() -> None:
+    """No selector of pods names it: NodeLocal DNSCache."""
+    named = ("--set", "dns.cidrs={169.254.20.10/32}")
+    host = {"kubernetes.io/metadata.name": "kube-system"}
+    cache = Pod("cache", "kube-system", {}, host, "169.254.20.10")
+
+    def asks(port: int, address: str, *options: str) -> bool:
+        rules = [
+            _placed(each)
+            for each in rendered.objects(rendered.TRIAL, *options)
+            if each["kind"] == "NetworkPolicy"
+        ]
+        target = replace(cache, address=address)
+        return policies.allows(rules, component("web"), target, port, "UDP")
+
+    assert asks(53, cache.address, *named)
+    assert not asks(53, cache.address)
+    assert not asks(53, "169.254.20.11", *named)
+    assert not asks(54, cache.address, *named)
 
 
 @pytest.mark.parametrize(("scrapes", "through"), [("metrics", True), ("", False)])

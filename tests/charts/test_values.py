@@ -188,6 +188,7 @@ def _bucket(*values: str) -> tuple[str, ...]:
         ((*STORES, "--set", "imageRegistry=https://registry.example"), "does not match pattern"),
         ((*STORES, "--set", "imageRegistry=registry.example/"), "does not match pattern"),
         ((*STORES, "--set", "broker.image.registry=docker.io/"), "does not match pattern"),
+        ((*STORES, "--set", "dns.cidrs={169.254.20.10}"), "does not match pattern"),
         ((*STORES, "--set", "settings.PATH=/tmp"), "propertyName"),
         ((*STORES, "--set", "web.replicas=0"), "minimum"),
     ],
@@ -232,6 +233,12 @@ def test_openshift_assigns_users_and_has_its_own_names(tmp_path: Path) -> None:
     assert found.dns.namespace == "openshift-dns"
     assert tuple(found.dns_ports) == (5353,)
     assert found.endpoint == EndpointChoice(EndpointKind.ROUTE, "apps.example.com")
+
+
+def test_the_worker_is_told_where_else_names_are_asked(tmp_path: Path) -> None:
+    found = described(rendered.TRIAL, tmp_path, "--set", "dns.cidrs={169.254.20.10/32,fd00::a/128}")
+
+    assert tuple(found.dns_cidrs) == ("169.254.20.10/32", "fd00::a/128")
 
 
 @pytest.mark.parametrize("kind", list(EndpointKind))

@@ -6,6 +6,7 @@ open in it; otherwise the union of the rules of those that select it holds; both
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 Labels = Mapping[str, str]
@@ -20,6 +21,7 @@ class Pod:
     namespace: str
     labels: Labels
     namespace_labels: Labels
+    address: str = ""  # no selector names a pod of the host's network; a block of addresses may
 
 
 def allows(policies: Sequence[Object], source: Pod, target: Pod, port: int, protocol: str) -> bool:
@@ -68,7 +70,8 @@ def _names_peer(peers: Iterable[Object] | None, home: str, peer: Pod) -> bool:
 
 def _is_peer(named: Object, home: str, peer: Pod) -> bool:
     if "ipBlock" in named:
-        raise NotImplementedError("no policy of ours names addresses")
+        (cidr,) = named["ipBlock"].values()  # no policy of ours excepts any
+        return bool(peer.address) and ip_address(peer.address) in ip_network(cidr)
     if "namespaceSelector" in named:
         is_there = _selects(named["namespaceSelector"], peer.namespace_labels)
     else:

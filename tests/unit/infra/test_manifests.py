@@ -82,6 +82,18 @@ def test_only_cold_files_are_in_the_template() -> None:
     assert template() != template(**{"login.config": "other"})
 
 
+def test_routers_ask_for_names_at_addresses_too() -> None:
+    cached = replace(cluster(), dns_cidrs=("169.254.20.10/32",))
+    policies = isolation.network_policies(cached, SPACE, ROOM)
+
+    (names,) = [each["spec"] for each in policies if each["metadata"]["name"] == "names"]
+    (rule,) = names["egress"]
+
+    assert [set(each) for each in rule["to"]] == [{"namespaceSelector", "podSelector"}, {"ipBlock"}]
+    assert rule["to"][1] == {"ipBlock": {"cidr": "169.254.20.10/32"}}
+    assert [each["port"] for each in rule["ports"]] == [53, 53]
+
+
 def _model(manifest: Manifest) -> str | None:
     """Return the name of the client's model, None for kinds that the client does not know."""
     group, _, version = manifest["apiVersion"].rpartition("/")

@@ -118,6 +118,8 @@ class Cluster:
     """Everything that builders need to know of the place. Paths are those inside the images.
 
     ``installation`` tells this installation from others in the cluster; a label's value.
+    ``dns_cidrs`` are asked for names beside the pods of ``dns``: no policy can name a pod of the
+    host's network.
     """
 
     installation: str
@@ -131,6 +133,7 @@ class Cluster:
     auth_service: Pods
     auth_port: int
     dns: Pods = Pods("kube-system", {"k8s-app": "kube-dns"})
+    dns_cidrs: Sequence[str] = ()
     dns_ports: Sequence[int] = (53,)
     endpoint: EndpointChoice = EndpointChoice()
     identity: Identity = Identity()

@@ -208,6 +208,7 @@ def _ways_of_routers(cluster: Cluster) -> dict[str, tuple[_Rule, _Rules]]:
         for port in cluster.dns_ports
         for protocol in ("UDP", "TCP")
     ]
+    resolvers = [_pods(cluster.dns), *({"ipBlock": {"cidr": each}} for each in cluster.dns_cidrs)]
     return {
         "brokers-from-routers": (
             broker,
@@ -219,7 +220,7 @@ def _ways_of_routers(cluster: Cluster) -> dict[str, tuple[_Rule, _Rules]]:
             router,
             {"egress": [_to(_pods(cluster.auth_service), _ports(cluster.auth_port))]},
         ),
-        "names": (router, {"egress": [_to(_pods(cluster.dns), names)]}),
+        "names": (router, {"egress": [{"to": resolvers, "ports": names}]}),
     }
 
 
