@@ -116,6 +116,52 @@ def test_an_upgrade_replaces_what_changed_and_nothing_else(
     assert between(same, changed) == {"web", "worker", "metering", "beat", "auth"}
 
 
+def test_an_upgrade_takes_back_what_was_scaled_by_hand(
+    installed: str, kubeconfig: Path, admin: ApiClient
+) -> None:
+    """As docs/operate/upgrade.md says; Helm 4 stops at a number that another has set."""
+    apps: Any = client.AppsV1Api(admin)
+    is_helm_3 = rendered.run("version", "--short").stdout.startswith("v3")
+
+    def scale(component: str, replicas: int) -> None:
+        name = f"deployment/{RELEASE}-{component}"
+        command = [tools.kubectl(), "-n", NAMESPACE, "scale", name, f"--replicas={replicas}"]
+        subprocess.run(command, check=True, env={**os.environ, "KUBECONFIG": str(kubeconfig)})
+
+    def replicas(component: str) -> int:
+        found = apps.read_namespaced_deployment(f"{RELEASE}-{component}", NAMESPACE)
+        return int(found.spec.replicas)
+
+    scale("beat", 0)
+    chart.install(kubeconfig, RELEASE, NAMESPACE)
+    back = replicas("beat")
+    scale("worker", 3)
+    chart.install(kubeconfig, RELEASE, NAMESPACE, *([] if is_helm_3 else ["--force-conflicts"]))
+
+    assert (back, replicas("worker")) == (1, 1)
+
+
+def test_after_a_rollback_of_helm_an_upgrade_makes_workers_the_newest(
+    installed: str, kubeconfig: Path, admin: ApiClient
+) -> None:
+    """A worker of a lower revision than was rolled out before leaves the fleet alone."""
+    apps: Any = client.AppsV1Api(admin)
+
+    def revision() -> int:
+        worker = apps.read_namespaced_deployment(f"{RELEASE}-worker", NAMESPACE)
+        (container,) = worker.spec.template.spec.containers
+        (found,) = [each.value for each in container.env if each.name == "WAYPOST_REVISION"]
+        return int(found)
+
+    chart.install(kubeconfig, RELEASE, NAMESPACE)
+    newest = revision()
+    chart.helm(kubeconfig, "rollback", RELEASE, "1", "-n", NAMESPACE)
+    rolled_back = revision()
+    chart.install(kubeconfig, RELEASE, NAMESPACE)
+
+    assert rolled_back < newest < revision()
+
+
 def test_each_upgrade_runs_the_migration_anew(
     installed: str, kubeconfig: Path, admin: ApiClient
 ) -> None:
