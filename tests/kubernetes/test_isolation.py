@@ -1,29 +1,37 @@
 """No space reaches another one: what the API server admitted, over all pairs of pods."""
 
+import base64
 import itertools
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 from kubernetes.client import ApiClient, ApiException, CoreV1Api
 
+from tenants.actions.addresses import AddressSettings
+from tenants.models import AddressSpace
 from tests.kubernetes import policies
-from tests.kubernetes.conftest import ROOM, WITH_ROUTERS, broker
+from tests.kubernetes.conftest import ROOM
 from tests.kubernetes.node import Node
 from tests.kubernetes.policies import Pod
-from tests.waiting import eventually
+from tests.kubernetes.test_rollouts import Site
+from tests.reconcile import rows
+from tests.reconcile.test_counts import want_routers
 from workers.infra import names
-from workers.infra.base import InstanceSpec, Kind, Namespace
+from workers.infra.base import Namespace
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
+from workers.infra.kubernetes.cluster import Cluster
+from workers.infra.kubernetes.resources import Manifest
+from workers.reconcile.outcome import Done
 
-STANDARD_A = Namespace("wp-isolated-a", "ten_a", "spc_a")
-STANDARD_B = Namespace("wp-isolated-b", "ten_b", "spc_b")
-BROKERED_A = Namespace("wp-isolated-c", "ten_a", "spc_c")
-SPACES = (STANDARD_A, STANDARD_B, BROKERED_A)
+pytestmark = pytest.mark.django_db
+
 PORTS = [("TCP", port) for port in (53, 443, 5671, 5672, 5673, 5674, 8080, 8161)] + [("UDP", 53)]
 
 
@@ -59,54 +67,84 @@ BETWEEN = {
 
 
 @dataclass(frozen=True)
+class Made:
+    """A space that the reconcile loop made; ``mark`` is in every name that its tenant chose."""
+
+    space: AddressSpace
+    namespace: str
+    mark: str
+
+    @property
+    def words(self) -> set[str]:
+        """Return what only objects of this space may say."""
+        return {self.namespace, self.space.id, self.mark}
+
+
+@dataclass(frozen=True)
 class Admitted:
-    """What the cluster holds after a pass over each space."""
+    """What the cluster holds after a pass over each space; ``types`` by namespace."""
 
     pods: Sequence[Pod]
     policies: Sequence[dict[str, Any]]
+    types: Mapping[str, str]
 
 
-def router(namespace: Namespace) -> InstanceSpec:
-    files = {"router.json": "[]", "server.key": "k"}
-    return replace(broker(namespace), kind=Kind.ROUTER, name="router-0", files=files)
+def fill(space: AddressSpace, mark: str) -> None:
+    """Give the space everything that a tenant writes."""
+    rows.make_address(space, f"{mark}-dead")
+    dead = f"{mark}-dead" if space.type == "brokered" else ""
+    rows.make_address(space, f"{mark}/orders", settings=AddressSettings(dead_letter=dead))
+    rows.make_address(space, f"{mark}-news", "topic")
+    topic = AddressSettings(topic=f"{mark}-news")
+    rows.make_address(space, f"{mark}-reader", "subscription", topic)
+    if space.type == "standard":
+        want_routers(space, 2)
+        rows.make_address(space, f"{mark}-calls", "anycast")
+    rows.make_user(space, f"{mark}-alice", (f"{mark}/#", "send recv"))
 
 
 @pytest.fixture
-def admitted(infra: KubernetesInfra, api: Api, fake_node: Node) -> Admitted:
-    for space in SPACES:
-        room = ROOM if space is BROKERED_A else WITH_ROUTERS
-        infra.ensure_namespace(space, room)
-        infra.ensure_instance(broker(space))
-        if room.routers:
-            infra.ensure_instance(router(space))
-            infra.ensure_instance(replace(router(space), name="router-1"))
-        infra.ensure_endpoint(space, "broker-0" if space is BROKERED_A else "router-0")
-    eventually(
-        lambda: all(each.running for space in SPACES for each in infra.list_instances(space))
-    )
-    pods = [pod for space in SPACES for pod in _pods(api, space)]
-    found = [
-        policy for space in SPACES for policy in api.list(resources.NETWORK_POLICY, space.name, {})
-    ]
-    return Admitted([*pods, *OTHERS], found)
+def made(api: Api, wanted_cluster: Cluster, fake_node: Node, tmp_path: Path) -> Sequence[Made]:
+    """Two spaces of one tenant, one of each type, and one of another tenant."""
+    one, another = rows.make_tenant(), rows.make_tenant()
+    spaces = {
+        "acorn": rows.make_space(one, "apples", kind="standard"),
+        "beech": rows.make_space(another, "bananas", kind="standard"),
+        "cedar": rows.make_space(one, "cherries", kind="brokered"),
+    }
+    found = []
+    for mark, space in spaces.items():
+        fill(space, mark)
+        site = Site(api, wanted_cluster, tmp_path, space)
+        assert isinstance(site.reconcile(), Done), space.conditions
+        found.append(Made(space, site.namespace, mark))
+    return found
 
 
-def _pods(api: Api, space: Namespace) -> Iterator[Pod]:
-    held = api.find(resources.NAMESPACE, None, space.name)
+@pytest.fixture
+def admitted(made: Sequence[Made], api: Api) -> Admitted:
+    found = [each.namespace for each in made]
+    pods = [pod for each in found for pod in _pods(api, each)]
+    rules = [rule for each in found for rule in api.list(resources.NETWORK_POLICY, each, {})]
+    types = {each.namespace: each.space.type for each in made}
+    return Admitted([*pods, *OTHERS], rules, types)
+
+
+def _pods(api: Api, namespace: str) -> Iterator[Pod]:
+    held = api.find(resources.NAMESPACE, None, namespace)
     assert held is not None
-    for each in api.list(resources.POD, space.name, {}):
+    for each in api.list(resources.POD, namespace, {}):
         metadata = each["metadata"]
-        yield Pod(metadata["name"], space.name, metadata["labels"], held["metadata"]["labels"])
+        yield Pod(metadata["name"], namespace, metadata["labels"], held["metadata"]["labels"])
 
 
 def _role(pod: Pod) -> str:
     return pod.labels.get(COMPONENT, pod.name)
 
 
-def _may(source: Pod, target: Pod, protocol: str, port: int) -> bool:
+def _may(types: Mapping[str, str], source: Pod, target: Pod, protocol: str, port: int) -> bool:
     """Return what the design says, in words of roles (docs/kubernetes.md)."""
-    spaces = {each.name for each in SPACES}
-    from_space, to_space = source.namespace in spaces, target.namespace in spaces
+    from_space, to_space = source.namespace in types, target.namespace in types
     if not from_space and not to_space:
         return True  # none of our business
     if not to_space:
@@ -116,7 +154,8 @@ def _may(source: Pod, target: Pod, protocol: str, port: int) -> bool:
     if protocol != "TCP":
         return False
     if not from_space:
-        is_public = _role(target) == ("broker" if target.namespace == BROKERED_A.name else "router")
+        is_brokered = types[target.namespace] == "brokered"
+        is_public = _role(target) == ("broker" if is_brokered else "router")
         is_worker = source.name == "worker" and (source.name, _role(target), port) in BETWEEN
         return is_worker or (is_public and port == 5671)
     is_same = source.namespace == target.namespace
@@ -125,41 +164,82 @@ def _may(source: Pod, target: Pod, protocol: str, port: int) -> bool:
 
 def test_every_pair_of_pods_may_what_the_design_says(admitted: Admitted) -> None:
     wrong = []
-    allowed = 0
+    allowed = set()
     for source, target in itertools.permutations(admitted.pods, 2):
         for protocol, port in PORTS:
             may = policies.allows(admitted.policies, source, target, port, protocol)
-            allowed += may
-            if may != _may(source, target, protocol, port):
+            if may:
+                allowed.add((_role(source), _role(target), port))
+            if may != _may(admitted.types, source, target, protocol, port):
                 wrong.append((source.name, source.namespace, target.name, target.namespace, port))
 
     assert wrong == []
-    assert allowed > 0
+    assert allowed > BETWEEN
 
 
-def test_a_pod_that_breaks_out_is_not_admitted(admitted: Admitted, admin: ApiClient) -> None:
+def test_a_pod_that_breaks_out_is_not_admitted(
+    infra: KubernetesInfra, namespace: Namespace, admin: ApiClient
+) -> None:
+    infra.ensure_namespace(namespace, ROOM)
     core: Any = CoreV1Api(admin)
     container = {"name": "x", "image": "x"}
     pod = {"metadata": {"name": "x"}, "spec": {"hostNetwork": True, "containers": [container]}}
 
     with pytest.raises(ApiException) as refused:
-        core.create_namespaced_pod(STANDARD_A.name, pod)
+        core.create_namespaced_pod(namespace.name, pod)
 
     assert refused.value.status == 403
     assert "violates PodSecurity" in str(refused.value.body)
 
 
-def test_no_object_names_another_space(admitted: Admitted, api: Api) -> None:
-    for space in SPACES:
-        foreign = [each for each in SPACES if each != space]
-        for resource in resources.APPLIED:
-            if not resource.namespaced:
-                continue
-            for each in api.list(resource, space.name, {}):
-                text = json.dumps({**each, "status": None})
-                for other in foreign:
-                    assert other.name not in text
-                    assert other.space_id not in text
+_KINDS = (*resources.APPLIED, resources.POD, resources.VOLUME_CLAIM)
+_PEM = re.compile(r"-----BEGIN [A-Z ]+-----\s([^-]+)-----END")
+
+
+def test_no_object_names_another_space(made: Sequence[Made], api: Api) -> None:
+    tenants = {each.space.tenant_id for each in made}
+    for own in made:
+        foreign = tenants - {own.space.tenant_id}
+        foreign |= {word for other in made if other is not own for word in other.words}
+        objects = [readable(each) for each in held(api, own.namespace)]
+
+        for each in objects:
+            text = json.dumps(each)
+            said = [word for word in foreign if word in text]
+            assert said == [], f"{each['kind']} {resources.name_of(each)}"
+
+        # What was searched is what engines read: files, certificates and secrets say their own.
+        files = json.dumps([each["data"] for each in objects])
+        secrets = json.dumps([each["data"] for each in objects if is_secret(each)])
+        assert [word for word in own.words if word not in files] == []
+        assert "PRIVATE KEY" in secrets
+        assert (f"{own.mark}-alice" in secrets) == (own.space.type == "brokered")
+    assert len(tenants) == 2
+
+
+def held(api: Api, namespace: str) -> Sequence[Manifest]:
+    """Return everything in the namespace, whoever made it, and the namespace."""
+    one = api.find(resources.NAMESPACE, None, namespace)
+    assert one is not None
+    found = [each for kind in _KINDS if kind.namespaced for each in api.list(kind, namespace, {})]
+    return [one, *found]
+
+
+def is_secret(manifest: Manifest) -> bool:
+    return bool(manifest["kind"] == "Secret")
+
+
+def readable(manifest: Manifest) -> Manifest:
+    """Return the object with its data as text, and beside each file what its PEM blocks hold."""
+    texts = dict(manifest.get("data") or {})
+    if is_secret(manifest):
+        texts = {name: base64.b64decode(text).decode() for name, text in texts.items()}
+    # Names are plain text in DER (X.690: IA5String, UTF8String).
+    inside = {
+        name: [base64.b64decode(each).decode("latin-1") for each in _PEM.findall(text)]
+        for name, text in texts.items()
+    }
+    return {**manifest, "data": [texts, inside]}
 
 
 def test_hostile_words_reach_no_name_and_no_label() -> None:

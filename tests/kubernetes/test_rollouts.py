@@ -14,7 +14,7 @@ from tenants.models import AddressSpace, Broker
 from tests.kubernetes.conftest import ROOM, broker
 from tests.kubernetes.node import Node
 from tests.reconcile import rows
-from tests.reconcile.fake_routers import fake_routing
+from tests.reconcile.fake_routers import FakeRouter, FakeRouters, fake_routing
 from tests.reconcile.fakes import FakeBroker, FakeBrokers, FakeInfra, FakeMetering
 from tests.waiting import eventually
 from workers.infra.base import Kind, Namespace
@@ -54,16 +54,32 @@ class PodBrokers(FakeBrokers):
         return self.brokers.setdefault((namespace, name), FakeBroker())
 
 
-class Site:
-    """A space of brokers on the test API server, and what is done to it."""
+class PodRouters(FakeRouters):
+    """The router driver over routers that are there while their pod is ready."""
 
-    def __init__(self, api: Api, cluster: Cluster, folder: Path) -> None:
+    def __init__(self, api: Api) -> None:
+        super().__init__(FakeInfra(), timezone.now)
+        self._api = api
+
+    def _at(self, target: ManagementTarget) -> FakeRouter:
+        name, namespace = target.host.split(".")[:2]
+        if not is_ready(self._api, namespace, name):
+            raise Unreachable("nobody there")
+        return self.routers.setdefault((namespace, name), FakeRouter())
+
+
+class Site:
+    """A space on the test API server, and what is done to it. None is given: one of two brokers."""
+
+    def __init__(
+        self, api: Api, cluster: Cluster, folder: Path, space: AddressSpace | None = None
+    ) -> None:
         self.api = api
         self.cluster = cluster
         self._folder = folder
         self._brokers = PodBrokers(api)
-        self.space = rows.make_space(rows.make_tenant())
-        Broker.objects.create(space=self.space, ordinal=1)
+        self._routers = PodRouters(api)
+        self.space = space or _of_two_brokers()
 
     @property
     def infra(self) -> KubernetesInfra:
@@ -73,8 +89,8 @@ class Site:
         doors = Doors(
             infra=self.infra,
             brokers=self._brokers,
-            routers=None,  # type: ignore[arg-type]
-            routing=fake_routing(),
+            routers=self._routers,
+            routing=fake_routing("qdrouterd"),
             metering=FakeMetering(),
             clock=timezone.now,
             identities_dir=self._folder,
@@ -113,6 +129,12 @@ class Site:
     @property
     def ready(self) -> dict[str, str]:
         return next(each for each in self.space.conditions if each["type"] == "Ready")
+
+
+def _of_two_brokers() -> AddressSpace:
+    space = rows.make_space(rows.make_tenant())
+    Broker.objects.create(space=space, ordinal=1)
+    return space
 
 
 @pytest.fixture
