@@ -63,7 +63,9 @@ def render(broker: DesiredBroker, place: Place) -> str:
     _add_addresses(core, broker)
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode")
-    return text.replace("$", "&#36;").replace(_BOOT, _BOOT_PROPERTY) + "\n"
+    text = text.replace("$", "&#36;")
+    # The element, for no other text can hold its brackets: an address may have the same name.
+    return text.replace(f"<name>{_BOOT}</name>", f"<name>{_BOOT_PROPERTY}</name>") + "\n"
 
 
 def address_settings(limits: Limits, holds: Holds) -> Mapping[str, str]:
