@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from plans import catalog
 from tenants.models import Address, AddressType, MessagingUser, Placement
 from workers.infra.base import InstanceSpec, Kind, Layout
+from workers.messaging.brokers import desired as brokers
 from workers.messaging.routers import config, entities
 from workers.messaging.routers.desired import (
     AuthServiceAt,
@@ -81,9 +82,17 @@ def spec(work: Work, router: DesiredRouter, layout: Layout, engine: str) -> Inst
 
 
 def list_addresses(work: Work) -> Sequence[RoutedAddress]:
-    """Return the addresses that routers carry, oldest first: of two alike the older one stays."""
+    """Return the addresses that routers carry, oldest first: of two alike the older one stays.
+
+    Without those that no broker can carry, which the files must not name either: they are rendered
+    before a step tells of the problem.
+    """
     rows = sorted(work.wanted_addresses, key=lambda each: (each.created_at, each.id))
-    return [routed(work, each) for each in rows if each.id not in work.problems]
+    return [
+        routed(work, each)
+        for each in rows
+        if each.id not in work.problems and brokers.is_possible(each.address)
+    ]
 
 
 def list_leaving(work: Work) -> Sequence[RoutedAddress]:
