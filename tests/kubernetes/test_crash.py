@@ -1,104 +1,226 @@
-"""Killed after any write to the cluster, the next pass ends in the same state."""
+"""Killed after any write to the cluster, the passes after it end as an undisturbed worker's."""
 
-import contextlib
+import base64
+import json
+import re
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
 from kubernetes.client import ApiClient
 
-from tests.kubernetes.conftest import WITH_ROUTERS, CountingApi, broker
+from controlplane.core.audit import SYSTEM
+from tenants.actions import address_spaces
+from tenants.models import AddressSpace, MessagingUser
 from tests.kubernetes.node import Node
+from tests.kubernetes.test_rollouts import Site
+from tests.reconcile import rows
+from tests.reconcile.test_counts import want_routers
 from tests.waiting import eventually
-from workers.infra.base import Namespace
-from workers.infra.kubernetes import labels, resources
-from workers.infra.kubernetes.adapter import KubernetesInfra
-from workers.infra.kubernetes.api import Api
+from workers.infra import names
+from workers.infra.kubernetes import difference, instances, labels, resources
+from workers.infra.kubernetes.api import FIELD_MANAGER, Api
 from workers.infra.kubernetes.cluster import Cluster
+from workers.infra.kubernetes.resources import Manifest
+from workers.reconcile.outcome import Done, Failed, Outcome
 
-_MOST_WRITES = 60
-UNDISTURBED = Namespace("wp-killed", "ten_1", "spc_1")
+pytestmark = pytest.mark.django_db
+
+# A worker dies after this many writes that nobody made before it; 0: never. One by one covers the
+# state after every write in a few seconds, for no space is made anew for each. The other stride is
+# for passes that go on over several writes after a death.
+STRIDES = (0, 1, 7)
+_KINDS = (*resources.APPLIED, resources.VOLUME_CLAIM)
+_MADE_BY_THE_API = ("uid", "resourceVersion", "creationTimestamp")
+_DIGESTS = (difference.DIGEST, instances.RESTART)
+_PEM = re.compile(r"-----BEGIN ([A-Z ]+)-----[^-]+-----END [A-Z ]+-----\n?")
 
 
 class Killed(BaseException):
     """Nobody catches it, as nobody catches SIGKILL."""
 
 
-class KillingApi(CountingApi):
-    """Dies right after the write number ``after``."""
+class KillingApi(Api):
+    """Dies right after every so many writes that are new: of another object, or other content."""
 
-    after = _MOST_WRITES
-    writes = 0
+    def __init__(self, client: ApiClient, stride: int) -> None:
+        super().__init__(client)
+        self._stride = stride
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget what was written."""
+        self.new: list[tuple[str, str, str]] = []
+        self.writes = 0
 
     def _request(self, method: str, path: str, *args: Any, **options: Any) -> tuple[int, Any]:
         answer = super()._request(method, path, *args, **options)
+        write = (method, path, json.dumps(options.get("body"), sort_keys=True))
         self.writes += method != "GET"
-        if self.writes >= self.after:
-            raise Killed
+        if method != "GET" and write not in self.new:
+            self.new.append(write)
+            if self._stride and len(self.new) % self._stride == 0:
+                raise Killed
         return answer
 
 
-def make(infra: KubernetesInfra, namespace: Namespace) -> None:
-    infra.ensure_namespace(namespace, WITH_ROUTERS)
-    infra.ensure_instance(broker(namespace))
-    infra.ensure_endpoint(namespace, "router-0")
+class KilledSite(Site):
+    """A space of workers of whom each dies after so many writes."""
+
+    def __init__(
+        self, killing: KillingApi, stride: int, cluster: Cluster, folder: Path, space: AddressSpace
+    ) -> None:
+        super().__init__(killing, cluster, folder, space)
+        self.killing = killing
+        self.stride = stride
+        self.kills = 0
+
+    def look(self) -> Outcome | None:
+        """Make one pass; None where the worker died, or has nothing to do any more."""
+        try:
+            outcome = self.reconcile(0)
+        except Killed:
+            self.kills += 1
+            return None
+        assert not isinstance(outcome, Failed), outcome
+        return outcome
+
+    def places(self) -> set[tuple[str, str]]:
+        """Return the verb and the place of every write, with no name of this space."""
+        return {(method, self.plain(path)) for method, path, _ in self.killing.new}
+
+    def plain(self, text: str) -> str:
+        """Return a text in which all spaces are called the same."""
+        space = self.space
+        name = names.namespace(space.tenant_id, space.id, space.name)
+        for own, called in ((name, "NAMESPACE"), (space.id, "SPACE"), (space.tenant_id, "TENANT")):
+            text = text.replace(own, called)
+        return text
+
+    def contents(self, api: Api) -> dict[str, Any]:
+        """Return what every object says, but for what the API gives each of them."""
+        found = [api.find(resources.NAMESPACE, None, self.namespace) or {}]
+        for kind in _KINDS:
+            found += api.list(kind, self.namespace, labels.OURS) if kind.namespaced else []
+        said = [json.loads(self.plain(json.dumps(comparable(each)))) for each in found]
+        return {f"{each['kind']}/{resources.name_of(each)}": each for each in said}
 
 
-def of_instance(api: Api, namespace: Namespace) -> list[str]:
-    """Return what is left of the broker: files, keys, name, volume, process."""
-    selector = labels.select_instance("broker-0")
-    kinds = (*resources.APPLIED[1:], resources.VOLUME_CLAIM, resources.POD)
-    return [each.kind for each in kinds if api.list(each, namespace.name, selector)]
+def comparable(manifest: Manifest) -> Manifest:
+    """Return an object without its identity, digests and keys, which differ from space to space.
+
+    Whose each field is stays in, without the times.
+    """
+    metadata = {k: v for k, v in manifest["metadata"].items() if k not in _MADE_BY_THE_API}
+    metadata["managedFields"] = [
+        {**each, "time": ""}
+        for each in metadata.get("managedFields", [])
+        if each["manager"] == FIELD_MANAGER
+    ]
+    made = {**manifest, "metadata": metadata, "status": None}
+    data = made.get("data") or {}
+    if made["kind"] == "Secret":
+        data = {name: base64.b64decode(text).decode() for name, text in data.items()}
+    made["data"] = {name: _PEM.sub(_described, text) for name, text in data.items()}
+    if made["kind"] == "Service":
+        made["spec"] = {k: v for k, v in made["spec"].items() if not k.startswith("clusterIP")}
+    masked = json.dumps(made)
+    for each in _DIGESTS:
+        masked = re.sub(rf'("{each}": )"[0-9a-f]+"', r'\1""', masked)
+    found: Manifest = json.loads(masked)
+    return found
 
 
-def held(api: Api, namespace: Namespace) -> set[str]:
-    """Return every object of ours, by kind and name."""
-    return {
-        f"{each.kind}/{resources.name_of(one)}"
-        for each in resources.APPLIED
-        if each.namespaced
-        for one in api.list(each, namespace.name, labels.OURS)
-    }
+def _described(pem: re.Match[str]) -> str:
+    if pem[1] != "CERTIFICATE":
+        return pem[1]
+    certificate = x509.load_pem_x509_certificate(pem[0].encode())
+    known = certificate.extensions
+    hosts = [str(e.value) for e in known if isinstance(e.value, x509.SubjectAlternativeName)]
+    return f"{certificate.subject.rfc4514_string()} {hosts}"
 
 
-def writes_of(admin: ApiClient, cluster: Cluster, namespace: Namespace) -> int:
-    """Return how many writes an undisturbed pass over nothing takes."""
-    api = KillingApi(admin)
-    make(KubernetesInfra(api, cluster), namespace)
-    return api.writes
+@pytest.fixture(params=["brokered", "standard"])
+def sites(
+    request: pytest.FixtureRequest,
+    admin: ApiClient,
+    wanted_cluster: Cluster,
+    fake_node: Node,
+    tmp_path: Path,
+) -> Sequence[KilledSite]:
+    """Spaces of one tenant that want the same, one for each stride, the first undisturbed."""
+    tenant = rows.make_tenant()
+    found = []
+    for stride in STRIDES:
+        space = rows.make_space(tenant, f"of-{stride}", request.param)
+        if request.param == "standard":
+            want_routers(space, 2)
+            rows.make_address(space, "calls", "anycast")
+        rows.make_address(space, "orders")
+        rows.make_address(space, "news", "topic")
+        rows.make_user(space, "alice", ("#", "send recv"))
+        killing = KillingApi(admin, stride)
+        found.append(KilledSite(killing, stride, wanted_cluster, tmp_path, space))
+    (first, *_) = MessagingUser.objects.order_by("created_at")
+    MessagingUser.objects.update(verifiers=first.verifiers)  # or each has a salt of its own
+    return found
 
 
-def test_killed_after_any_write_of_the_making(
-    admin: ApiClient, api: Api, wanted_cluster: Cluster
+def until(sites: Sequence[KilledSite], holds: Callable[[KilledSite], object]) -> None:
+    """Look at all of them in turn, so that they wait for the cluster together."""
+    left = list(sites)
+
+    def all_hold() -> bool:
+        kills = sum(each.kills for each in sites)
+        left[:] = [each for each in left if not holds(each)]
+        if left and kills == sum(each.kills for each in sites):
+            time.sleep(0.3)  # they wait for pods, or for the end of their namespaces
+        return not left
+
+    eventually(all_hold, seconds=120)
+
+
+def check_kills(sites: Sequence[KilledSite]) -> set[tuple[str, str]]:
+    """Assert that workers died where they should; return the places that the undisturbed wrote."""
+    for each in sites[1:]:
+        assert 0 < each.kills == len(each.killing.new) // each.stride
+    return sites[0].places()
+
+
+def test_killed_after_any_write_of_the_making_and_of_the_end(
+    sites: Sequence[KilledSite], api: Api
 ) -> None:
-    count = writes_of(admin, wanted_cluster, UNDISTURBED)
-    expected = held(api, UNDISTURBED)
-    for after in range(1, count + 1):
-        space = Namespace(f"wp-killed-{after}", "ten_1", "spc_1")
-        killing = KillingApi(admin)
-        killing.after = after
-        with pytest.raises(Killed):
-            make(KubernetesInfra(killing, wanted_cluster), space)
+    until(sites, lambda each: isinstance(each.look(), Done))
+    expected = sites[0].contents(api)
+    written = check_kills(sites)
+    assert {("PATCH", "/api/v1/namespaces/NAMESPACE")} < written
+    for each in sites:
+        assert each.places() == written
+        assert each.contents(api) == expected
+        each.killing.begin()
+        AddressSpace.objects.filter(pk=each.space.pk).update(last_full_pass_at=None)
+        assert isinstance(each.look(), Done)
+        assert each.killing.writes == 0, "so the digests that are not compared are right too"
 
-        make(KubernetesInfra(api, wanted_cluster), space)
+    for each in sites:
+        address_spaces.delete(space=each.space, by=SYSTEM)
+        each.kills = 0
 
-        assert held(api, space) == expected
-    assert count > 15
+    def ended(site: KilledSite) -> bool:
+        site.look()
+        return site.space.deleted_at is not None
 
-
-def test_killed_after_any_write_of_the_end(
-    admin: ApiClient, api: Api, wanted_cluster: Cluster, fake_node: Node
-) -> None:
-    for after in range(1, 9):
-        space = Namespace(f"wp-ended-{after}", "ten_1", "spc_1")
-        infra = KubernetesInfra(api, wanted_cluster)
-        make(infra, space)
-        killing = KillingApi(admin)
-        killing.after = after
-        with contextlib.suppress(Killed):
-            KubernetesInfra(killing, wanted_cluster).delete_instance(space, "broker-0")
-        for each in infra.list_instances(space):  # what the next pass finds of it
-            infra.delete_instance(space, each.name)
-        eventually(lambda space=space: not of_instance(api, space))  # type: ignore[misc]
-        eventually(lambda infra=infra, space=space: infra.delete_namespace(space))  # type: ignore[misc]
-
-        assert space.name not in infra.list_namespaces()
+    until(sites, ended)
+    written = check_kills(sites)
+    for each in sites:
+        # What is half gone is made anew, to be emptied; then it goes again.
+        again = each.places() - written
+        assert {verb for verb, _ in again} <= {"PATCH"}
+        assert each.places() >= written
+        namespace = names.namespace(each.space.tenant_id, each.space.id, each.space.name)
+        assert each.killing.new[-1][:2] == ("DELETE", f"/api/v1/namespaces/{namespace}")
+        ours = {labels.SPACE: each.space.id}
+        assert [one for kind in _KINDS for one in api.list(kind, None, ours)] == []
