@@ -13,6 +13,9 @@ Who a login is:
                                                     because whoever set it never proved the email
     verified email of staff, or of a user with
     another identity                             -> refused; the operator must sort it out
+
+Where the provider sends people back to begins with PUBLIC_URL, never with what a request says of
+itself: behind a proxy that ends TLS that is http, and its headers anybody may set.
 """
 
 from collections.abc import Mapping
@@ -29,9 +32,12 @@ from django.core.exceptions import SuspiciousOperation
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
-from django.urls import include, path
+from django.urls import include, path, reverse
 from mozilla_django_oidc.auth import OIDCAuthenticationBackend
-from mozilla_django_oidc.views import OIDCAuthenticationCallbackView
+from mozilla_django_oidc.views import (
+    OIDCAuthenticationCallbackView,
+    OIDCAuthenticationRequestView,
+)
 
 from controlplane.core import audit
 from controlplane.core.errors import Denied
@@ -72,6 +78,11 @@ class OidcBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the libra
             return None
         user: User | None = super().authenticate(request, **kwargs)
         return user
+
+    def get_token(self, payload: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the tokens of a code; names the callback as the login did (RFC 6749, 4.1.3)."""
+        tokens: dict[str, Any] = super().get_token({**payload, "redirect_uri": callback_url()})
+        return tokens
 
     def verify_token(self, token: str, **kwargs: Any) -> dict[str, Any]:
         """Return the claims of a signed identity token that was made for us."""
@@ -188,6 +199,19 @@ def _record(action: str, user: User) -> None:
     )
 
 
+def callback_url() -> str:
+    """Return the one address that is registered with the provider for the end of a login."""
+    return f"{settings.PUBLIC_URL}{reverse('oidc_authentication_callback')}"
+
+
+class AuthenticateView(OIDCAuthenticationRequestView):  # type: ignore[misc]  # no types
+    """Where a login begins."""
+
+    def get_extra_params(self, request: HttpRequest) -> dict[str, str]:
+        """Return what stands in the request to the provider over what the library puts there."""
+        return {**super().get_extra_params(request), "redirect_uri": callback_url()}
+
+
 class CallbackView(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # no types
     """Where the provider sends people back to; every failure ends on the login page, in words."""
 
@@ -237,9 +261,9 @@ def logout_url(request: HttpRequest) -> str:
     token = request.session.get("oidc_id_token")
     if not (settings.OIDC_OP_LOGOUT_ENDPOINT and token):
         return home
-    query = {"id_token_hint": token, "post_logout_redirect_uri": request.build_absolute_uri(home)}
+    query = {"id_token_hint": token, "post_logout_redirect_uri": f"{settings.PUBLIC_URL}{home}"}
     return f"{settings.OIDC_OP_LOGOUT_ENDPOINT}?{urlencode(query)}"
 
 
-# Last, because including the library's routes looks up CallbackView above by name.
+# Last, because including the library's routes looks up the views above by name.
 urlpatterns = [path("", include("mozilla_django_oidc.urls"))]

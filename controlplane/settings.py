@@ -252,6 +252,7 @@ OIDC_USE_PKCE = True
 OIDC_PKCE_CODE_CHALLENGE_METHOD = "S256"
 OIDC_TIMEOUT = 10  # seconds for each call to the provider
 OIDC_STORE_ID_TOKEN = True  # to end the provider's session at logout
+OIDC_AUTHENTICATE_CLASS = "controlplane.oidc.AuthenticateView"
 OIDC_CALLBACK_CLASS = "controlplane.oidc.CallbackView"
 OIDC_OP_LOGOUT_URL_METHOD = "controlplane.oidc.logout_url"
 if OIDC_ISSUER:

@@ -2,8 +2,10 @@
 
 import importlib
 from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from django.test import Client
 from django.urls import clear_url_caches
 
 from controlplane import urls
@@ -18,6 +20,8 @@ HOME = "/t/acme-shipping/"
 def _provider(settings) -> Iterator[None]:
     """Login through a provider is on, with the routes it adds."""
     settings.OIDC_ISSUER = "https://login.example/realms/waypost"
+    settings.PUBLIC_URL = "https://waypost.example"
+    settings.OIDC_OP_AUTHORIZATION_ENDPOINT = "https://login.example/realms/waypost/auth"
     settings.OIDC_OP_LOGOUT_ENDPOINT = "https://login.example/realms/waypost/logout"
     importlib.reload(urls)
     clear_url_caches()
@@ -25,6 +29,23 @@ def _provider(settings) -> Iterator[None]:
     settings.OIDC_ISSUER = ""
     importlib.reload(urls)
     clear_url_caches()
+
+
+@pytest.mark.usefixtures("_provider")
+@pytest.mark.parametrize("said", [{}, {"X-Forwarded-Proto": "http", "Forwarded": "host=a.example"}])
+def test_a_provider_sends_people_back_to_the_public_url(world: World, as_: As, said):
+    client = as_(world.owner)
+    session = client.session
+    session["oidc_id_token"] = "signed"
+    session.save()
+
+    begun = Client(headers=said).get("/oidc/authenticate/")
+    left = client.post("/oidc/logout/", headers=said)
+
+    there = parse_qs(urlsplit(begun["Location"]).query)["redirect_uri"]
+    after = parse_qs(urlsplit(left["Location"]).query)["post_logout_redirect_uri"]
+    assert there == ["https://waypost.example/oidc/callback/"]
+    assert after == ["https://waypost.example/login"]
 
 
 @pytest.mark.usefixtures("_provider")

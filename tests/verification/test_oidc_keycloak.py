@@ -26,7 +26,7 @@ from tenants.models import Membership, Role, Tenant, User
 
 pytestmark = [pytest.mark.keycloak, pytest.mark.slow, pytest.mark.django_db]
 
-OUR_URL = "http://testserver"
+OUR_URL = "https://waypost.example"  # while requests reach us by http, as from a proxy
 ALICE = keycloak.Person("alice", "alice@example.test", "correct-horse-1")
 MALLORY = keycloak.Person("mallory", "owner@example.test", "correct-horse-2", email_verified=False)
 BOB = keycloak.Person("bob", "bob@example.test", "correct-horse-3")
@@ -51,6 +51,7 @@ def oidc_on(provider: keycloak.Server, settings) -> Iterator[None]:
     for name in ("AUTHORIZATION", "TOKEN", "USER", "JWKS", "LOGOUT"):
         value = environment[f"WAYPOST_OIDC_{name}_ENDPOINT"]
         setattr(settings, f"OIDC_OP_{name}_ENDPOINT", value)
+    settings.PUBLIC_URL = OUR_URL
     settings.AUTHENTICATION_BACKENDS = [
         "controlplane.oidc.OidcBackend",
         *settings.AUTHENTICATION_BACKENDS,
