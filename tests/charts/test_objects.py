@@ -247,6 +247,16 @@ def _place(scored: str, container: str) -> str:
     return f"{name}/{container}" if container else name
 
 
+def test_an_auth_service_without_users_is_left_waiting_for_them() -> None:
+    """It listens once it knows some: an outage of the database must not look like a hang."""
+    specs = rendered.pod_specs(rendered.objects())
+    (container,) = specs["StatefulSet/wp-auth"]["containers"]
+
+    starting = container["startupProbe"]
+
+    assert starting["periodSeconds"] * starting["failureThreshold"] >= 24 * 3600
+
+
 def component(name: str) -> Pod:
     labels = {
         "app.kubernetes.io/name": "waypost",

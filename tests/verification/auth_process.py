@@ -28,14 +28,28 @@ class AuthProcess:
             "WAYPOST_STATE_DIR": str(folder),
         }
         self._process: subprocess.Popen[bytes] | None = None
+        self._said_before = 0  # by earlier processes
 
     def start(self, **environment: str) -> None:
+        self.launch(**environment)
+        eventually(self.listens, "auth listens")
+
+    def launch(self, **environment: str) -> None:
+        """Start it without waiting: it listens only once it knows users."""
         command = [sys.executable, "-m", "workers.services.auth", "--port", str(self._port)]
         with (self._folder / "auth.log").open("ab") as log:
+            self._said_before = log.tell()
             self._process = subprocess.Popen(
                 command, env={**self._environment, **environment}, stdout=log, stderr=log
             )
-        eventually(lambda: ports.is_open("127.0.0.1", self._port), "auth listens")
+
+    def waits(self) -> bool:
+        """Return whether it has said that it waits for users."""
+        said = (self._folder / "auth.log").read_bytes()[self._said_before :]
+        return b"waits for the users" in said
+
+    def listens(self) -> bool:
+        return ports.is_open("127.0.0.1", self._port)
 
     def stop(self) -> None:
         if self._process is not None:

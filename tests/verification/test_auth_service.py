@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from django.db import connection as database
+from django.db import transaction
 from proton import symbol
 
 from controlplane.core.audit import SYSTEM
@@ -19,6 +20,7 @@ from tenants.actions.addresses import AddressSettings
 from tenants.models import AddressSpace, MessagingUser
 from tests.reconcile import rows
 from tests.verification import routing_rig as rigs
+from tests.verification.auth_process import AuthProcess
 from tests.verification.routing_rig import AuthInThread, known
 from tests.waiting import eventually
 from workers.messaging import certificates
@@ -250,6 +252,32 @@ def test_garbage_ends_the_connection_and_nothing_else(service: Service, garbage:
 
 
 # What it knows
+
+
+@pytest.fixture
+def process(tmp_path: Path, auth_port: int) -> Iterator[AuthProcess]:
+    """The service that is not started yet; it must stop by itself, whatever it waits for."""
+    auth = AuthProcess(auth_port, tmp_path, tmp_path / "control-ca")
+    yield auth
+    auth.stop()
+
+
+def test_it_listens_once_it_knows_the_users(process: AuthProcess, transactional_db: None) -> None:
+    with transaction.atomic(), database.cursor() as cursor:
+        cursor.execute(f"LOCK TABLE {AddressSpace._meta.db_table}")  # nobody reads it
+        process.launch()
+        eventually(process.waits, "it waits")
+        time.sleep(0.5)
+        listened_before = process.listens()
+
+    eventually(process.listens, "it listens")
+    assert not listened_before
+
+
+def test_it_stops_while_it_waits_for_users(process: AuthProcess) -> None:
+    process.launch(WAYPOST_DATABASE_URL="postgresql://nobody:x@127.0.0.1:1/nothing")
+
+    eventually(process.waits, "it waits")
 
 
 @pytest.fixture

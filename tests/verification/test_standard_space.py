@@ -131,7 +131,8 @@ def test_known_users_log_in_while_the_database_is_away(
         assert amqp.receive(connection, "orders", 1) == ["without the database"]
     auth.stop()
     (tmp_path / "auth" / "users.sealed").write_text("garbage")
-    auth.start(WAYPOST_DATABASE_URL="postgresql://nobody:x@127.0.0.1:1/nothing")
+    auth.launch(WAYPOST_DATABASE_URL="postgresql://nobody:x@127.0.0.1:1/nothing")
+    eventually(auth.waits, "it has no users")
     with (
         pytest.raises(ConnectionException),
         amqp.connected(space, tmp_path, "alice", rows.PASSWORD),

@@ -2,7 +2,8 @@
 
 Everything has a default from the settings; two replicas on one machine differ in ``--port`` and
 ``--snapshot``. In a cluster routers reach ``--host``, a service, and each replica listens at
-``--bind``.
+``--bind``. It listens once it knows any users: until then another replica serves the logins that it
+could only refuse.
 """
 
 import argparse
@@ -29,6 +30,7 @@ from workers.services.auth.watcher import Watcher  # noqa: E402
 logger = structlog.get_logger(__name__)
 
 _RENEWAL_CHECK_SECONDS = 3600.0
+_PICTURE_CHECK_SECONDS = 0.1
 
 
 def main() -> None:
@@ -61,6 +63,8 @@ async def _serve(options: argparse.Namespace, state: State) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
+    if not await _knows_users(state, stopped):
+        return
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     expires_at = _load_certificate(context, options.host)
     server = AuthServer(state, context)
@@ -70,6 +74,16 @@ async def _serve(options: argparse.Namespace, state: State) -> None:
         if datetime.now(UTC) > expires_at - certificates.LIFETIME / 3:
             expires_at = _load_certificate(context, options.host)  # for new connections
     await server.stop()
+
+
+async def _knows_users(state: State, stopped: asyncio.Event) -> bool:
+    """Return True with the first picture, however long it takes; False when stopped before."""
+    if state.picture is None:
+        logger.info("the auth service waits for the users; until then it does not listen")
+    while state.picture is None:
+        if await _is_set_within(stopped, _PICTURE_CHECK_SECONDS):
+            return False
+    return True
 
 
 async def _is_set_within(event: asyncio.Event, seconds: float) -> bool:
