@@ -5,6 +5,7 @@ id. Called by ``controlplane.health`` only.
 """
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 
 from django.db.models import Count, F, Max, Min
 from django.utils import timezone
@@ -31,13 +32,8 @@ class DatabaseCollector(Collector):
         yield _plain("waypost_tenants", "Tenants", Tenant.objects.count())
         yield _spaces()
         yield _addresses()
-        yield _plain(
-            "waypost_spaces_unreconciled",
-            "Spaces whose desired state is not real yet",
-            AddressSpace.objects.filter(
-                deleted_at__isnull=True, generation__gt=F("observed_generation")
-            ).count(),
-        )
+        yield _ready_spaces()
+        yield from _unreconciled()
         yield from _operations()
         yield _invoices()
         yield from _usage()
@@ -57,6 +53,35 @@ def _spaces() -> GaugeMetricFamily:
     return family
 
 
+def _ready_spaces() -> GaugeMetricFamily:
+    """Count what samples are expected of: a space with its only broker down has none to give."""
+    ready = AddressSpace.objects.filter(
+        deleted_at__isnull=True,
+        deletion_requested_at__isnull=True,
+        conditions__contains=[{"type": "Ready", "status": "True"}],
+    )
+    return _plain("waypost_spaces_ready", "Spaces that serve and are metered", ready.count())
+
+
+def _unreconciled() -> Iterator[GaugeMetricFamily]:
+    waiting = AddressSpace.objects.filter(
+        deleted_at__isnull=True, generation__gt=F("observed_generation")
+    ).aggregate(n=Count("id"), oldest=Min("updated_at"))
+    yield _plain(
+        "waypost_spaces_unreconciled", "Spaces whose desired state is not real yet", waiting["n"]
+    )
+    # Only changes of desired state touch ``updated_at``: a pass leaves it.
+    yield _plain(
+        "waypost_space_oldest_unreconciled_seconds",
+        "Longest time since a change of a space that is not real yet",
+        _age(waiting["oldest"]),
+    )
+
+
+def _age(since: datetime | None) -> float:
+    return (timezone.now() - since).total_seconds() if since else 0
+
+
 def _addresses() -> GaugeMetricFamily:
     family = GaugeMetricFamily("waypost_addresses", "Addresses", labels=["type", "phase"])
     rows = Address.objects.filter(deleted_at__isnull=True)
@@ -69,11 +94,11 @@ def _operations() -> Iterator[GaugeMetricFamily]:
     running = Operation.objects.filter(state=Operation.State.RUNNING).aggregate(
         n=Count("id"), oldest=Min("created_at")
     )
-    oldest = running["oldest"]
-    age = (timezone.now() - oldest).total_seconds() if oldest else 0
     yield _plain("waypost_operations_running", "Operations under way", running["n"])
     yield _plain(
-        "waypost_operation_oldest_running_seconds", "Age of the oldest running operation", age
+        "waypost_operation_oldest_running_seconds",
+        "Age of the oldest running operation",
+        _age(running["oldest"]),
     )
 
 
@@ -91,7 +116,7 @@ def _usage() -> Iterator[GaugeMetricFamily]:
         yield _plain(
             "waypost_usage_as_of_age_seconds",
             "Age of the usage that pages and quotas read",
-            (timezone.now() - as_of).total_seconds(),
+            _age(as_of),
         )
     yield _plain(
         "waypost_landing_batches_uncommitted",

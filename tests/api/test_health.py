@@ -1,10 +1,15 @@
 """/healthz, /readyz and /metrics."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import OperationalError, connection
+from django.test import Client
+from django.utils import timezone
 from redis import Redis
 
 from controlplane import gauges
+from tenants.models import AddressSpace
 
 
 class AwayRedis:
@@ -81,6 +86,46 @@ def test_metrics_tell_phases_and_names_nobody(client, tenant, make_spaces):
     assert 'waypost_spaces{phase="Pending",type="brokered"} 3.0' in text
     assert "waypost_tenants 2.0" in text
     assert tenant.slug not in text
+
+
+@pytest.mark.django_db
+def test_metrics_tell_how_long_the_oldest_change_has_waited(client, tenant, make_spaces):
+    rows = AddressSpace.objects
+    real, changed, deleted, fresh = (space.pk for space in make_spaces(tenant, 4))
+    now, hour = timezone.now(), timedelta(hours=1)
+    rows.filter(pk=real).update(observed_generation=1, updated_at=now - 9 * hour)
+    rows.filter(pk=changed).update(updated_at=now - hour)
+    rows.filter(pk=deleted).update(
+        updated_at=now - 8 * hour, deletion_requested_at=now, deleted_at=now
+    )
+
+    waiting = gauge(client, "waypost_space_oldest_unreconciled_seconds")
+    rows.filter(pk__in=[changed, fresh]).update(observed_generation=1)
+    settled = gauge(client, "waypost_space_oldest_unreconciled_seconds")
+
+    assert 3600 <= waiting < 3700
+    assert settled == 0
+
+
+@pytest.mark.django_db
+def test_metrics_count_the_spaces_that_can_be_sampled(client, tenant, make_spaces):
+    rows, (ready, down, going, _new) = AddressSpace.objects, make_spaces(tenant, 4)
+    yes, no = ([{"type": "Ready", "status": status}] for status in ("True", "False"))
+    rows.filter(pk=ready.pk).update(phase="Active", conditions=yes)
+    # Its only broker is away: it stays Active, and Ready says how it stands.
+    rows.filter(pk=down.pk).update(
+        phase="Active", conditions=[*no, {"type": "Routers", "status": "True"}]
+    )
+    rows.filter(pk=going.pk).update(conditions=yes, deletion_requested_at=timezone.now())
+
+    assert gauge(client, "waypost_spaces_ready") == 1
+
+
+def gauge(client: Client, name: str) -> float:
+    """Return the value of the gauge without labels that /metrics shows."""
+    lines = client.get("/metrics").content.decode().splitlines()
+    (value,) = [line.split()[1] for line in lines if line.split()[0] == name]
+    return float(value)
 
 
 @pytest.mark.django_db

@@ -386,12 +386,32 @@ def test_alerts_and_dashboard_ask_for_gauges_that_exist() -> None:
     ],
 )
 def test_usage_is_late_after_the_time_that_values_say(options: str, seconds: int) -> None:
-    objects = rendered.objects(CHART / "ci" / "external-values.yaml", "--set", options)
+    late = expression("WaypostUsageLate", "--set", options)
+
+    assert late.endswith(f" > {seconds}")
+
+
+def test_usage_is_late_only_where_a_space_could_be_sampled_meanwhile() -> None:
+    """The last space deleted, or the only broker down: nothing lands, and nothing is wrong."""
+    late = expression("WaypostUsageLate")
+
+    sampled, _, _ = late.partition(" and on() ")
+    assert sampled == 'min(min_over_time(waypost_spaces_ready{namespace="waypost"}[3600s])) > 0'
+
+
+def test_changes_are_told_of_by_their_age_and_not_by_their_number() -> None:
+    """On a busy fleet some change is always under way."""
+    waits = expression("WaypostSpacesNotReconciled")
+
+    assert waits == 'max(waypost_space_oldest_unreconciled_seconds{namespace="waypost"}) > 900'
+
+
+def expression(alert: str, *options: str) -> str:
+    """Return what the alert asks, its namespace being ``waypost``."""
+    objects = rendered.objects(CHART / "ci" / "external-values.yaml", *options)
     (group,) = rendered.find(objects, "PrometheusRule", "wp")["spec"]["groups"]
-
-    (late,) = [each for each in group["rules"] if each["alert"] == "WaypostUsageLate"]
-
-    assert late["expr"].endswith(f" > {seconds}")
+    (found,) = [each["expr"] for each in group["rules"] if each["alert"] == alert]
+    return str(found)
 
 
 def test_a_release_without_monitoring_has_none_of_its_kinds() -> None:
