@@ -149,6 +149,13 @@ ROLLOUT_PATIENCE_SECONDS = number("WAYPOST_ROLLOUT_PATIENCE_SECONDS", 900)
 SAMPLE_SECONDS = number("WAYPOST_SAMPLE_SECONDS", 10)
 LANDING_SECONDS = number("WAYPOST_LANDING_SECONDS", 60)
 PIPELINE_SECONDS = number("WAYPOST_PIPELINE_SECONDS", 300)
+# A run of Spark: cores that compute, the memory of the container that it is in (half of it is the
+# heap), and whether it is to be quick with millions of samples rather than with few.
+_RUN = "a run of the usage pipeline needs some."
+PIPELINE_THREADS = positive("WAYPOST_PIPELINE_THREADS", 2, _RUN)
+PIPELINE_CONTAINER_MB = positive("WAYPOST_PIPELINE_CONTAINER_MB", 2048, _RUN)
+PIPELINE_TIMEOUT_SECONDS = positive("WAYPOST_PIPELINE_TIMEOUT_SECONDS", 500, _RUN)
+PIPELINE_BULK = flag("WAYPOST_PIPELINE_BULK", False)
 CLOSE_GRACE_HOURS = number("WAYPOST_CLOSE_GRACE_HOURS", 72)
 
 ROOT_URLCONF = "controlplane.urls"

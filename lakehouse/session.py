@@ -65,7 +65,8 @@ def start(
 
     It is local unless ``$WAYPOST_SPARK_MASTER`` names a cluster; how to use that one is in Spark's
     own ``spark-defaults.conf``, and ``$SPARK_LOCAL_IP`` is where its executors find us. A ``root``
-    in an object store can be read and written. ``bulk``
+    in an object store can be read and written. ``threads`` are the cores here, or those of all
+    executors: as many parts of the work as they can do at once. ``bulk``
     trades start-up time for the speed of jobs over millions of rows. ``java_options`` replaces the
     archive's use (``lakehouse.jobs.archive`` makes it).
 

@@ -163,7 +163,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--root", required=True, help="folder of the lakehouse, or s3://bucket/prefix"
     )
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument(
+        "--threads", type=int, default=2, help="cores here, or of all executors together"
+    )
     parser.add_argument("--memory", default="1g", help="heap of the Spark driver")
     parser.add_argument("--bulk", action="store_true", help="for millions of new rows")
     parser.add_argument("--end-with-stdin", action="store_true", help="stop when it is closed")

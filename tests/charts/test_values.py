@@ -305,6 +305,31 @@ def test_one_value_moves_every_image(tmp_path: Path) -> None:
 _SPARK = ("--set", "pipeline.spark=kubernetes,pipeline.runs=cronjob")
 
 
+def test_spark_gets_the_room_that_values_give() -> None:
+    sizes = "pipeline.threads=3,pipeline.timeoutSeconds=3000,pipeline.executors=4"
+    options = (*_SPARK, "--set", f"{sizes},pipeline.executorCores=5")
+    objects = rendered.objects(rendered.TRIAL, *options)
+    job = rendered.find(objects, "CronJob", "wp-pipeline")["spec"]["jobTemplate"]["spec"]
+    memory = {"resourceFieldRef": {"resource": "limits.memory", "divisor": "1Mi"}}
+
+    common = settings(rendered.TRIAL, *options)
+    worker, cron = (
+        {each["name"]: each.get("value", each.get("valueFrom")) for each in container["env"]}
+        for name in ("Deployment/wp-metering", "CronJob/wp-pipeline")
+        for container in rendered.pod_specs(objects)[name]["containers"]
+    )
+
+    assert common["WAYPOST_PIPELINE_THREADS"] == "3"
+    # Less than the time that a worker's task has.
+    of_tasks = celery_app.app.conf.task_soft_time_limit
+    assert int(common["WAYPOST_PIPELINE_TIMEOUT_SECONDS"]) < of_tasks
+    assert worker["WAYPOST_PIPELINE_CONTAINER_MB"] == memory
+    assert cron["WAYPOST_PIPELINE_CONTAINER_MB"] == memory
+    assert cron["WAYPOST_PIPELINE_THREADS"] == "20"  # in pods of their own: cores of all of them
+    assert cron["WAYPOST_PIPELINE_BULK"] == "true"
+    assert int(cron["WAYPOST_PIPELINE_TIMEOUT_SECONDS"]) == 3000 < job["activeDeadlineSeconds"]
+
+
 def test_a_digest_goes_before_the_tag() -> None:
     digest = "sha256:" + "a" * 64
     specs = rendered.pod_specs(rendered.objects(rendered.TRIAL, "--set", f"image.digest={digest}"))

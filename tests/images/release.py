@@ -54,4 +54,6 @@ class Release:
         source = variable["valueFrom"]
         if "fieldRef" in source:
             return "127.0.0.1"
+        if "resourceFieldRef" in source:
+            return "4096"  # MiB: all that is asked for is a limit of memory
         return self.secrets[source["secretKeyRef"]["name"], source["secretKeyRef"]["key"]]

@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any
 
 import structlog
+from django.conf import settings
 
 from controlplane.core import leases
 from controlplane.core.errors import Unavailable
@@ -27,7 +28,8 @@ from workers.metering.roots import ObjectStore, Root
 logger = structlog.get_logger(__name__)
 
 LEASE = "lakehouse-pipeline"
-TIMEOUT_SECONDS = 500
+# Spark starts with no less than 450 MiB (its UnifiedMemoryManager).
+_LEAST_HEAP_MB = 512
 # Short and renewed while the job runs: a worker that was killed must not hold up usage for longer.
 _LEASE_SECONDS = 60
 _RENEWED_SECONDS = 15
@@ -68,8 +70,10 @@ class Report:
     as_of: str | None
 
 
-def run(root: Root, *, timeout_seconds: float = TIMEOUT_SECONDS) -> Report:
+def run(root: Root, *, timeout_seconds: float | None = None) -> Report:
     """Bring state and gold up to the newest bronze and return the job's report.
+
+    It may take ``timeout_seconds``, None: PIPELINE_TIMEOUT_SECONDS.
 
     Raises:
         PipelineBusy: another process is at it, or took the lease of this one.
@@ -80,7 +84,7 @@ def run(root: Root, *, timeout_seconds: float = TIMEOUT_SECONDS) -> Report:
         if not won:
             raise PipelineBusy("The usage pipeline is running already; ask again when it is done.")
         renew = partial(leases.acquire, LEASE, holder, _LEASE_SECONDS)
-        return _report(*_execute(root, timeout_seconds, renew))
+        return _report(*_execute(root, timeout_seconds or settings.PIPELINE_TIMEOUT_SECONDS, renew))
 
 
 def _execute(root: Root, timeout_seconds: float, renew: Callable[[], bool]) -> tuple[int, str, str]:
@@ -108,7 +112,12 @@ def _keep(renew: Callable[[], bool]) -> None:
 
 def _command(root: Root) -> list[str]:
     place = root.url if isinstance(root, ObjectStore) else str(root)
-    return [sys.executable, "-m", "lakehouse.jobs.pipeline", "--root", place, "--end-with-stdin"]
+    # The other half is for what Java needs beside its heap, for Python and the worker itself.
+    heap_mb = max(_LEAST_HEAP_MB, settings.PIPELINE_CONTAINER_MB // 2)
+    size = ["--threads", str(settings.PIPELINE_THREADS), "--memory", f"{heap_mb}m"]
+    bulk = ["--bulk"] if settings.PIPELINE_BULK else []
+    job = [sys.executable, "-m", "lakehouse.jobs.pipeline", "--root", place, "--end-with-stdin"]
+    return [*job, *size, *bulk]
 
 
 @contextmanager

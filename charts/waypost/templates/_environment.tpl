@@ -47,6 +47,14 @@ Not from the rendered secret: what is generated there is another at each look un
 {{- end }}
 {{- end }}
 
+{{/* Of what runs Spark: how much memory its container may take. Called with its resources. */}}
+{{- define "waypost.environment.spark" -}}
+{{- if dig "limits" "memory" "" . }}
+- name: WAYPOST_PIPELINE_CONTAINER_MB
+  valueFrom: {resourceFieldRef: {resource: limits.memory, divisor: 1Mi}}
+{{- end }}
+{{- end }}
+
 {{- define "waypost.environment.web" -}}
 {{ include "waypost.environment.secrets" . }}
 - name: POD_IP

@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 from django.utils import timezone
+from pytest_django import Settings
 from structlog.testing import capture_logs
 
 from controlplane.core import leases
@@ -88,6 +89,30 @@ def test_run_stops_a_job_that_takes_too_long_with_its_children(
     left = [int(pid) for pid in pids.read_text().split() if psutil.pid_exists(int(pid))]
     _, alive = psutil.wait_procs([psutil.Process(pid) for pid in left], timeout=10)
     assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
+
+
+def test_run_takes_the_time_that_the_settings_give(
+    root: Path, job: Callable[[str], None], settings: Settings
+) -> None:
+    settings.PIPELINE_TIMEOUT_SECONDS = 1
+    job("import time; time.sleep(60)")
+
+    with pytest.raises(PipelineFailed, match="took longer than 1 s"):
+        pipeline.run(root)
+
+
+@pytest.mark.parametrize(("container_mb", "heap"), [(8192, "4096m"), (600, "512m")])
+def test_the_job_is_as_large_as_the_settings_say(
+    root: Path, settings: Settings, container_mb: int, heap: str
+) -> None:
+    before = pipeline._command(root)
+    settings.PIPELINE_THREADS, settings.PIPELINE_BULK = 6, True
+    settings.PIPELINE_CONTAINER_MB = container_mb
+
+    after = pipeline._command(root)
+
+    assert before[-4:] == ["--threads", "2", "--memory", "1024m"]
+    assert after[-5:] == ["--threads", "6", "--memory", heap, "--bulk"]
 
 
 def test_run_gives_the_job_no_secret(
