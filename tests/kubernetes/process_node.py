@@ -2,99 +2,95 @@
 
 It does what a kubelet does with our pods: puts secrets, config maps and volumes where they are
 mounted, expands the command, starts it, asks the readiness probe, refreshes files when the pod
-changes, restarts what died. Paths and ports are of this machine, for there is one of it only.
+changes, restarts what died. Each pod has an address of its own out of 127.0.0.0/8, where it listens
+at the real ports; services' names lead there (``hosts``). Paths are of this machine, for there is
+one of it only, and where a file says "all addresses" it says the pod's.
 """
 
 import base64
 import os
+import random
 import re
 import shutil
-import socket
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from kubernetes.client import ApiClient
 
+from controlplane.embedded import ports
+from controlplane.embedded.supervisor_client import write_atomically
+from tests.kubernetes import node, service_names
 from tests.kubernetes.node import Node
-from workers.infra.base import Kind, Layout, Namespace, PublicEndpoint
-from workers.infra.kubernetes import labels
-from workers.infra.kubernetes.adapter import KubernetesInfra
-from workers.infra.kubernetes.api import Api
-from workers.infra.kubernetes.cluster import Cluster
+from workers.infra.kubernetes import instances, labels, sizes
 from workers.infra.local import files
 
 _GRACE_SECONDS = 15
-_FOLDERS = {"files": "etc", "data": "data", "scratch": "scratch"}
+_FOLDERS = {"files": "etc", "scratch": "scratch"}
 _FILES = "waypost.io/files"
-Place = Callable[[str, str], Path]
-
-
-class InfraHere(KubernetesInfra):
-    """The adapter, but what it calls a host, a port or a path is this machine's."""
-
-    def __init__(self, api: Api, cluster: Cluster, root: Path) -> None:
-        super().__init__(api, cluster)
-        self._root = root
-
-    def place(self, namespace: Namespace, kind: Kind, name: str) -> Layout:
-        named = super().place(namespace, kind, name)
-        folder = self._root / namespace.name / name
-        ports = files.remembered_ports(self._root, folder, list(named.ports))
-        return Layout(str(folder / "etc"), str(folder / "data"), "127.0.0.1", "127.0.0.1", ports)
-
-    def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint:
-        named = super().ensure_endpoint(namespace, instance)
-        kind = Kind.BROKER if instance.startswith(Kind.BROKER) else Kind.ROUTER
-        port = self.place(namespace, kind, instance).ports["amqps"]
-        return PublicEndpoint("127.0.0.1", port, (named.host, *named.extra_names))
+_ALL_ADDRESSES = "0.0.0.0"
+# Where a test that uses the pods may connect to.
+ADDRESSES = ["127.0.0.0/8", "::1", "localhost"]
 
 
 @dataclass
 class Running:
-    """One container: its process, the files it was given last, how often it was started again."""
+    """One container: its process, the pod it is of, the files it was given last, its restarts.
+
+    ``places`` is what it is to find on this machine in place of what its files and command say.
+    """
 
     process: subprocess.Popen[bytes]
+    pod: Any
+    address: str
+    places: Mapping[str, str]
     files: str
     restarts: int = 0
+    is_ready: bool = False
 
 
 class ProcessNode(Node):
-    """Runs pods below ``root`` (a folder for each namespace and instance)."""
+    """Runs pods below ``root``: a folder for each namespace and instance, and for each claim."""
 
     def __init__(self, api: ApiClient, root: Path) -> None:
         super().__init__(api)
         self._root = root
         self._running: dict[str, Running] = {}
+        # Another of these may run beside: one of its addresses is in use at most by chance.
+        self._addresses = (f"127.{random.randrange(1, 255)}.{n >> 8}.{n & 255}" for n in count(1))
+        self.hosts = root / "hosts"
+        root.mkdir(parents=True, exist_ok=True)
 
     def start(self, pod: Any) -> bool:
         running = self._running.get(pod.metadata.uid)
-        if running is None:
-            self._running[pod.metadata.uid] = self._launch(pod)
-            return False
-        if running.process.poll() is not None:
-            self._running[pod.metadata.uid] = self._launch(pod, running.restarts + 1)
-            return False
-        return self._answers(pod)
+        if running is None or running.process.poll() is not None:
+            self._running[pod.metadata.uid] = self._launch(pod, running)
+        else:
+            running.is_ready = _answers(running)
+        self._publish()
+        return self._running[pod.metadata.uid].is_ready
 
     def refresh(self, pod: Any) -> bool:
         running = self._running[pod.metadata.uid]
-        if running.process.poll() is not None:
-            return False
-        wanted = (pod.metadata.annotations or {}).get(_FILES, "")
-        if running.files != wanted:
-            self._mount(pod)
+        running.is_ready = running.process.poll() is None
+        wanted = _files(pod)
+        if running.is_ready and running.files != wanted:
+            self._mount(pod, running.places)
             running.files = wanted
-        return True
+        self._publish()
+        return running.is_ready
 
     def end(self, pod: Any) -> None:
         running = self._running.pop(pod.metadata.uid, None)
         if running is None:
             return
+        self._publish()
         running.process.terminate()
         try:
             running.process.wait(_GRACE_SECONDS)
@@ -117,23 +113,49 @@ class ProcessNode(Node):
         pod = self._core.read_namespaced_pod(f"{instance}-0", namespace)
         return self._running[pod.metadata.uid].process
 
-    def _launch(self, pod: Any, restarts: int = 0) -> Running:
+    def _launch(self, pod: Any, former: Running | None) -> Running:
+        """Start the pod's container, or start it again where it was."""
+        address = former.address if former else self._free_address()
+        places = former.places if former else {**self._places(pod), _ALL_ADDRESSES: address}
         shutil.rmtree(self._folder(pod) / "scratch", ignore_errors=True)
-        self._mount(pod)
+        self._mount(pod, places)
         (container,) = pod.spec.containers
         environment = {each.name: each.value for each in container.env or []}
-        command = [self._here(pod, _expanded(each, environment)) for each in container.command]
+        command = [_here(_expanded(each, environment), places) for each in container.command]
         with (self._folder(pod) / "output.log").open("ab") as log:
             process = subprocess.Popen(
-                _of_image(command), env={**_ENVIRONMENT, **environment}, stdout=log, stderr=log
+                self._of_image(command), env={**_ENVIRONMENT, **environment}, stdout=log, stderr=log
             )
-        return Running(process, (pod.metadata.annotations or {}).get(_FILES, ""), restarts)
+        restarts = former.restarts + 1 if former else 0
+        return Running(process, pod, address, places, _files(pod), restarts)
 
-    def _mount(self, pod: Any) -> None:
-        for name in ("etc", "data", "scratch"):
-            (self._folder(pod) / name).mkdir(parents=True, exist_ok=True)
-        held = files.InstanceFiles(self._folder(pod))
-        held.write(self._projected(pod))
+    def _places(self, pod: Any) -> Mapping[str, str]:
+        """Return the folder of each mounted path; a volume is its claim's, whoever mounts it."""
+        volumes = {each.name: each for each in pod.spec.volumes}
+        (container,) = pod.spec.containers
+        folders: dict[str, Path] = {}
+        for mount in container.volume_mounts:
+            claimed = volumes[mount.name].persistent_volume_claim
+            folders[mount.mount_path] = (
+                self._volume(pod.metadata.namespace, claimed.claim_name)
+                if claimed
+                else self._folder(pod) / _FOLDERS[mount.name]
+            )
+        return {path: str(folder) for path, folder in folders.items()}
+
+    def _volume(self, namespace: str, claim: str) -> Path:
+        found = self._core.read_namespaced_persistent_volume_claim(claim, namespace)
+        return self._root / "volumes" / str(found.metadata.uid)
+
+    def _mount(self, pod: Any, places: Mapping[str, str]) -> None:
+        (container,) = pod.spec.containers
+        for mount in container.volume_mounts:
+            Path(places[mount.mount_path]).mkdir(parents=True, exist_ok=True)
+        # Nothing that is mounted as scratch is named in a file, and its path is short enough to be
+        # found in a key.
+        written = {text: place for text, place in places.items() if text != instances.SCRATCH_DIR}
+        held = {name: _here(text, written) for name, text in self._projected(pod).items()}
+        files.InstanceFiles(self._folder(pod)).write(held)
 
     def _projected(self, pod: Any) -> Mapping[str, str]:
         volume = next(each for each in pod.spec.volumes if each.projected)
@@ -150,31 +172,75 @@ class ProcessNode(Node):
                 ).data
         return found
 
-    def _here(self, pod: Any, text: str) -> str:
-        """Return a word of the command with mounted paths as they are on this machine."""
-        (container,) = pod.spec.containers
-        places = {
-            mount.mount_path: str(self._folder(pod) / _FOLDERS[mount.name])
-            for mount in container.volume_mounts
-        }
-        # In one go, for this machine's paths may hold those of the pod again.
-        mounted = "|".join(map(re.escape, places))
-        return re.sub(mounted, lambda found: places[found[0]], text)
+    def _publish(self) -> None:
+        """Write where services lead now: to the pods they select, and to unready ones if so told.
 
-    def _answers(self, pod: Any) -> bool:
-        (container,) = pod.spec.containers
-        wanted = container.readiness_probe.tcp_socket.port
-        folder = self._folder(pod)
-        ports = files.remembered_ports(self._root, folder, [wanted])
-        with socket.socket() as probe:
-            probe.settimeout(1)
-            return probe.connect_ex(("127.0.0.1", ports[wanted])) == 0
+        What a cluster does by DNS and by the addresses of services. Of several pods the first.
+        """
+        lines = [
+            f"{running.address} {service.metadata.name}.{namespace}.svc\n"
+            for namespace in {each.pod.metadata.namespace for each in self._running.values()}
+            for service in self._core.list_namespaced_service(namespace).items
+            for running in self._running.values()
+            if running.pod.metadata.namespace == namespace and _leads_to(service, running)
+        ]
+        text = "".join(sorted(lines))
+        if not self.hosts.exists() or self.hosts.read_text() != text:
+            write_atomically(self.hosts, text, mode=0o600)
+
+    def _free_address(self) -> str:
+        return next(
+            each
+            for each in self._addresses
+            if not any(ports.is_open(each, port) for port in sizes.PORTS.values())
+        )
 
     def _folder(self, pod: Any) -> Path:
         return self._root / str(pod.metadata.namespace) / str(pod.metadata.labels[labels.INSTANCE])
 
+    def _of_image(self, command: list[str]) -> list[str]:
+        """Return the command with what the images hold: Artemis, and a router that behaves."""
+        if command[0] == "qdrouterd":
+            resolving = ["-m", "tests.kubernetes.service_names", str(self.hosts)]
+            return [sys.executable, *resolving, "workers.services.devrouter", command[-1]]
+        home = str(settings.ARTEMIS_HOME)
+        return [each.replace("/opt/activemq-artemis", home) for each in command]
+
+
+@contextmanager
+def running(api: ApiClient, root: Path) -> Iterator[ProcessNode]:
+    """Run such a node until the block ends; this process knows the names of services meanwhile."""
+    started = ProcessNode(api, root)
+    with service_names.looked_up_in(started.hosts), node.running(started):
+        yield started
+
 
 _ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONPATH": str(settings.BASE_DIR)}
+
+
+def _files(pod: Any) -> str:
+    """Return what stands for the files that the pod was told of last."""
+    return str((pod.metadata.annotations or {}).get(_FILES, ""))
+
+
+def _answers(running: Running) -> bool:
+    """Ask the readiness probe, at the port that the container calls so."""
+    (container,) = running.pod.spec.containers
+    wanted = container.readiness_probe.tcp_socket.port
+    (port,) = [each.container_port for each in container.ports if each.name == wanted]
+    return ports.is_open(running.address, port)
+
+
+def _leads_to(service: Any, running: Running) -> bool:
+    selected = service.spec.selector.items() <= running.pod.metadata.labels.items()
+    return bool(selected and (running.is_ready or service.spec.publish_not_ready_addresses))
+
+
+def _here(text: str, places: Mapping[str, str]) -> str:
+    """Return a text of the pod with its places as they are on this machine."""
+    # In one go, for this machine's paths may hold those of the pod again.
+    said = "|".join(map(re.escape, places))
+    return re.sub(said, lambda found: places[found[0]], text)
 
 
 def _expanded(word: str, environment: Mapping[str, str]) -> str:
@@ -184,11 +250,3 @@ def _expanded(word: str, environment: Mapping[str, str]) -> str:
         lambda found: "$" if found[0] == "$$" else environment.get(found[1], found[0]),
         word,
     )
-
-
-def _of_image(command: list[str]) -> list[str]:
-    """Return the command with what the images hold: Artemis, and a router that behaves."""
-    if command[0] == "qdrouterd":
-        return [sys.executable, "-m", "workers.services.devrouter", command[-1]]
-    home = str(settings.ARTEMIS_HOME)
-    return [each.replace("/opt/activemq-artemis", home) for each in command]

@@ -23,8 +23,8 @@ from controlplane.core.audit import SYSTEM
 from controlplane.embedded import artifacts, ports
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
-from tests.kubernetes import cert_manager, chart, node
-from tests.kubernetes.process_node import InfraHere, ProcessNode
+from tests.kubernetes import cert_manager, chart, process_node
+from tests.kubernetes.process_node import ProcessNode
 from tests.reconcile import rows
 from tests.signing import Signer
 from tests.verification import amqp
@@ -32,6 +32,7 @@ from tests.verification.auth_process import AuthProcess
 from tests.verification.conftest import RecordingMetering
 from tests.waiting import eventually
 from workers.infra.base import Kind, Namespace
+from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import (
     CertificateChoice,
@@ -48,7 +49,12 @@ from workers.reconcile.doors import Doors, Routing
 from workers.reconcile.outcome import Done, Outcome, Wait
 
 # Real transactions: the auth service is another process and must see the rows.
-pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.broker,
+    pytest.mark.slow,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.allow_hosts(process_node.ADDRESSES),
+]
 
 CONTROL, SECRET = "waypost-presented", "spaces-tls"
 _PENDING = "CertificatePending"
@@ -73,7 +79,7 @@ class Site:
         endpoint = EndpointChoice(certificate=self.choice)
         cluster = replace(self.cluster, control_namespace=CONTROL, endpoint=endpoint)
         return Doors(
-            infra=InfraHere(Api(self.admin), cluster, self.folder / "pods"),
+            infra=KubernetesInfra(Api(self.admin), cluster),
             brokers=driver,
             routers=routers,
             routing=Routing("qdrouterd", "127.0.0.1", self.auth_port, self._authority),
@@ -95,9 +101,9 @@ class Site:
         space.refresh_from_db()
         return outcome
 
-    def supply(self, signer: Signer, *hosts: str, authority: bool = False) -> x509.Certificate:
+    def supply(self, signer: Signer, host: str, *, authority: bool = False) -> x509.Certificate:
         """Put a new certificate into the operator's secret."""
-        signed = signer.sign(*(hosts or ("127.0.0.1",)))
+        signed = signer.sign(host)
         held = {"tls.crt": signed.chain_pem, "tls.key": signed.key_pem}
         held |= {"ca.crt": signer.root_pem} if authority else {}
         cert_manager.put_secret(self.admin, CONTROL, SECRET, held, {})
@@ -120,17 +126,29 @@ class Instance:
     def pid(self) -> int:
         return self.site.node.process_of(self.namespace.name, self.name).pid
 
-    def shows(self, trusted_pem: str, port: str = "amqps") -> x509.Certificate:
+    @property
+    def host(self) -> str:
+        """Where clients find the space."""
+        return f"messaging.{self.namespace.name}.svc"
+
+    def shows(self, trusted_pem: str) -> x509.Certificate:
         """Return what a client is shown that trusts these alone and verifies the host's name."""
-        place = self.site.doors.infra.place(self.namespace, self.kind, self.name)
-        context = ssl.create_default_context(cadata=trusted_pem)
-        with (
-            socket.create_connection(("127.0.0.1", place.ports[port]), timeout=10) as plain,
-            context.wrap_socket(plain, server_hostname="127.0.0.1") as wrapped,
-        ):
-            found = wrapped.getpeercert(binary_form=True)
-        assert found is not None
-        return x509.load_der_x509_certificate(found)
+        return _shown_at(self.host, 5671, trusted_pem)
+
+    def shows_inside(self, trusted_pem: str) -> x509.Certificate:
+        """Return what routers and workers are shown, who know each instance by its own name."""
+        return _shown_at(f"{self.name}.{self.namespace.name}.svc", 5673, trusted_pem)
+
+
+def _shown_at(host: str, port: int, trusted_pem: str) -> x509.Certificate:
+    context = ssl.create_default_context(cadata=trusted_pem)
+    with (
+        socket.create_connection((host, port), timeout=10) as plain,
+        context.wrap_socket(plain, server_hostname=host) as wrapped,
+    ):
+        found = wrapped.getpeercert(binary_form=True)
+    assert found is not None
+    return x509.load_der_x509_certificate(found)
 
 
 @pytest.fixture(scope="module")
@@ -146,8 +164,7 @@ def site(
     chart.make_namespace(admin, CONTROL)
     auth_port = ports.free_port()
     auth = AuthProcess(auth_port, tmp_path, tmp_path / "control-ca")
-    with node.running(ProcessNode(admin, tmp_path / "pods")) as running:
-        assert isinstance(running, ProcessNode)
+    with process_node.running(admin, tmp_path / "pods") as running:
         auth.start()
         yield Site(admin, wanted_cluster, running, tmp_path, auth_port)
         auth.stop()
@@ -189,9 +206,9 @@ def test_a_supplied_certificate_is_shown_and_its_renewal_without_a_restart(
     site: Site, space: AddressSpace, signer: Signer, tmp_path: Path
 ) -> None:
     site.choice = SUPPLIED
-    first = site.supply(signer, authority=True)
-    assert isinstance(site.look(space), Done)
     public = instance(site, space)
+    first = site.supply(signer, public.host, authority=True)
+    assert isinstance(site.look(space), Done)
     life = public.pid
 
     eventually(lambda: is_shown(public, signer.root_pem))
@@ -199,16 +216,16 @@ def test_a_supplied_certificate_is_shown_and_its_renewal_without_a_restart(
     assert space.endpoints.get().certificate_pem == signer.root_pem
     assert carries(space, tmp_path)
     # inside, the authority of the space vouches and no other
-    public.shows(own(space), "management")
+    public.shows_inside(own(space))
     with pytest.raises(ssl.SSLCertVerificationError):
-        public.shows(signer.root_pem, "management")
+        public.shows_inside(signer.root_pem)
 
-    second = site.supply(signer)
+    second = site.supply(signer, public.host)
     assert isinstance(site.look(space), Done)
     eventually(lambda: shown(public, signer.root_pem) == second)
     assert space.endpoints.get().certificate_pem == ""
     assert public.pid == life
-    assert says_hello(space, signer, tmp_path)
+    assert says_hello(site, space, signer)
 
     # one that clients would refuse is not shown to them
     site.supply(signer, "elsewhere.example.org")
@@ -249,7 +266,7 @@ def test_a_space_that_serves_moves_to_another_source_and_back(
     public.shows(own(space))
 
     site.choice = SUPPLIED
-    given = site.supply(signer, authority=True)
+    given = site.supply(signer, public.host, authority=True)
     assert isinstance(site.look(space), Done)  # one restart, to read files of their own
     second_life = public.pid
     assert second_life != first_life
@@ -266,21 +283,22 @@ def test_a_space_that_serves_moves_to_another_source_and_back(
     assert public.pid == second_life
 
 
-def says_hello(space: AddressSpace, signer: Signer, folder: Path) -> bool:
+def says_hello(site: Site, space: AddressSpace, signer: Signer) -> bool:
     """Run the portal's program on a machine that knows the signer; it is given no file."""
-    known = folder / "known.pem"
+    known = site.folder / "known.pem"
     known.write_text(signer.root_pem)
-    at = Target(
-        space.name, "127.0.0.1", space.endpoints.get().port, "alice", "orders", "queue", False
-    )
+    endpoint = space.endpoints.get()
+    at = Target(space.name, endpoint.host, endpoint.port, "alice", "orders", "queue", False)
     (program,) = [each.text for each in snippets.build_all(at) if each.key == "python"]
+    (site.folder / "hello.py").write_text(program)
     environment = {
         **os.environ,
+        "PYTHONPATH": str(site.folder),
         "SSL_CERT_FILE": str(known),
         "WAYPOST_MESSAGING_PASSWORD": rows.PASSWORD,
     }
     ran = subprocess.run(
-        [sys.executable, "-c", program],
+        [sys.executable, "-m", "tests.kubernetes.service_names", str(site.node.hosts), "hello"],
         env=environment,
         capture_output=True,
         text=True,
@@ -299,5 +317,5 @@ def shown(public: Instance, trusted_pem: str) -> x509.Certificate | None:
     """Return what a client is shown; None while it trusts nothing there, or nobody listens."""
     try:
         return public.shows(trusted_pem)
-    except (ssl.SSLCertVerificationError, ConnectionRefusedError):
+    except (ssl.SSLCertVerificationError, ConnectionRefusedError, socket.gaierror):
         return None

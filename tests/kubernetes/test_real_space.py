@@ -15,8 +15,8 @@ from controlplane.core.audit import SYSTEM
 from controlplane.embedded import artifacts, ports
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
-from tests.kubernetes import node
-from tests.kubernetes.process_node import InfraHere, ProcessNode
+from tests.kubernetes import process_node
+from tests.kubernetes.process_node import ProcessNode
 from tests.reconcile import patience, rows
 from tests.verification import amqp
 from tests.verification.auth_process import AuthProcess
@@ -25,6 +25,7 @@ from tests.waiting import eventually
 from workers.infra import names
 from workers.infra.base import Kind, Namespace
 from workers.infra.kubernetes import resources
+from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster
 from workers.messaging import certificates
@@ -35,14 +36,18 @@ from workers.reconcile.doors import Doors, Routing
 from workers.reconcile.outcome import Done, Wait
 
 # Real transactions: the auth service is another process and must see the rows.
-pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.broker,
+    pytest.mark.slow,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.allow_hosts(process_node.ADDRESSES),
+]
 
 
 @pytest.fixture
-def process_node(admin: ApiClient, tmp_path: Path, settings: Any) -> Iterator[ProcessNode]:
+def processes(admin: ApiClient, tmp_path: Path, settings: Any) -> Iterator[ProcessNode]:
     settings.ARTEMIS_HOME = str(artifacts.artemis_home())
-    with node.running(ProcessNode(admin, tmp_path / "pods")) as running:
-        assert isinstance(running, ProcessNode)
+    with process_node.running(admin, tmp_path / "pods") as running:
         yield running
 
 
@@ -53,10 +58,10 @@ def auth_port() -> int:
 
 @pytest.fixture
 def doors(
-    api: Api, wanted_cluster: Cluster, process_node: ProcessNode, tmp_path: Path, auth_port: int
+    api: Api, wanted_cluster: Cluster, processes: ProcessNode, tmp_path: Path, auth_port: int
 ) -> Doors:
     return Doors(
-        infra=InfraHere(api, wanted_cluster, tmp_path / "pods"),
+        infra=KubernetesInfra(api, wanted_cluster),
         brokers=driver,
         routers=routers,
         routing=Routing(
@@ -78,7 +83,7 @@ def settle(space: AddressSpace, doors: Doors) -> None:
 
 
 def test_a_brokered_space_serves_and_needs_nobody_to_go_on(
-    doors: Doors, api: Api, process_node: ProcessNode, tmp_path: Path
+    doors: Doors, api: Api, processes: ProcessNode, tmp_path: Path
 ) -> None:
     space = rows.make_space(rows.make_tenant())
     rows.make_address(space, "orders")
@@ -90,14 +95,14 @@ def test_a_brokered_space_serves_and_needs_nobody_to_go_on(
 
     # an address more reaches the running broker by its mounted files, without another life
     name = names.namespace(space.tenant_id, space.id, space.name)
-    first = process_node.process_of(name, "broker-0").pid
+    first = processes.process_of(name, "broker-0").pid
     rows.make_address(space, "more")
     settle(space, doors)
-    assert process_node.process_of(name, "broker-0").pid == first
+    assert processes.process_of(name, "broker-0").pid == first
 
     # killed, with nothing of ours looking: the node starts it from what is mounted
-    process_node.process_of(name, "broker-0").kill()
-    eventually(lambda: process_node.process_of(name, "broker-0").pid != first)
+    processes.process_of(name, "broker-0").kill()
+    eventually(lambda: processes.process_of(name, "broker-0").pid != first)
     eventually(lambda: _is_ready(api, name))
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         assert amqp.receive(connection, "orders", 2) == ["one", "two"]
@@ -112,7 +117,7 @@ def test_a_brokered_space_serves_and_needs_nobody_to_go_on(
 def test_a_standard_space_becomes_active_and_carries_messages(
     doors: Doors,
     auth_port: int,
-    process_node: ProcessNode,
+    processes: ProcessNode,
     tmp_path: Path,
     request: pytest.FixtureRequest,
 ) -> None:
@@ -130,7 +135,7 @@ def test_a_standard_space_becomes_active_and_carries_messages(
 
     # both killed, with nothing of ours looking but the auth service
     for instance in ("router-0", "broker-0"):
-        process_node.process_of(name, instance).kill()
+        processes.process_of(name, instance).kill()
     eventually(lambda: _serves(space, tmp_path))
 
 
