@@ -1,7 +1,8 @@
-"""Fakes at the doors of a reconcile pass; ``tests/verification`` holds them to the real thing.
+"""Fakes at the doors of a reconcile pass; tests hold them to the real thing.
 
-Each counts its writes (``writes``), so that a test can say "a second pass changes nothing", and
-each can be told to fail at the next write, as a killed worker would.
+Those are tests/kubernetes/test_conformance.py and tests/verification. Each fake counts its writes
+(``writes``), so that a test can say "a second pass changes nothing", and can be told to fail at the
+next write, as a killed worker would.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -55,6 +56,7 @@ class FakeInfra:
     certificate: GivenCertificate | InfraError | None = None
     endpoints: set[str] = field(default_factory=set)  # namespaces
     kept: set[tuple[str, str]] = field(default_factory=set)  # volumes without an instance
+    release: Callable[[tuple[str, str]], object] = field(default=lambda _volume: None)
     busy: str = ""  # why the place cannot do anything now
     endpoint_trouble: str = ""
     has_address: bool = True
@@ -116,6 +118,9 @@ class FakeInfra:
         if self.instances.pop((namespace.name, name), None) is not None:
             self.writes += 1
             self.kept |= {(namespace.name, name)} if keep_volume else set()
+        if not keep_volume:
+            self.kept.discard((namespace.name, name))
+            self.release((namespace.name, name))
         self.ports.pop((namespace.name, name), None)
 
     def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint:
@@ -139,11 +144,11 @@ class FakeInfra:
         self.endpoints.discard(namespace.name)
 
     def delete_namespace(self, namespace: Namespace) -> bool:
-        for instance in self.list_instances(namespace):
-            self.delete_instance(namespace, instance.name)
+        left = [each.name for each in self.list_instances(namespace)]
+        for name in [*left, *(each for where, each in self.kept if where == namespace.name)]:
+            self.delete_instance(namespace, name)
         self.writes += namespace.name in self.namespaces
         self.namespaces.discard(namespace.name)
-        self.kept -= {each for each in self.kept if each[0] == namespace.name}
         return True
 
     def list_namespaces(self) -> Sequence[str]:
@@ -191,7 +196,7 @@ class FakeBroker:
 
 @dataclass
 class FakeBrokers:
-    """The broker driver over brokers in memory; unreachable until its infra runs them."""
+    """The broker driver over brokers in memory, each on its volume; unreachable until they run."""
 
     infra: FakeInfra
     brokers: dict[tuple[str, str], FakeBroker] = field(default_factory=dict)
@@ -201,6 +206,9 @@ class FakeBrokers:
     closed: set[int] = field(default_factory=set)  # public ports whose listener is closed
     taken: set[int] = field(default_factory=set)  # those where it cannot be opened
     writes: int = 0
+
+    def __post_init__(self) -> None:
+        self.infra.release = lambda volume: self.brokers.pop(volume, None)
 
     def find_life(self, target: ManagementTarget) -> str:
         self._at(target)

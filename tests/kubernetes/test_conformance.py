@@ -1,24 +1,32 @@
 """What the reconcile loop expects of ``infra`` and of the broker driver, on fakes and for real.
 
-The same tests run against the fakes of tests/reconcile and against real processes, so that a fake
-cannot promise what the real thing does not keep.
+The same tests run against the fakes of tests/reconcile, against real processes of the local adapter
+and against those behind the pods of the Kubernetes adapter: a fake cannot promise what the real
+thing does not keep, and no adapter what the other one does not.
 """
 
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from django.utils import timezone
+from kubernetes.client import ApiClient
+from proton import Message
 
-from controlplane.embedded import ports
+from controlplane.embedded import artifacts, ports
+from tests.kubernetes import process_node
 from tests.reconcile.fakes import FakeBrokers, FakeInfra
-from workers.infra.base import Infra, InstanceSpec, Kind, Namespace, Room
-from workers.infra.local.adapter import LocalInfra
-from workers.messaging import certificates, identities
+from tests.verification.conftest import local_infra, state_dir, supervisor  # noqa: F401
+from tests.waiting import eventually
+from workers.infra.base import Infra, InstanceSpec, InstanceStatus, Kind, Namespace, Room
+from workers.infra.kubernetes.adapter import KubernetesInfra
+from workers.infra.kubernetes.api import Api
+from workers.infra.kubernetes.cluster import Cluster
+from workers.messaging import certificates, identities, management
 from workers.messaging.brokers import desired, driver, render
 from workers.messaging.brokers.desired import (
     DesiredAddress,
@@ -34,8 +42,11 @@ from workers.messaging.observed import ManagementTarget
 from workers.messaging.probe import ProbeFailed
 from workers.reconcile.doors import Brokers
 
-pytestmark = [pytest.mark.broker, pytest.mark.slow]
-NAMESPACE = Namespace("wp-conformance-1", "ten_1", "spc_1")
+pytestmark = [
+    pytest.mark.broker,
+    pytest.mark.slow,
+    pytest.mark.allow_hosts(process_node.ADDRESSES),
+]
 ROOM = Room(brokers=1, broker_memory_mb=128, routers=0)
 ADDRESSES = (
     DesiredAddress("orders/new", Holds.QUEUE, Limits(max_bytes=1_000_000)),
@@ -45,11 +56,17 @@ ADDRESSES = (
 
 @dataclass
 class Bench:
-    """One way to run a broker, and what the broker should hold."""
+    """One way to run a broker, and what the broker should hold.
 
-    infra: Infra
+    ``begin_pass`` gives the adapter as each pass of a worker has it. What it is asked for is there
+    within ``patience`` seconds: at once but where others do it, as a cluster's controllers.
+    """
+
+    namespace: Namespace
+    begin_pass: Callable[[], Infra]
     brokers: Brokers
     folder: Path
+    patience: float = 0
 
     def __post_init__(self) -> None:
         now = timezone.now()
@@ -62,13 +79,21 @@ class Bench:
                 DesiredUser("alice", {}, [Permission(["orders/#"], ["send", "recv"])], since=now)
             ],
             send_withdrawn=False,
-            server=certificates.issue_server(self.authority, ["127.0.0.1"], now),
+            server=certificates.issue_server(self.authority, [self.host], now),
             authority_pem=self.authority.certificate_pem,
         )
 
     @property
+    def infra(self) -> Infra:
+        return self.begin_pass()
+
+    @property
+    def host(self) -> str:
+        return self.infra.place(self.namespace, Kind.BROKER, "broker-0").host
+
+    @property
     def target(self) -> ManagementTarget:
-        layout = self.infra.place(NAMESPACE, Kind.BROKER, "broker-0")
+        layout = self.infra.place(self.namespace, Kind.BROKER, "broker-0")
         return identities.target(
             layout.host,
             layout.ports["management"],
@@ -78,7 +103,7 @@ class Bench:
         )
 
     def spec(self, public_port: int | None = None) -> InstanceSpec:
-        layout = self.infra.place(NAMESPACE, Kind.BROKER, "broker-0")
+        layout = self.infra.place(self.namespace, Kind.BROKER, "broker-0")
         place = Place(
             layout.config_dir,
             layout.data_dir,
@@ -87,7 +112,7 @@ class Bench:
             layout.ports["management"],
         )
         return InstanceSpec(
-            NAMESPACE,
+            self.namespace,
             Kind.BROKER,
             "broker-0",
             render.files(self.wanted, place),
@@ -97,15 +122,32 @@ class Bench:
 
     def run(self) -> str:
         """Start the broker (or give it its files) and return its life once it answers."""
-        self.infra.ensure_namespace(NAMESPACE, ROOM)
-        self.infra.ensure_instance(self.spec())
-        deadline = time.monotonic() + 30
+        infra = self.infra
+        infra.ensure_namespace(self.namespace, ROOM)
+        infra.ensure_instance(self.spec())
+        deadline = time.monotonic() + 30 + self.patience
         while True:
             try:
                 return self.brokers.find_life(self.target)
             except Unreachable:
-                assert time.monotonic() < deadline, self.infra.list_instances(NAMESPACE)
+                assert time.monotonic() < deadline, self.infra.list_instances(self.namespace)
                 time.sleep(0.1)
+
+    def observe(self) -> InstanceStatus:
+        """Return how the broker is once it runs as it was last told to."""
+        self.wait(
+            lambda: [each.running for each in self.infra.list_instances(self.namespace)] == [True]
+        )
+        (status,) = self.infra.list_instances(self.namespace)
+        return status
+
+    def wait(self, holds: Callable[[], object]) -> None:
+        eventually(holds, seconds=self.patience)
+
+    def end(self) -> None:
+        """Remove the namespace; over once nothing is left."""
+        self.wait(lambda: self.infra.delete_namespace(self.namespace))
+        assert self.namespace.name not in self.infra.list_namespaces()
 
     def settle(self) -> None:
         """Give the broker its files and converge until nothing is pending."""
@@ -121,7 +163,7 @@ class Bench:
             self.brokers.closed.add(port)
             self.brokers.taken.add(port)
             return
-        old = self.infra.place(NAMESPACE, Kind.BROKER, "broker-0").ports["amqps"]
+        old = self.infra.place(self.namespace, Kind.BROKER, "broker-0").ports["amqps"]
         spec, moved = self.spec(), self.spec(public_port=port).files["broker.xml"]
         self.infra.ensure_instance(replace(spec, files={**spec.files, "broker.xml": moved}))
         deadline = time.monotonic() + 60
@@ -135,32 +177,69 @@ class Bench:
         if isinstance(self.brokers, FakeBrokers):
             self.brokers.taken.discard(port)
 
-    def listens_at(self, port: int) -> bool:
+    def listens_at(self, port: int, host: str = "127.0.0.1") -> bool:
         if isinstance(self.brokers, FakeBrokers):
             return port not in self.brokers.closed
-        return ports.is_open("127.0.0.1", port)
+        return ports.is_open(host, port)
+
+    def store(self, body: str) -> None:
+        """Have a message stored at the broker."""
+        if isinstance(self.brokers, FakeBrokers):
+            (broker,) = self.brokers.brokers.values()
+            broker.stored["orders/new"] = 1
+            return
+        connection = management.open_connection(self.target, purpose="test", timeout_seconds=10)
+        connection.create_sender("orders/new").send(Message(body=body, durable=True))
+        management.close_quietly(connection)
 
 
-@pytest.fixture(params=["fake", "real"])
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
-    if request.param == "fake":
-        infra = FakeInfra()
-        yield Bench(infra, FakeBrokers(infra), tmp_path)
-    else:
-        local: LocalInfra = request.getfixturevalue("local_infra")
-        yield Bench(local, driver, tmp_path)
-        local.delete_namespace(NAMESPACE)
+@pytest.fixture(params=["fake", "local", "kubernetes"])
+def bench(request: pytest.FixtureRequest) -> Bench:
+    found: Bench = request.getfixturevalue(f"{request.param}_bench")
+    return found
+
+
+@pytest.fixture
+def fake_bench(namespace: Namespace, tmp_path: Path) -> Bench:
+    infra = FakeInfra()
+    return Bench(namespace, lambda: infra, FakeBrokers(infra), tmp_path)
+
+
+@pytest.fixture
+def local_bench(
+    namespace: Namespace, request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[Bench]:
+    local: Infra = request.getfixturevalue("local_infra")
+    yield Bench(namespace, lambda: local, driver, tmp_path)
+    local.delete_namespace(namespace)
+
+
+@pytest.fixture
+def kubernetes_bench(
+    namespace: Namespace,
+    admin: ApiClient,
+    wanted_cluster: Cluster,
+    tmp_path: Path,
+    settings: pytest.FixtureRequest,
+) -> Iterator[Bench]:
+    settings.ARTEMIS_HOME = str(artifacts.artemis_home())  # type: ignore[attr-defined]
+    # One of its own, for other tests leave spaces in the cluster.
+    cluster = replace(wanted_cluster, installation=f"waypost.{namespace.name}")
+    with process_node.running(admin, tmp_path / "pods"):
+        bench = Bench(namespace, lambda: KubernetesInfra(Api(admin), cluster), driver, tmp_path, 90)
+        yield bench
+        bench.infra.delete_namespace(namespace)
 
 
 def test_place_answers_the_same_every_time(bench: Bench) -> None:
-    first = bench.infra.place(NAMESPACE, Kind.BROKER, "broker-0")
+    first = bench.infra.place(bench.namespace, Kind.BROKER, "broker-0")
 
-    assert bench.infra.place(NAMESPACE, Kind.BROKER, "broker-0") == first
+    assert bench.infra.place(bench.namespace, Kind.BROKER, "broker-0") == first
     assert len(set(first.ports.values())) == len(first.ports)
 
 
 def test_an_absent_broker_is_unreachable_not_empty(bench: Bench) -> None:
-    bench.infra.ensure_namespace(NAMESPACE, ROOM)
+    bench.infra.ensure_namespace(bench.namespace, ROOM)
 
     with pytest.raises(Unreachable):
         bench.brokers.find_life(bench.target)
@@ -175,7 +254,12 @@ def test_a_broker_lives_through_the_whole_contract(bench: Bench) -> None:
     life = bench.run()
     bench.settle()
     assert bench.brokers.converge(bench.target, bench.wanted).created == 0
-    assert bench.infra.list_instances(NAMESPACE)[0].running
+    status = bench.observe()
+    assert (status.name, status.kind, status.trouble) == ("broker-0", Kind.BROKER, "")
+
+    # again, and nothing is another
+    bench.run()
+    assert bench.observe() == status
 
     # live files change without a new life
     bench.wanted = replace(bench.wanted, addresses=(*ADDRESSES, DesiredAddress("x", Holds.QUEUE)))
@@ -202,15 +286,52 @@ def test_a_broker_lives_through_the_whole_contract(bench: Bench) -> None:
     # nobody is connected, so nobody is cut off
     assert bench.brokers.cut_off(bench.target, bench.wanted) == 0
 
-    bench.infra.delete_instance(NAMESPACE, "broker-0")
-    bench.infra.delete_instance(NAMESPACE, "broker-0")
-    assert list(bench.infra.list_instances(NAMESPACE)) == []
-    assert bench.infra.list_namespaces() == [NAMESPACE.name]
-    assert bench.infra.delete_namespace(NAMESPACE)
-    assert bench.infra.list_namespaces() == []
+    bench.infra.delete_instance(bench.namespace, "broker-0")
+    bench.infra.delete_instance(bench.namespace, "broker-0")
+    bench.wait(lambda: list(bench.infra.list_instances(bench.namespace)) == [])
+    assert bench.infra.list_namespaces() == [bench.namespace.name]
+    bench.end()
+    assert bench.infra.delete_namespace(bench.namespace)
 
 
+def test_what_is_stored_goes_with_the_volume_and_with_nothing_else(bench: Bench) -> None:
+    bench.run()
+    bench.settle()
+    bench.store("one")
+
+    # kept, so the next instance of that name has it
+    for _ in range(2):
+        bench.infra.delete_instance(bench.namespace, "broker-0", keep_volume=True)
+    bench.wait(lambda: list(bench.infra.list_instances(bench.namespace)) == [])
+    with pytest.raises(Unreachable):
+        bench.brokers.count_stored(bench.target)
+    bench.run()
+    assert bench.brokers.count_stored(bench.target) == 1
+
+    bench.infra.delete_instance(bench.namespace, "broker-0")
+    bench.wait(lambda: list(bench.infra.list_instances(bench.namespace)) == [])
+    bench.run()
+    assert bench.brokers.count_stored(bench.target) == 0
+
+
+def test_an_endpoint_leads_to_its_instance_and_ends_without_it(bench: Bench) -> None:
+    bench.infra.ensure_namespace(bench.namespace, ROOM)
+    endpoint = bench.infra.ensure_endpoint(bench.namespace, "broker-0")
+    assert bench.infra.ensure_endpoint(bench.namespace, "broker-0") == endpoint
+    assert bench.infra.ensure_certificate(bench.namespace, endpoint) is None
+    bench.run()
+    status = bench.observe()
+
+    assert bench.listens_at(endpoint.port, endpoint.host)
+    assert not endpoint.trouble
+    for _ in range(2):
+        bench.infra.delete_endpoint(bench.namespace)
+    assert bench.observe() == status
+
+
+@pytest.mark.parametrize("bench", ["fake", "local"], indirect=True)
 def test_a_listener_that_found_its_port_taken_is_opened_later(bench: Bench) -> None:
+    """Not of pods: each has an address of its own, so nobody else can listen at its ports."""
     bench.run()
     bench.settle()
     with socket.socket() as stranger:
@@ -232,29 +353,29 @@ def test_a_listener_that_found_its_port_taken_is_opened_later(bench: Bench) -> N
 def test_a_cold_file_restarts_and_a_live_one_does_not(bench: Bench) -> None:
     bench.run()
     spec = bench.spec()
-    before = bench.infra.list_instances(NAMESPACE)[0].boot
+    before = bench.observe().boot
 
     bench.infra.ensure_instance(
         replace(spec, files={**spec.files, "users.properties": "# changed\n"})
     )
-    after_live = bench.infra.list_instances(NAMESPACE)[0].boot
+    after_live = bench.observe().boot
     bench.infra.ensure_instance(
         replace(
             spec, files={**spec.files, "log4j2.properties": spec.files["log4j2.properties"] + "\n"}
         )
     )
-    after_cold = bench.infra.list_instances(NAMESPACE)[0].boot
+    after_cold = bench.observe().boot
 
     assert after_live == before
     assert after_cold != before
 
 
 def test_what_needs_a_restart_waits_for_its_turn(bench: Bench) -> None:
-    bench.infra.ensure_namespace(NAMESPACE, ROOM)
+    bench.infra.ensure_namespace(bench.namespace, ROOM)
     former = bench.spec()
     missing = bench.infra.ensure_instance(former, may_restart=False)
     bench.run()
-    before = bench.infra.list_instances(NAMESPACE)[0].boot
+    before = bench.observe().boot
     colder = {"log4j2.properties": former.files["log4j2.properties"] + "\n"}
     wanted = replace(former, files={**former.files, **colder, "users.properties": "# new\n"})
     larger = replace(former, memory_mb=former.memory_mb + 16)
@@ -262,15 +383,15 @@ def test_what_needs_a_restart_waits_for_its_turn(bench: Bench) -> None:
     # held back, whatever it is, and for as long as it is
     for spec in (wanted, wanted, larger):
         assert bench.infra.ensure_instance(spec, may_restart=False).held_back
-        assert bench.infra.list_instances(NAMESPACE)[0].boot == before
+        assert bench.observe().boot == before
 
     # as before is not held back, nor is what the broker reloads
     warmer = replace(former, files={**former.files, "users.properties": "# new\n"})
     assert not bench.infra.ensure_instance(warmer, may_restart=False).held_back
-    assert bench.infra.list_instances(NAMESPACE)[0].boot == before
+    assert bench.observe().boot == before
 
     # its turn
     assert not bench.infra.ensure_instance(wanted).held_back
-    assert bench.infra.list_instances(NAMESPACE)[0].boot != before
+    assert bench.observe().boot != before
     assert not bench.infra.ensure_instance(wanted, may_restart=False).held_back
     assert not missing.held_back
