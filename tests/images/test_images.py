@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -88,6 +89,18 @@ def migrated(release: Release, control_plane: Path) -> Release:
 @pytest.mark.parametrize("image", [builder.CONTROL_PLANE, builder.SPARK])
 def test_an_image_runs_as_a_user_that_is_not_root(images: Builder, image: str) -> None:
     assert images.inspect(image, ".OCIv1.Config.User") == OWN_USER
+
+
+@pytest.mark.parametrize("image", [builder.CONTROL_PLANE, builder.SPARK])
+def test_requests_trusts_whom_the_image_trusts(
+    images: Builder, control_plane: Path, image: str
+) -> None:
+    """By itself it knows no company's authority, and so not its identity provider."""
+    environment = images.inspect(image, ".OCIv1.Config.Env")
+
+    (bundle,) = re.findall(r"\bREQUESTS_CA_BUNDLE=/([^] ]+)", environment)
+
+    assert "BEGIN CERTIFICATE" in (control_plane / bundle).read_text()
 
 
 def test_the_image_holds_every_file_of_the_packages(control_plane: Path) -> None:
