@@ -92,6 +92,17 @@ def test_the_routers_file_equals_what_it_holds(world: World, space: AddressSpace
     assert written == {name for _, name in world.router(space).held}
 
 
+def test_the_routers_file_names_no_address_that_no_broker_can_carry(
+    world: World, space: AddressSpace
+) -> None:
+    Address.objects.filter(address="orders").update(address="a${b}")  # from before that was refused
+
+    world.settle(space)
+
+    assert ready(address("a${b}"))["reason"] == "AddressNotPossible"
+    assert "a${b}" not in json.dumps(file_of(world, space))
+
+
 def test_a_new_address_restarts_nothing(world: World, space: AddressSpace) -> None:
     world.settle(space)
 

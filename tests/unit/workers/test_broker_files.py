@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from workers.messaging.brokers import broker_xml, desired, permissions, render
@@ -97,6 +97,7 @@ def test_properties_of_the_broker_s_process_cannot_be_named() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(legal_address)
+@example("BOOT-PLACE")  # what the template writes where the broker puts its life's name
 def test_any_legal_address_comes_back_from_the_file(name: str) -> None:
     wanted = broker(DesiredAddress(name, Holds.TOPIC, subscriptions=(f"{name}-sub",)))
 
