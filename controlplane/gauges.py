@@ -32,7 +32,7 @@ class DatabaseCollector(Collector):
         yield _plain("waypost_tenants", "Tenants", Tenant.objects.count())
         yield _spaces()
         yield _addresses()
-        yield _ready_spaces()
+        yield _sampled_spaces()
         yield from _unreconciled()
         yield from _operations()
         yield _invoices()
@@ -53,14 +53,12 @@ def _spaces() -> GaugeMetricFamily:
     return family
 
 
-def _ready_spaces() -> GaugeMetricFamily:
-    """Count what samples are expected of: a space with its only broker down has none to give."""
-    ready = AddressSpace.objects.filter(
-        deleted_at__isnull=True,
-        deletion_requested_at__isnull=True,
-        conditions__contains=[{"type": "Ready", "status": "True"}],
+def _sampled_spaces() -> GaugeMetricFamily:
+    """Count what is asked for samples: without any space, usage stands still and is not late."""
+    sampled = AddressSpace.objects.filter(
+        active_since__isnull=False, deletion_requested_at__isnull=True, deleted_at__isnull=True
     )
-    return _plain("waypost_spaces_ready", "Spaces that serve and are metered", ready.count())
+    return _plain("waypost_spaces_sampled", "Spaces that are metered", sampled.count())
 
 
 def _unreconciled() -> Iterator[GaugeMetricFamily]:

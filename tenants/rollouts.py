@@ -8,11 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, F, Max, Q, QuerySet
 
 from tenants.models import AddressSpace, EngineRelease, MaintenanceWindow, Rollout
 
 _WEEK_MINUTES = 7 * 24 * 60
+# Spaces that were down already when they were moved, which tells nothing of the release.
+TOLD_LAST = Q(observed_release__isnull=False, released_at__isnull=True) & ~Q(
+    observed_release=F("release")
+)
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,10 @@ class Window:
 
 @dataclass(frozen=True)
 class Progress:
-    """How many spaces there are for a rollout, and how far they are; the rest are just new."""
+    """How many spaces there are for a rollout, and how far they are; the rest are just new.
+
+    ``waiting``: to be moved, or, where they were down already, to come up.
+    """
 
     total: int
     done: int
@@ -113,8 +120,8 @@ def progress(rollout: Rollout, now: datetime, patience: timedelta) -> Progress:
     found = fleet().aggregate(
         total=Count("id"),
         done=Count("id", filter=Q(release=target, observed_release=target)),
-        waiting=Count("id", filter=~Q(release=target)),
-        changing=Count("id", filter=moved & ~late),
+        waiting=Count("id", filter=~Q(release=target) | TOLD_LAST),
+        changing=Count("id", filter=moved & ~late & ~TOLD_LAST),
         failed=Count("id", filter=moved & late),
     )
     return Progress(**found)

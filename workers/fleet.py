@@ -124,18 +124,18 @@ def _move(rollout: Rollout, room: int, now: datetime) -> None:
 
     Those that never came up with the release they were given have nothing to lose: all of them are
     told, at any time. Those that are down for another reason come last, for the release may be
-    what mends them; they never count as its failures.
+    what mends them; they never count as its failures, nor as those of the next ones.
     """
     behind = rollouts.fleet().exclude(release=rollout.release).order_by("created_at", "id")
     # A space that is being changed by a person is left to the next call.
     locked = behind.select_for_update(skip_locked=True, no_key=True, of=("self",))
     unready = locked.exclude(conditions__contains=_READY)
     closed = rollouts.list_closed_tenants(now)
-    broken = list(unready.exclude(observed_release=F("release")))
-    ready = locked.filter(conditions__contains=_READY)
-    chosen = [*broken, *ready.exclude(tenant_id__in=closed)[: max(room, 0)]]
+    given = unready.exclude(observed_release=F("release")).exclude(rollouts.TOLD_LAST)
+    ready = locked.filter(conditions__contains=_READY).exclude(tenant_id__in=closed)
+    chosen = [*given, *ready[: max(room, 0)]]
     _tell(rollout, chosen, now, since=now)
-    if not (chosen or ready):
+    if not (chosen or behind.filter(conditions__contains=_READY).exists()):
         _tell(rollout, list(unready.exclude(tenant_id__in=closed)), now, since=None)
 
 

@@ -108,17 +108,15 @@ def test_metrics_tell_how_long_the_oldest_change_has_waited(client, tenant, make
 
 
 @pytest.mark.django_db
-def test_metrics_count_the_spaces_that_can_be_sampled(client, tenant, make_spaces):
-    rows, (ready, down, going, _new) = AddressSpace.objects, make_spaces(tenant, 4)
-    yes, no = ([{"type": "Ready", "status": status}] for status in ("True", "False"))
-    rows.filter(pk=ready.pk).update(phase="Active", conditions=yes)
-    # Its only broker is away: it stays Active, and Ready says how it stands.
-    rows.filter(pk=down.pk).update(
-        phase="Active", conditions=[*no, {"type": "Routers", "status": "True"}]
-    )
-    rows.filter(pk=going.pk).update(conditions=yes, deletion_requested_at=timezone.now())
+def test_metrics_count_the_spaces_that_are_sampled(client, tenant, make_spaces):
+    rows, (serving, down, going, _new) = AddressSpace.objects, make_spaces(tenant, 4)
+    now = timezone.now()
+    rows.filter(pk=serving.pk).update(active_since=now)
+    no = [{"type": "Ready", "status": "False"}]
+    rows.filter(pk=down.pk).update(active_since=now, conditions=no)
+    rows.filter(pk=going.pk).update(active_since=now, deletion_requested_at=now)
 
-    assert gauge(client, "waypost_spaces_ready") == 1
+    assert gauge(client, "waypost_spaces_sampled") == 2
 
 
 def gauge(client: Client, name: str) -> float:

@@ -396,7 +396,7 @@ def test_usage_is_late_only_where_a_space_could_be_sampled_meanwhile() -> None:
     late = expression("WaypostUsageLate")
 
     sampled, _, _ = late.partition(" and on() ")
-    assert sampled == 'min(min_over_time(waypost_spaces_ready{namespace="waypost"}[3600s])) > 0'
+    assert sampled == 'min(min_over_time(waypost_spaces_sampled{namespace="waypost"}[3600s])) > 0'
 
 
 def test_changes_are_told_of_by_their_age_and_not_by_their_number() -> None:

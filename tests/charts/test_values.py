@@ -178,6 +178,7 @@ def _bucket(*values: str) -> tuple[str, ...]:
             (*STORES, "--set", "settings.WAYPOST_PUBLIC_URL=https://a.example"),
             "is set by the chart",
         ),
+        ((*STORES, "--set-string", "settings.WAYPOST_PIPELINE_BULK=false"), "is set by the chart"),
         ((*LOGIN, "--set", "oidc.existingSecret=e"), "oidc.issuer needs oidc.clientId"),
         ((*LOGIN, "--set", "oidc.existingSecret=e,oidc.clientId=c"), "authorizationEndpoint"),
         ((*STORES, "--set", "localAccounts=false"), "Nobody could log in"),

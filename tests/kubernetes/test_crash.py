@@ -22,8 +22,9 @@ from tests.reconcile.test_counts import want_routers
 from tests.waiting import eventually
 from workers.infra import names
 from workers.infra.kubernetes import difference, instances, labels, resources
-from workers.infra.kubernetes.api import FIELD_MANAGER, Api
+from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster
+from workers.infra.kubernetes.ownership import FIELD_MANAGER
 from workers.infra.kubernetes.resources import Manifest
 from workers.reconcile.outcome import Done, Failed, Outcome
 

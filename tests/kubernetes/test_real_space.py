@@ -148,7 +148,7 @@ def _serves(space: AddressSpace, folder: Path) -> bool:
 
 
 def test_a_router_that_does_not_listen_for_clients_is_not_ready(
-    doors: Doors, admin: ApiClient, process_node: ProcessNode
+    doors: Doors, admin: ApiClient, processes: ProcessNode
 ) -> None:
     space = rows.make_space(rows.make_tenant(), kind="standard")
     settle(space, doors)
@@ -160,7 +160,7 @@ def test_a_router_that_does_not_listen_for_clients_is_not_ready(
 
     # it comes back as ever, but for the listener of its clients
     _take_out_public_listener(admin, name)
-    process_node.process_of(name, "router-0").kill()
+    processes.process_of(name, "router-0").kill()
     eventually(lambda: not is_listening("management"))
     eventually(lambda: is_listening("management"))
     time.sleep(2)  # longer than the node takes to find it ready
@@ -174,7 +174,7 @@ def test_a_router_that_does_not_listen_for_clients_is_not_ready(
     assert not is_listening("amqps")
 
     # that pass has mended the file: the next start is a whole one
-    process_node.process_of(name, "router-0").kill()
+    processes.process_of(name, "router-0").kill()
     settle(space, doors)
     assert is_listening("amqps")
 

@@ -222,6 +222,30 @@ def test_deleting_waits_for_who_holds_files_but_not_for_ever(
     assert space.deleted_at is not None
 
 
+@pytest.mark.parametrize("kind", ["brokered", "standard"])
+def test_deleting_waits_as_long_as_it_takes_for_a_cluster_that_is_busy(
+    world: World, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One answer of a busy cluster late in a deletion must not leave clients on and uncounted."""
+
+    def refuse(_spec: object, *, may_restart: bool = True) -> None:
+        raise InfraError("Busy.", reason="ClusterBusy", retry=True)
+
+    space = rows.make_space(rows.make_tenant(), kind=kind)
+    world.settle(space)
+    address_spaces.delete(space=space, by=SYSTEM)
+    world.now += timedelta(minutes=11)
+    with monkeypatch.context() as patched:
+        patched.setattr(world.infra, "ensure_instance", refuse)
+        outcome = loop.reconcile(space.id, world.doors, budget_seconds=0)
+    while_busy, samples = dict(world.infra.instances), list(world.metering.samples)
+    world.settle(space)
+
+    assert isinstance(outcome, Wait)
+    assert (bool(while_busy), samples) == (True, [])
+    assert space.deleted_at is not None
+
+
 def test_an_address_no_broker_can_carry_fails_alone(world: World, space: AddressSpace) -> None:
     bad = rows.make_address(space, "harmless")
     Address.objects.filter(pk=bad.pk).update(address="a${java.home}b")

@@ -360,9 +360,36 @@ def test_a_space_that_is_down_gets_the_release_last_and_is_no_failure_of_it(
 
     assert first == {"space-1", "space-2"}
     assert images(world) == ["broker:2"] * 5
-    assert (ended.state, late.changing, late.failed) == (
+    assert (ended.state, late.waiting, late.failed) == (
         ("Done", 0, 0) if is_mended else ("Running", 1, 0)
     )
+
+
+@pytest.mark.parametrize("is_taken_back", [True, False])
+def test_a_space_that_stays_down_stops_no_later_release(
+    world: World, spaces: list[AddressSpace], is_taken_back: bool
+) -> None:
+    world.infra.refuses = lambda spec: "Lost" if of_space(spec, spaces[0]) else ""
+    placed = [each for each in world.infra.instances.values() if of_space(each.spec, spaces[0])]
+    placed[0].trouble = "Lost"
+    world.now += loop.FULL_PASS_EVERY * 2
+    settle_all(world, spaces)
+    run(world, spaces)
+    images = TWO if is_taken_back else THREE
+    if is_taken_back:
+        actions.roll_back(by=SYSTEM, reason="no good")
+
+    ended = run(world, spaces, images)
+    world.now += POLICY.patience * 2
+    later = run(world, spaces, images)
+    standing = rollouts.progress(later, world.now, POLICY.patience)
+    world.infra.refuses = lambda _spec: ""
+    placed[0].trouble = ""
+    world.now += loop.FULL_PASS_EVERY * 2
+
+    assert (ended.state, later.state) == ("Running", "Running") if not is_taken_back else True
+    assert (standing.done, standing.failed) == (5 if is_taken_back else 4, 0)
+    assert run(world, spaces, images).state == "Done"
 
 
 def test_new_spaces_get_the_newest_release_at_once(

@@ -30,9 +30,10 @@ def ensure(work: Work, doors: Doors) -> Outcome:
             if broker.name in running and f"server/{broker.name}" in work.secrets:
                 _empty(work, doors, broker.name)
     except (Unreachable, Refused, InfraError) as error:
-        if requested is not None and work.now - requested < PATIENCE:
-            if isinstance(error, InfraError):
-                raise
+        is_early = requested is not None and work.now - requested < PATIENCE
+        if isinstance(error, InfraError) and (error.retry or is_early):
+            raise
+        if is_early:
             is_away = isinstance(error, Unreachable)
             return Wait(1, "BrokerUnreachable" if is_away else f"BrokerRefuses: {error}")
     if not doors.metering.last_sample(work.space.id, None):

@@ -37,9 +37,10 @@ def empty(work: Work, doors: Doors) -> Outcome:
             close(work, doors, name)
     except (Unreachable, InfraError) as error:
         requested = work.space.deletion_requested_at
-        if requested is not None and work.now - requested < PATIENCE:
-            if isinstance(error, InfraError):
-                raise
+        is_early = requested is not None and work.now - requested < PATIENCE
+        if isinstance(error, InfraError) and (error.retry or is_early):
+            raise
+        if is_early:
             return Wait(1, "RouterUnreachable")
     return Done()
 
