@@ -63,6 +63,8 @@ class Node:
         watching: Any = watch.Watch()  # type: ignore[no-untyped-call]
         stream = watching.stream(self._core.list_pod_for_all_namespaces, timeout_seconds=1)
         for event in stream:
+            if self._stopping.is_set():
+                return
             if event["type"] == "DELETED":
                 self.ended(event["object"])
             else:
@@ -207,5 +209,6 @@ def running(node: Node) -> Iterator[Node]:
         yield node
     finally:
         node.stop()
-        thread.join(10)
+        thread.join(30)
+        assert not thread.is_alive()
         node.leave()

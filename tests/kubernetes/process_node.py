@@ -102,11 +102,12 @@ class ProcessNode(Node):
         running = self._running.get(pod.metadata.uid)
         return running.restarts if running else 0
 
-    def stop(self) -> None:
-        super().stop()
+    def leave(self) -> None:
+        """End what still runs, now that nothing is started any more."""
         for running in self._running.values():
             running.process.kill()
             running.process.wait()
+        super().leave()
 
     def process_of(self, namespace: str, instance: str) -> subprocess.Popen[bytes]:
         """Return the process of an instance."""

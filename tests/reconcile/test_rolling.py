@@ -189,6 +189,22 @@ def test_one_that_stays_unready_without_a_word_is_not_waited_for_in_a_worker(
     assert started(world) == ["broker-0", "broker-1"]
 
 
+def test_a_space_that_nobody_could_look_at_for_long_has_just_begun_to_start(world: World) -> None:
+    """As where the workers were busy with many others."""
+    space = rows.make_space(rows.make_tenant())
+    world.infra.withheld.add("broker-0")
+    world.now += timedelta(minutes=5)
+
+    first = pass_once(world, space)
+    world.now += timedelta(minutes=2)
+    later = pass_once(world, space)
+
+    assert isinstance(first, Wait)
+    assert isinstance(later, Wait)
+    assert (first.reason.partition(":")[0], first.delay_seconds < 1) == ("BrokerStarting", True)
+    assert later.reason.partition(":")[0] == "BrokerDown"
+
+
 def test_one_that_starts_is_looked_at_soon_whatever_else_is_down(
     world: World, space: AddressSpace
 ) -> None:
