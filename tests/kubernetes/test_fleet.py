@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +16,16 @@ from tenants import rollouts
 from tenants.actions import rollouts as actions
 from tenants.models import AddressSpace, Rollout
 from tests.kubernetes.node import Node
-from tests.kubernetes.test_rollouts import PodBrokers, is_ready
+from tests.kubernetes.test_rollouts import PodBrokers, PodRouters
 from tests.reconcile import rows
-from tests.reconcile.fake_routers import FakeRouter, FakeRouters, fake_routing
-from tests.reconcile.fakes import FakeInfra, FakeMetering
+from tests.reconcile.fake_routers import fake_routing
+from tests.reconcile.fakes import FakeMetering
 from workers import fleet
 from workers.fleet import Policy
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster, Images
-from workers.messaging.management import Unreachable
-from workers.messaging.observed import ManagementTarget
 from workers.reconcile import configured, loop
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done
@@ -41,20 +39,6 @@ GOOD, BAD = "localhost/broker:1", "localhost/broker:missing"
 def node(fake_node: Node) -> Iterator[Node]:
     yield fake_node
     fake_node.missing.clear()
-
-
-class PodRouters(FakeRouters):
-    """The router driver over routers that are there while their pod is ready."""
-
-    def __init__(self, api: Api) -> None:
-        super().__init__(FakeInfra(), lambda: datetime.now(UTC))
-        self._api = api
-
-    def _at(self, target: ManagementTarget) -> FakeRouter:
-        name, namespace = target.host.split(".")[:2]
-        if not is_ready(self._api, namespace, name):
-            raise Unreachable("nobody there")
-        return self.routers.setdefault((namespace, name), FakeRouter())
 
 
 class Fleet:

@@ -24,22 +24,30 @@ def ensure(work: Work, doors: Doors) -> Outcome:
     running = {each.name for each in doors.infra.list_instances(work.namespace)}
     if not running or "authority" not in work.secrets:
         return Done("nothing was running")
-    requested = work.space.deletion_requested_at
     try:
         for broker in work.brokers:
             if broker.name in running and f"server/{broker.name}" in work.secrets:
                 _empty(work, doors, broker.name)
     except (Unreachable, Refused, InfraError) as error:
-        is_early = requested is not None and work.now - requested < PATIENCE
-        if isinstance(error, InfraError) and (error.retry or is_early):
-            raise
-        if is_early:
+        if is_worth_waiting(work, error):
+            if isinstance(error, InfraError):
+                raise
             is_away = isinstance(error, Unreachable)
             return Wait(1, "BrokerUnreachable" if is_away else f"BrokerRefuses: {error}")
     if not doors.metering.last_sample(work.space.id, None):
         return Wait(0.5, "LastSamplePending")
     Address.objects.filter(space=work.space, last_sampled=False).update(last_sampled=True)
     return Done()
+
+
+def is_worth_waiting(work: Work, error: Exception) -> bool:
+    """Return whether a space that ends waits for what cannot be emptied, or goes on without it.
+
+    A place that is busy or away is always waited for.
+    """
+    requested = work.space.deletion_requested_at
+    is_early = requested is not None and work.now - requested < PATIENCE
+    return is_early or (isinstance(error, InfraError) and error.retry)
 
 
 def _empty(work: Work, doors: Doors, name: str) -> None:

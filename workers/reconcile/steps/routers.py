@@ -9,7 +9,7 @@ from workers.messaging.management import Unreachable
 from workers.reconcile import desired_routers, reaching, rolling
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done, Outcome, Wait
-from workers.reconcile.steps.emptying import PATIENCE
+from workers.reconcile.steps.emptying import is_worth_waiting
 from workers.reconcile.work import Work
 
 
@@ -36,11 +36,9 @@ def empty(work: Work, doors: Doors) -> Outcome:
         for name in names:
             close(work, doors, name)
     except (Unreachable, InfraError) as error:
-        requested = work.space.deletion_requested_at
-        is_early = requested is not None and work.now - requested < PATIENCE
-        if isinstance(error, InfraError) and (error.retry or is_early):
-            raise
-        if is_early:
+        if is_worth_waiting(work, error):
+            if isinstance(error, InfraError):
+                raise
             return Wait(1, "RouterUnreachable")
     return Done()
 
