@@ -111,9 +111,9 @@ def _begin(
     context: tuple[ExitStack, float],
 ) -> _Begun:
     stack, patience = context
-    started_at = timezone.now()
     if not _hold(space, stack, patience):
-        return _Begun(space, started_at, {}, None)
+        return _Begun(space, timezone.now(), {}, None)
+    started_at = timezone.now()  # behind the wait: what another round applied in it is older
     readable = _find(readers, space)
     if readable is None:
         return _Begun(space, started_at, {}, None, is_unreadable=True)

@@ -1,5 +1,6 @@
 """Rounds: what is read is remembered once, in order, one round at a time; last samples."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -152,6 +153,25 @@ def test_snapshot_read_before_a_newer_one_was_applied_is_forgotten(
 
     assert applied is False
     assert sources.state_of(source("broker-0")).addresses["orders"].epoch == 0
+
+
+def test_round_that_waited_for_another_is_no_older_than_that_one(
+    space: AddressSpace, readers: FakeReaders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leases.acquire(f"sample:{space.id}", "another round", 60)
+    other = Reading(
+        space.tenant_id, space.id, timezone.now(), {"broker-0": snapshot(orders=(5, 0))}, {}
+    )
+
+    def end_the_other(_seconds: float) -> None:
+        assert sampling.apply(replace(other, taken_at=timezone.now()), started_at=timezone.now())
+        leases.release(f"sample:{space.id}", "another round")
+
+    monkeypatch.setattr("time.sleep", end_the_other)
+    readers.answers[space.id] = {"broker-0": snapshot(orders=(6, 0))}
+
+    assert LastSampler(readers).before_stop() is True
+    assert seen("broker-0") == 6
 
 
 def test_sampling_goes_on_after_the_clock_was_set_back(
