@@ -49,7 +49,7 @@ arch:  ## Check who imports whom, and that no migration is missing
 bench:  ## Measure speed and memory into docs/performance.md
 	@$(IN_ENV) python -m controlplane.demo.bench
 
-bench-kubernetes:  ## Measure the Kubernetes adapter on the test API server (about 25 min)
+bench-kubernetes:  ## Measure the Kubernetes adapter on the test API server (about 19 min)
 	@$(IN_ENV) python -m tests.kubernetes.bench
 
 images: setup  ## Build the container images and try them (root; about 8 min)

@@ -26,12 +26,11 @@ class Figure:
         return self.value > self.limit
 
     def row(self) -> str:
-        """Return the figure as a line of a Markdown table."""
+        """Return the figure as a line of a Markdown table; what has no unit is a count."""
         mark = " **over**" if self.is_over else ""
-        return (
-            f"| {self.what} | {self.value:.1f} {self.unit}{mark} | {self.limit:g} {self.unit} "
-            f"| `{self.command}` |"
-        )
+        value = f"{self.value:.1f} {self.unit}" if self.unit else f"{self.value:g}"
+        limit = f"{self.limit:g} {self.unit}".rstrip()
+        return f"| {self.what} | {value}{mark} | {limit} | `{self.command}` |"
 
 
 def write(page: Path, section: str, figures: Sequence[Figure], note: str = "") -> None:

@@ -23,7 +23,7 @@ from controlplane.demo.figures import Figure
 from tenants.models import AddressSpace
 from tests.kubernetes import node
 from tests.kubernetes.conftest import CountingApi
-from tests.kubernetes.node import Node
+from tests.kubernetes.node import ListeningNode
 from tests.kubernetes.server import build, cluster
 from tests.reconcile import rows
 from tests.reconcile.fake_routers import FakeRouter, FakeRouters, fake_routing
@@ -156,7 +156,7 @@ def measure(folder: Path) -> int:
     with cluster.running(folder, build.ensure()) as running:
         new_client: Any = config.new_client_from_config
         client = new_client(str(running.kubeconfig))
-        with node.running(Node(new_client(str(running.kubeconfig)))):
+        with node.running(ListeningNode(new_client(str(running.kubeconfig)))):
             found = []
             for figure in figures(Bench(client, folder), Counts(spaces=1000, created=200)):
                 sys.stdout.write(figure.row() + "\n")

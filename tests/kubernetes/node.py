@@ -28,6 +28,7 @@ class Node:
         self._core: Any = client.CoreV1Api(api)
         self._stopping = threading.Event()
         self._next_ip = 0
+        self._seen: str | None = None  # the version of the last change that was heard of
         self.withheld: set[str] = set()
         self.missing: set[str] = set()
         self.homeless: dict[str, str] = {}
@@ -58,17 +59,23 @@ class Node:
             except ApiException as error:
                 if error.status != _TOO_OLD:
                     raise
+                self._seen = None
 
     def _watch(self) -> None:
         watching: Any = watch.Watch()  # type: ignore[no-untyped-call]
-        stream = watching.stream(self._core.list_pod_for_all_namespaces, timeout_seconds=1)
-        for event in stream:
+        pods = self._core.list_pod_for_all_namespaces
+        for event in watching.stream(pods, timeout_seconds=1, **self._since()):
             if self._stopping.is_set():
                 return
             if event["type"] == "DELETED":
                 self.ended(event["object"])
             else:
                 self._look_at(event["object"])
+        self._seen = watching.resource_version
+
+    def _since(self) -> dict[str, str]:
+        """Return what to ask of a watch: nothing, so that every pod is looked at again."""
+        return {}
 
     def stop(self) -> None:
         self._stopping.set()
@@ -191,6 +198,16 @@ class Node:
         self._core.patch_namespaced_pod_status(
             pod.metadata.name, pod.metadata.namespace, {"status": status}
         )
+
+
+class ListeningNode(Node):
+    """A node that looks at a pod when it changes, and never at all of them again.
+
+    A thousand pods looked at every second take more of this machine than what is measured on it.
+    """
+
+    def _since(self) -> dict[str, str]:
+        return {"resource_version": self._seen} if self._seen else {}
 
 
 def _is_ready(pod: Any) -> bool:

@@ -29,6 +29,11 @@ def test_what_is_over_says_so() -> None:
     assert (SLOW.is_over, FAST.is_over) == (True, False)
 
 
+def test_a_count_is_a_whole_number() -> None:
+    assert Figure("calls", 0, "", 0, "make").row() == "| calls | 0 | 0 | `make` |"
+    assert Figure("calls", 12, "", 0, "make").row() == "| calls | 12 **over** | 0 | `make` |"
+
+
 def test_a_note_says_what_was_measured(tmp_path: Path) -> None:
     page = tmp_path / "performance.md"
 
