@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
-from controlplane.core import audit, leases, nudge
+from controlplane.core import audit, leases, nudge, phases
 from tenants import rollouts
 from tenants.actions import rollouts as actions
 from tenants.models import AddressSpace, EngineRelease, Rollout
@@ -123,8 +123,8 @@ def _move(rollout: Rollout, room: int, now: datetime) -> None:
     """Tell up to ``room`` spaces to change: ready ones, in their tenant's window.
 
     Those that never came up with the release they were given have nothing to lose: all of them are
-    told, at any time. Those that are down for another reason come last, for the release may be
-    what mends them; they never count as its failures, nor as those of the next ones.
+    told, at any time. Those that were down before it began come last, for the release may be what
+    mends them; they never count as its failures, nor as those of the next ones.
     """
     behind = rollouts.fleet().exclude(release=rollout.release).order_by("created_at", "id")
     # A space that is being changed by a person is left to the next call.
@@ -136,7 +136,22 @@ def _move(rollout: Rollout, room: int, now: datetime) -> None:
     chosen = [*given, *ready[: max(room, 0)]]
     _tell(rollout, chosen, now, since=now)
     if not (chosen or behind.filter(conditions__contains=_READY).exists()):
-        _tell(rollout, list(unready.exclude(tenant_id__in=closed)), now, since=None)
+        room -= rollouts.changing(rollout).filter(rollouts.TOLD_LAST).count()
+        down = [
+            each for each in unready.exclude(tenant_id__in=closed) if _was_down(each, rollout)
+        ]
+        _tell(rollout, down[: max(room, 0)], now, since=None)
+
+
+def _was_down(space: AddressSpace, rollout: Rollout) -> bool:
+    """Return whether an unready space was so before the rollout began, or a person resumed it.
+
+    All spaces look unready while the cluster does not answer: that must not move the whole fleet
+    past its waves, nor spare it from being the release's failures.
+    """
+    ready = phases.find_condition(space.conditions, "Ready")
+    begun = rollout.resumed_at or rollout.created_at
+    return ready is not None and datetime.fromisoformat(ready["since"]) < begun
 
 
 def _tell(

@@ -80,12 +80,12 @@ def roll_back(*, by: Actor, reason: str = "") -> Rollout:
     broken = rollouts.changing(last).filter(observed_release=last.former)
     ids = list(broken.select_for_update(no_key=True).values_list("id", flat=True))
     now = timezone.now()
-    AddressSpace.objects.filter(rollouts.TOLD_LAST, id__in=ids).update(release=last.former)
+    spaces = AddressSpace.objects.filter(id__in=ids)
+    spaces.filter(released_at__isnull=False).update(released_at=now)  # not those told last
     # What runs there is neither of both; as one that left the newer release it counts as changing.
-    AddressSpace.objects.filter(id__in=ids, released_at__isnull=False).update(
+    spaces.update(
         release=last.former,
         observed_release=last.release,
-        released_at=now,
         next_attempt_at=now,
         waiting_since=None,
     )

@@ -1,6 +1,6 @@
 """A new release of the engines reaches the fleet in waves, and stops by itself where it fails."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime, time, timedelta
 
 import pytest
@@ -17,16 +17,24 @@ from tenants.models import AddressSpace, EngineRelease, Rollout, Tenant
 from tenants.rollouts import Window
 from tests.reconcile import rows
 from tests.reconcile.conftest import World
+from tests.reconcile.fleets import (
+    ONE,
+    POLICY,
+    THREE,
+    TWO,
+    current,
+    fail_on,
+    images,
+    make,
+    run,
+    settle_all,
+)
 from workers import fleet
 from workers.fleet import Policy
-from workers.infra.base import EngineImages, InstanceSpec, Kind
+from workers.infra.base import EngineImages, InstanceSpec
 from workers.reconcile import loop
 
 pytestmark = pytest.mark.django_db
-
-ONE, TWO = EngineImages("broker:1", "router:1"), EngineImages("broker:2", "router:2")
-THREE = EngineImages("broker:3", "router:3")
-POLICY = Policy(wave=2, budget=2, patience=timedelta(minutes=15))
 
 
 @pytest.fixture
@@ -37,50 +45,7 @@ def tenant() -> Tenant:
 @pytest.fixture
 def spaces(world: World, tenant: Tenant) -> list[AddressSpace]:
     """Five settled spaces of one tenant, on the first release there was."""
-    made = [rows.make_space(tenant, f"space-{number}") for number in range(5)]
-    fleet.advance(ONE, POLICY, world.now)
-    settle_all(world, made)
-    return made
-
-
-def settle_all(world: World, spaces: Sequence[AddressSpace]) -> None:
-    for space in spaces:
-        world.settle(space)
-
-
-def images(world: World) -> list[str]:
-    """Return what each space's broker runs, in the order of the spaces' names."""
-    found = {
-        key[0]: each.spec.image
-        for key, each in world.infra.instances.items()
-        if each.spec.kind is Kind.BROKER
-    }
-    return [found[name] for name in sorted(found)]
-
-
-def run(world: World, spaces: Sequence[AddressSpace], images: EngineImages = TWO) -> Rollout:
-    """Take steps, with reconciling between them, until nothing changes; return the rollout."""
-    for _ in range(12):
-        fleet.advance(images, POLICY, world.now)
-        settle_all(world, spaces)
-    return current()
-
-
-def current() -> Rollout:
-    found = rollouts.latest()
-    assert found is not None
-    return found
-
-
-def fail_on(image: str, world: World) -> None:
-    def refuses(spec: InstanceSpec) -> str:
-        return "ImagePullBackOff: no such image" if spec.image == image else ""
-
-    world.infra.refuses = refuses
-
-
-def of_space(spec: InstanceSpec, space: AddressSpace) -> bool:
-    return spec.namespace.space_id == space.id
+    return make(world, tenant)
 
 
 def test_the_first_images_are_the_first_release_and_move_nobody(
@@ -325,71 +290,6 @@ def test_a_tenant_is_touched_in_its_window_only(world: World, spaces: list[Addre
     assert at_first == ["broker:1"] * 5 + ["broker:2"]
     assert (before.state, after.state) == ("Running", "Done")
     assert images(world) == ["broker:2"] * 6
-
-
-def test_a_space_that_is_not_ready_by_itself_is_left_for_later(
-    world: World, spaces: list[AddressSpace]
-) -> None:
-    world.brokers.broken_probe = "no credit"
-    world.now += loop.FULL_PASS_EVERY * 2
-    loop.reconcile(spaces[0].id, world.doors, budget_seconds=0)
-    world.brokers.broken_probe = ""
-
-    fleet.advance(TWO, POLICY, world.now)
-    moved = set(AddressSpace.objects.filter(release__number=2).values_list("name", flat=True))
-
-    assert moved == {"space-1", "space-2"}
-    assert run(world, spaces).state == "Done"
-
-
-@pytest.mark.parametrize("is_mended", [True, False])
-def test_a_space_that_is_down_gets_the_release_last_and_is_no_failure_of_it(
-    world: World, spaces: list[AddressSpace], is_mended: bool
-) -> None:
-    """What the former release cannot do any more, the new one may be what mends."""
-    placed = [each for each in world.infra.instances.values() if of_space(each.spec, spaces[0])]
-    placed[0].trouble = "CreateContainerConfigError"
-    world.now += loop.FULL_PASS_EVERY * 2
-    settle_all(world, spaces)
-    fleet.advance(TWO, POLICY, world.now)
-    first = set(AddressSpace.objects.filter(release__number=2).values_list("name", flat=True))
-    world.infra.refuses = lambda spec: "Down" if of_space(spec, spaces[0]) and not is_mended else ""
-
-    ended = run(world, spaces)
-    late = rollouts.progress(ended, world.now + timedelta(days=1), POLICY.patience)
-
-    assert first == {"space-1", "space-2"}
-    assert images(world) == ["broker:2"] * 5
-    assert (ended.state, late.waiting, late.failed) == (
-        ("Done", 0, 0) if is_mended else ("Running", 1, 0)
-    )
-
-
-@pytest.mark.parametrize("is_taken_back", [True, False])
-def test_a_space_that_stays_down_stops_no_later_release(
-    world: World, spaces: list[AddressSpace], is_taken_back: bool
-) -> None:
-    world.infra.refuses = lambda spec: "Lost" if of_space(spec, spaces[0]) else ""
-    placed = [each for each in world.infra.instances.values() if of_space(each.spec, spaces[0])]
-    placed[0].trouble = "Lost"
-    world.now += loop.FULL_PASS_EVERY * 2
-    settle_all(world, spaces)
-    run(world, spaces)
-    images = TWO if is_taken_back else THREE
-    if is_taken_back:
-        actions.roll_back(by=SYSTEM, reason="no good")
-
-    ended = run(world, spaces, images)
-    world.now += POLICY.patience * 2
-    later = run(world, spaces, images)
-    standing = rollouts.progress(later, world.now, POLICY.patience)
-    world.infra.refuses = lambda _spec: ""
-    placed[0].trouble = ""
-    world.now += loop.FULL_PASS_EVERY * 2
-
-    assert (ended.state, later.state) == ("Running", "Running") if not is_taken_back else True
-    assert (standing.done, standing.failed) == (5 if is_taken_back else 4, 0)
-    assert run(world, spaces, images).state == "Done"
 
 
 def test_new_spaces_get_the_newest_release_at_once(
