@@ -137,9 +137,7 @@ def _move(rollout: Rollout, room: int, now: datetime) -> None:
     _tell(rollout, chosen, now, since=now)
     if not (chosen or behind.filter(conditions__contains=_READY).exists()):
         room -= rollouts.changing(rollout).filter(rollouts.TOLD_LAST).count()
-        down = [
-            each for each in unready.exclude(tenant_id__in=closed) if _was_down(each, rollout)
-        ]
+        down = [each for each in unready.exclude(tenant_id__in=closed) if _was_down(each, rollout)]
         _tell(rollout, down[: max(room, 0)], now, since=None)
 
 

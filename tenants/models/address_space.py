@@ -20,7 +20,8 @@ class AddressSpace(Reconciled):
 
     Name unique in its tenant while not deleted. ``claimed_by``/``claimed_until`` are the lease of
     the one worker that may reconcile it; ``next_attempt_at`` is when to look again and
-    ``attempts`` counts unexpected failures in a row (expected waiting is not one).
+    ``attempts`` counts crashed passes in a row, one more behind a pass that failed in words, and is
+    0 after any other (expected waiting is no failure).
     ``waiting_for`` is where the last passes stopped, ``waiting_since`` since when nothing moved;
     null while nothing waits, and when somebody asks for a look.
     ``plan_generation`` is the generation that gave it its plan.

@@ -62,10 +62,20 @@ class ProcessNode(Node):
         super().__init__(api)
         self._root = root
         self._running: dict[str, Running] = {}
+        self._strangers: set[str] = set()
         # Another of these may run beside: one of its addresses is in use at most by chance.
         self._addresses = (f"127.{random.randrange(1, 255)}.{n >> 8}.{n & 255}" for n in count(1))
         self.hosts = root / "hosts"
         root.mkdir(parents=True, exist_ok=True)
+
+    def register(self) -> None:
+        super().register()
+        # What other tests left in the cluster is not run: forty brokers would be too much here.
+        self._strangers = {each.metadata.name for each in self._core.list_namespace().items}
+
+    def _look_at(self, pod: Any) -> None:
+        if pod.metadata.namespace not in self._strangers:
+            super()._look_at(pod)
 
     def start(self, pod: Any) -> bool:
         running = self._running.get(pod.metadata.uid)

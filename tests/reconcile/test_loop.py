@@ -117,6 +117,44 @@ def test_an_error_that_stays_is_told_and_forgotten_when_it_is_gone(
     assert is_leaving or space.phase == "Active"
 
 
+def test_one_crash_after_a_failure_in_words_takes_nothing_back(
+    world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    errors = [InfraError("Theirs.", reason="FieldConflict", retry=False)] * 3 + [RuntimeError()]
+
+    def refuse(*_anything: object) -> None:
+        raise errors.pop(0)
+
+    monkeypatch.setattr(world.infra, "ensure_namespace", refuse)
+    for _ in range(4):
+        loop.reconcile(space.id, world.doors)
+    space.refresh_from_db()
+
+    (ready,) = (each for each in space.conditions if each["type"] == "Ready")
+    assert (ready["reason"], ready["message"]) == ("FieldConflict", "Theirs.")
+    assert errors == []
+
+
+def test_a_crash_that_cannot_even_be_told_has_its_later_look(
+    world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where a row was restored in a form that nobody reads."""
+    AddressSpace.objects.filter(pk=space.pk).update(
+        attempts=9, conditions=[{"kind": "odd"}], next_attempt_at=world.now
+    )
+
+    def explode(*_anything: object) -> None:
+        raise RuntimeError("unexpected")
+
+    monkeypatch.setattr(world.infra, "ensure_namespace", explode)
+    with pytest.raises(KeyError):
+        loop.reconcile(space.id, world.doors)
+    space.refresh_from_db()
+
+    assert space.next_attempt_at is not None
+    assert space.next_attempt_at > world.now
+
+
 def test_what_is_asked_for_during_a_crashing_pass_does_not_wait_for_the_backoff(
     world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

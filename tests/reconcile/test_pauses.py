@@ -88,7 +88,7 @@ def test_a_new_address_is_looked_at_at_once_and_pauses_begin_anew(
 def test_progress_begins_pauses_anew(world: World, space: AddressSpace) -> None:
     wait_long(world, space)
     world.infra.busy = ""
-    world.brokers.slow_starts = 10**6
+    world.infra.refuses = lambda _spec: "OOMKilled"
 
     assert next_look(world, space) == 10.0, "what the step asks for, not a minute"
 

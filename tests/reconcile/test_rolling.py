@@ -205,6 +205,26 @@ def test_a_space_that_nobody_could_look_at_for_long_has_just_begun_to_start(worl
     assert later.reason.partition(":")[0] == "BrokerDown"
 
 
+def test_a_start_that_had_to_wait_for_something_else_has_just_begun(world: World) -> None:
+    """As for an address of the load balancer, which is in the certificate."""
+    space = rows.make_space(rows.make_tenant())
+    world.infra.withheld.add("broker-0")
+    world.infra.has_address = False
+    before = pass_once(world, space)
+    world.now += timedelta(minutes=3)
+    world.infra.has_address = True
+
+    found = []
+    for _ in range(3):
+        found.append(pass_once(world, space))
+        world.now += timedelta(seconds=40)
+
+    assert isinstance(before, Wait)
+    assert before.reason.startswith("EndpointPending")
+    reasons = [each.reason.partition(":")[0] for each in found if isinstance(each, Wait)]
+    assert reasons == ["BrokerStarting", "BrokerStarting", "BrokerDown"]
+
+
 def test_one_that_starts_is_looked_at_soon_whatever_else_is_down(
     world: World, space: AddressSpace
 ) -> None:

@@ -141,7 +141,7 @@ def _schedule(
     Waiting is no failure and does not count as an attempt.
     """
     space = loaded.space
-    fields: dict[str, Any] = {"attempts": space.attempts + 1 if isinstance(outcome, Failed) else 0}
+    fields: dict[str, Any] = {"attempts": int(isinstance(outcome, Failed))}
     if isinstance(outcome, Done) and loaded.full:
         fields["last_full_pass_at"] = loaded.now
     row = AddressSpace.objects.filter(id=space.id, claimed_by=mine.holder)
@@ -200,7 +200,8 @@ def _back_off(space: AddressSpace, mine: Lease) -> None:
     delay = min(_LONGEST_BACKOFF_SECONDS, 2.0 ** min(attempts, 10)) * random.uniform(0.5, 1.0)
     row = AddressSpace.objects.filter(id=space.id, claimed_by=mine.holder)
     row.update(attempts=attempts)
-    if attempts >= _TOLD_AFTER_ATTEMPTS:
-        status.record_crash(row, mine.clock())
     unasked = row.filter(next_attempt_at=space.next_attempt_at)
     unasked.update(next_attempt_at=mine.clock() + timedelta(seconds=delay))
+    # Last, for what the pass met may be in the row itself, and end this too.
+    if attempts >= _TOLD_AFTER_ATTEMPTS:
+        status.record_crash(row, mine.clock())

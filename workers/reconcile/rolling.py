@@ -20,6 +20,9 @@ from workers.reconcile.work import Down, Work
 # A start takes seconds; what is not up after this while will not be up at once.
 _SOON = timedelta(seconds=60)
 _SHORT_SECONDS, _LONG_SECONDS = 0.2, 10.0
+# What ``explain`` says of a start, and of one that took too long.
+_LASTING = {"BrokerDown", "RouterDown", "RolloutStopped"}
+_TOLD = _LASTING | {"BrokerStarting", "RouterStarting", "RollingOut"}
 _REPLACED = (
     "UpgradeUnderWay: this space has moved to a newer version of Waypost, and the worker that "
     "looked is of the older one. Workers of the newer one go on with it."
@@ -140,9 +143,17 @@ def _delay(work: Work) -> float:
 
 
 def _is_late(work: Work) -> bool:
-    """Return whether the space has been waiting for longer than starts take."""
-    since = work.unready_since
-    return since is not None and work.now - max(since, work.space.rolled_at or since) > _SOON
+    """Return whether the space has been waiting for longer than starts take.
+
+    It may have been unready for long before a pass came as far as a start: for an address, a right.
+    """
+    since, space = work.unready_since, work.space
+    told = space.waiting_for.split()
+    if since is None or not _TOLD.intersection(told):
+        return False
+    if not _LASTING.intersection(told):
+        since = max(since, space.waiting_since or since)
+    return work.now - max(since, space.rolled_at or since) > _SOON
 
 
 def _remember(work: Work) -> None:

@@ -215,9 +215,10 @@ def _phase(row: AddressSpace | Address | MessagingUser, ready: _Ready, *, failed
 
 def _record_teardown(work: Work, outcome: Outcome, steps: Sequence[StepState]) -> None:
     if not isinstance(outcome, Done):
-        condition = phases.build_condition(
-            "Ready", "False", "Terminating", _readiness(outcome).message, work.now
-        )
+        ready = _readiness(outcome)
+        is_bare = isinstance(outcome, Wait) and outcome.reason == ready.reason
+        message = f"{ready.reason}: {ready.message}" if is_bare else ready.message
+        condition = phases.build_condition("Ready", "False", "Terminating", message, work.now)
         conditions = phases.with_condition(work.space.conditions, condition)
         _save(work.space, {"phase": Phase.TERMINATING, "conditions": conditions})
         operations.progress(_SPACE, work.space.id, list(steps))

@@ -16,7 +16,7 @@ SET = {**MADE, "metadata": {**MADE["metadata"], "uid": "s1"}}
 REFUSED = "its pod is not made: the cluster refuses it: mend what it names."
 
 
-def pod(*, ready: bool, revision: str = "", **status: Any) -> dict[str, Any]:
+def pod(*, ready: bool, revision: str = "", node: str = "", **status: Any) -> dict[str, Any]:
     template = SET["spec"]["template"]["metadata"]
     annotations = {instances.RESTART: revision or template["annotations"][instances.RESTART]}
     conditions = [
@@ -31,6 +31,7 @@ def pod(*, ready: bool, revision: str = "", **status: Any) -> dict[str, Any]:
             "annotations": annotations,
             "ownerReferences": [{"kind": "StatefulSet", "uid": "s1"}],
         },
+        "spec": {"nodeName": node},
         "status": {"conditions": conditions, "containerStatuses": containers, **status},
     }
 
@@ -55,6 +56,12 @@ def waiting(reason: str, message: str = "") -> list[dict[str, Any]]:
             [pod(ready=False, containerStatuses=[{"restartCount": 0, "started": True}])],
             False,
             "it runs, but does not listen where its readiness probe asks",
+            "",
+        ),
+        (
+            [pod(ready=False, node="n1", containerStatuses=[{"started": True, "ready": True}])],
+            False,
+            "its node n1 does not answer",
             "",
         ),
         ([pod(ready=True, revision="former")], False, "being replaced", ""),

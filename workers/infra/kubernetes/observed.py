@@ -136,7 +136,19 @@ def _message(stateful_set: Manifest, pod: Manifest) -> str:
         return "being replaced"
     if _is_ready(pod):
         return "ready"
-    return _trouble(pod) or (_DEAF if _has_started(pod) else "starting")
+    return _trouble(pod) or _silence(pod) or (_DEAF if _has_started(pod) else "starting")
+
+
+def _silence(pod: _Object) -> str:
+    """Return that the pod's node does not answer, empty while it does.
+
+    Then the cluster takes back that the pod is ready; of its containers nobody hears any more.
+    Source: Kubernetes documentation, Nodes, "Node controller".
+    """
+    containers = pod.get("status", {}).get("containerStatuses", [])
+    if containers and all(each.get("ready") for each in containers):
+        return f"its node {pod['spec']['nodeName']} does not answer"
+    return ""
 
 
 def _has_started(pod: _Object) -> bool:

@@ -4,6 +4,7 @@ Order: brokers get files without users, addresses and permissions; open links ar
 sample is taken. What was stored goes with the brokers in the next step: the row asked for that.
 """
 
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from tenants.models import Address
@@ -24,27 +25,53 @@ def ensure(work: Work, doors: Doors) -> Outcome:
     running = {each.name for each in doors.infra.list_instances(work.namespace)}
     if not running or "authority" not in work.secrets:
         return Done("nothing was running")
-    try:
-        for broker in work.brokers:
-            if broker.name in running and f"server/{broker.name}" in work.secrets:
-                _empty(work, doors, broker.name)
-    except (Unreachable, Refused, InfraError) as error:
-        if is_worth_waiting(work, error):
-            if isinstance(error, InfraError):
-                raise
-            is_away = isinstance(error, Unreachable)
-            return Wait(1, "BrokerUnreachable" if is_away else f"BrokerRefuses: {error}")
+    names = [each.name for each in work.brokers if each.name in running]
+    waiting = close_all(work, names, lambda name: _empty(work, doors, name))
+    if waiting is not None:
+        return waiting
     if not doors.metering.last_sample(work.space.id, None):
         return Wait(0.5, "LastSamplePending")
     Address.objects.filter(space=work.space, last_sampled=False).update(last_sampled=True)
     return Done()
 
 
-def is_worth_waiting(work: Work, error: Exception) -> bool:
-    """Return whether a space that ends waits for what cannot be emptied, or goes on without it.
+def close_all(work: Work, names: Sequence[str], close: Callable[[str], None]) -> Wait | None:
+    """Close each instance that has its certificate, whatever another one says; None: go on.
 
-    A place that is busy or away is always waited for.
+    What cannot be closed is waited for while it may come: ten minutes from the request, and for as
+    long as the place itself is busy or away, which passes by itself.
+
+    Raises:
+        InfraError: the place refuses, or is busy or away.
     """
+    failures = [
+        (name, error)
+        for name in names
+        if f"server/{name}" in work.secrets and (error := _try(close, name)) is not None
+    ]
+    for name, error in failures:
+        if _is_worth_waiting(work, error):
+            return _wait(name.partition("-")[0].title(), error)
+    return None
+
+
+def _try(close: Callable[[str], None], name: str) -> Exception | None:
+    try:
+        close(name)
+    except (Unreachable, Refused, InfraError) as error:
+        return error
+    return None
+
+
+def _wait(kind: str, error: Exception) -> Wait:
+    if isinstance(error, InfraError):
+        raise error
+    if isinstance(error, Unreachable):
+        return Wait(1, f"{kind}Unreachable")
+    return Wait(1, f"{kind}Refuses: {error}")
+
+
+def _is_worth_waiting(work: Work, error: Exception) -> bool:
     requested = work.space.deletion_requested_at
     is_early = requested is not None and work.now - requested < PATIENCE
     return is_early or (isinstance(error, InfraError) and error.retry)

@@ -4,12 +4,11 @@ The rendered file holds every entity that the next step keeps live, so a router 
 itself serves as before with nothing of ours alive.
 """
 
-from workers.infra.base import InfraError, InstanceSpec, Kind
-from workers.messaging.management import Unreachable
+from workers.infra.base import InstanceSpec, Kind
 from workers.reconcile import desired_routers, reaching, rolling
 from workers.reconcile.doors import Doors
-from workers.reconcile.outcome import Done, Outcome, Wait
-from workers.reconcile.steps.emptying import is_worth_waiting
+from workers.reconcile.outcome import Done, Outcome
+from workers.reconcile.steps.emptying import close_all
 from workers.reconcile.work import Work
 
 
@@ -27,20 +26,8 @@ def empty(work: Work, doors: Doors) -> Outcome:
     The auth service lets nobody in any more as soon as the deletion is asked for.
     """
     running = {each.name for each in doors.infra.list_instances(work.namespace)}
-    names = [
-        each
-        for each in desired_routers.list_names(work)
-        if each in running and f"server/{each}" in work.secrets
-    ]
-    try:
-        for name in names:
-            close(work, doors, name)
-    except (Unreachable, InfraError) as error:
-        if is_worth_waiting(work, error):
-            if isinstance(error, InfraError):
-                raise
-            return Wait(1, "RouterUnreachable")
-    return Done()
+    names = [each for each in desired_routers.list_names(work) if each in running]
+    return close_all(work, names, lambda name: close(work, doors, name)) or Done()
 
 
 def remove(work: Work, doors: Doors) -> Outcome:
@@ -58,7 +45,11 @@ def _spec(work: Work, doors: Doors, name: str, *, emptied: bool) -> InstanceSpec
 
 
 def close(work: Work, doors: Doors, name: str) -> None:
-    """Take one router from its clients, its counters still there. Raises ``Unreachable``."""
+    """Take one router from its clients, its counters still there.
+
+    Raises:
+        Unreachable, Refused: it cannot be asked, or says no.
+    """
     # A restart now would lose what is counted since the last sample.
     doors.infra.ensure_instance(_spec(work, doors, name, emptied=True), may_restart=False)
     target = reaching.router(work, doors, name)
