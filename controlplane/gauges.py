@@ -14,6 +14,7 @@ from prometheus_client.registry import Collector
 
 from controlplane.core.models import Operation
 from plans.models import Invoice, UsageCopy
+from tenants import queries
 from tenants.models import Address, AddressSpace, Tenant
 from workers.models import LandingBatch
 
@@ -55,10 +56,8 @@ def _spaces() -> GaugeMetricFamily:
 
 def _sampled_spaces() -> GaugeMetricFamily:
     """Count what is asked for samples: without any space, usage stands still and is not late."""
-    sampled = AddressSpace.objects.filter(
-        active_since__isnull=False, deletion_requested_at__isnull=True, deleted_at__isnull=True
-    )
-    return _plain("waypost_spaces_sampled", "Spaces that are metered", sampled.count())
+    sampled = queries.list_sampled_spaces().count()
+    return _plain("waypost_spaces_sampled", "Spaces that are metered", sampled)
 
 
 def _unreconciled() -> Iterator[GaugeMetricFamily]:

@@ -1,5 +1,6 @@
 """Reads of desired state. Every function takes the tenant, or what already belongs to one.
 
+Those of all tenants are for staff and workers; their docstrings say so.
 What is somebody else's is answered as if it did not exist (Missing).
 """
 
@@ -58,6 +59,16 @@ def list_spaces(tenant: Tenant) -> QuerySet[AddressSpace, AddressSpace]:
         .filter(tenant=tenant, deleted_at__isnull=True)
         .order_by("name")
     )
+
+
+def list_sampled_spaces() -> QuerySet[AddressSpace, AddressSpace]:
+    """Return the spaces of all tenants that ordinary rounds of metering sample, by id.
+
+    Those that were Active once and are not asked to be deleted.
+    """
+    return AddressSpace.objects.filter(
+        active_since__isnull=False, deletion_requested_at__isnull=True, deleted_at__isnull=True
+    ).order_by("id")
 
 
 def get_space(tenant: Tenant, name: str) -> AddressSpace:

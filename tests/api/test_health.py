@@ -10,6 +10,7 @@ from redis import Redis
 
 from controlplane import gauges
 from tenants.models import AddressSpace
+from workers.metering import sampling
 
 
 class AwayRedis:
@@ -117,6 +118,7 @@ def test_metrics_count_the_spaces_that_are_sampled(client, tenant, make_spaces):
     rows.filter(pk=going.pk).update(active_since=now, deletion_requested_at=now)
 
     assert gauge(client, "waypost_spaces_sampled") == 2
+    assert {each.pk for each in sampling.list_spaces()} == {serving.pk, down.pk}
 
 
 def gauge(client: Client, name: str) -> float:

@@ -23,6 +23,7 @@ from django.utils import timezone
 from controlplane.core import leases
 from controlplane.core.errors import WaypostError
 from plans.models import Invoice
+from tenants import queries
 from tenants.models import AddressSpace
 from workers.infra.base import InfraError
 from workers.messaging.observed import InstanceSnapshot
@@ -60,11 +61,8 @@ class Cut:
 
 
 def list_spaces() -> list[AddressSpace]:
-    """Return the spaces that ordinary rounds sample: once Active and not asked to be deleted."""
-    rows = AddressSpace.objects.filter(
-        active_since__isnull=False, deletion_requested_at__isnull=True, deleted_at__isnull=True
-    )
-    return list(rows.order_by("id"))
+    """Return the spaces that ordinary rounds sample, by id."""
+    return list(queries.list_sampled_spaces())
 
 
 def round_all(readers: Readers) -> list[Sampled]:
