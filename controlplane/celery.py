@@ -26,6 +26,8 @@ app.conf.update(
     task_time_limit=600,
     task_soft_time_limit=540,
     broker_connection_retry_on_startup=True,
+    # Our events have levels of their own: as warnings of Celery's they would be lost at ERROR.
+    worker_redirect_stdouts=False,
     # A request that nudges must not wait for a broker that is away: try twice, then log.
     broker_transport_options={
         "max_retries": 1,

@@ -58,6 +58,14 @@ def rate(name: str, default: str) -> str:
     return value
 
 
+def level(name: str, default: str) -> str:
+    value = text(name, default)
+    known = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
+    if value not in known:
+        raise ImproperlyConfigured(f"{name} must be one of {', '.join(known)}, not {value!r}")
+    return value
+
+
 def words(name: str, default: str) -> list[str]:
     return [word for word in text(name, default).split(",") if word]
 
@@ -303,11 +311,13 @@ SPECTACULAR_SETTINGS = {
     ],
 }
 
+# Celery sets a level of its own: whoever starts it (the chart, `waypost up`) passes this one on.
+LOG_LEVEL = level("WAYPOST_LOG_LEVEL", "INFO")
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "handlers": {"console": {"class": "logging.StreamHandler"}},
-    "root": {"handlers": ["console"], "level": text("WAYPOST_LOG_LEVEL", "INFO")},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "filters": {"outages": {"()": "controlplane.core.outages.OneLineForOutages"}},
     "loggers": {
         # Two lines for each connection of ours, and workers open many.
@@ -316,4 +326,4 @@ LOGGING: dict[str, Any] = {
         "celery.app.trace": {"filters": ["outages"]},
     },
 }
-logs.configure(readable=DEBUG)
+logs.configure(level=LOG_LEVEL, readable=DEBUG)

@@ -7,8 +7,8 @@ library's own default does: they hold passwords and tokens.
 import structlog
 
 
-def configure(*, readable: bool) -> None:
-    """Set structlog up for this process; idempotent."""
+def configure(*, level: str, readable: bool) -> None:
+    """Set structlog up for this process: events below ``level`` are not written; idempotent."""
     ending: list[structlog.typing.Processor] = [
         structlog.processors.format_exc_info,
         structlog.processors.JSONRenderer(),
@@ -17,6 +17,7 @@ def configure(*, readable: bool) -> None:
         plain = structlog.dev.plain_traceback
         ending = [structlog.dev.ConsoleRenderer(exception_formatter=plain)]
     structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(level),
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,

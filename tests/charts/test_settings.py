@@ -1,4 +1,4 @@
-"""``settings`` lie in a config map that many may read, so no secret gets in there."""
+"""``settings``: no secret gets in there, for many may read a config map; the level of the logs."""
 
 import pytest
 
@@ -31,8 +31,8 @@ def secrets() -> set[str]:
     }
 
 
-def refusal(setting: str) -> str:
-    options = ("-f", str(rendered.TRIAL), "--set-string", f"settings.{setting}=x")
+def refusal(setting: str, value: str = "x") -> str:
+    options = ("-f", str(rendered.TRIAL), "--set-string", f"settings.{setting}={value}")
     ran = rendered.run("template", "wp", str(rendered.CHART), *options)
     return str(ran.stderr) if ran.returncode else ""
 
@@ -48,3 +48,27 @@ def test_what_the_chart_takes_from_secrets_is_no_setting() -> None:
 @pytest.mark.parametrize("name", ["WAYPOST_SAMPLE_SECONDS", "WAYPOST_OIDC_TOKEN_ENDPOINT"])
 def test_what_is_no_secret_is_taken(name: str) -> None:
     assert refusal(name) == ""
+
+
+def celery_levels(*options: str) -> dict[str, str]:
+    """Return the level that each of Celery's programs is started with."""
+    specs = rendered.pod_specs(rendered.objects(rendered.TRIAL, *options)).values()
+    return {
+        container["name"]: word.removeprefix("--loglevel=")
+        for spec in specs
+        for container in spec["containers"]
+        for word in container.get("command", [])
+        if word.startswith("--loglevel=")
+    }
+
+
+def test_workers_and_beat_go_by_the_level_of_the_logs() -> None:
+    asked = celery_levels("--set", "settings.WAYPOST_LOG_LEVEL=ERROR")
+
+    assert celery_levels() == {"worker": "INFO", "metering": "INFO", "beat": "WARNING"}
+    assert asked == dict.fromkeys(["worker", "metering", "beat"], "ERROR")
+
+
+def test_a_level_that_is_none_is_refused() -> None:
+    assert "WAYPOST_LOG_LEVEL" in refusal("WAYPOST_LOG_LEVEL", "LOUD")
+    assert refusal("WAYPOST_LOG_LEVEL", "DEBUG") == ""

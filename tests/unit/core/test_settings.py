@@ -15,22 +15,34 @@ from controlplane import settings as product
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.mark.parametrize("name", ["WAYPOST_ROLLOUT_BUDGET", "WAYPOST_ROLLOUT_WAVE"])
-def test_a_rollout_that_could_never_go_on_stops_startup(name: str) -> None:
-    environment = {"PATH": os.environ["PATH"], name: "0"}
-
+def refusal(name: str, value: str) -> str:
+    """Return what a process says that cannot start with this setting."""
     ended = subprocess.run(
         [sys.executable, "-c", "import controlplane.settings"],
-        env=environment,
+        env={"PATH": os.environ["PATH"], name: value},
         cwd=ROOT,
         capture_output=True,
         text=True,
         timeout=60,
     )
-
     assert ended.returncode != 0
-    assert f"{name} must be 1 or more" in ended.stderr
-    assert "`waypost rollouts pause`" in ended.stderr
+    return ended.stderr
+
+
+@pytest.mark.parametrize("name", ["WAYPOST_ROLLOUT_BUDGET", "WAYPOST_ROLLOUT_WAVE"])
+def test_a_rollout_that_could_never_go_on_stops_startup(name: str) -> None:
+    told = refusal(name, "0")
+
+    assert f"{name} must be 1 or more" in told
+    assert "`waypost rollouts pause`" in told
+
+
+@pytest.mark.parametrize("level", ["LOUD", "info", "NOTSET", ""])
+def test_a_log_level_that_is_none_stops_startup(level: str) -> None:
+    told = refusal("WAYPOST_LOG_LEVEL", level)
+
+    known = "DEBUG, INFO, WARNING, ERROR, CRITICAL"
+    assert f"WAYPOST_LOG_LEVEL must be one of {known}, not {level!r}" in told
 
 
 @pytest.mark.parametrize("behind", ["?sslmode=verify-full", "#x"])
