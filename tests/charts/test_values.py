@@ -137,6 +137,8 @@ def _certificate(*values: str) -> tuple[str, ...]:
 
 
 LOGIN = (*STORES, "--set", "oidc.issuer=https://a.example")
+BULK = "settings.WAYPOST_PIPELINE_BULK"
+MEMORY = "settings.WAYPOST_PIPELINE_CONTAINER_MB"
 
 
 def _bucket(*values: str) -> tuple[str, ...]:
@@ -178,7 +180,15 @@ def _bucket(*values: str) -> tuple[str, ...]:
             (*STORES, "--set", "settings.WAYPOST_PUBLIC_URL=https://a.example"),
             "is set by the chart",
         ),
-        ((*STORES, "--set-string", "settings.WAYPOST_PIPELINE_BULK=false"), "is set by the chart"),
+        (
+            (*STORES, "--set", "pipeline.runs=cronjob", "--set-string", f"{BULK}=false"),
+            "is for pipeline.runs worker: pods of",
+        ),
+        ((*STORES, "--set-string", f"{MEMORY}=9"), "use metering.resources.limits.memory."),
+        (
+            (*STORES, "--set", "pipeline.runs=cronjob", "--set-string", f"{MEMORY}=9"),
+            "use metering.resources.limits.memory and pipeline.resources.limits.memory.",
+        ),
         ((*LOGIN, "--set", "oidc.existingSecret=e"), "oidc.issuer needs oidc.clientId"),
         ((*LOGIN, "--set", "oidc.existingSecret=e,oidc.clientId=c"), "authorizationEndpoint"),
         ((*STORES, "--set", "localAccounts=false"), "Nobody could log in"),
@@ -329,6 +339,26 @@ def test_spark_gets_the_room_that_values_give() -> None:
     assert cron["WAYPOST_PIPELINE_THREADS"] == "20"  # in pods of their own: cores of all of them
     assert cron["WAYPOST_PIPELINE_BULK"] == "true"
     assert int(cron["WAYPOST_PIPELINE_TIMEOUT_SECONDS"]) == 3000 < job["activeDeadlineSeconds"]
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ((), "WAYPOST_PIPELINE_BULK"),
+        (("metering.resources.limits.memory=null",), "WAYPOST_PIPELINE_CONTAINER_MB"),
+        (("metering.resources.limits=null",), "WAYPOST_PIPELINE_CONTAINER_MB"),
+        (
+            ("pipeline.runs=cronjob", "pipeline.resources.limits.memory=null"),
+            "WAYPOST_PIPELINE_CONTAINER_MB",
+        ),
+    ],
+)
+def test_what_no_value_stands_for_is_a_setting(options: tuple[str, ...], name: str) -> None:
+    chosen = [word for each in options for word in ("--set", each)]
+
+    found = settings(rendered.TRIAL, *chosen, "--set-string", f"settings.{name}=given")
+
+    assert found[name] == "given"
 
 
 def test_a_digest_goes_before_the_tag() -> None:
