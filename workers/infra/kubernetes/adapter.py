@@ -357,7 +357,7 @@ def _ensure(snapshot: Snapshot, manifest: Manifest) -> None:
         is_metering = name_of(manifest) == isolation.METERING
         if not is_metering or error.reason not in ("AdmissionRefused", "ClusterForbidden"):
             raise
-        logger.warning("metering may not be bound: no usage is read there", reason=str(error))
+        logger.warning("metering may not be bound: invoices are held", reason=str(error))
 
 
 def _files_of(spec: InstanceSpec, snapshot: Snapshot) -> Sequence[Manifest]:
