@@ -19,6 +19,10 @@ from workers.reconcile.work import Work
 # else holds; what it counted since its last sample is lost, and the usage quality report shows the
 # gap.
 PATIENCE = timedelta(minutes=10)
+_REASONS = {
+    Kind.BROKER: ("BrokerUnreachable", "BrokerRefuses"),
+    Kind.ROUTER: ("RouterUnreachable", "RouterRefuses"),
+}
 
 
 def ensure(work: Work, doors: Doors) -> Outcome:
@@ -51,7 +55,7 @@ def close_all(work: Work, names: Sequence[str], close: Callable[[str], None]) ->
     ]
     for name, error in failures:
         if _is_worth_waiting(work, error):
-            return _wait(name.partition("-")[0].title(), error)
+            return _wait(Kind(name.partition("-")[0]), error)
     return None
 
 
@@ -63,12 +67,11 @@ def _try(close: Callable[[str], None], name: str) -> Exception | None:
     return None
 
 
-def _wait(kind: str, error: Exception) -> Wait:
+def _wait(kind: Kind, error: Exception) -> Wait:
     if isinstance(error, InfraError):
         raise error
-    if isinstance(error, Unreachable):
-        return Wait(1, f"{kind}Unreachable")
-    return Wait(1, f"{kind}Refuses: {error}")
+    away, refuses = _REASONS[kind]
+    return Wait(1, away if isinstance(error, Unreachable) else f"{refuses}: {error}")
 
 
 def _is_worth_waiting(work: Work, error: Exception) -> bool:
