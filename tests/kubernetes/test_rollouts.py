@@ -261,7 +261,8 @@ def test_a_second_pod_that_stays_unready_without_a_word_stops_it_too(
     site.use_image("localhost/broker:2")
 
     site.reconcile(4)
-    AddressSpace.objects.update(rolled_at=timezone.now() - 2 * loop.FULL_PASS_EVERY)
+    long_ago = timezone.now() - 2 * loop.FULL_PASS_EVERY
+    AddressSpace.objects.update(rolled_at=long_ago, waiting_since=long_ago)
     waited = {**site.ready, "since": (timezone.now() - loop.FULL_PASS_EVERY).isoformat()}
     AddressSpace.objects.update(conditions=[waited])
     site.reconcile(0)
