@@ -311,7 +311,7 @@ SPECTACULAR_SETTINGS = {
     ],
 }
 
-# Celery sets a level of its own: whoever starts it (the chart, `waypost up`) passes this one on.
+# Celery sets a level of its own: the chart passes this one on to it.
 LOG_LEVEL = level("WAYPOST_LOG_LEVEL", "INFO")
 LOGGING: dict[str, Any] = {
     "version": 1,

@@ -88,9 +88,7 @@ def _service_commands(installation: Installation) -> Mapping[str, Sequence[str]]
     # Celery ignores what Django's checks report, and running them imports the whole portal.
     celery = "celery --skip-checks -A controlplane.celery"
     # Spark and closes have a worker of their own: samples and reconciling never wait for them.
-    level = installation.settings.get("WAYPOST_LOG_LEVEL")
-    worker = f"{celery} worker --without-gossip --without-mingle --loglevel {level or 'INFO'}"
-    beat = f"{celery} beat --loglevel {level or 'WARNING'}"  # it tells of every task it sends
+    worker = f"{celery} worker --without-gossip --without-mingle --loglevel INFO"
     beat_state = installation.run_dir / "beat-schedule"
     bind = f"127.0.0.1:{installation.ports.web}"
     return {
@@ -101,7 +99,7 @@ def _service_commands(installation: Installation) -> Mapping[str, Sequence[str]]
         ],
         "worker": f"{worker} --concurrency 3 --queues reconcile --hostname worker@%h".split(),
         "metering": f"{worker} --concurrency 2 --queues metering --hostname metering@%h".split(),
-        "beat": [*beat.split(), "--schedule", str(beat_state)],
+        "beat": [*f"{celery} beat --loglevel WARNING".split(), "--schedule", str(beat_state)],
     }
 
 

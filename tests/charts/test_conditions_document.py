@@ -42,13 +42,13 @@ def reasons_in(*files: Path) -> set[str]:
     return {match[1] for match in matches if match} - _NO_REASONS
 
 
-def test_every_reason_of_the_place_is_explained() -> None:
+def test_every_reason_is_explained() -> None:
     sources = "".join(each.read_text() for each in sorted(PLACE.glob("*.py")))
     given = set(re.findall(r'reason="([A-Z]\w+)"', sources))
     given |= set(re.findall(r'"([A-Z][a-z]+[A-Z][A-Za-z]+)"', (PLACE / "refusals.py").read_text()))
 
     assert len(given - _THEIRS) > 25
-    assert unexplained(given - _THEIRS) == set()
+    assert {each for each in given - _THEIRS if f"`{each}`" not in PAGE} == set()
 
 
 def test_every_reason_of_a_pass_is_explained() -> None:

@@ -22,7 +22,7 @@ _SOON = timedelta(seconds=60)
 _SHORT_SECONDS, _LONG_SECONDS = 0.2, 10.0
 # What ``explain`` says of a start, and of one that took too long.
 _LASTING = {"BrokerDown", "RouterDown", "RolloutStopped"}
-_TOLD = _LASTING | {"BrokerStarting", "RouterStarting", "RollingOut"}
+_OF_STARTS = _LASTING | {"BrokerStarting", "RouterStarting", "RollingOut"}
 _REPLACED = (
     "UpgradeUnderWay: this space has moved to a newer version of Waypost, and the worker that "
     "looked is of the older one. Workers of the newer one go on with it."
@@ -149,7 +149,7 @@ def _is_late(work: Work) -> bool:
     """
     since, space = work.unready_since, work.space
     told = space.waiting_for.split()
-    if since is None or not _TOLD.intersection(told):
+    if since is None or not _OF_STARTS.intersection(told):
         return False
     if not _LASTING.intersection(told):
         since = max(since, space.waiting_since or since)

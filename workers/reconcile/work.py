@@ -109,13 +109,10 @@ class Work:
 
     @property
     def unready_since(self) -> datetime | None:
-        """Since when the space is not ready, as of the last pass; None when it was.
-
-        Of one that nobody looked at yet since now: until here nothing could start.
-        """
+        """Since when the space is not ready, as of the last pass; None when it was."""
         ready = next((each for each in self.space.conditions if each["type"] == "Ready"), None)
         if ready is None:
-            return self.now
+            return self.space.created_at
         return None if ready["status"] == "True" else datetime.fromisoformat(ready["since"])
 
     @property

@@ -48,7 +48,7 @@ def close(work: Work, doors: Doors, name: str) -> None:
     """Take one router from its clients, its counters still there.
 
     Raises:
-        Unreachable, Refused: it cannot be asked, or says no.
+        Unreachable, Refused, InfraError: it, or its place, cannot be asked or says no.
     """
     # A restart now would lose what is counted since the last sample.
     doors.infra.ensure_instance(_spec(work, doors, name, emptied=True), may_restart=False)
