@@ -7,7 +7,7 @@ thing does not keep, and no adapter what the other one does not.
 
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from tests.reconcile.fakes import FakeBrokers, FakeInfra
 from tests.verification.conftest import local_infra, state_dir, supervisor  # noqa: F401
 from tests.waiting import eventually
 from workers.infra.base import Infra, InstanceSpec, InstanceStatus, Kind, Namespace, Room
+from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster
@@ -60,6 +61,7 @@ class Bench:
 
     ``begin_pass`` gives the adapter as each pass of a worker has it. What it is asked for is there
     within ``patience`` seconds: at once but where others do it, as a cluster's controllers.
+    ``list_leftovers`` gives what still runs of instances that are not there any more.
     """
 
     namespace: Namespace
@@ -67,6 +69,7 @@ class Bench:
     brokers: Brokers
     folder: Path
     patience: float = 0
+    list_leftovers: Callable[[Namespace], Sequence[object]] = lambda _namespace: ()
 
     def __post_init__(self) -> None:
         now = timezone.now()
@@ -143,6 +146,11 @@ class Bench:
 
     def wait(self, holds: Callable[[], object]) -> None:
         eventually(holds, seconds=self.patience)
+
+    def wait_until_gone(self) -> None:
+        """Wait until no instance is there and nothing of one runs: a pod ends after its set."""
+        self.wait(lambda: list(self.infra.list_instances(self.namespace)) == [])
+        self.wait(lambda: not self.list_leftovers(self.namespace))
 
     def end(self) -> None:
         """Remove the namespace; over once nothing is left."""
@@ -226,7 +234,15 @@ def kubernetes_bench(
     # One of its own, for other tests leave spaces in the cluster.
     cluster = replace(wanted_cluster, installation=f"waypost.{namespace.name}")
     with process_node.running(admin, tmp_path / "pods"):
-        bench = Bench(namespace, lambda: KubernetesInfra(Api(admin), cluster), driver, tmp_path, 90)
+        api = Api(admin)
+        bench = Bench(
+            namespace,
+            lambda: KubernetesInfra(api, cluster),
+            driver,
+            tmp_path,
+            patience=90,
+            list_leftovers=lambda namespace: api.list(resources.POD, namespace.name, {}),
+        )
         yield bench
         bench.infra.delete_namespace(namespace)
 
@@ -289,7 +305,7 @@ def test_a_broker_lives_through_the_whole_contract(bench: Bench) -> None:
 
     bench.infra.delete_instance(bench.namespace, "broker-0")
     bench.infra.delete_instance(bench.namespace, "broker-0")
-    bench.wait(lambda: list(bench.infra.list_instances(bench.namespace)) == [])
+    bench.wait_until_gone()
     assert bench.infra.list_namespaces() == [bench.namespace.name]
     bench.end()
     assert bench.infra.delete_namespace(bench.namespace)
@@ -303,14 +319,14 @@ def test_what_is_stored_goes_with_the_volume_and_with_nothing_else(bench: Bench)
     # kept, so the next instance of that name has it
     for _ in range(2):
         bench.infra.delete_instance(bench.namespace, "broker-0", keep_volume=True)
-    bench.wait(lambda: list(bench.infra.list_instances(bench.namespace)) == [])
+    bench.wait_until_gone()
     with pytest.raises(Unreachable):
         bench.brokers.count_stored(bench.target)
     bench.run()
     assert bench.brokers.count_stored(bench.target) == 1
 
     bench.infra.delete_instance(bench.namespace, "broker-0")
-    bench.wait(lambda: list(bench.infra.list_instances(bench.namespace)) == [])
+    bench.wait_until_gone()
     bench.run()
     assert bench.brokers.count_stored(bench.target) == 0
 
