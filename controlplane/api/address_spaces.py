@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from controlplane.api import etags, pagination, schema
 from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import (
+    ChoiceOf,
     OperationSerializer,
     ReconciledSerializer,
     StrictSerializer,
@@ -35,7 +36,7 @@ class AddressSpaceCreateSerializer(StrictSerializer):
     """A wish for a space. ``type`` and name stay for its life."""
 
     name = serializers.CharField(max_length=63)
-    type = serializers.ChoiceField(SpaceType.choices)
+    type = ChoiceOf(SpaceType.choices)
     plan = serializers.CharField(max_length=63, help_text="A space plan, e.g. brokered-small.")
 
 

@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from controlplane.api import etags, pagination, schema
 from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import (
+    ChoiceOf,
     OperationSerializer,
     ReconciledSerializer,
     StrictSerializer,
@@ -33,7 +34,7 @@ class FixedAtCreation(Conflict):
 class AddressSpecSerializer(StrictSerializer):
     """The full desired state of an address. A setting that is absent or null is the plan's."""
 
-    type = serializers.ChoiceField(AddressType.choices)
+    type = ChoiceOf(AddressType.choices)
     plan = serializers.CharField(max_length=63, help_text="An address plan of the space's type.")
     topic = serializers.CharField(
         max_length=255,

@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from controlplane.api import etags, pagination, schema
 from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import (
+    ChoiceOf,
     OperationSerializer,
     ReconciledSerializer,
     StrictSerializer,
@@ -25,9 +26,7 @@ class GrantSerializer(StrictSerializer):
     addresses = serializers.ListField(
         child=serializers.CharField(max_length=255), min_length=1, max_length=100
     )
-    operations = serializers.ListField(
-        child=serializers.ChoiceField(["send", "recv"]), min_length=1, max_length=2
-    )
+    operations = serializers.ListField(child=ChoiceOf(["send", "recv"]), min_length=1, max_length=2)
 
 
 class MessagingUserCreateSerializer(StrictSerializer):

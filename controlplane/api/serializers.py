@@ -27,6 +27,15 @@ class StrictSerializer(serializers.Serializer[Any]):
         return values
 
 
+class ChoiceOf(serializers.ChoiceField):
+    """Input that is one of a few words; the refusal of any other names them."""
+
+    def __init__(self, choices: Any, **kwargs: Any) -> None:
+        super().__init__(choices, **kwargs)
+        known = ", ".join(map(str, self.choices))
+        self.error_messages["invalid_choice"] = f'"{{input}}" is none of: {known}.'
+
+
 class ConditionSerializer(serializers.Serializer[Any]):
     """One observed fact about a space, an address or a user."""
 
@@ -75,4 +84,4 @@ class OperationSerializer(serializers.Serializer[Any]):
 
 def role_field() -> serializers.ChoiceField:
     """Return a field that takes a role of a tenant."""
-    return serializers.ChoiceField(Role.choices)
+    return ChoiceOf(Role.choices)

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from controlplane.api import pagination, schema
 from controlplane.api.idempotency import idempotent
 from controlplane.api.invoices import InvoiceSerializer
-from controlplane.api.serializers import OperationSerializer, StrictSerializer
+from controlplane.api.serializers import ChoiceOf, OperationSerializer, StrictSerializer
 from controlplane.api.views import StaffView, accepted
 from controlplane.core.errors import Missing
 from plans import invoicing
@@ -60,7 +60,7 @@ class StaffInvoiceSerializer(InvoiceSerializer):
 class StaffInvoicesAskedSerializer(serializers.Serializer[Any]):
     """Which bills."""
 
-    state = serializers.ChoiceField(Invoice.State.choices, required=False)
+    state = ChoiceOf(Invoice.State.choices, required=False)
 
 
 class StaffInvoicesView(StaffView):

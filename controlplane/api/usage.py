@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.api import schema, windows
-from controlplane.api.serializers import StrictSerializer
+from controlplane.api.serializers import ChoiceOf, StrictSerializer
 from controlplane.api.views import TenantView
 from controlplane.core import spreadsheets
 from plans import metering, meters
@@ -47,8 +47,8 @@ class UsageSerializer(serializers.Serializer[Any]):
 class SeriesAskedSerializer(StrictSerializer):
     """What a chart asks for beside its window."""
 
-    meter = serializers.ChoiceField(METERS)
-    step = serializers.ChoiceField(["hour", "day"], default="hour")
+    meter = ChoiceOf(METERS)
+    step = ChoiceOf(["hour", "day"], default="hour")
     space = serializers.CharField(required=False, default="", max_length=63)
 
 

@@ -58,6 +58,7 @@ def down(
     root = installations.root_from(state)
     if purge and not yes:
         _confirm_purge(root)
+    url = _url_of(root) if purge else ""
     with output.errors.status("stopping"):
         try:
             stack.down(root, purge=purge, say=output.say)
@@ -65,6 +66,15 @@ def down(
             again = "waypost down --purge" if purge else "waypost down"
             output.say(f"part of it may still be there: `waypost status` tells, `{again}` goes on")
             raise
+    if url and login_store.forget(url):
+        output.say(f"your login at {url} went with it")
+
+
+def _url_of(root: Path) -> str:
+    with suppress(Unavailable):  # what cannot be read can be removed
+        found = installations.load(root)
+        return found.url if found else ""
+    return ""
 
 
 def _confirm_purge(root: Path) -> None:

@@ -57,6 +57,14 @@ def move(old_url: str, new_url: str) -> bool:
     return True
 
 
+def forget(url: str) -> bool:
+    """Forget a login at ``url``, where nobody is any more; whether there was one."""
+    if _kept().url.rstrip("/") != url:
+        return False
+    path().unlink(missing_ok=True)
+    return True
+
+
 def connect(tenant: str | None = None) -> tuple[Api, str]:
     """Return the API as the kept caller, and the tenant to work in.
 

@@ -8,7 +8,7 @@ import typer
 from controlplane.cli import login_store, output
 from controlplane.cli.login_store import Login
 from controlplane.cli.options import State
-from controlplane.core.errors import Invalid, WaypostError
+from controlplane.core.errors import Missing, WaypostError
 from controlplane.embedded import installation as installations
 from controlplane.embedded.installation import NothingHere
 from controlplane.rest_client import Api
@@ -26,7 +26,8 @@ def login(
     session = Api(address).post("/session", {"email": email, "password": password})
     slugs = [place["slug"] for place in session["tenants"]]
     if tenant and tenant not in slugs:
-        raise Invalid(
+        Api(address, session["token"], patience_seconds=5).delete("/session")
+        raise Missing(
             f"You are not in tenant {tenant}; yours: {', '.join(slugs) or 'none'}.",
             code="login.tenant",
         )

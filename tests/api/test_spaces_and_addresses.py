@@ -60,6 +60,14 @@ def test_wrong_space_is_refused_and_nothing_is_made(cast, owner, space, changes,
     assert AddressSpace.objects.count() == 1
 
 
+def test_an_unknown_type_is_refused_with_those_that_are_known(cast, owner):
+    wish = {"name": "main", "type": "magic", "plan": "brokered-small"}
+
+    body = problem(owner.post(cast.path(SPACES), wish), 400, "request.invalid")
+
+    assert body["fields"] == {"type": ['"magic" is none of: standard, brokered.']}
+
+
 def test_standard_space_is_refused_where_no_routers_can_run(cast, owner, settings):
     settings.STANDARD_SPACES_OFFERED = False
     wish = {"name": "main", "type": "standard", "plan": "standard-small"}

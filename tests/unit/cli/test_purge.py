@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from controlplane.cli import login_store
 from controlplane.cli.app import app
+from controlplane.cli.login_store import Login
 from controlplane.core.errors import Invalid
 from controlplane.embedded import installation as installations
 from tests.unit.cli.conftest import Run
@@ -48,3 +50,18 @@ def test_what_cannot_be_read_is_asked_about_too(root: Path, run: Run) -> None:
 
     assert isinstance(refused, Invalid), refused
     assert root.exists()
+
+
+@pytest.mark.parametrize("is_elsewhere", [True, False])
+def test_a_login_goes_with_its_installation_and_no_other(
+    tmp_path: Path, root: Path, run: Run, monkeypatch: pytest.MonkeyPatch, is_elsewhere: bool
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    here = installations.require(root).url
+    login_store.save(Login("http://127.0.0.1:9" if is_elsewhere else here, "wps_x", "acme"))
+
+    ended = run("down", "--purge", "--yes", "--state", root)
+
+    assert ended.exit_code == 0, ended.exception
+    assert login_store.path().exists() is is_elsewhere
+    assert ("your login at" in ended.stderr) is not is_elsewhere

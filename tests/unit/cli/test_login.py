@@ -1,0 +1,48 @@
+"""`waypost login`: what is remembered, and what is not."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controlplane.cli import login_store, output
+from controlplane.cli.login_store import Login
+from controlplane.core.errors import Missing
+from controlplane.rest_client import Api
+from tests.unit.cli.conftest import Run
+
+_AT = "http://127.0.0.1:9"
+_COMMAND = ("login", "--url", _AT, "--email", "a@acme.example", "--password", "secret")
+
+
+@pytest.fixture(autouse=True)
+def _session(
+    tmp_path: Path, run: Run, answers: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    for name in ("WAYPOST_URL", "WAYPOST_TOKEN", "WAYPOST_TENANT"):
+        monkeypatch.delenv(name)
+    answers["/session"] = {"token": "wps_x", "tenants": [{"slug": "acme"}, {"slug": "beta"}]}
+
+
+@pytest.mark.parametrize(("chosen", "expected"), [((), "acme"), (("--tenant", "beta"), "beta")])
+def test_the_chosen_tenant_is_remembered_or_the_first(
+    run: Run, chosen: tuple[str, ...], expected: str
+) -> None:
+    assert run(*_COMMAND, *chosen).exit_code == 0
+    assert login_store.load() == Login(_AT, "wps_x", expected)
+
+
+def test_a_tenant_of_somebody_else_is_missing_and_the_session_ends(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended_sessions: list[str] = []
+    monkeypatch.setattr(Api, "delete", lambda _api, path: ended_sessions.append(path))
+
+    refused = run(*_COMMAND, "--tenant", "other").exception
+
+    assert isinstance(refused, Missing), refused
+    assert (refused.error_code, output.exit_code(refused)) == ("login.tenant", 4)
+    assert "yours: acme, beta" in refused.message
+    assert ended_sessions == ["/session"]
+    assert not login_store.path().exists()
