@@ -62,6 +62,14 @@ def quick_passwords() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def nobodys_login(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the login of whoever runs the tests out of their way, and out of their reach."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[postgres.Server]:
     """A throw-away PostgreSQL of this test run on a free loopback port."""

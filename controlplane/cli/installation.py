@@ -14,8 +14,9 @@ from controlplane.cli.output import Format, Output
 from controlplane.core.errors import Unavailable
 from controlplane.embedded import backup as backups
 from controlplane.embedded import installation as installations
+from controlplane.embedded import ports, stack
 from controlplane.embedded import restore as restoring
-from controlplane.embedded import stack
+from controlplane.embedded.installation import Installation
 
 
 def up(
@@ -51,14 +52,16 @@ def _login_follows(root: Path) -> Iterator[None]:
 
 def down(
     state: State = None,
-    purge: Annotated[bool, typer.Option("--purge", help="Remove the folder too.")] = False,
+    purge: Annotated[
+        bool, typer.Option("--purge", help="Remove the folder too, and a login at it.")
+    ] = False,
     yes: Yes = False,
 ) -> None:
     """Stop the embedded Waypost; --purge asks before it removes everything."""
     root = installations.root_from(state)
     if purge and not yes:
         _confirm_purge(root)
-    url = _url_of(root) if purge else ""
+    known = _known(root) if purge else None
     with output.errors.status("stopping"):
         try:
             stack.down(root, purge=purge, say=output.say)
@@ -66,15 +69,19 @@ def down(
             again = "waypost down --purge" if purge else "waypost down"
             output.say(f"part of it may still be there: `waypost status` tells, `{again}` goes on")
             raise
-    if url and login_store.forget(url):
-        output.say(f"your login at {url} went with it")
+    if known and not _is_taken_over(known) and login_store.forget(known.url):
+        output.say(f"your login at {known.url} went with it")
 
 
-def _url_of(root: Path) -> str:
+def _known(root: Path) -> Installation | None:
     with suppress(Unavailable):  # what cannot be read can be removed
-        found = installations.load(root)
-        return found.url if found else ""
-    return ""
+        return installations.load(root)
+    return None
+
+
+def _is_taken_over(removed: Installation) -> bool:
+    """Return whether another one, which was made while this one was down, uses its port now."""
+    return ports.is_open("127.0.0.1", removed.ports.web)
 
 
 def _confirm_purge(root: Path) -> None:

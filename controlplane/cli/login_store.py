@@ -50,16 +50,15 @@ def move(old_url: str, new_url: str) -> bool:
 
     For an installation that moved: at its old port another program would be given the token.
     """
-    kept = _kept()
-    if kept.url.rstrip("/") != old_url or old_url == new_url:
+    if not _is_at(old_url) or old_url == new_url:
         return False
-    save(replace(kept, url=new_url))
+    save(replace(_kept(), url=new_url))
     return True
 
 
 def forget(url: str) -> bool:
-    """Forget a login at ``url``, where nobody is any more; whether there was one."""
-    if _kept().url.rstrip("/") != url:
+    """Forget a login at ``url``; whether there was one."""
+    if not _is_at(url):
         return False
     path().unlink(missing_ok=True)
     return True
@@ -91,6 +90,10 @@ def connect_staff() -> Api:
     """
     login = _logged_in()
     return Api(login.url, login.token, patience_seconds=5)
+
+
+def _is_at(url: str) -> bool:
+    return _kept().url.rstrip("/") == url
 
 
 def _kept() -> Login:

@@ -1,5 +1,6 @@
 """`waypost login` and `logout`: as whom the other commands speak."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +27,8 @@ def login(
     session = Api(address).post("/session", {"email": email, "password": password})
     slugs = [place["slug"] for place in session["tenants"]]
     if tenant and tenant not in slugs:
-        Api(address, session["token"], patience_seconds=5).delete("/session")
+        with suppress(WaypostError):  # it would end by itself
+            _end_session(Login(address, session["token"]))
         raise Missing(
             f"You are not in tenant {tenant}; yours: {', '.join(slugs) or 'none'}.",
             code="login.tenant",
@@ -41,11 +43,15 @@ def logout() -> None:
     kept = login_store.load()
     try:
         if kept.token:
-            Api(kept.url, kept.token, patience_seconds=5).delete("/session")
+            _end_session(kept)
     except WaypostError as error:
         output.say(f"forgotten here only, because the session could not be ended: {error.message}")
     finally:
         login_store.path().unlink(missing_ok=True)
+
+
+def _end_session(login: Login) -> None:
+    Api(login.url, login.token, patience_seconds=5).delete("/session")
 
 
 def _embedded_url(state: Path | None) -> str:

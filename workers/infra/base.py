@@ -180,7 +180,9 @@ class Infra(Protocol):
 
     def restart_instance(self, namespace: Namespace, name: str) -> None: ...
 
-    def list_instances(self, namespace: Namespace) -> Sequence[InstanceStatus]: ...
+    def list_instances(self, namespace: Namespace) -> Sequence[InstanceStatus]:
+        """Return what is wanted there; one that was deleted may answer for a while after it."""
+        ...
 
     def delete_instance(
         self, namespace: Namespace, name: str, *, keep_volume: bool = False

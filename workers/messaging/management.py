@@ -30,7 +30,10 @@ _GOODBYE_SECONDS = 1.0  # how long a peer may take to answer a close
 
 
 class Unreachable(Exception):
-    """Nobody answers there now, or not in time: what runs behind it is unknown, never empty."""
+    """Nobody answers there now or in time, or one that is about to end and refuses.
+
+    What runs behind it is unknown, never empty.
+    """
 
 
 class Refused(Exception):
@@ -58,16 +61,11 @@ class ManagementClient:
         self._reply_to = self._receiver.link.remote_source.address
 
     def call(self, resource: str, operation: str, *arguments: Any) -> Any:
-        """Return the operation's decoded result.
-
-        Raises:
-            Refused: the broker answered with a failure.
-            Unreachable: no answer in time.
-        """
+        """Return the operation's decoded result. Raises as ``ask`` does."""
         return self.ask([Request(resource, operation, arguments)])[0]
 
     def read(self, resource: str, attribute: str) -> Any:
-        """Return one attribute. Raises as ``call`` does."""
+        """Return one attribute. Raises as ``ask`` does."""
         return self.ask([Request(resource, attribute=attribute)])[0]
 
     def ask(self, requests: Sequence[Request]) -> list[Any]:
@@ -75,7 +73,7 @@ class ManagementClient:
 
         Raises:
             Refused: one of them failed (all were sent all the same).
-            Unreachable: no answer in time.
+            Unreachable: no answer in time, or a refusal of a broker that is about to end.
         """
         outcomes = self.try_all(requests)
         for outcome in outcomes:
@@ -87,24 +85,24 @@ class ManagementClient:
         """Return for each request its result, or the ``Refused`` it ended in.
 
         Raises:
-            Unreachable: no answer in time, or those of a broker that is about to end.
+            Unreachable: no answer in time, or a refusal of a broker that is about to end.
         """
         results: list[Any] = []
         for begin in range(0, len(requests), _WINDOW):
             results += self._window(requests[begin : begin + _WINDOW])
-        if any(isinstance(each, Refused) for each in results):
-            self._check_started()
+        refusals = [each for each in results if isinstance(each, Refused)]
+        if refusals and self._is_stopping():
+            raise Unreachable(f"the broker stops: {refusals[0]}") from refusals[0]
         return results
 
-    def _check_started(self) -> None:
-        """Take refusals for no answer where the broker stops: then they say nothing of its state.
+    def _is_stopping(self) -> bool:
+        """Ask a broker that refuses whether it is about to end: then it says nothing of its state.
 
         For a second it still answers, and refuses much of what it is asked (seen with Artemis
         2.56); whether it is started it always says. Source: ``ActiveMQServerControl.isStarted``.
         """
         (started,) = self._window([Request("broker", attribute="Started")])
-        if started is not True:
-            raise Unreachable("the broker stops")
+        return started is False
 
     def leave(self, address: str, text: str) -> None:
         """Put one message that does not outlive the broker's process at ``address``."""

@@ -7,7 +7,7 @@ import pytest
 
 from controlplane.cli import login_store, output
 from controlplane.cli.login_store import Login
-from controlplane.core.errors import Missing
+from controlplane.core.errors import Missing, Unavailable
 from controlplane.rest_client import Api
 from tests.unit.cli.conftest import Run
 
@@ -33,11 +33,18 @@ def test_the_chosen_tenant_is_remembered_or_the_first(
     assert login_store.load() == Login(_AT, "wps_x", expected)
 
 
+@pytest.mark.parametrize("is_up", [True, False])
 def test_a_tenant_of_somebody_else_is_missing_and_the_session_ends(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+    run: Run, monkeypatch: pytest.MonkeyPatch, is_up: bool
 ) -> None:
     ended_sessions: list[str] = []
-    monkeypatch.setattr(Api, "delete", lambda _api, path: ended_sessions.append(path))
+
+    def end(_api: Api, path: str) -> None:
+        ended_sessions.append(path)
+        if not is_up:
+            raise Unavailable("Nobody answers.", code="api.unreachable")
+
+    monkeypatch.setattr(Api, "delete", end)
 
     refused = run(*_COMMAND, "--tenant", "other").exception
 

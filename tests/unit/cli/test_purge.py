@@ -1,5 +1,6 @@
 """`waypost down --purge`: nothing is removed without a word of the person it belongs to."""
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,11 @@ from controlplane.cli.login_store import Login
 from controlplane.core.errors import Invalid
 from controlplane.embedded import installation as installations
 from tests.unit.cli.conftest import Run
+
+
+@pytest.fixture(autouse=True)
+def _own_login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
 
 
 @pytest.fixture
@@ -52,16 +58,44 @@ def test_what_cannot_be_read_is_asked_about_too(root: Path, run: Run) -> None:
     assert root.exists()
 
 
-@pytest.mark.parametrize("is_elsewhere", [True, False])
-def test_a_login_goes_with_its_installation_and_no_other(
-    tmp_path: Path, root: Path, run: Run, monkeypatch: pytest.MonkeyPatch, is_elsewhere: bool
-) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    here = installations.require(root).url
-    login_store.save(Login("http://127.0.0.1:9" if is_elsewhere else here, "wps_x", "acme"))
+def test_a_login_goes_with_its_installation(root: Path, run: Run) -> None:
+    login_store.save(Login(installations.require(root).url, "wps_x", "acme"))
 
     ended = run("down", "--purge", "--yes", "--state", root)
 
     assert ended.exit_code == 0, ended.exception
-    assert login_store.path().exists() is is_elsewhere
-    assert ("your login at" in ended.stderr) is not is_elsewhere
+    assert not login_store.path().exists()
+    assert "your login at" in ended.stderr
+
+
+def test_a_login_stays_without_a_purge(root: Path, run: Run) -> None:
+    login_store.save(Login(installations.require(root).url, "wps_x", "acme"))
+
+    assert run("down", "--state", root).exit_code == 0
+    assert login_store.path().exists()
+
+
+def test_a_login_elsewhere_stays(root: Path, run: Run) -> None:
+    login_store.save(Login("http://127.0.0.1:9", "wps_x", "acme"))
+
+    assert run("down", "--purge", "--yes", "--state", root).exit_code == 0
+    assert login_store.path().exists()
+
+
+def test_a_login_stays_where_another_one_took_the_port(root: Path, run: Run) -> None:
+    here = installations.require(root)
+    login_store.save(Login(here.url, "wps_x", "acme"))
+
+    with socket.create_server(("127.0.0.1", here.ports.web)):
+        assert run("down", "--purge", "--yes", "--state", root).exit_code == 0
+
+    assert login_store.path().exists()
+
+
+def test_what_cannot_be_read_is_removed_too(root: Path, run: Run) -> None:
+    (root / "installation.json").write_text("{broken")
+
+    ended = run("down", "--purge", "--yes", "--state", root)
+
+    assert ended.exit_code == 0, ended.exception
+    assert not root.exists()

@@ -62,7 +62,9 @@ def _retire_router(work: Work, doors: Doors, name: str) -> bool:
 def _retire_broker(work: Work, doors: Doors, name: str) -> None:
     if name in {each.name for each in doors.infra.list_instances(work.namespace)}:
         if not _is_empty(work, doors, name):
-            logger.warning("broker_kept_with_messages", space_id=work.space.id, broker=name)
+            logger.warning(
+                "broker_kept_until_known_to_be_empty", space_id=work.space.id, broker=name
+            )
             return
         doors.infra.delete_instance(work.namespace, name)
     _forget(work, name)
