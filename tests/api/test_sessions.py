@@ -1,6 +1,7 @@
 """Signing up, logging in and out, tokens of persons and of tenants."""
 
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -8,6 +9,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from controlplane.api import person_tokens
+from controlplane.core import throttling
 from controlplane.core.models import AuditEvent
 from tenants.models import ApiToken, Tenant, User
 from tests.api.conftest import bearer, problem
@@ -222,6 +224,13 @@ def test_person_can_have_more_tenants(cast, owner):
     assert slugs == ["acme", "second"]
 
 
+@pytest.fixture
+def _mid_minute(monkeypatch):
+    """Limits count by the minute: one that turns in a test would begin anew."""
+    monkeypatch.setattr(throttling, "time", SimpleNamespace(time=lambda: 1_200_000_015.5))
+
+
+@pytest.mark.usefixtures("_mid_minute")
 @pytest.mark.parametrize(("setting", "call"), [("LOGIN_RATE", log_in), ("SIGNUP_RATE", sign_up)])
 def test_open_doors_are_rate_limited(client, catalogue, settings, setting, call):
     cache.clear()
@@ -235,6 +244,7 @@ def test_open_doors_are_rate_limited(client, catalogue, settings, setting, call)
     assert 1 <= int(third["Retry-After"]) <= 61
 
 
+@pytest.mark.usefixtures("_mid_minute")
 def test_rate_limit_does_not_believe_a_forged_address(client, catalogue, settings):
     cache.clear()
     settings.LOGIN_RATE = "1/min"

@@ -22,7 +22,8 @@ class Sender(Client):
     def __init__(self, login: Login, address: str, first: int = 0) -> None:
         super().__init__(login, address, sends=1)
         self.acknowledged: dict[int, float] = {}
-        self._next, self._first, self._rests = first, first, False
+        self._next, self._first = first, first
+        self._rests = self._has_rested = False
 
     def rest(self) -> None:
         """Send nothing more."""
@@ -30,8 +31,8 @@ class Sender(Client):
 
     @property
     def is_settled(self) -> bool:
-        """Whether all that was sent has been acknowledged."""
-        return self._rests and len(self.acknowledged) == self._next - self._first
+        """Whether nothing more is sent and all that was has been acknowledged."""
+        return self._has_rested and len(self.acknowledged) == self._next - self._first
 
     def on_sendable(self, event: Any) -> None:
         """Leave sending to the timer."""
@@ -41,7 +42,10 @@ class Sender(Client):
         self.acknowledged[int(event.delivery.tag)] = time.time()
 
     def _pump(self) -> None:
-        if self._rests or not self._go.is_set() or self.ended.is_set():
+        if self._rests:
+            self._has_rested = True  # said by the thread that sends: no tick is half done now
+            return
+        if not self._go.is_set() or self.ended.is_set():
             return
         for _ in range(min(_PER_TICK, self._sender.credit)):
             body = str(self._next)
@@ -62,7 +66,13 @@ class Receiver(Client):
 
 
 def connect(client: Client) -> None:
-    """Connect the client and let it begin.
+    """Connect the client and let it begin. Raises as ``link`` does."""
+    link(client)
+    client.go()
+
+
+def link(client: Client) -> None:
+    """Connect the client, which does nothing yet.
 
     Raises:
         TrafficError: it was refused, or nobody answers.
@@ -71,4 +81,3 @@ def connect(client: Client) -> None:
     assert client.ready.wait(30), "no link"
     if client.error is not None:
         raise client.error
-    client.go()

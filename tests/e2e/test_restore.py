@@ -22,7 +22,7 @@ from controlplane.embedded.installation import OPERATOR_EMAIL, Installation
 from controlplane.embedded.restore import restore
 from controlplane.rest_client import Api, Json
 from tests.e2e.conftest import short_folder
-from tests.e2e.paced import Receiver, Sender, connect
+from tests.e2e.paced import Receiver, Sender, connect, link
 from tests.waiting import eventually
 from workers.messaging.counting_client import Login, TrafficError
 
@@ -95,7 +95,7 @@ def wait_serving(customer: Customer) -> None:
     def serves(kind: str) -> bool:
         try:
             client = Sender(customer.login(kind, "client"), QUEUE)
-            connect(client)
+            link(client)
         except TrafficError:
             return False
         client.leave()

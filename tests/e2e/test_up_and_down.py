@@ -2,14 +2,18 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -36,6 +40,15 @@ def other(made_second: Installation) -> Installation:
     return stack.up(made_second.root)
 
 
+def asked(
+    processes: Iterable[psutil.Process], ask: Callable[[psutil.Process], Sequence[Any]]
+) -> Iterator[tuple[psutil.Process, Sequence[Any]]]:
+    """Yield what each says of itself that still lives: a server of a connection ends with it."""
+    for each in processes:
+        with suppress(psutil.NoSuchProcess):
+            yield each, ask(each)
+
+
 @pytest.mark.parametrize("seconds", [0.6, 1.5, 3.0, 4.5])
 def test_up_killed_half_way_is_finished_by_the_next(folder: Path, seconds: float) -> None:
     first = subprocess.Popen(
@@ -55,9 +68,18 @@ def test_up_killed_half_way_is_finished_by_the_next(folder: Path, seconds: float
 
 def test_up_returns_when_the_workers_take_tasks(folder: Path) -> None:
     made = stack.up(folder)
+    returned_at = datetime.now(UTC)
 
-    logs = [(made.log_dir / f"{name}.log").read_text() for name in servers.WORKERS]
-    assert ["Connected to redis" in log for log in logs] == [True, True]
+    for log in [made.log_dir / f"{name}.log" for name in servers.WORKERS]:
+        # What a server said comes to the file by way of supervisord.
+        eventually(lambda log=log: connected_at(log), f"{log} tells of a connection")
+        assert connected_at(log) <= [returned_at]
+
+
+def connected_at(log: Path) -> list[datetime]:
+    """Return when the worker was first connected to its queue, as its log says; empty: not yet."""
+    told = re.findall(r"^\[(.+?): INFO/MainProcess\] Connected to redis", log.read_text(), re.M)
+    return [datetime.strptime(each, "%Y-%m-%d %H:%M:%S,%f").astimezone() for each in told[:1]]
 
 
 def test_up_again_changes_nothing(running: Installation, waypost: Waypost) -> None:
@@ -95,8 +117,10 @@ def test_up_again_refuses_another_port(running: Installation, waypost: Waypost) 
 def test_everything_listens_on_loopback_only(running: Installation) -> None:
     listening = [
         connection.laddr
-        for process in supervision.list_processes(running)
-        for connection in process.net_connections(kind="inet")
+        for _, connections in asked(
+            supervision.list_processes(running), lambda each: each.net_connections(kind="inet")
+        )
+        for connection in connections
         if connection.status == psutil.CONN_LISTEN
     ]
 
@@ -122,8 +146,8 @@ def test_children_that_wrote_over_the_mark_are_known_by_their_parent(
     assert postgres is not None
     [checkpointer] = [
         child
-        for child in psutil.Process(postgres.pid).children()
-        if "checkpointer" in " ".join(child.cmdline())
+        for child, words in asked(psutil.Process(postgres.pid).children(), psutil.Process.cmdline)
+        if "checkpointer" in " ".join(words)
     ]
 
     assert supervision.MARK not in checkpointer.environ()
@@ -175,7 +199,9 @@ def test_status_tells_programs_what_runs(running: Installation, waypost: Waypost
 def test_a_killed_supervisor_leaves_nothing_that_hinders_the_next_up(other: Installation) -> None:
     before = supervision.list_processes(other)
     supervisor = [
-        process for process in before if "supervisor.supervisord" in " ".join(process.cmdline())
+        process
+        for process, words in asked(before, psutil.Process.cmdline)
+        if "supervisor.supervisord" in " ".join(words)
     ]
     assert len(supervisor) == 1
 

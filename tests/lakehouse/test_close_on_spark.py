@@ -15,9 +15,10 @@ from tests.unit.metering.conftest import FakeReaders
 from tests.unit.metering.readings import snapshot, topic
 from tests.unit.plans_billing import billing_rows
 from workers.metering import closing, sampling, verifying
-from workers.metering.lives import floor_bucket
+from workers.metering.lives import BUCKET, floor_bucket
 from workers.metering.roots import Root
 
+_AHEAD_SECONDS = 5  # more than it takes to sample twice and ask for a close
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.django_db]
 
 
@@ -29,15 +30,20 @@ def test_close_drafts_what_was_sampled_and_can_be_verified(
     close_and_verify(tmp_path / "lakehouse")
 
 
-def _leave_first_second() -> None:
+def _keep_off_bucket_ends() -> None:
     """Closes cut at full seconds: the one in which a bucket begins would leave it to the next."""
-    into_bucket = timezone.now() - floor_bucket(timezone.now())
-    time.sleep(max(0.0, 1.0 - into_bucket.total_seconds()))
+    now = timezone.now()
+    gone = (now - floor_bucket(now)).total_seconds()
+    left = BUCKET.total_seconds() - gone
+    if gone < 1:
+        time.sleep(1 - gone)
+    elif left < _AHEAD_SECONDS:
+        time.sleep(left + 1)
 
 
 def close_and_verify(root: Root) -> None:
     """Meter a space into the configured lakehouse at ``root``, bill it and prove the bill."""
-    _leave_first_second()
+    _keep_off_bucket_ends()
     owner = billing_rows.tenant(subscribed_at=timezone.now() - timedelta(days=40))
     space = billing_rows.space(owner, active_since=timezone.now())
     readers = FakeReaders()

@@ -11,6 +11,7 @@ from controlplane.cli.app import app
 from controlplane.cli.login_store import Login
 from controlplane.core.errors import Invalid
 from controlplane.embedded import installation as installations
+from controlplane.embedded import ports
 from tests.unit.cli.conftest import Run
 
 
@@ -21,7 +22,8 @@ def _own_login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    return installations.create(tmp_path / "s").root
+    # Not the usual port, at which another installation may be started meanwhile.
+    return installations.create(tmp_path / "s", web_port=ports.reserve_port()).root
 
 
 def test_a_purge_without_a_terminal_needs_yes(root: Path, run: Run) -> None:

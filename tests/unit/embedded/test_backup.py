@@ -45,7 +45,7 @@ def _make_space(namespace: Path) -> None:
     (instance / "etc" / "key.pem").write_text(KEY)
     (instance / "data" / "journal").write_bytes(MESSAGE)
     (instance / "log" / "output.log").write_text("hello")
-    (instance / "ports.json").write_text(json.dumps({"amqps": ports.free_port()}))
+    (instance / "ports.json").write_text(json.dumps({"amqps": ports.reserve_port()}))
 
 
 def _execute(server: postgres.Server, database: str, statement: str) -> list[tuple[object, ...]]:

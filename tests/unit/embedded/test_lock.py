@@ -6,8 +6,9 @@ import os
 import signal
 import subprocess
 import sys
-import threading
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -84,13 +85,15 @@ def test_what_is_free_is_taken_without_a_word(root: Path) -> None:
     assert said == []
 
 
-def test_a_glance_at_the_holder_is_no_waiting(root: Path) -> None:
+def test_a_glance_at_the_holder_is_no_waiting(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     lock._place(root).touch()
 
     with lock._place(root).open() as glance:
         fcntl.flock(glance, fcntl.LOCK_SH)
-        threading.Timer(0.03, glance.close).start()
+        # It ends while the command pauses before it looks again.
+        paused = SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: glance.close())
+        monkeypatch.setattr(lock, "time", paused)
         with lock.alone(root, "waypost up", say=said.append):
             pass
 

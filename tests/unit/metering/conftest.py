@@ -15,6 +15,7 @@ from tests.factories.domain import Cast
 from tests.unit.metering.readings import TYPES, snapshot
 from workers.messaging.observed import InstanceSnapshot
 from workers.metering import sampling
+from workers.metering.lives import BUCKET, floor_bucket
 from workers.metering.readers import Instance, NoAnswer, Readable
 
 Answer = InstanceSnapshot | Exception | None
@@ -44,6 +45,19 @@ class FakeReaders:
             return told
 
         return read
+
+
+@pytest.fixture
+def mid_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock of a test begins in the middle of a bucket, so that none meets its end by chance.
+
+    Closes cut at full seconds: what a space uses in the very second in which a bucket begins is
+    billed after a close in that second, not by it.
+    """
+    real = timezone.now
+    begun = real()
+    shift = floor_bucket(begun) + BUCKET / 2 - begun
+    monkeypatch.setattr(timezone, "now", lambda: real() + shift)
 
 
 @pytest.fixture

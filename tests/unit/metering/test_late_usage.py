@@ -24,7 +24,7 @@ from tests.unit.plans_billing.billing_rows import STAFF
 from workers.metering import closing, committer, delta, pipeline, verifying
 from workers.metering.pipeline import Report, Table
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("mid_bucket")]
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from structlog.testing import capture_logs
 
 from controlplane.core import leases
 from controlplane.core.models import Lease
+from tests.waiting import eventually
 from workers.metering import pipeline
 from workers.metering.pipeline import PipelineBusy, PipelineFailed, Table
 
@@ -72,22 +73,32 @@ def test_run_of_a_job_that_says_nothing_fails_in_words(
 
 
 def test_run_stops_a_job_that_takes_too_long_with_its_children(
-    root: Path, job: Callable[[str], None], tmp_path: Path
+    root: Path, job: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pids = tmp_path / "pids"
+    pids, process = tmp_path / "pids", pipeline._process
     job(
         "import os, subprocess, sys, time\n"
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
-        f"open({str(pids)!r}, 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
+        f"open('{pids}.new', 'w').write(f'{{os.getpid()}} {{child.pid}}')\n"
+        f"os.replace('{pids}.new', '{pids}')\n"
         "time.sleep(60)"
     )
+    family: list[psutil.Process] = []
 
+    @contextmanager
+    def known(root: Path) -> Iterator[subprocess.Popen[str]]:
+        with process(root) as running:
+            eventually(pids.exists)
+            family.extend(psutil.Process(int(pid)) for pid in pids.read_text().split())
+            yield running
+
+    monkeypatch.setattr(pipeline, "_process", known)
     with pytest.raises(PipelineFailed, match="took longer than 1 s"):
         pipeline.run(root, timeout_seconds=1)
 
+    assert len(family) == 2
     # A killed grandchild is gone once init has reaped it, not at the instant of the signal.
-    left = [int(pid) for pid in pids.read_text().split() if psutil.pid_exists(int(pid))]
-    _, alive = psutil.wait_procs([psutil.Process(pid) for pid in left], timeout=10)
+    _, alive = psutil.wait_procs(family, timeout=10)
     assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
 
 

@@ -24,7 +24,7 @@ from workers.metering.collector import Reading
 from workers.metering.last_samples import LastSampler
 from workers.models import LandingBatch, MeteredSource
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("mid_bucket")]
 
 
 def source(instance: str) -> MeteredSource:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from controlplane.embedded import ports
 from workers.infra.local import files
 from workers.infra.local.files import InstanceFiles
 
@@ -64,7 +65,10 @@ def test_ports_are_remembered_and_never_shared(
 ) -> None:
     spaces = tmp_path / "spaces"
     # As many ports as are wanted: whoever does not look at what is taken meets it.
-    monkeypatch.setattr(files, "_PORTS", range(20900, 20904))
+    free: set[int] = set()
+    while len(free) < 4:
+        free.add(ports.reserve_port())
+    monkeypatch.setattr(files, "_PORTS", sorted(free))
 
     first = files.remembered_ports(spaces, spaces / "wp-a" / "broker-0", ("amqps", "management"))
     second = files.remembered_ports(spaces, spaces / "wp-b" / "broker-0", ("amqps", "management"))

@@ -25,21 +25,12 @@ from workers.metering import (
     delta,
     pipeline,
 )
-from workers.metering.lives import BUCKET, floor_bucket
 from workers.metering.pipeline import Report, Table
 
 
 @pytest.fixture(autouse=True)
-def _mid_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock of a test begins in the middle of a bucket, so that none meets its end by chance.
-
-    Closes cut at full seconds: what a space uses in the very second in which a bucket begins is
-    billed after a close in that second, not by it.
-    """
-    real = timezone.now
-    begun = real()
-    shift = floor_bucket(begun) + BUCKET / 2 - begun
-    monkeypatch.setattr(timezone, "now", lambda: real() + shift)
+def _mid_bucket(mid_bucket: None) -> None:
+    """Every close here needs it."""
 
 
 @pytest.fixture
