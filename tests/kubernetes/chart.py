@@ -10,6 +10,7 @@ from kubernetes import client
 from kubernetes.client import ApiClient, ApiException, Configuration
 
 from tests.charts import rendered
+from tests.waiting import eventually
 from workers.infra.kubernetes import cluster_file
 from workers.infra.kubernetes.cluster import Cluster
 
@@ -20,11 +21,17 @@ def make_namespace(admin: ApiClient, name: str) -> None:
     """Make a namespace that enforces the restricted pod security standard. Idempotent."""
     labels = {"pod-security.kubernetes.io/enforce": "restricted"}
     core: Any = client.CoreV1Api(admin)
-    try:
-        core.create_namespace({"metadata": {"name": name, "labels": labels}})
-    except ApiException as error:
-        if error.status != _EXISTS:
-            raise
+
+    def is_there() -> bool:
+        try:
+            core.create_namespace({"metadata": {"name": name, "labels": labels}})
+        except ApiException as error:
+            if error.status != _EXISTS:
+                raise
+        live = core.list_namespace(field_selector=f"metadata.name={name}").items
+        return any(each.metadata.deletion_timestamp is None for each in live)
+
+    eventually(is_there)  # one that ends is waited for
 
 
 def helm(kubeconfig: Path, *arguments: str) -> str:

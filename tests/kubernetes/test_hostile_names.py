@@ -18,6 +18,7 @@ from tenants.models import Address, AddressSpace, MessagingUser, Tenant
 from tests.kubernetes.node import Node
 from tests.kubernetes.test_rollouts import Site, resize
 from tests.reconcile import rows
+from tests.waiting import eventually
 from workers.infra import names
 from workers.infra.kubernetes import labels, resources
 from workers.infra.kubernetes.api import Api
@@ -71,6 +72,18 @@ def everywhere(api: Api) -> set[tuple[str, str, str]]:
     }
 
 
+def is_at_rest(api: Api) -> bool:
+    """Return whether the cluster has put into each namespace what it puts into every one."""
+    living = {
+        resources.name_of(each)
+        for each in api.list(resources.NAMESPACE, None, {})
+        if "deletionTimestamp" not in each["metadata"]
+    }
+    own = {("ServiceAccount", each, "default") for each in living}
+    own |= {("ConfigMap", each, "kube-root-ca.crt") for each in living}
+    return own <= everywhere(api)
+
+
 def keep(rows: QuerySet[Any, Any], **fields: Any) -> None:
     """Write past the actions, if the database lets that be."""
     with contextlib.suppress(DatabaseError), transaction.atomic():
@@ -86,6 +99,7 @@ def site(api: Api, wanted_cluster: Cluster, fake_node: Node, tmp_path: Path) -> 
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_words_make_one_ordinary_space(site: Site, api: Api, hostile: str) -> None:
     """Past the checks of the actions; what the database still refuses cannot be there."""
+    eventually(lambda: is_at_rest(api))
     before = everywhere(api)
     space = site.space
     rows.make_user(space, "alice", ("#", "send recv"))
@@ -97,7 +111,7 @@ def test_hostile_words_make_one_ordinary_space(site: Site, api: Api, hostile: st
     allowed = [{"addresses": [hostile], "operations": ["send", "recv"]}]
     keep(MessagingUser.objects.filter(space=space), permissions=allowed)
 
-    outcome = site.reconcile()
+    outcome = site.settle()
 
     assert isinstance(outcome, Done), site.space.conditions
     made = everywhere(api) - before

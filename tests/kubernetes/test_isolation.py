@@ -116,7 +116,7 @@ def made(api: Api, wanted_cluster: Cluster, fake_node: Node, tmp_path: Path) -> 
     for mark, space in spaces.items():
         fill(space, mark)
         site = Site(api, wanted_cluster, tmp_path, space)
-        assert isinstance(site.reconcile(), Done), space.conditions
+        assert isinstance(site.settle(), Done), space.conditions
         found.append(Made(space, site.namespace, mark))
     return found
 

@@ -34,7 +34,7 @@ def node(fake_node: Node) -> Iterator[Node]:
 @pytest.fixture
 def site(api: Api, wanted_cluster: Cluster, node: Node, tmp_path: Path) -> Site:
     made = Site(api, replace(wanted_cluster, images=Images(broker="localhost/broker:1")), tmp_path)
-    assert isinstance(made.reconcile(), Done)
+    assert isinstance(made.settle(), Done)
     return made
 
 
@@ -132,8 +132,8 @@ def test_an_end_that_no_node_confirms_is_the_condition(
         "broker-0 is not ready: its node node-0 does not confirm that the pod ended: bring the "
         "node back, or delete its Node object if it is gone for good."
     )
-    node.lost.clear()
     core.delete_namespaced_pod("broker-0-0", site.namespace, grace_period_seconds=0)
+    node.lost.clear()
     eventually(lambda: isinstance(site.reconcile(), Done))
 
 

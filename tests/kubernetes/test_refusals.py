@@ -46,7 +46,7 @@ def faulty(admin: ApiClient) -> FaultyApi:
 def site(faulty: FaultyApi, wanted_cluster: Cluster, fake_node: Node, tmp_path: Path) -> Site:
     images = Images(broker="localhost/broker:1")
     made = Site(faulty, replace(wanted_cluster, images=images), tmp_path)
-    assert isinstance(made.reconcile(), Done)
+    assert isinstance(made.settle(), Done)
     return made
 
 
@@ -74,7 +74,7 @@ def test_an_answer_is_the_condition_until_it_changes(
     assert site.ready["message"].startswith(f"StatefulSet {site.namespace}/broker-0: {words}")
     assert site.ready["message"].endswith(f"The cluster said: answer {status}")
     faulty.status = 0
-    assert isinstance(site.reconcile(), Done)
+    assert isinstance(site.settle(), Done)
 
 
 def test_a_field_that_the_cluster_cannot_accept_is_the_condition(site: Site) -> None:
@@ -91,7 +91,7 @@ def test_a_field_that_the_cluster_cannot_accept_is_the_condition(site: Site) -> 
     )
     assert "no_name.example.org" in site.ready["message"]
     site.cluster = inside
-    assert isinstance(site.reconcile(), Done)
+    assert isinstance(site.settle(), Done)
 
 
 def test_an_image_that_no_pod_can_have_is_the_condition(site: Site) -> None:

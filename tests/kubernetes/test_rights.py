@@ -190,6 +190,7 @@ def test_metering_sees_the_instances_of_spaces_and_nothing_else(
     core: Any = client.CoreV1Api(account)
     infra.ensure_instance(broker(space))
 
+    eventually(lambda: is_through(lambda: metering.list_instances(space)))
     eventually(lambda: [each.running for each in metering.list_instances(space)] == [True])
 
     calls: list[Callable[[], object]] = [

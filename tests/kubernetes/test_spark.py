@@ -94,8 +94,13 @@ def executors(admin: ApiClient, tmp_path: Path) -> Iterator[ExecutorNode]:
 
 
 @pytest.fixture
-def environment(kubeconfig: Path, admin: ApiClient, tmp_path: Path) -> Iterator[dict[str, str]]:
-    """What the cron job's pod would see, with the paths of this machine."""
+def environment(
+    kubeconfig: Path, admin: ApiClient, tmp_path: Path, executors: ExecutorNode
+) -> Iterator[dict[str, str]]:
+    """What the cron job's pod would see, with the paths of this machine.
+
+    The node stays until the release is gone: it takes the namespaces of its pods away.
+    """
     chart.make_namespace(admin, NAMESPACE)
     chart.install(kubeconfig, RELEASE, NAMESPACE, *SPARK)
     objects = chart.manifests(chart.helm(kubeconfig, "get", "manifest", RELEASE, "-n", NAMESPACE))

@@ -36,21 +36,21 @@ def test_a_release_reaches_a_tenant_in_its_window_only(site: Fleet) -> None:
     )
     spaces = [rows.make_space(site.tenant, "kept"), rows.make_space(rows.make_tenant(), "open")]
     for space in spaces:
-        assert isinstance(site.reconcile(space), Done)
+        assert isinstance(site.settle(space), Done)
     (pod,) = site.find(resources.POD, spaces[0])
     site.use_image(NEW)
 
     for _ in range(4):  # as often as waves need
         site.advance()
         for space in spaces:
-            assert isinstance(site.reconcile(space), Done)
+            assert isinstance(site.settle(space), Done)
     before = [site.image(space) for space in spaces]
     (still,) = site.find(resources.POD, spaces[0])
     waiting = site.advance().state
 
     inside = opens + timedelta(hours=1) - datetime.now(UTC)
     site.advance(later=inside)
-    assert isinstance(site.reconcile(spaces[0]), Done)
+    assert isinstance(site.settle(spaces[0]), Done)
 
     assert before == [GOOD, NEW]
     assert still["metadata"]["uid"] == pod["metadata"]["uid"]

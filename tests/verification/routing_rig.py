@@ -45,7 +45,7 @@ HOST = "127.0.0.1"
 ENGINES = ["devrouter", *(["qdrouterd"] if shutil.which("qdrouterd") else [])]
 
 
-_taken: set[int] = set()
+_claims = ports.Claims()
 
 
 def now() -> datetime:
@@ -53,11 +53,8 @@ def now() -> datetime:
 
 
 def free_port() -> int:
-    """Return a port that is free and that this run has not given away before."""
-    while (port := ports.reserve_port()) in _taken:
-        pass
-    _taken.add(port)
-    return port
+    """Return a port that is free, and that nobody else is given while this process lives."""
+    return _claims.take_any()
 
 
 def known(name: str, password: str, permissions: Mapping[str, tuple[str, ...]]) -> KnownUser:

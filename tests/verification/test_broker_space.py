@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -27,6 +26,7 @@ from workers import targets
 from workers.infra.base import Kind
 from workers.messaging.brokers import driver
 from workers.messaging.brokers.snapshot import MeteredAddress
+from workers.messaging.management import Unreachable
 from workers.messaging.observed import AddressCounters, InstanceSnapshot, ManagementTarget
 from workers.reconcile import loop, work
 from workers.reconcile.doors import Doors
@@ -228,18 +228,16 @@ def test_withdrawn_send_refuses_messages_and_lets_receive(
         amqp.send(connection, "orders/new", "again")
 
 
-def test_a_new_address_is_usable_soon(
+def test_a_new_address_is_usable_after_one_look(
     space: AddressSpace, real_doors: Doors, tmp_path: Path
 ) -> None:
-    begin = time.monotonic()
     rows.make_address(space, "orders/late")
 
-    settle(space, real_doors)
-    took = time.monotonic() - begin
+    outcome = loop.reconcile(space.id, real_doors)
 
+    assert isinstance(outcome, Done)  # how soon: `make bench`
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders/late", "x")
-    assert took < 6  # well under 2 s on a quiet machine: `make bench` says
 
 
 def test_a_deleted_address_refuses_and_loses_what_it_stored(
@@ -377,9 +375,26 @@ def test_certificates_are_renewed_without_a_restart(real_doors: Doors, tmp_path:
     settle(space, real_doors)
 
     assert space.secrets.get(name="server/broker-0").public != before
-    assert driver.find_life(target_of(space, real_doors)) == life
-    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD):
-        pass
+    # Each listener closes for a moment when it takes its new key, and again for the certificate.
+    eventually(lambda: answers(target_of(space, real_doors), life))
+    eventually(lambda: lets_in(space, tmp_path))
+
+
+def answers(target: ManagementTarget, life: str) -> bool:
+    """Return whether the broker answers; another one than that of this life fails the test."""
+    try:
+        assert driver.find_life(target) == life
+    except Unreachable:
+        return False
+    return True
+
+
+def lets_in(space: AddressSpace, folder: Path) -> bool:
+    try:
+        with amqp.connected(space, folder, "alice", rows.PASSWORD):
+            return True
+    except (ProtonException, ConnectionError):
+        return False
 
 
 def after_taking(space: AddressSpace, doors: Doors, address: str, count: int) -> InstanceSnapshot:

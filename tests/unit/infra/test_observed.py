@@ -134,6 +134,14 @@ def event(reason: str, at: str, message: str = "exceeded quota: team") -> dict[s
             ],
             "",
         ),
+        # in the same second
+        (
+            [
+                event("FailedCreate", "2026-01-01T11:30:00Z"),
+                event("SuccessfulCreate", "2026-01-01T11:30:00Z"),
+            ],
+            "",
+        ),
         # the quota's own beginnings
         ([event("FailedCreate", "2026-01-01T11:00:00Z", "status unknown for quota: x")], ""),
         (

@@ -66,8 +66,7 @@ class KubernetesInfra:
         """Begin a pass: what is known of the namespace is read anew."""
         self._ensure_owned(namespace)
         snapshot = self._snapshots[namespace.name] = self._new_snapshot(namespace)
-        with _patience_with_new_rights(is_new=not snapshot.of(resources.ROLE_BINDING)):
-            snapshot.ensure(isolation.role_binding(self._cluster, namespace))
+        with self._rights(namespace, snapshot):
             taken = observed.taken(
                 snapshot.of(resources.STATEFUL_SET).values(), snapshot.of(resources.RESOURCE_QUOTA)
             )
@@ -249,10 +248,28 @@ class KubernetesInfra:
         self, namespace: Namespace
     ) -> tuple[Sequence[Manifest], Sequence[Manifest]]:
         """Give the worker its rights again, if somebody took them: a space that ends needs them."""
-        snapshot = self._new_snapshot(namespace)
-        with _patience_with_new_rights(is_new=not snapshot.of(resources.ROLE_BINDING)):
-            snapshot.ensure(isolation.role_binding(self._cluster, namespace))
+        with self._rights(namespace, self._new_snapshot(namespace)):
             return self._find_instances(namespace)
+
+    @contextmanager
+    def _rights(self, namespace: Namespace, snapshot: Snapshot) -> Iterator[None]:
+        """Give the worker its rights, and take a refusal for "not yet" where they are new.
+
+        The API server's authorizer reads role bindings from a cache that follows its writes.
+        """
+        wanted = isolation.role_binding(self._cluster, namespace)
+        is_new = name_of(wanted) not in snapshot.of(resources.ROLE_BINDING)
+        try:
+            snapshot.ensure(wanted)
+            yield
+        except InfraError as error:
+            if is_new and error.reason == "ClusterForbidden":
+                raise InfraError(
+                    "The worker's rights in the new namespace are on their way.",
+                    reason="RightsPending",
+                    retry=True,
+                ) from error
+            raise
 
     def _snapshot(self, namespace: Namespace) -> Snapshot:
         if namespace.name not in self._snapshots:
@@ -369,24 +386,6 @@ def _files_of(spec: InstanceSpec, snapshot: Snapshot) -> Sequence[Manifest]:
         for each in snapshot.of(resource).values()
         if wanted <= each["metadata"].get("labels", {}).items()
     ]
-
-
-@contextmanager
-def _patience_with_new_rights(*, is_new: bool) -> Iterator[None]:
-    """Take a refusal for "not yet" where our rights were given a moment ago.
-
-    The API server's authorizer reads role bindings from a cache that follows its writes.
-    """
-    try:
-        yield
-    except InfraError as error:
-        if is_new and error.reason == "ClusterForbidden":
-            raise InfraError(
-                "The worker's rights in the new namespace are on their way.",
-                reason="RightsPending",
-                retry=True,
-            ) from error
-        raise
 
 
 def _told(wanted: Mapping[str, str]) -> str:

@@ -69,7 +69,8 @@ def why_missing(events: Sequence[Manifest]) -> str:
     Only the last word counts: events outlive what they tell by an hour.
     """
     told = [each for each in events if each.get("reason") in _OF_MAKING]
-    last = max(told, key=_told_at, default=None)
+    # They are told by the second: of two that share one, the pod was made after all.
+    last = max(told, key=lambda each: (_told_at(each), each["reason"] != _NOT_MADE), default=None)
     if last is None or last["reason"] != _NOT_MADE:
         return ""
     return refusals.why_not_made(str(last.get("message", "")))
