@@ -17,7 +17,7 @@ from tenants.actions import rollouts as actions
 from tenants.models import AddressSpace, Rollout
 from tests.kubernetes.node import Node
 from tests.kubernetes.test_rollouts import PodBrokers, PodRouters
-from tests.reconcile import rows
+from tests.reconcile import patience, rows
 from tests.reconcile.fake_routers import fake_routing
 from tests.reconcile.fakes import FakeMetering
 from tests.waiting import eventually
@@ -29,7 +29,7 @@ from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster, Images
 from workers.reconcile import configured, loop
 from workers.reconcile.doors import Doors
-from workers.reconcile.outcome import Done, Wait
+from workers.reconcile.outcome import Done
 
 pytestmark = pytest.mark.django_db
 
@@ -80,14 +80,9 @@ class Fleet:
 
     def settle(self, space: AddressSpace) -> object:
         """Reconcile, as the beat does when it is due, for as long as the space waits."""
-        outcomes: list[object] = []
-
-        def is_over() -> bool:
-            outcomes.append(self.reconcile(space))
-            return not isinstance(outcomes[-1], Wait)
-
-        eventually(is_over)
-        return outcomes[-1]
+        outcome = patience.look(space.id, self.doors)
+        space.refresh_from_db()
+        return outcome
 
     def advance(self, *, later: timedelta = timedelta(0)) -> Rollout:
         policy = Policy(wave=1, budget=1, patience=timedelta(minutes=15))

@@ -13,7 +13,7 @@ from plans.models import SpacePlan
 from tenants.models import AddressSpace, Broker
 from tests.kubernetes.conftest import ROOM, broker
 from tests.kubernetes.node import Node
-from tests.reconcile import rows
+from tests.reconcile import patience, rows
 from tests.reconcile.fake_routers import FakeRouter, FakeRouters, fake_routing
 from tests.reconcile.fakes import FakeBroker, FakeBrokers, FakeInfra, FakeMetering
 from tests.waiting import eventually
@@ -26,7 +26,7 @@ from workers.messaging.management import Unreachable
 from workers.messaging.observed import ManagementTarget
 from workers.reconcile import loop
 from workers.reconcile.doors import Doors
-from workers.reconcile.outcome import Done, Outcome, Wait
+from workers.reconcile.outcome import Done, Outcome
 
 pytestmark = pytest.mark.django_db
 
@@ -85,8 +85,9 @@ class Site:
     def infra(self) -> KubernetesInfra:
         return KubernetesInfra(self.api, self.cluster)
 
-    def reconcile(self, seconds: float = 30) -> Outcome | None:
-        doors = Doors(
+    @property
+    def doors(self) -> Doors:
+        return Doors(
             infra=self.infra,
             brokers=self._brokers,
             routers=self._routers,
@@ -95,20 +96,17 @@ class Site:
             clock=timezone.now,
             identities_dir=self._folder,
         )
-        outcome = loop.reconcile(self.space.id, doors, budget_seconds=seconds)
+
+    def reconcile(self, seconds: float = 30) -> Outcome | None:
+        outcome = loop.reconcile(self.space.id, self.doors, budget_seconds=seconds)
         self.space.refresh_from_db()
         return outcome
 
     def settle(self) -> Outcome | None:
         """Reconcile, as the beat does when it is due, for as long as the space waits."""
-        outcomes: list[Outcome | None] = []
-
-        def is_over() -> bool:
-            outcomes.append(self.reconcile())
-            return not isinstance(outcomes[-1], Wait)
-
-        eventually(is_over)
-        return outcomes[-1]
+        outcome = patience.look(self.space.id, self.doors)
+        self.space.refresh_from_db()
+        return outcome
 
     def look_until(self, holds: Callable[[], object]) -> None:
         """Look at the space again and again until it holds."""

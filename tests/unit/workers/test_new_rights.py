@@ -51,6 +51,7 @@ class SlowAuthorizer:
     ("bound", "reason", "retry"),
     [
         ([], "RightsPending", True),
+        ([{"metadata": {"name": "waypost-metering"}}], "RightsPending", True),
         ([{"metadata": {"name": "waypost-worker"}}], "ClusterForbidden", False),
     ],
 )
