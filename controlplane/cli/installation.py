@@ -14,9 +14,8 @@ from controlplane.cli.output import Format, Output
 from controlplane.core.errors import Unavailable
 from controlplane.embedded import backup as backups
 from controlplane.embedded import installation as installations
-from controlplane.embedded import ports, stack
 from controlplane.embedded import restore as restoring
-from controlplane.embedded.installation import Installation
+from controlplane.embedded import stack
 
 
 def up(
@@ -53,7 +52,7 @@ def _login_follows(root: Path) -> Iterator[None]:
 def down(
     state: State = None,
     purge: Annotated[
-        bool, typer.Option("--purge", help="Remove the folder too, and a login at it.")
+        bool, typer.Option("--purge", help="Remove the folder too, and a login at its address.")
     ] = False,
     yes: Yes = False,
 ) -> None:
@@ -61,7 +60,7 @@ def down(
     root = installations.root_from(state)
     if purge and not yes:
         _confirm_purge(root)
-    known = _known(root) if purge else None
+    url = _url_of(root) if purge else ""
     with output.errors.status("stopping"):
         try:
             stack.down(root, purge=purge, say=output.say)
@@ -69,19 +68,15 @@ def down(
             again = "waypost down --purge" if purge else "waypost down"
             output.say(f"part of it may still be there: `waypost status` tells, `{again}` goes on")
             raise
-    if known and not _is_taken_over(known) and login_store.forget(known.url):
-        output.say(f"your login at {known.url} went with it")
+    if url and login_store.forget(url):
+        output.say(f"your login at {url} went with it")
 
 
-def _known(root: Path) -> Installation | None:
+def _url_of(root: Path) -> str:
     with suppress(Unavailable):  # what cannot be read can be removed
-        return installations.load(root)
-    return None
-
-
-def _is_taken_over(removed: Installation) -> bool:
-    """Return whether another one, which was made while this one was down, uses its port now."""
-    return ports.is_open("127.0.0.1", removed.ports.web)
+        found = installations.load(root)
+        return found.url if found else ""
+    return ""
 
 
 def _confirm_purge(root: Path) -> None:

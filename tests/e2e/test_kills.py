@@ -43,7 +43,7 @@ QUEUE = "jobs"
 
 @dataclass(frozen=True)
 class Torn:
-    """What clients saw around a kill: numbers acknowledged before a look at it, and after it."""
+    """What clients saw around a kill: numbers acknowledged before two samples, and after it."""
 
     kind: str
     source: str
@@ -54,7 +54,7 @@ class Torn:
 
     @property
     def least(self) -> int:
-        """How many messages must be billed: all but those since the last sample."""
+        """How many messages must be billed: all that the last sample before the kill has seen."""
         return len(self.seen) + len(self.after)
 
 
@@ -239,10 +239,9 @@ def tear(running: Installation, customer: Customer, space: str, instance: str) -
     before = Sender(login, QUEUE)
     connect(before)
     time.sleep(INTERVAL_SECONDS)
-    seen = set(before.acknowledged)
-    assert seen
-    for _ in range(2):  # one may have begun before; there is one at a time
-        wait_for_sample(running, source)
+    first = wait_for_sample(running, source).timestamp()
+    wait_for_sample(running, source)  # it began after the first one, for there is one at a time
+    time.sleep(INTERVAL_SECONDS / 2)  # what dies is what came since
     killed_at = time.time()
     kill(running, instance_of(running, space, instance))
     after = resume(login, first=1_000_000)
@@ -250,11 +249,13 @@ def tear(running: Installation, customer: Customer, space: str, instance: str) -
     settle(after)
     receiver = drain(login, {*before.acknowledged, *after.acknowledged})
     leave(before, after, receiver)
+    seen = [number for number, at in before.acknowledged.items() if at < first]
+    assert seen
     return Torn(row.type, source, killed_at, seen, after.acknowledged, receiver.numbers)
 
 
-def wait_for_sample(running: Installation, source: str) -> None:
-    """Return once another sample of the source is remembered."""
+def wait_for_sample(running: Installation, source: str) -> datetime:
+    """Return when the source was read, once another sample of it is remembered."""
     asked = "select sampled_at from workers_meteredsource where source = %s and ended_at is null"
     with psycopg.connect(running.postgres.url(DATABASE), autocommit=True) as connection:
 
@@ -263,4 +264,7 @@ def wait_for_sample(running: Installation, source: str) -> None:
             return row[0] if row else None
 
         former = last()
-        eventually(lambda: last() != former, f"{source} is sampled", seconds=60)
+        eventually(lambda: last() != former, f"{source} is sampled", seconds=4 * INTERVAL_SECONDS)
+        found = last()
+        assert found is not None
+        return found

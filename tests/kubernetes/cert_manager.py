@@ -4,7 +4,6 @@ The definition is the one that cert-manager publishes in its Go module; its cont
 """
 
 import base64
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,11 +14,12 @@ from kubernetes.client import ApiClient, ApiException
 
 from tests.kubernetes import definitions
 from tests.signing import Signed, Signer
+from tests.waiting import eventually
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.resources import CERTIFICATE, Manifest
 
-_MISSING, _PATIENCE_SECONDS = 404, 30
+_SERVED, _MISSING = 200, 404
 
 
 @contextmanager
@@ -30,11 +30,11 @@ def installed(admin: ApiClient) -> Iterator[None]:
     made = yaml.safe_load(file.read_text())
     api.create_custom_resource_definition(made)
     try:
-        _wait(admin, is_served=True)
+        _wait(admin, _SERVED)  # not while it begins: it is too busy then for whatever is asked
         yield
     finally:
         api.delete_custom_resource_definition(made["metadata"]["name"])
-        _wait(admin, is_served=False)
+        _wait(admin, _MISSING)
 
 
 def say(api: Api, namespace: str, message: str, *, is_ready: bool = False) -> None:
@@ -83,9 +83,6 @@ def put_secret(
         core.create_namespaced_secret(namespace, body)
 
 
-def _wait(admin: ApiClient, *, is_served: bool) -> None:
+def _wait(admin: ApiClient, status: int) -> None:
     path = resources.CERTIFICATE.path("default")
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while (Api(admin)._request("GET", path)[0] != _MISSING) is not is_served:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    eventually(lambda: Api(admin)._request("GET", path)[0] == status)

@@ -128,6 +128,8 @@ def test_a_bad_image_reaches_one_wave_and_is_rolled_back(site: Fleet, node: Node
         return "ImagePullBackOff" in str([space.conditions for space in spaces])
 
     eventually(told)
+    for space in spaces:
+        site.reconcile(space, 2)
     assert sorted(map(site.image, spaces)) == [GOOD, BAD]
     assert site.advance().state == "Running"
     stopped = site.advance(later=timedelta(minutes=16))

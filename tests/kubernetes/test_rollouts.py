@@ -256,7 +256,9 @@ def test_a_second_pod_that_never_becomes_ready_stops_the_rollout_and_is_rolled_b
     node.missing.add("localhost/broker:missing")
 
     site.look_until(lambda: site.ready["reason"] == "RolloutStopped")
+    site.reconcile(2)
 
+    assert site.ready["reason"] == "RolloutStopped"
     assert site.images() == ["localhost/broker:missing", "localhost/broker:1"]
     assert site.uid("broker-1") == second
     assert is_ready(site.api, site.namespace, "broker-1")
@@ -299,6 +301,8 @@ def test_a_second_pod_that_stays_unready_without_a_word_stops_it_too(
     first = site.uid("broker-0")
     site.use_image("localhost/broker:1")
     site.look_until(lambda: site.images() == ["localhost/broker:2", "localhost/broker:1"])
+    site.reconcile(2)
+    assert site.images() == ["localhost/broker:2", "localhost/broker:1"]
     assert site.uid("broker-0") == first
     node.withheld.clear()
     site.api.annotate(resources.POD, site.namespace, "broker-1-0", {"look": "again"})
@@ -317,7 +321,9 @@ def test_a_size_change_goes_pod_by_pod_up_and_down(site: Site, node: Node, plan:
     resize(site.space, plan)
 
     site.look_until(lambda: site.memory() == [sizes[plan], sizes[other]])
+    site.reconcile(2)
 
+    assert site.memory() == [sizes[plan], sizes[other]]
     assert site.ready["reason"] == "RollingOut"
     node.withheld.clear()
     site.api.annotate(resources.POD, site.namespace, "broker-0-0", {"look": "again"})

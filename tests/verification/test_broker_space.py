@@ -393,7 +393,7 @@ def lets_in(space: AddressSpace, folder: Path) -> bool:
     try:
         with amqp.connected(space, folder, "alice", rows.PASSWORD):
             return True
-    except (ProtonException, ConnectionError):
+    except (ConnectionException, ConnectionError):
         return False
 
 

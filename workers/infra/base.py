@@ -181,7 +181,7 @@ class Infra(Protocol):
     def restart_instance(self, namespace: Namespace, name: str) -> None: ...
 
     def list_instances(self, namespace: Namespace) -> Sequence[InstanceStatus]:
-        """Return what is wanted there; one that was deleted may answer for a while after it."""
+        """Return what was made and not deleted; what was deleted may answer for a while yet."""
         ...
 
     def delete_instance(

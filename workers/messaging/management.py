@@ -96,10 +96,10 @@ class ManagementClient:
         return results
 
     def _is_stopping(self) -> bool:
-        """Ask a broker that refuses whether it is about to end: then it says nothing of its state.
+        """Return whether a broker that refuses is about to end: then it says nothing of its state.
 
         For a second it still answers, and refuses much of what it is asked (seen with Artemis
-        2.56); whether it is started it always says. Source: ``ActiveMQServerControl.isStarted``.
+        2.56), but says whether it is started. Source: ``ActiveMQServerControl.isStarted``.
         """
         (started,) = self._window([Request("broker", attribute="Started")])
         return started is False

@@ -91,9 +91,12 @@ def test_a_glance_at_the_holder_is_no_waiting(root: Path, monkeypatch: pytest.Mo
 
     with lock._place(root).open() as glance:
         fcntl.flock(glance, fcntl.LOCK_SH)
-        # It ends while the command pauses before it looks again.
-        paused = SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: glance.close())
-        monkeypatch.setattr(lock, "time", paused)
+
+        def pause(seconds: float) -> None:
+            assert seconds >= 0.1, "shorter than a glance may be"
+            glance.close()  # it ends while the command pauses before it looks again
+
+        monkeypatch.setattr(lock, "time", SimpleNamespace(monotonic=time.monotonic, sleep=pause))
         with lock.alone(root, "waypost up", say=said.append):
             pass
 

@@ -65,13 +65,11 @@ def test_ports_are_remembered_and_never_shared(
 ) -> None:
     spaces = tmp_path / "spaces"
     # As many ports as are wanted: whoever does not look at what is taken meets it.
-    free: set[int] = set()
-    while len(free) < 4:
-        free.add(ports.reserve_port())
-    monkeypatch.setattr(files, "_PORTS", sorted(free))
-
-    first = files.remembered_ports(spaces, spaces / "wp-a" / "broker-0", ("amqps", "management"))
-    second = files.remembered_ports(spaces, spaces / "wp-b" / "broker-0", ("amqps", "management"))
+    with ports.claiming() as claims:
+        monkeypatch.setattr(files, "_PORTS", [claims.take_any() for _ in range(4)])
+        named = ("amqps", "management")
+        first = files.remembered_ports(spaces, spaces / "wp-a" / "broker-0", named)
+        second = files.remembered_ports(spaces, spaces / "wp-b" / "broker-0", named)
 
     again = files.remembered_ports(spaces, spaces / "wp-a" / "broker-0", ("amqps", "management"))
     assert again == first

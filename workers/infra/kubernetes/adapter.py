@@ -259,13 +259,13 @@ class KubernetesInfra:
         """
         wanted = isolation.role_binding(self._cluster, namespace)
         is_new = name_of(wanted) not in snapshot.of(resources.ROLE_BINDING)
+        snapshot.ensure(wanted)
         try:
-            snapshot.ensure(wanted)
             yield
         except InfraError as error:
             if is_new and error.reason == "ClusterForbidden":
                 raise InfraError(
-                    "The worker's rights in the new namespace are on their way.",
+                    "The worker's rights in the namespace are on their way.",
                     reason="RightsPending",
                     retry=True,
                 ) from error
