@@ -234,7 +234,7 @@ def close_and_issue(cast: Cast) -> None:
     for customer in cast.customers:
         operation = operations[customer.slug]
         with cast.narrator.timed(f"{customer.organisation}: closed and issued"):
-            customer.follow(operation, 300, _step_teller(cast, customer.organisation))
+            customer.follow(operation, 600, _step_teller(cast, customer.organisation))
             invoice = bills.issue(operator, customer, operation["subject_id"])
         cast.invoices[customer.slug] = invoice
         total = money.display(invoice["total_minor"], invoice["currency"])

@@ -188,6 +188,7 @@ def _pipeline(attempt: _Close) -> Report:
         report = pipeline.run(attempt.root)
         gold.copy_newest(attempt.root)
     except pipeline.PipelineBusy as error:
+        pipeline.await_turn(f"close:{attempt.invoice.id}")
         raise NotYet(error.message) from error
     except metering.CopyIsOlder as error:
         raise NotYet(error.message) from error

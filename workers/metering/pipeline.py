@@ -19,9 +19,11 @@ from typing import Any
 
 import structlog
 from django.conf import settings
+from django.utils import timezone
 
 from controlplane.core import leases
 from controlplane.core.errors import Unavailable
+from controlplane.core.models import Lease
 from workers.metering import roots
 from workers.metering.roots import ObjectStore, Root
 
@@ -33,6 +35,9 @@ _LEAST_HEAP_MB = 512
 # Short and renewed while the job runs: a worker that was killed must not hold up usage for longer.
 _LEASE_SECONDS = 60
 _RENEWED_SECONDS = 15
+_AWAITED = "lakehouse-pipeline-awaited"
+# A close that found the job running looks again within 20 s of its end.
+_AWAITED_SECONDS = 60
 # The job gets no secret but the keys of an object store: of our own settings only where it runs,
 # and where its JARs and archives are.
 _PASSED_ON = ("WAYPOST_JARS_DIR", "WAYPOST_CACHE", "WAYPOST_SPARK_MASTER")
@@ -85,6 +90,20 @@ def run(root: Root, *, timeout_seconds: float | None = None) -> Report:
             raise PipelineBusy("The usage pipeline is running already; ask again when it is done.")
         renew = partial(leases.acquire, LEASE, holder, _LEASE_SECONDS)
         return _report(*_execute(root, timeout_seconds or settings.PIPELINE_TIMEOUT_SECONDS, renew))
+
+
+def await_turn(holder: str) -> None:
+    """Have the beat leave its next runs to ``holder``, a close that found the job running.
+
+    Else a run of the beat's could be there first each time that the close looks again, where runs
+    take about as long as the beat's pause. It ends by itself; whoever else waits has it too.
+    """
+    leases.acquire(_AWAITED, holder, _AWAITED_SECONDS)
+
+
+def is_awaited() -> bool:
+    """Return whether a close waits for its turn: it computes what is new for everybody."""
+    return Lease.objects.filter(name=_AWAITED, expires_at__gt=timezone.now()).exists()
 
 
 def _execute(root: Root, timeout_seconds: float, renew: Callable[[], bool]) -> tuple[int, str, str]:

@@ -46,9 +46,12 @@ def compute_usage() -> None:
 
 
 def run_pipeline() -> None:
-    """Compute usage, with errors put into words for the log."""
+    """Compute usage, with errors put into words for the log; a close that waits goes before."""
     try:
-        compute_usage()
+        if pipeline.is_awaited():
+            logger.info("a close computes usage")
+        else:
+            compute_usage()
     except pipeline.PipelineBusy:
         logger.info("another process computes usage")
     except WaypostError as error:

@@ -364,6 +364,32 @@ def test_close_waits_for_a_busy_pipeline_and_is_held_by_a_failed_one(
     assert Invoice.objects.get(pk=invoice.pk).state == state
 
 
+def test_a_close_that_found_the_pipeline_busy_goes_before_the_beat_for_a_while(
+    owner: Tenant, readers: FakeReaders, shows: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shows(orders=(5, 0))
+    invoice = close_now(owner)
+    begun: list[str] = []
+
+    def refuse(_: Path) -> None:
+        begun.append("refused")
+        raise PipelineBusy("busy")
+
+    monkeypatch.setattr(pipeline, "run", refuse)
+    monkeypatch.setattr(rounds.gold, "is_current", lambda _: False)
+    rounds.run_pipeline()
+    assert begun == ["refused"], "the beat computes where no close waits"
+    closing.close(invoice.id, readers)
+    rounds.run_pipeline()
+    assert begun == ["refused"] * 2, "the beat left it to the close"
+
+    later = timezone.now() + timedelta(minutes=2)
+    with monkeypatch.context() as afterwards:
+        afterwards.setattr(timezone, "now", lambda: later)
+        rounds.run_pipeline()
+    assert begun == ["refused"] * 3
+
+
 def test_close_shows_its_progress_on_the_operation(
     owner: Tenant, readers: FakeReaders, shows: Callable[..., None]
 ) -> None:
