@@ -29,6 +29,7 @@ PLACES = {
     "SPARK_HOME": str(Path(pyspark.__file__).parent),
     "WAYPOST_JARS_DIR": str(session.jars()[0].parent),
 }
+_OUTSIDE = dict(os.environ)  # as it was: pytest changes it while the node's thread reads
 # Executors compute, and write and read Delta's files, with the session that the jobs use.
 JOB = """
 import sys
@@ -58,7 +59,7 @@ class ExecutorNode(Node):
         with (self.folder / f"{name}.log").open("wb") as log:
             self.processes[name] = subprocess.Popen(
                 ["/bin/sh", str(ENTRYPOINT), *container.args],
-                env={**os.environ, **PLACES, **_environment(container, name)},
+                env={**_OUTSIDE, **PLACES, **_environment(container, name)},
                 stdout=log,
                 stderr=log,
             )
