@@ -184,11 +184,13 @@ def _land(attempt: _Close) -> None:
 
 
 def _pipeline(attempt: _Close) -> Report:
+    holder = f"close:{attempt.invoice.id}"
     try:
         report = pipeline.run(attempt.root)
+        pipeline.end_turn(holder)
         gold.copy_newest(attempt.root)
     except pipeline.PipelineBusy as error:
-        pipeline.await_turn(f"close:{attempt.invoice.id}")
+        pipeline.await_turn(holder)
         raise NotYet(error.message) from error
     except metering.CopyIsOlder as error:
         raise NotYet(error.message) from error

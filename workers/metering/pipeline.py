@@ -96,9 +96,15 @@ def await_turn(holder: str) -> None:
     """Have the beat leave its next runs to ``holder``, a close that found the job running.
 
     Else a run of the beat's could be there first each time that the close looks again, where runs
-    take about as long as the beat's pause. It ends by itself; whoever else waits has it too.
+    take about as long as the beat's pause. It ends with ``end_turn``, or by itself in a minute;
+    whoever else waits has it too.
     """
     leases.acquire(_AWAITED, holder, _AWAITED_SECONDS)
+
+
+def end_turn(holder: str) -> None:
+    """Let the beat compute again, if ``holder`` had it wait. Idempotent."""
+    leases.release(_AWAITED, holder)
 
 
 def is_awaited() -> bool:

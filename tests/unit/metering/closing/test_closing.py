@@ -368,7 +368,7 @@ def test_a_close_that_found_the_pipeline_busy_goes_before_the_beat_for_a_while(
     owner: Tenant, readers: FakeReaders, shows: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shows(orders=(5, 0))
-    invoice = close_now(owner)
+    invoice, run = close_now(owner), pipeline.run
     begun: list[str] = []
 
     def refuse(_: Path) -> None:
@@ -388,6 +388,11 @@ def test_a_close_that_found_the_pipeline_busy_goes_before_the_beat_for_a_while(
         afterwards.setattr(timezone, "now", lambda: later)
         rounds.run_pipeline()
     assert begun == ["refused"] * 3
+
+    assert pipeline.is_awaited()
+    monkeypatch.setattr(pipeline, "run", run)
+    closing.close(invoice.id, readers)
+    assert not pipeline.is_awaited(), "its turn is over"
 
 
 def test_close_shows_its_progress_on_the_operation(
