@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-kubernetes test-s3 images cover lint format types arch bench \
+.PHONY: help setup demo test router test-kubernetes test-s3 images cover lint format types arch bench \
 	bench-kubernetes run clean lock openapi
 
 IN_ENV := . .ci/env &&
@@ -66,6 +66,9 @@ test-s3: setup  ## Run the tests of a lakehouse in an object store, Spark too (f
 	@.venv/bin/python -m controlplane.embedded.artifacts s3
 	@.venv/bin/python -m tests.object_store.servers
 	@$(IN_ENV) WAYPOST_TEST_S3=1 pytest tests/object_store $(ARGS)
+
+router:  ## Install a real router that was built: FROM=<folder it was installed into>
+	@$(IN_ENV) python -m controlplane.embedded.routers "$(FROM)"
 
 run: setup  ## Start the embedded Waypost and leave it running (stop: .venv/bin/waypost down)
 	@$(IN_ENV) waypost up

@@ -130,7 +130,7 @@ SUPERVISOR_SOCKET = text("WAYPOST_SUPERVISOR_SOCKET", str(STATE_DIR / "run" / "s
 ARTEMIS_HOME = text("WAYPOST_ARTEMIS_HOME")
 # Without a router image in a cluster only brokered spaces can run.
 STANDARD_SPACES_OFFERED = flag("WAYPOST_STANDARD_SPACES_OFFERED", True)
-ROUTER_BINARY = text("WAYPOST_ROUTER_BINARY")  # empty: PATH, else the development router
+ROUTER_BINARY = text("WAYPOST_ROUTER_BINARY")  # empty: the development router
 # The auth service: address, and the control CA that binds a router's certificate to its realm.
 AUTH_SERVICE_HOST = text("WAYPOST_AUTH_SERVICE_HOST", "127.0.0.1")
 AUTH_SERVICE_PORT = number("WAYPOST_AUTH_SERVICE_PORT", 5671)

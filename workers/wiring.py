@@ -1,6 +1,5 @@
 """Builds the real doors of a reconcile pass and of a round of samples; called by the tasks."""
 
-import shutil
 from pathlib import Path
 
 from django.conf import settings
@@ -44,10 +43,8 @@ def _routing() -> Routing:
 
 
 def _router_engine() -> str:
-    """Return the real router where there is one that can do everything, else ours."""
-    if settings.ROUTER_BINARY:
-        return Path(settings.ROUTER_BINARY).name
-    return "qdrouterd" if shutil.which("qdrouterd") else "devrouter"
+    """Return the real router where the installation names one, else the development router."""
+    return Path(settings.ROUTER_BINARY).name if settings.ROUTER_BINARY else "devrouter"
 
 
 def _identities_dir() -> Path:

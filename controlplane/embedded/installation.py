@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from controlplane.core.errors import Invalid, Missing, Unavailable
-from controlplane.embedded import artifacts, java, ports, postgres, supervisor_client
+from controlplane.embedded import artifacts, java, ports, postgres, routers, supervisor_client
 
 OPERATOR_EMAIL = "operator@waypost.example"
 DATABASE = "waypost"
@@ -58,6 +58,7 @@ class Tools:
     java: Path
     cache: Path
     artemis: Path
+    router: Path | None  # None: the development router
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,7 @@ class Installation:
             "WAYPOST_PUBLIC_URL": self.url,
             "WAYPOST_SUPERVISOR_SOCKET": str(self.run_dir / "supervisor.sock"),
             "WAYPOST_ARTEMIS_HOME": str(tools.artemis),
+            "WAYPOST_ROUTER_BINARY": str(tools.router or ""),
             "WAYPOST_AUTH_SERVICE_PORT": str(self.ports.auth),
             "WAYPOST_CACHE": str(tools.cache),
             "JAVA_HOME": str(java_home),
@@ -203,15 +205,18 @@ def require(root: Path) -> Installation:
 
 
 def find_tools(kept: Mapping[str, str]) -> Tools:
-    """Return Java and the servers' cache: the ones named by ``WAYPOST_JAVA`` and ``WAYPOST_CACHE``
-    in the environment, else in ``kept``, else those that are found.
+    """Return Java, the servers' cache and the router: the ones named by ``WAYPOST_JAVA``,
+    ``WAYPOST_CACHE`` and ``WAYPOST_ROUTER`` in the environment, else in ``kept``, else those that
+    are found. A router named ``development`` is the development router.
 
     Raises:
-        Unavailable: ``java.*`` or ``artifact.missing``.
+        Unavailable: ``java.*``, ``artifact.missing`` or ``router.missing``.
     """
     cache = artifacts.cache_dir(_kept_path(kept, "WAYPOST_CACHE"))
     artemis = artifacts.artemis_home(cache)
-    return Tools(java.find(_kept_path(kept, "WAYPOST_JAVA")), cache, artemis)
+    named = os.environ.get("WAYPOST_ROUTER") or kept.get("WAYPOST_ROUTER")
+    router = routers.find(cache, named, path=supervisor_client.SYSTEM_PATH)
+    return Tools(java.find(_kept_path(kept, "WAYPOST_JAVA")), cache, artemis, router)
 
 
 def keep_tools(installation: Installation) -> Installation:
@@ -222,6 +227,8 @@ def keep_tools(installation: Installation) -> Installation:
     """
     tools = find_tools(installation.settings)
     in_use = {"WAYPOST_JAVA": str(tools.java), "WAYPOST_CACHE": str(tools.cache)}
+    if os.environ.get("WAYPOST_ROUTER"):
+        in_use["WAYPOST_ROUTER"] = os.environ["WAYPOST_ROUTER"]
     return with_settings(installation, in_use)
 
 

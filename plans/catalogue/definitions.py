@@ -59,6 +59,9 @@ class PlanDefinition:
     at_quota: str
 
 
+MAX_ROUTERS = 5  # of one space; the auth service names each of them in what it grants
+
+
 @dataclass(frozen=True)
 class SpacePlanDefinition:
     """The size of one space. ``aggregate_credit`` limits routers and brokers together."""

@@ -14,7 +14,7 @@ from typing import Any
 from controlplane.core.errors import Invalid
 from plans import meters, money
 from plans.catalogue import definitions, places
-from plans.catalogue.definitions import Catalogue
+from plans.catalogue.definitions import MAX_ROUTERS, Catalogue
 from plans.catalogue.places import Place
 from plans.meters import Model
 from plans.money import Rounding
@@ -224,8 +224,8 @@ def _space_plan(place: Place) -> Definition:
     shape = (found["routers"], found["max_brokers"])
     if found["space_type"] == "brokered" and shape != (0, 1):
         place.wrong("is brokered, which is one broker without routers: max_brokers 1, routers 0")
-    if found["space_type"] == "standard" and found["routers"] < 1:
-        at["routers"].wrong("must be at least 1 in a standard space")
+    if found["space_type"] == "standard" and not 1 <= found["routers"] <= MAX_ROUTERS:
+        at["routers"].wrong(f"must be 1 to {MAX_ROUTERS} in a standard space")
     return found
 
 

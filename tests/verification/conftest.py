@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from controlplane.embedded import artifacts, ports, supervisor_client
 from controlplane.embedded.supervisor_client import SupervisorClient
+from tests.verification import routing_rig
 from workers.infra.local.adapter import LocalInfra
 from workers.messaging import certificates
 from workers.messaging.brokers import driver
@@ -76,17 +77,29 @@ def auth_port() -> int:
 
 
 @pytest.fixture
+def router_engine() -> str:
+    """The engine of standard spaces' routers; modules that compare engines override it."""
+    return routing_rig.ENGINES[-1]
+
+
+@pytest.fixture
 def real_doors(
-    local_infra: LocalInfra, tmp_path: Path, control_authority: KeyPair, auth_port: int
+    local_infra: LocalInfra,
+    tmp_path: Path,
+    control_authority: KeyPair,
+    auth_port: int,
+    router_engine: str,
+    settings: pytest.FixtureRequest,
 ) -> Doors:
     def authority(_now: datetime) -> KeyPair:
         return control_authority
 
+    settings.ROUTER_BINARY = str(routing_rig.REAL_ROUTER)  # type: ignore[attr-defined]
     return Doors(
         infra=local_infra,
         brokers=driver,
         routers=routers,
-        routing=Routing("devrouter", "127.0.0.1", auth_port, authority),
+        routing=Routing(router_engine, "127.0.0.1", auth_port, authority),
         metering=RecordingMetering(),
         clock=timezone.now,
         identities_dir=tmp_path / "identities",

@@ -9,7 +9,6 @@ import base64
 import hashlib
 import hmac
 import os
-import shutil
 import ssl
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from pathlib import Path
 from proton import Delivery, Message, SSLDomain
 from proton.utils import BlockingConnection, BlockingReceiver, BlockingSender
 
-from controlplane.embedded import ports
+from controlplane.embedded import artifacts, ports, routers
 from tests.waiting import eventually
 from workers.messaging import certificates, identities, tls
 from workers.messaging.certificates import KeyPair
@@ -42,7 +41,9 @@ from workers.services.auth.state import KnownUser, SpaceUsers, State, Verifier
 
 SPACE = "spc_test"
 HOST = "127.0.0.1"
-ENGINES = ["devrouter", *(["qdrouterd"] if shutil.which("qdrouterd") else [])]
+# The real router: WAYPOST_ROUTER names another one than the installed.
+REAL_ROUTER = routers.find(artifacts.cache_dir(), os.environ.get("WAYPOST_ROUTER"))
+ENGINES = ["devrouter", *(["qdrouterd"] if REAL_ROUTER else [])]
 
 
 _claims = ports.Claims()
@@ -146,7 +147,7 @@ class Rig:
         command = (
             [sys.executable, "-m", "workers.services.devrouter"]
             if self.engine == "devrouter"
-            else ["qdrouterd", "--conf"]
+            else [str(REAL_ROUTER), "--conf"]
         )
         with (self.folder / "router.log").open("ab") as log:
             self.process = subprocess.Popen(

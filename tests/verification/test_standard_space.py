@@ -32,6 +32,12 @@ pytestmark = [
 ]
 
 
+@pytest.fixture(params=routing_rig.ENGINES)
+def router_engine(request: pytest.FixtureRequest) -> str:
+    engine: str = request.param
+    return engine
+
+
 @pytest.fixture
 def control_ca_dir(tmp_path: Path) -> Path:
     return tmp_path / "control-ca"

@@ -17,6 +17,7 @@ from workers.messaging.routers.desired import (
     Place,
     RoutedAddress,
     Shape,
+    router_name,
 )
 from workers.reconcile import presenting
 from workers.reconcile.doors import Doors, Routing
@@ -32,7 +33,7 @@ def list_names(work: Work) -> Sequence[str]:
     if work.is_brokered:
         return []
     wanted = catalog.space_plan_definition(work.space.space_plan).routers
-    return [f"router-{ordinal}" for ordinal in range(wanted if work.has_mesh else 1)]
+    return [router_name(ordinal) for ordinal in range(wanted if work.has_mesh else 1)]
 
 
 def list_up(work: Work) -> Sequence[str]:

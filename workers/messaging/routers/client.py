@@ -134,7 +134,28 @@ def connected(
 def _reply(message: Message) -> Reply:
     properties: Mapping[str, Any] = message.properties or {}
     status = int(properties.get("statusCode", 0))
-    return Reply(status, str(properties.get("statusDescription", "")), message.body)
+    return Reply(status, str(properties.get("statusDescription", "")), _plain(message.body))
+
+
+def _plain(value: Any) -> Any:
+    """Return a decoded AMQP value in Python's own types.
+
+    proton decodes an AMQP ``int`` to ``int32``, whose text is ``int32(7)``, and so on: such a value
+    neither compares nor prints as the number that was asked for.
+    """
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
 
 
 @contextmanager

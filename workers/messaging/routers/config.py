@@ -18,6 +18,12 @@ from workers.messaging.routers.desired import (
     Place,
 )
 
+# A standalone router answers no query for ``router.node``, where a restart of it is seen. An interior
+# router needs no peers, and the first peer that is added later costs no restart.
+# Source: Qpid Dispatch manual, ``router`` entity, attribute ``mode``.
+_MODE = "interior"
+# On a router with our policy patch a lone ``*`` opens no internal address (``$…``, ``_…``).
+_ALL = "*, $*, _*"
 CONFIG_FILE = "router.json"
 BASE_FILE = "base.json"
 _KEYS = frozenset({"server.key", "public.key", "broker-client.key", "auth-client.key"})
@@ -69,7 +75,7 @@ def _key_pair(name: str, pair: KeyPair) -> Mapping[str, str]:
 
 def _base(router: DesiredRouter, place: Place) -> Sequence[_Entry]:
     return [
-        ("router", {"id": router.name, "mode": _mode(place), "defaultDistribution": "unavailable"}),
+        ("router", {"id": router.name, "mode": _MODE, "defaultDistribution": "unavailable"}),
         *_profiles(place.config_dir, is_own=router.presented is None),
         (
             "authServicePlugin",
@@ -84,14 +90,6 @@ def _base(router: DesiredRouter, place: Place) -> Sequence[_Entry]:
         *_listeners(place, "wp-server" if router.presented is None else "wp-public"),
         *_policy(router.max_connections),
     ]
-
-
-def _mode(place: Place) -> str:
-    """A router that can have mates is interior from the start, so that the first costs no restart.
-
-    Source: Qpid Dispatch manual, ``router`` entity, attribute ``mode``.
-    """
-    return "standalone" if place.mesh_port is None else "interior"
 
 
 def _profiles(folder: str, *, is_own: bool) -> Sequence[_Entry]:
@@ -150,7 +148,7 @@ def _policy(max_connections: int | None) -> Sequence[_Entry]:
     """
     limits = {} if max_connections is None else {"maxConnections": max_connections}
     group = {"remoteHosts": "*", "allowDynamicSource": True, "allowAnonymousSender": True}
-    control = {**group, "sources": "*", "targets": "*", "allowAdminStatusUpdate": True}
+    control = {**group, "sources": _ALL, "targets": _ALL, "allowAdminStatusUpdate": True}
     return [
         ("policy", {"enableVhostPolicy": True, "defaultVhost": "wp-nobody"}),
         ("vhost", {**_vhost(CLIENT_VHOST, group), **limits}),
@@ -159,11 +157,12 @@ def _policy(max_connections: int | None) -> Sequence[_Entry]:
 
 
 def _vhost(hostname: str, group: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {
-        "hostname": hostname,
-        "allowUnknownUser": True,
-        "groups": {"$default": group, "$connector": {"sources": "*", "targets": "*"}},
-    }
+    """Return a vhost with one group for everybody.
+
+    A second group without ``users`` stops the router at its start: both would then hold the user
+    with the empty name. Source: Qpid Dispatch, ``policy_local.py``.
+    """
+    return {"hostname": hostname, "allowUnknownUser": True, "groups": {"$default": group}}
 
 
 def _json(entries: Sequence[_Entry]) -> str:

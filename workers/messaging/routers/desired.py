@@ -108,6 +108,11 @@ class DesiredRouter:
     presented: KeyPair | None = None
 
 
+def router_name(ordinal: int) -> str:
+    """Return the name of a space's router; to the other routers it is its id in the mesh."""
+    return f"router-{ordinal}"
+
+
 PROBE_PREFIX = "$waypost.probe."
 # Vhosts under which the two listeners count their connections.
 CLIENT_VHOST = "wp-clients"

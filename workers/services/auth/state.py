@@ -15,7 +15,9 @@ import structlog
 
 from controlplane.core import secrets
 from controlplane.core.errors import Unavailable
+from plans.catalogue.definitions import MAX_ROUTERS
 from workers.messaging import patterns
+from workers.messaging.routers.desired import router_name
 
 logger = structlog.get_logger(__name__)
 
@@ -51,19 +53,22 @@ class SpaceUsers:
     addresses: tuple[str, ...] = ()
 
     def grants_of(self, user: KnownUser) -> dict[str, list[str]]:
-        """Return what the user may do now: {address: operations}, never a pattern.
+        """Return what the user may do now: {address: operations}, never a pattern of the tenant's.
 
         A router compares a key with the name that a client asks for. To it ``*`` opens everything,
         its own management included, and so does a final ``*``: it drops what stands before ``:/``
         when it routes, so ``a/x:/$management`` begins with ``a/``. It ends a key at a comma.
         Source: Qpid Dispatch 1.19, policy.c and remote_sasl.c, and iterator.c for ``:/``.
         """
-        granted = {
+        named = {
             address: self._operations(user, address.split("::", 1)[0])
             for address in self.addresses
             if "," not in address
         }
-        return {address: operations for address, operations in granted.items() if operations}
+        granted = {address: operations for address, operations in named.items() if operations}
+        if not self.send_withdrawn and any("recv" in each for each in granted.values()):
+            granted |= dict.fromkeys(_REPLY_ADDRESSES, ["send"])
+        return granted
 
     def _operations(self, user: KnownUser, address: str) -> list[str]:
         found = {
@@ -74,6 +79,15 @@ class SpaceUsers:
         }
         return sorted(found - {"send"} if self.send_withdrawn else found)
 
+
+# Who may read questions may answer them: a client that asks names a temporary address of the router
+# it is connected to, ``amqp:/_topo/0/<router>/temp.<random>`` (Qpid Dispatch, core/router_core.c).
+# Each router is named because ``router-*`` would also open ``amqp:/_topo/0/router-0/$management``.
+# The final ``*`` is safe here: the router cuts the host at the first ``:/``, which is in the part
+# before it. Nobody may receive from these addresses but the connection that made one.
+_REPLY_ADDRESSES = tuple(
+    f"amqp:/_topo/0/{router_name(ordinal)}/temp.*" for ordinal in range(MAX_ROUTERS)
+)
 
 Picture = Mapping[str, SpaceUsers]  # by space id
 

@@ -1,0 +1,195 @@
+"""The real router of an embedded installation: where it is, and how a built one gets there.
+
+No package registry carries Qpid Dispatch, so somebody builds it once and hands the result over:
+``python -m controlplane.embedded.routers <folder>`` (``make router FROM=<folder>``) copies what runs
+into the cache, beside the other servers. Read by ``installation`` and by the tests.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from controlplane.core.errors import Invalid, Unavailable
+from controlplane.embedded import artifacts
+
+NAME = "qdrouterd"
+# Instead of a path: run the development router, whatever is installed.
+DEVELOPMENT = "development"
+_PATCH = re.compile(rb"waypost:([a-z-]+)\0")
+_PROGRAM = "bin/qdrouterd.bin"
+# The router embeds the system's Python, which must not take its modules from a virtual environment.
+_WRAPPER = """#!/bin/sh
+here={here}
+unset PYTHONHOME VIRTUAL_ENV
+export PYTHONPATH="$here/python:$here/packages" LD_LIBRARY_PATH="$here/lib"
+exec "$here/{program}" -I "$here/python" "$@"
+"""
+
+
+def find(cache: Path, named: str | None = None, *, path: str | None = None) -> Path | None:
+    """Return the router's command: the named one, else the one in ``cache``, else one in the
+    folders of ``path`` (default: PATH). None is the development router.
+
+    Raises:
+        Unavailable: ``router.missing``: the named one is not there.
+    """
+    if named == DEVELOPMENT:
+        return None
+    if named:
+        if not os.access(named, os.X_OK):
+            raise Unavailable(
+                f"There is no router at {named}: set WAYPOST_ROUTER to a {NAME} that can be run, "
+                f"or to {DEVELOPMENT}.",
+                code="router.missing",
+            )
+        return Path(named)
+    kept = cache / "router" / NAME
+    if kept.is_file():
+        return kept
+    found = shutil.which(NAME, path=path)
+    return Path(found) if found else None
+
+
+def install(prefix: Path, cache: Path) -> Path:
+    """Copy a built router from the folder it was installed into; return its command in ``cache``.
+
+    Idempotent: the same build is copied once, and another one takes its place by one rename. A
+    router that runs keeps the files it was started from.
+
+    Raises:
+        Invalid: ``router.not_here``: the folder holds no complete router.
+        Unavailable: ``router.broken``: it does not start on this machine.
+    """
+    program = _first(prefix, ("sbin/qdrouterd", "bin/qdrouterd"))
+    modules = _first(prefix, ("lib/qpid-dispatch/python", "lib64/qpid-dispatch/python"))
+    packages = list(_packages(prefix))
+    if program is None or modules is None or not packages:
+        raise Invalid(
+            f"{prefix} holds no complete Qpid Dispatch: it must be the folder that the router and "
+            "Qpid Proton were installed into (sbin/qdrouterd, lib/qpid-dispatch/python and the "
+            "Python package qpid_dispatch below it).",
+            code="router.not_here",
+        )
+    folder = cache / "router" / _digest([program, *_libraries(prefix), *_files(modules)])
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+            made = Path(scratch) / "made"
+            _copy(made, prefix, program, modules, packages)
+            _write_wrapper(made, runs_in=made)
+            _require_start(made / NAME)
+            _write_wrapper(made, runs_in=folder)
+            made.rename(folder)
+    return _point_to(folder, cache / "router" / NAME)
+
+
+def list_patches(command: Path) -> Sequence[str]:
+    """Return the names of our patches that the router behind ``command`` carries, sorted."""
+    program = command.resolve().parent / _PROGRAM
+    text = program.read_bytes() if program.is_file() else b""
+    return sorted({name.decode() for name in _PATCH.findall(text)})
+
+
+def describe(command: Path) -> str:
+    """Return the router's version and our patches in it, in one line."""
+    patches = ", ".join(list_patches(command)) or "none of Waypost's patches"
+    return f"Qpid Dispatch {_version(command)} with {patches}"
+
+
+def _copy(made: Path, prefix: Path, program: Path, modules: Path, packages: Sequence[Path]) -> None:
+    (made / "bin").mkdir(parents=True)
+    shutil.copy2(program, made / _PROGRAM)
+    shutil.copytree(modules, made / "python", ignore=shutil.ignore_patterns("__pycache__"))
+    (made / "lib").mkdir()
+    for library in _libraries(prefix):
+        shutil.copy2(library, made / "lib" / library.name)
+    (made / "packages").mkdir()
+    for package in packages:
+        if package.suffix == ".egg" and package.is_file():
+            shutil.unpack_archive(package, made / "packages", format="zip")
+        elif package.is_dir():
+            shutil.copytree(package, made / "packages" / package.name)
+        else:
+            shutil.copy2(package, made / "packages" / package.name)
+
+
+def _packages(prefix: Path) -> Iterator[Path]:
+    """Yield what makes up the Python package: an egg, or the package's folder and its module."""
+    yield from prefix.glob("**/python3*/*-packages/qpid_dispatch-*.egg")
+    for module in prefix.glob("**/python3*/*-packages/**/qpid_dispatch_site.py"):
+        yield module
+        yield module.parent / "qpid_dispatch"
+
+
+def _libraries(prefix: Path) -> Sequence[Path]:
+    return sorted(prefix.glob("lib*/**/libqpid-proton*.so.*"))
+
+
+def _files(folder: Path) -> Sequence[Path]:
+    return sorted(each for each in folder.rglob("*.py"))
+
+
+def _first(prefix: Path, names: Sequence[str]) -> Path | None:
+    return next((prefix / name for name in names if (prefix / name).exists()), None)
+
+
+def _digest(files: Sequence[Path]) -> str:
+    total = hashlib.sha256(_WRAPPER.encode())
+    for file in files:
+        total.update(file.read_bytes())
+    return total.hexdigest()[:16]
+
+
+def _write_wrapper(folder: Path, *, runs_in: Path) -> None:
+    wrapper = folder / NAME
+    wrapper.write_text(_WRAPPER.format(here=runs_in, program=_PROGRAM))
+    wrapper.chmod(0o755)
+
+
+def _require_start(command: Path) -> None:
+    try:
+        _version(command)
+    except subprocess.CalledProcessError as error:
+        said = str(error.stderr).strip().splitlines()
+        raise Unavailable(
+            f"The router does not start here: {said[-1] if said else error}. It needs the "
+            "libraries that it was built with: Python, OpenSSL, Cyrus SASL, libwebsockets.",
+            code="router.broken",
+        ) from None
+
+
+def _version(command: Path) -> str:
+    done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def _point_to(folder: Path, link: Path) -> Path:
+    fresh = link.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    fresh.symlink_to(folder / NAME)
+    fresh.replace(link)
+    return link
+
+
+def main() -> int:
+    """Install the router from the folder that is named; return the exit code."""
+    if len(sys.argv) != 2:
+        sys.stderr.write("usage: make router FROM=<the folder a built router was installed into>\n")
+        return 2
+    try:
+        command = install(Path(sys.argv[1]).absolute(), artifacts.cache_dir())
+    except (Invalid, Unavailable) as error:
+        sys.stderr.write(f"router: {error}\n")
+        return 1
+    sys.stdout.write(f"router: {describe(command)}: {command}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
