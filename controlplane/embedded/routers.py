@@ -1,8 +1,8 @@
 """The real router of an embedded installation: where it is, and how a built one gets there.
 
-No package registry carries Qpid Dispatch, so somebody builds it once and hands the result over:
-``python -m controlplane.embedded.routers <folder>`` (``make router FROM=<folder>``) copies what runs
-into the cache, beside the other servers. Read by ``installation`` and by the tests.
+No package registry carries Qpid Dispatch, so an operator builds it once and hands the result over:
+``python -m controlplane.embedded.routers <folder>`` (``make router FROM=<folder>``) copies what is
+needed at run time into the cache, beside the other servers. Read by ``installation`` and the tests.
 """
 
 import hashlib

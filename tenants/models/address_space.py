@@ -29,6 +29,7 @@ class AddressSpace(Reconciled):
     ``released_at`` since when, and ``observed_release`` which one is real.
     ``rolled_at`` is when one of its instances was last restarted to take a change on.
     ``send_withdrawn`` is desired state set by the period quota: every user loses ``send``.
+    ``router_patches``: which of our patches all of its routers have, observed, sorted.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.space_id)
@@ -40,6 +41,7 @@ class AddressSpace(Reconciled):
     )
     plan_generation = models.BigIntegerField(default=1, db_default=1)
     send_withdrawn = models.BooleanField(default=False)
+    router_patches = models.JSONField(default=list, db_default=[])
     claimed_by = models.CharField(max_length=120, blank=True)
     claimed_until = models.DateTimeField(null=True)
     next_attempt_at = models.DateTimeField(null=True, db_index=True)

@@ -128,7 +128,7 @@ def test_what_is_read_at_the_start_of_broker_xml_and_of_routers_is_in_the_shape(
 
     monkeypatch.setitem(render.broker_xml._FIXED, "global-max-size", "96M")
     shapes.append(configured.release(world.doors).shape)
-    monkeypatch.setattr(config, "_mode", lambda _place: "edge")
+    monkeypatch.setattr(config, "_MODE", "edge")
     shapes.append(configured.release(world.doors).shape)
     world.engine = "qdrouterd"
     shapes.append(configured.release(world.doors).shape)

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 from proton import Delivery, Message, SSLDomain
 from proton.utils import BlockingConnection, BlockingReceiver, BlockingSender
 
@@ -28,7 +29,7 @@ from tests.waiting import eventually
 from workers.messaging import certificates, identities, tls
 from workers.messaging.certificates import KeyPair
 from workers.messaging.observed import ManagementTarget
-from workers.messaging.routers import config
+from workers.messaging.routers import client, config
 from workers.messaging.routers.desired import (
     AuthServiceAt,
     BrokerAt,
@@ -36,6 +37,8 @@ from workers.messaging.routers.desired import (
     Place,
     RoutedAddress,
 )
+from workers.messaging.routers.dialects import DISPATCH
+from workers.messaging.routers.patches import Patch
 from workers.services.auth.server import AuthServer
 from workers.services.auth.state import KnownUser, SpaceUsers, State, Verifier
 
@@ -73,6 +76,7 @@ class AuthInThread:
 
     def __init__(self, folder: Path, control: KeyPair) -> None:
         self.state = State(folder / "users.sealed")
+        self.router_patches: tuple[str, ...] = tuple(Patch)  # every mechanism is offered
         self._loop = asyncio.new_event_loop()
         self._server = AuthServer(self.state, _server_context(folder, control))
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -86,7 +90,7 @@ class AuthInThread:
         self, *users: KnownUser, addresses: Sequence[str], send_withdrawn: bool = False
     ) -> None:
         by_name = {each.name: each for each in users}
-        space = SpaceUsers(send_withdrawn, by_name, tuple(addresses))
+        space = SpaceUsers(send_withdrawn, by_name, tuple(addresses), self.router_patches)
         self.state.replace({SPACE: space})
 
     def stop(self) -> None:
@@ -141,9 +145,13 @@ class Rig:
 
     def restart(self) -> None:
         """Start, or start again, from the file as it is desired now."""
-        self.kill()
         for name, text in config.files(self.desired, self.place).items():
             (self.folder / name).write_text(text)
+        self.relaunch()
+
+    def relaunch(self) -> None:
+        """Start, or start again, from the files as they are."""
+        self.kill()
         command = (
             [sys.executable, "-m", "workers.services.devrouter"]
             if self.engine == "devrouter"
@@ -193,6 +201,12 @@ class Rig:
         domain.set_trusted_ca_db(str(self.folder / "space-ca.pem"))
         domain.set_peer_authentication(SSLDomain.VERIFY_PEER_NAME)
         return domain
+
+    def require(self, patch: Patch) -> None:
+        """Skip the test on a real router that was built without one of our patches."""
+        with client.connected(self.target, DISPATCH, purpose="test") as asking:
+            if patch not in asking.patches:
+                pytest.skip(f"this {self.engine} has no patch {patch}")
 
     def close_clients(self) -> None:
         for connection in self.connections:

@@ -1,14 +1,16 @@
 """The router driver against a running router."""
 
+import json
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from proton import Delivery
+from proton import Delivery, int32, uint, ulong
 from proton.utils import LinkDetached
 
 from tests.verification import routing_rig as rigs
@@ -19,7 +21,7 @@ from workers.messaging.brokers.snapshot import MeteredAddress
 from workers.messaging.management import Refused, Unreachable
 from workers.messaging.observed import AddressCounters
 from workers.messaging.probe import ProbeFailed
-from workers.messaging.routers import client, driver, entities
+from workers.messaging.routers import client, config, driver, entities
 from workers.messaging.routers.desired import (
     DesiredRouter,
     MateAt,
@@ -83,6 +85,11 @@ def held(router: Rig) -> Sequence[tuple[str, str]]:
         )
 
 
+def unchanged(found: driver.Converged) -> driver.Converged:
+    """Return what a pass answers that had nothing to do, of a router with these patches."""
+    return driver.Converged(patches=found.patches)
+
+
 def test_converge_makes_addresses_usable_and_then_changes_nothing(router: Rig) -> None:
     wanted = with_addresses(router, CALLS, NEWS)
 
@@ -90,7 +97,7 @@ def test_converge_makes_addresses_usable_and_then_changes_nothing(router: Rig) -
     exchange(router, "calls", 3)
     second = driver.converge(router.target, wanted)
 
-    assert (first.pending, second) == ({}, driver.Converged())
+    assert (first.pending, second) == ({}, unchanged(second))
     assert first.created > 0
 
 
@@ -101,7 +108,8 @@ def test_converge_live_equals_a_start_from_the_file(router: Rig) -> None:
     router.start([CALLS, NEWS])
 
     assert held(router) == live
-    assert driver.converge(router.target, router.desired) == driver.Converged()
+    again = driver.converge(router.target, router.desired)
+    assert again == unchanged(again)
 
 
 def test_converge_of_one_address_leaves_the_others_alone(router: Rig) -> None:
@@ -232,6 +240,7 @@ def test_a_restart_is_another_life(router: Rig) -> None:
     before = driver.find_life(router.target)
     assert driver.find_life(router.target) == before
 
+    wait_for_the_next_second()
     router.restart()
 
     assert driver.find_life(router.target) != before
@@ -240,6 +249,12 @@ def test_a_restart_is_another_life(router: Rig) -> None:
 def allowing(router: Rig, *users: str, since: datetime | None = None) -> DesiredRouter:
     moment = since or datetime.now(UTC) - timedelta(hours=1)
     return replace(router.desired, allowed=dict.fromkeys(users, moment))
+
+
+def wait_for_the_next_second() -> None:
+    """Routers tell their incarnations apart by the second they started in."""
+    begun = int(time.time())
+    eventually(lambda: int(time.time()) > begun, "another second")
 
 
 def test_cut_off_closes_the_connections_of_unknown_users_only(router: Rig) -> None:
@@ -313,13 +328,58 @@ def test_an_update_of_a_core_entity_is_never_answered(router: Rig) -> None:
         asking.ask([asking.entity_request("UPDATE", entities.ADDRESS, "wp-calls", {"priority": 1})])
 
 
-def test_an_unknown_type_is_refused_and_an_unknown_column_left_out(router: Rig) -> None:
+def test_an_unknown_type_or_column_is_refused(router: Rig) -> None:
     with client.connected(router.target, DISPATCH, purpose="test") as asking:
         with pytest.raises(Refused):
             asking.query("router.config.nothing", "name")
-        rows = asking.query("router.node", "id", "colour")
+        with pytest.raises(Refused, match="Unknown attributes"):
+            asking.query("router.node", "id", "colour")
+        rows = asking.query("router.node", "id")
 
-    assert [(row["id"], row["colour"]) for row in rows] == [("router-0", None)]
+    assert rows == [{"id": "router-0"}]
+
+
+def test_numbers_have_the_types_of_the_real_router(
+    router: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver.converge(router.target, with_addresses(router, CALLS))
+    connection = router.connect("anna", "secret of anna")
+    connection.create_receiver("calls", credit=1)
+    monkeypatch.setattr(client, "_plain", lambda value: value)
+
+    with client.connected(router.target, DISPATCH, purpose="test") as asking:
+        for (kind, column), expected in NUMBERS.items():
+            values = [row[column] for row in asking.query(kind, column)]
+            assert {type(each) for each in values} == {expected}, (kind, column)
+
+
+NUMBERS = {
+    ("router.node", "instance"): int32,
+    (entities.AUTO_LINK, "phase"): int32,
+    (entities.ADDRESS, "ingressPhase"): int32,
+    ("router.address", "deliveriesIngress"): ulong,
+    ("router.address", "subscriberCount"): uint,
+    ("router.link", "unsettledCount"): ulong,
+    ("router.link", "capacity"): uint,
+    ("connection", "uptimeSeconds"): uint,
+    ("vhostStats", "connectionsApproved"): int32,
+}
+
+
+def test_a_standalone_router_does_not_show_itself(router: Rig) -> None:
+    file = router.folder / config.CONFIG_FILE
+    entries = json.loads(file.read_text())
+    file.write_text(json.dumps([standalone(*entry) for entry in entries]))
+    router.relaunch()
+
+    with client.connected(router.target, DISPATCH, purpose="test") as asking:
+        assert asking.query("router.node", "id") == []
+    with pytest.raises(Unreachable, match="does not show itself"):
+        driver.find_life(router.target)
+
+
+def standalone(kind: str, attributes: Mapping[str, object]) -> list[object]:
+    return [kind, {**attributes, "mode": "standalone"} if kind == "router" else attributes]
 
 
 def test_mates_are_joined_when_they_answer(router: Rig) -> None:

@@ -19,6 +19,7 @@ from workers.messaging.routers.desired import (
     Shape,
     router_name,
 )
+from workers.messaging.routers.patches import Patch
 from workers.reconcile import presenting
 from workers.reconcile.doors import Doors, Routing
 from workers.reconcile.work import Work
@@ -47,7 +48,7 @@ def build(work: Work, doors: Doors, name: str, *, emptied: bool = False) -> Desi
     return DesiredRouter(
         name=name,
         space_id=work.space.id,
-        leads=name == list_names(work)[0],
+        leads=_leads(work, name),
         mates=_mates(work, doors, name),
         brokers=[_broker(work, doors, broker.name) for broker in work.brokers],
         addresses=[] if emptied else list_addresses(work),
@@ -59,6 +60,18 @@ def build(work: Work, doors: Doors, name: str, *, emptied: bool = False) -> Desi
         allowed={} if emptied else allowed(work),
         presented=presenting.pair(work),
     )
+
+
+def _leads(work: Work, name: str) -> bool:
+    """Return whether this router holds the link routes of the space's topics.
+
+    All of them may where they announce one container id; else exactly one, the first that is up:
+    a broker would take a client that comes by another router for another subscriber.
+    """
+    if Patch.CONTAINER_ID in work.space.router_patches:
+        return True
+    names = list_names(work)
+    return name == next((each for each in names if each not in work.down), names[0])
 
 
 def spec(work: Work, router: DesiredRouter, layout: Layout, engine: str) -> InstanceSpec:

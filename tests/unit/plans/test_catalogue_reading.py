@@ -145,7 +145,7 @@ def test_default_catalogue_offers_what_the_design_asks_for() -> None:
         ("name: Example", "nam: Example", 3, "seller.nam", "is not known"),
         ("name: Example", "name: [Example]", 3, "seller.name", "must be a text"),
         ("  name: Example\n", "", 1, "seller.name", "is missing"),
-        ("routers: 1", "routers: 0", 12, "space_plans.std.routers", "at least 1"),
+        ("routers: 1", "routers: 0", 12, "space_plans.std.routers", "1 to 5"),
         ("std: {title", "S_d: {title", 10, "space_plans.S_d", "lower-case"),
         ("max_brokers: 2", "max_brokers: two", 11, "space_plans.std.max_brokers", "whole number"),
         ("max_brokers: 2", "max_brokers: 1e3", 11, "space_plans.std.max_brokers", "whole number"),

@@ -63,7 +63,7 @@ def test_topic_is_routed_on_its_own_connection_by_the_leading_router_only() -> N
     assert of(topic) == [
         (
             "router.config.linkRoute",
-            {"prefix": "news", "direction": direction, "connection": "wp-lr-broker-0"},
+            {"prefix": "news", "direction": direction, "connection": "wp-lr-broker-0@router-0"},
         )
         for direction in ("in", "out")
     ]

@@ -18,9 +18,25 @@ PICTURE = {
 }
 
 
+# Of as many routers as a space can have, each by its name: never a pattern of names.
+REPLIES = {f"amqp:/_topo/0/router-{number}/temp.*": ["send"] for number in range(5)}
+
+
 def granted(*patterns: str, addresses: tuple[str, ...] = ADDRESSES) -> dict[str, list[str]]:
     user = KnownUser("u", VERIFIER, dict.fromkeys(patterns, ("recv", "send")))
-    return SpaceUsers(False, {}, addresses).grants_of(user)
+    found = SpaceUsers(False, {}, addresses).grants_of(user)
+    return {key: value for key, value in found.items() if key not in REPLIES}
+
+
+def test_who_may_read_may_answer_over_the_routers_temporary_addresses() -> None:
+    def replies(*operations: str, withdrawn: bool = False) -> set[str]:
+        user = KnownUser("u", VERIFIER, {"orders": operations})
+        found = SpaceUsers(withdrawn, {}, ("orders",)).grants_of(user)
+        assert all(found[key] == ["send"] for key in set(found) & set(REPLIES))
+        return set(found) & set(REPLIES)
+
+    assert replies("recv") == replies("recv", "send") == set(REPLIES)
+    assert replies("send") == replies("recv", withdrawn=True) == set()
 
 
 def test_grants_are_the_addresses_that_the_patterns_open() -> None:
@@ -30,6 +46,7 @@ def test_grants_are_the_addresses_that_the_patterns_open() -> None:
         "orders": ["recv", "send"],
         "audit": ["send"],
         "audit/a/b": ["send"],
+        **REPLIES,
     }
 
 
@@ -42,7 +59,10 @@ def test_grants_lose_send_while_it_is_withdrawn() -> None:
 def test_grants_of_several_patterns_add_up() -> None:
     user = KnownUser("u", VERIFIER, {"orders": ("recv",), "*": ("send",)})
 
-    assert SpaceUsers(False, {}, ("orders",)).grants_of(user) == {"orders": ["recv", "send"]}
+    assert SpaceUsers(False, {}, ("orders",)).grants_of(user) == {
+        "orders": ["recv", "send"],
+        **REPLIES,
+    }
 
 
 def test_who_may_use_a_topic_may_use_its_subscriptions() -> None:

@@ -15,6 +15,7 @@ from proton.utils import BlockingConnection
 from workers.messaging import management
 from workers.messaging.management import Refused, Unreachable
 from workers.messaging.observed import ManagementTarget
+from workers.messaging.routers import patches
 from workers.messaging.routers.dialects import Dialect
 
 ADDRESS = "$management"
@@ -51,19 +52,20 @@ class RouterClient:
         self._sender = connection.create_sender(ADDRESS)
         self._receiver = connection.create_receiver(None, dynamic=True, credit=2 * _WINDOW)
         self._reply_to = self._receiver.link.remote_source.address
+        self.patches = patches.of_capabilities(_offered(connection))
 
     def query(self, kind: str, *attributes: str) -> Sequence[Row]:
-        """Return all rows of a type. A column that the router does not know is None.
+        """Return all rows of a type. A column without a value in any row is None.
 
         Raises:
-            Refused: the router knows no such type.
+            Refused: the router knows no such type, or no such column.
             Unreachable: no answer in time.
         """
         properties = {"operation": "QUERY", "entityType": self.dialect.full_type(kind)}
         reply = self.ask([Request(properties, {"attributeNames": list(attributes)})])[0]
         if reply.status != 200:
             raise Refused(f"{kind}: {reply.description}")
-        # By the names that came back: columns that the router does not know are left out.
+        # By the names that came back: a router leaves out columns that it has no value for.
         names = reply.body["attributeNames"]
         found = [dict(zip(names, row, strict=True)) for row in reply.body["results"]]
         return [{**dict.fromkeys(attributes), **row} for row in found]
@@ -129,6 +131,13 @@ def connected(
         yield client
     finally:
         management.close_quietly(connection)
+
+
+def _offered(connection: BlockingConnection) -> Sequence[object]:
+    """Return the capabilities that the router offers; proton shows an AMQP array as ``Array``."""
+    conn: Any = connection.conn
+    offered = conn.remote_offered_capabilities
+    return list(getattr(offered, "elements", offered) or ())
 
 
 def _reply(message: Message) -> Reply:

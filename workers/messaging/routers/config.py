@@ -18,8 +18,8 @@ from workers.messaging.routers.desired import (
     Place,
 )
 
-# A standalone router answers no query for ``router.node``, where a restart of it is seen. An interior
-# router needs no peers, and the first peer that is added later costs no restart.
+# A standalone router answers no query for ``router.node``, where a restart of it is seen. An
+# interior router needs no peers, and the first peer that is added later costs no restart.
 # Source: Qpid Dispatch manual, ``router`` entity, attribute ``mode``.
 _MODE = "interior"
 # On a router with our policy patch a lone ``*`` opens no internal address (``$…``, ``_…``).

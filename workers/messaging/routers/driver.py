@@ -32,6 +32,7 @@ from workers.messaging.routers.desired import (
 )
 from workers.messaging.routers.dialects import DISPATCH, Dialect
 from workers.messaging.routers.entities import Entity
+from workers.messaging.routers.patches import Patch
 
 _COLUMNS: Mapping[str, Sequence[str]] = {
     entities.CONNECTOR: (
@@ -57,12 +58,14 @@ class Converged:
     """``pending``: address -> why it does not work yet; "" is about the router itself.
 
     ``unjoined``: mate that it dials and has no connection to -> why, in the router's words.
+    ``patches``: which of our patches the router has.
     """
 
     pending: Mapping[str, str] = field(default_factory=dict)
     created: int = 0
     deleted: int = 0
     unjoined: Mapping[str, str] = field(default_factory=dict)
+    patches: frozenset[Patch] = frozenset()
 
 
 def find_life(target: ManagementTarget, *, dialect: Dialect = DISPATCH) -> str:
@@ -102,7 +105,7 @@ def converge(
             held = _read_all(asking) if len(wanted) > _FEW else _read_some(asking, wanted)
     pending = {**_pending(wanted, held), **refusals}
     unjoined = difference.find_unjoined(router.mates, held)
-    return Converged(pending, len(steps.create), len(steps.delete), unjoined)
+    return Converged(pending, len(steps.create), len(steps.delete), unjoined, asking.patches)
 
 
 def reattach(

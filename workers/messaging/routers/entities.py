@@ -16,6 +16,7 @@ from workers.messaging.routers.desired import (
     RoutedAddress,
     Shape,
     probe_twins,
+    router_name,
 )
 
 PREFIX = "wp-"
@@ -94,8 +95,13 @@ def connector_name(broker: str) -> str:
 
 
 def link_route_connector_name(broker: str) -> str:
-    """A connection of its own: a client can break it, and queues must go on working then."""
-    return f"{PREFIX}lr-{broker}"
+    """A connection of its own: a client can break it, and queues must go on working then.
+
+    A router with the patch ``container-id`` announces what follows the ``@`` to the broker, which
+    keys durable subscriptions by it. It is the first router's id: that finds again what the first
+    router of an unpatched mesh made.
+    """
+    return f"{PREFIX}lr-{broker}@{router_name(0)}"
 
 
 def mesh_connector_name(mate: str) -> str:

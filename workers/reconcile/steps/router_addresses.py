@@ -5,11 +5,13 @@ but for the one that keeps its counters; connections with a link on it are close
 takes the last sample; ``forget_departed`` deletes the rest.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import structlog
 
+from tenants.models import AddressSpace
 from workers.messaging.routers.driver import Converged
+from workers.messaging.routers.patches import Patch
 from workers.reconcile import desired_routers, meshing, reaching
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done, Outcome, Wait
@@ -22,10 +24,14 @@ def ensure(work: Work, doors: Doors) -> Outcome:
     _refuse_clashes(work)
     pending: dict[str, str] = {}
     unjoined: dict[str, Mapping[str, str]] = {}
+    patches: list[frozenset[Patch]] = []
     for name in desired_routers.list_up(work):
         converged = _converge(work, doors, name)
         pending |= converged.pending
         unjoined[name] = converged.unjoined
+        patches.append(converged.patches)
+    if _remember_patches(work, patches):
+        return Wait(0, "RoutersIdentified")  # what they should hold follows from what they can do
     work.unjoined = meshing.find_unjoined(work, unjoined)
     waiting = _cut_off(work, doors)
     if pending:
@@ -49,6 +55,16 @@ def forget_departed(work: Work, doors: Doors) -> Outcome:
         ]
         doors.routers.converge(target, desired_routers.build(work, doors, name), leaving=staying)
     return Done()
+
+
+def _remember_patches(work: Work, seen: Sequence[frozenset[Patch]]) -> bool:
+    """Write down what all routers that are up can do; return whether that is news."""
+    common = sorted(frozenset.intersection(*seen)) if seen else work.space.router_patches
+    if common == work.space.router_patches:
+        return False
+    AddressSpace.objects.filter(id=work.space.id).update(router_patches=common)
+    work.space.router_patches = common
+    return True
 
 
 def _converge(work: Work, doors: Doors, name: str) -> Converged:

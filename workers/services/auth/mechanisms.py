@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from workers.services.auth.state import KnownUser, Verifier
 
 MECHANISMS = ("SCRAM-SHA-256", "PLAIN")
+# For routers whose relay of SCRAM a strict client refuses; every listener of clients is TLS.
+PLAIN_ONLY = ("PLAIN",)
 _ITERATIONS = 16384
 # Makes salts of users that do not exist: the same for each name while this process lives.
 _DECOY_KEY = secrets.token_bytes(32)

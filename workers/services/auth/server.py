@@ -8,11 +8,12 @@ opens an AMQP connection, and our open tells it who that was and what it may do
 
 import asyncio
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import structlog
 
+from workers.messaging.routers.patches import Patch
 from workers.services import amqp_frames as frames
 from workers.services.amqp_frames import Code, Frame, Outcome
 from workers.services.auth import mechanisms
@@ -85,7 +86,7 @@ class AuthServer:
         if await frames.read_header(login.reader) != frames.SASL_HEADER:
             raise frames.Malformed("no SASL header")
         login.writer.write(frames.SASL_HEADER)
-        login.send(Code.MECHANISMS, frames.symbols(mechanisms.MECHANISMS))
+        login.send(Code.MECHANISMS, frames.symbols(self._offered(login.space_id)))
         init = await frames.read_frame(login.reader, Code.INIT)
         try:
             user = await self._check(login, init)
@@ -112,6 +113,12 @@ class AuthServer:
             case "SCRAM-SHA-256":
                 return await _scram(login, response, find)
         raise mechanisms.Refused(f"mechanism {init.field(0)!r} is not offered")
+
+    def _offered(self, space_id: str) -> Sequence[str]:
+        """Return what the space's routers can relay: SCRAM only where they say that they can."""
+        known = (self._state.picture or {}).get(space_id, SpaceUsers())
+        relays_scram = Patch.SASL_OUTCOME in known.router_patches
+        return mechanisms.MECHANISMS if relays_scram else mechanisms.PLAIN_ONLY
 
     def _finder(self, space_id: str) -> Callable[[str], KnownUser | None]:
         return self._space(space_id).users.get

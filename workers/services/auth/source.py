@@ -35,8 +35,12 @@ def _read(space_ids: Collection[str] | None) -> dict[str, SpaceUsers]:
         by_space.setdefault(space_id, {})[user.name] = user
     addresses = _addresses(space_ids)
     return {
-        space_id: SpaceUsers(withdrawn, by_space.get(space_id, {}), addresses.get(space_id, ()))
-        for space_id, withdrawn in spaces.values_list("id", "send_withdrawn")
+        space_id: SpaceUsers(
+            withdrawn, by_space.get(space_id, {}), addresses.get(space_id, ()), tuple(patches)
+        )
+        for space_id, withdrawn, patches in spaces.values_list(
+            "id", "send_withdrawn", "router_patches"
+        )
     }
 
 

@@ -46,11 +46,13 @@ class SpaceUsers:
     """The users of one space by name; with ``send_withdrawn`` none of them may send.
 
     ``addresses`` are the space's as clients name them (a subscription: ``<topic>::<name>``).
+    ``router_patches`` are those that all of its routers have.
     """
 
     send_withdrawn: bool = False
     users: Mapping[str, KnownUser] = field(default_factory=dict)
     addresses: tuple[str, ...] = ()
+    router_patches: tuple[str, ...] = ()
 
     def grants_of(self, user: KnownUser) -> dict[str, list[str]]:
         """Return what the user may do now: {address: operations}, never a pattern of the tenant's.
@@ -67,7 +69,7 @@ class SpaceUsers:
         }
         granted = {address: operations for address, operations in named.items() if operations}
         if not self.send_withdrawn and any("recv" in each for each in granted.values()):
-            granted |= dict.fromkeys(_REPLY_ADDRESSES, ["send"])
+            granted |= {address: ["send"] for address in _REPLY_ADDRESSES}
         return granted
 
     def _operations(self, user: KnownUser, address: str) -> list[str]:
@@ -133,7 +135,10 @@ def _parse(text: str) -> Picture:
 
 def _space(stored: Mapping[str, Any]) -> SpaceUsers:
     users = {name: _user(each) for name, each in stored["users"].items()}
-    return SpaceUsers(bool(stored["send_withdrawn"]), users, tuple(stored["addresses"]))
+    # A copy that an older version wrote names no patches: PLAIN alone is offered until the rows
+    # are read.
+    patches = tuple(stored.get("router_patches", ()))
+    return SpaceUsers(bool(stored["send_withdrawn"]), users, tuple(stored["addresses"]), patches)
 
 
 def _user(stored: Mapping[str, Any]) -> KnownUser:

@@ -1,7 +1,8 @@
 """Read Dispatch's JSON configuration: a list of [type, attributes]. Called once, at the start.
 
-Types that only tune the real router are accepted and ignored; an unknown type stops the start, as
-it does there. Entities that can also be made over management go through the same code as there.
+An unknown type or attribute, a name that is there twice and a policy that Dispatch refuses
+(``policy``) stop the start, as they do there. Entities that can also be made over management go
+through the same code as there.
 """
 
 import json
@@ -10,10 +11,37 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from workers.services.devrouter import policy
 from workers.services.devrouter.tls import Profile
 
 Attributes = Mapping[str, Any]
-_IGNORED = {"log", "policy", "vhost"}
+# The attributes that may be set, by type: those of Dispatch that this router heeds, or may ignore
+# because they only tune the real one.
+_COMMON = {"name"}
+_LISTENER = {"host", "port", "role", "sslProfile", "saslMechanisms", "authenticatePeer",
+             "saslPlugin", "requireSsl", "requireEncryption", "policyVhost", "maxFrameSize",
+             "maxSessions", "maxSessionFrames", "idleTimeoutSeconds", "linkCapacity",
+             "initialHandshakeTimeoutSeconds", "cost", "stripAnnotations"}  # fmt: skip
+_ATTRIBUTES: Mapping[str, set[str]] = {
+    "router": {"id", "mode", "defaultDistribution", "workerThreads", "metadata"},
+    "sslProfile": {"certFile", "privateKeyFile", "caCertFile", "protocols", "ciphers"},
+    "authServicePlugin": {"host", "port", "realm", "sslProfile"},
+    "listener": _LISTENER,
+    "log": {"module", "enable", "includeTimestamp", "includeSource", "outputFile"},
+    "policy": {"maxConnections", "maxMessageSize", "enableVhostPolicy", "enableVhostNamePatterns",
+               "policyDir", "defaultVhost"},
+    "vhost": {"hostname", "aliases", "maxConnections", "maxConnectionsPerUser",
+              "maxConnectionsPerHost", "maxMessageSize", "allowUnknownUser", "groups"},
+    "address": {"prefix", "pattern", "distribution", "waypoint", "ingressPhase", "egressPhase",
+                "priority", "enableFallback"},
+    "autoLink": {"address", "direction", "phase", "containerId", "connection", "externalAddress",
+                 "fallback"},
+    "linkRoute": {"prefix", "pattern", "direction", "distribution", "containerId", "connection",
+                  "addExternalPrefix", "delExternalPrefix"},
+    "connector": {"host", "port", "role", "cost", "sslProfile", "saslMechanisms",
+                  "verifyHostname", "maxFrameSize", "idleTimeoutSeconds", "linkCapacity",
+                  "saslUsername", "saslPassword"},
+}  # fmt: skip
 # Made by the same code as over management (management.entities), in this order.
 LIVE_TYPES = ("connector", "address", "linkRoute", "autoLink")
 
@@ -53,6 +81,7 @@ class Configuration:
     """The whole file, checked."""
 
     router_id: str
+    mode: str = "standalone"
     default_distribution: str = "balanced"
     listeners: list[ListenerSpec] = field(default_factory=list)
     profiles: dict[str, Profile] = field(default_factory=dict)
@@ -75,10 +104,9 @@ def load(file: Path) -> Configuration:
 
 
 def _build(by_type: Mapping[str, list[Attributes]]) -> Configuration:
-    known = {"router", "sslProfile", "authServicePlugin", "listener", *_IGNORED, *LIVE_TYPES}
-    unknown = set(by_type) - known
-    if unknown:
-        raise BadConfiguration(f"unknown entity types: {', '.join(sorted(unknown))}")
+    for kind, entries in by_type.items():
+        _check(kind, entries)
+    policy.check(by_type.get("vhost", []))
     router = by_type["router"][0]
     profiles = {each["name"]: _profile(each) for each in by_type.get("sslProfile", [])}
     services = {
@@ -86,6 +114,7 @@ def _build(by_type: Mapping[str, list[Attributes]]) -> Configuration:
     }
     return Configuration(
         router_id=router["id"],
+        mode=router.get("mode", "standalone"),
         default_distribution=router.get("defaultDistribution", "balanced"),
         # It has no mesh: what is meant for its mates is not opened.
         listeners=[
@@ -101,6 +130,22 @@ def _build(by_type: Mapping[str, list[Attributes]]) -> Configuration:
         },
         live=[(kind, each) for kind in LIVE_TYPES for each in by_type.get(kind, [])],
     )
+
+
+def _check(kind: str, entries: list[Attributes]) -> None:
+    known = _ATTRIBUTES.get(kind)
+    if known is None:
+        raise BadConfiguration(f"No such entity type '{kind}'")
+    names = [each["name"] for each in entries if "name" in each]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise BadConfiguration(f"{kind}: Duplicate value '{twice[0]}' for unique attribute 'name'")
+    for each in entries:
+        unknown = sorted(set(each) - known - _COMMON)
+        if unknown:
+            raise BadConfiguration(f"Unknown attribute '{unknown[0]}' for '{kind}'")
+        if kind in ("autoLink", "linkRoute") and each.get("direction") not in ("in", "out"):
+            raise BadConfiguration(f"{kind}: Invalid value for enum['in', 'out']")
 
 
 def _profile(attributes: Attributes) -> Profile:

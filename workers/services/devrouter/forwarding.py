@@ -4,7 +4,6 @@ The router stores nothing: a message is the sender's until a consumer has settle
 one such message, ``Address`` shares or copies messages out to consumers.
 """
 
-from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -135,10 +134,12 @@ class Sink(Protocol):
 
 
 class Address:
-    """One row of the address table: its links, what waits for credit, its counters.
+    """One row of the address table: its links and its counters.
 
-    Messages are counted when they go on to a consumer. ``holds`` counts autoLinks that keep the
-    row, and its counters, alive without any link.
+    As in Dispatch, a message is given to a consumer at once, whatever credit that has: it waits at
+    the consumer's link, and goes back to its sender when that link ends. It is counted when it is
+    given. ``holds`` counts autoLinks that keep the row, and its counters, alive without any link.
+    Source: Qpid Dispatch, ``forwarder.c``, ``qdr_forward_balanced_CT``.
     """
 
     def __init__(self, key: str, distribution: str) -> None:
@@ -149,7 +150,6 @@ class Address:
         self.holds = 0
         self.ingress = self.egress = 0
         self.ingress_container = self.egress_container = 0
-        self._waiting: deque[Inbound] = deque()
 
     @property
     def has_path(self) -> bool:
@@ -164,12 +164,9 @@ class Address:
         producer.top_up()
 
     def leave(self, producer: "Producer") -> None:
-        """Forget a producer; what of its own waits here was never passed on."""
+        """Forget a producer."""
         if producer in self.producers:
             self.producers.remove(producer)
-        self._waiting = deque(
-            each for each in self._waiting if each.settled or each.producer is not producer
-        )
 
     def add(self, consumer: "Consumer") -> None:
         """Open the way to a new consumer; producers get credit even before it gives any."""
@@ -179,59 +176,39 @@ class Address:
         self.ready(consumer)
 
     def remove(self, consumer: "Consumer") -> None:
-        """Close the way; without any other, what waits goes back to its senders."""
+        """Close the way to a consumer."""
         if consumer in self.consumers:
             self.consumers.remove(consumer)
-        if not self.consumers:
-            while self._waiting:
-                self._waiting.popleft().conclude(RELEASED)
 
     def accept(self, inbound: Inbound) -> None:
         if not self.consumers:
             inbound.conclude(RELEASED)
         elif self.distribution == "multicast":
-            self._copy(inbound)
+            self._count_in(inbound.producer)
+            inbound.expect(len(self.consumers))
+            for consumer in list(self.consumers):
+                self._give(inbound, consumer)
         else:
-            self._waiting.append(inbound)
-            self._share()
+            self._count_in(inbound.producer)
+            self._give(inbound, self._next_consumer())
 
     def ready(self, consumer: "Consumer") -> None:
         """A consumer has credit again."""
-        if self.distribution == "multicast":
-            consumer.send_backlog()
-        else:
-            self._share()
+        consumer.send_backlog()
         consumer.give_back_credit()
-
-    def count_out(self, consumer: "Consumer") -> None:
-        self.egress += 1
-        self.egress_container += consumer.is_container
 
     def _count_in(self, producer: "Producer") -> None:
         self.ingress += 1
         self.ingress_container += producer.is_container
 
-    def _copy(self, inbound: Inbound) -> None:
-        self._count_in(inbound.producer)
-        inbound.expect(len(self.consumers))
-        for consumer in list(self.consumers):
-            consumer.offer(inbound)
+    def _give(self, inbound: Inbound, consumer: "Consumer") -> None:
+        self.egress += 1
+        self.egress_container += consumer.is_container
+        consumer.offer(inbound)
 
-    def _share(self) -> None:
-        while self._waiting:
-            consumer = self._next_consumer()
-            if consumer is None:
-                return
-            inbound = self._waiting.popleft()
-            self._count_in(inbound.producer)
-            consumer.send(inbound)
-
-    def _next_consumer(self) -> "Consumer | None":
-        """Return the consumer with credit that has least to do; take turns among equals."""
-        ready = [each for each in self.consumers if each.credit > 0]
-        if not ready:
-            return None
-        chosen = min(ready, key=lambda each: len(each.unsettled))
+    def _next_consumer(self) -> "Consumer":
+        """Return the consumer that has least to do, with credit or not; take turns among equals."""
+        chosen = min(self.consumers, key=lambda each: each.outstanding)
         self.consumers.remove(chosen)
         self.consumers.append(chosen)
         return chosen

@@ -31,7 +31,6 @@ class Source(Protocol):
 
     def ready(self, consumer: "Consumer") -> None: ...
     def remove(self, consumer: "Consumer") -> None: ...
-    def count_out(self, consumer: "Consumer") -> None: ...
 
 
 class RouterLink:
@@ -154,6 +153,11 @@ class Consumer(RouterLink):
         self._backlog: deque[Inbound] = deque()
         self._tags = itertools.count(1)
 
+    @property
+    def outstanding(self) -> int:
+        """How many messages it was given and has not settled."""
+        return len(self._backlog) + len(self.unsettled)
+
     def flowed(self) -> None:
         self.source.ready(self)
         self.connection.touch()
@@ -185,7 +189,6 @@ class Consumer(RouterLink):
         self.proton.stream(payload)
         self.proton.advance()
         self.counts["deliveries"] += 1
-        self.source.count_out(self)
         self.connection.touch()
         return delivery
 

@@ -83,9 +83,6 @@ class RoutedPair:
     def remove(self, consumer: Consumer) -> None:
         """The other half ends by ``on_gone``."""
 
-    def count_out(self, consumer: Consumer) -> None:
-        """Link-routed traffic is counted by the broker; the address table never sees it."""
-
     def _answered(self) -> None:
         client, twin = self._client.proton, self._broker.proton
         client.source.copy(twin.remote_source)

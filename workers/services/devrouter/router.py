@@ -11,8 +11,9 @@ import time
 from collections import Counter
 
 import structlog
-from proton import Condition, Link, Message, Terminus
+from proton import Condition, Data, Link, Message, Terminus, symbol
 
+from workers.messaging.routers import patches
 from workers.services.devrouter import anonymous, forwarding
 from workers.services.devrouter.configuration import Configuration
 from workers.services.devrouter.configured import AutoLink, Configured, LinkRoute
@@ -25,9 +26,15 @@ logger = structlog.get_logger(__name__)
 
 PRODUCT = "waypost-devrouter"
 MANAGEMENT = "$management"
+_NOT_FOUND = Condition("amqp:not-found", "Node not found")
 _NO_ROUTE = Condition("qd:no-route-to-dest", "No route to the destination node")
 _DENIED = Condition("amqp:unauthorized-access", "disallowed by local policy")
-_NO_TRANSACTIONS = Condition("amqp:not-implemented", "standard spaces have no transactions")
+_NO_TRANSACTIONS = Condition(
+    "amqp:precondition-failed", "The router can't coordinate transactions by itself"
+)
+_NO_BROWSE = Condition(
+    "amqp:not-implemented", "This address can neither be browsed nor read with a filter"
+)
 _OVER_LIMIT = Condition("amqp:resource-limit-exceeded", "disallowed by local policy")
 
 
@@ -36,7 +43,8 @@ class Router:
 
     def __init__(self, configuration: Configuration, agent: forwarding.Sink | None = None) -> None:
         self.id = configuration.router_id
-        self.boot = time.time_ns() // 1_000_000
+        self.mode = configuration.mode
+        self.boot = int(time.time())  # whole seconds, as in Dispatch
         self.started_at = time.monotonic()
         self.max_connections = configuration.max_connections
         self.configured = Configured(configuration.default_distribution)
@@ -102,6 +110,8 @@ class Router:
 
     def _open(self, connection: Connection) -> None:
         connection.proton.properties = {"product": PRODUCT, "version": "1"}
+        offered = [symbol(patches.as_capability(patch)) for patch in patches.Patch]
+        connection.proton.offered_capabilities = offered
         connection.proton.open()
         connection.touch()
 
@@ -130,6 +140,8 @@ class Router:
         route = self.configured.find_route("out" if proton.is_sender else "in", name or "")
         if route is not None:
             self._attach_routed(connection, proton, route)
+        elif proton.is_sender and _browses_or_filters(proton):
+            _refuse(proton, _NO_BROWSE)
         elif proton.is_sender:
             self._attach_consumer(connection, proton, name)
         else:
@@ -151,7 +163,7 @@ class Router:
         return name
 
     def _may_attach(self, connection: Connection, proton: Link, name: str | None) -> bool:
-        if proton.is_sender and proton.remote_source.dynamic:
+        if name is None and proton.is_sender and proton.remote_source.dynamic:
             return True
         if name is None:
             return not proton.is_sender  # an anonymous sender is checked with each message
@@ -168,7 +180,7 @@ class Router:
     def _attach_consumer(self, connection: Connection, proton: Link, name: str | None) -> None:
         key = self._dynamic_key(proton) if proton.remote_source.dynamic else self._key(name, 1)
         if key is None:
-            _refuse(proton, _NO_ROUTE)
+            _refuse(proton, _NOT_FOUND)
             return
         if not proton.remote_source.dynamic:
             proton.source.copy(proton.remote_source)
@@ -179,7 +191,7 @@ class Router:
     def _attach_producer(self, connection: Connection, proton: Link, name: str | None) -> None:
         sink, key = self._sink(connection, name)
         if sink is None:
-            _refuse(proton, _NO_ROUTE)
+            _refuse(proton, _NOT_FOUND)
             return
         proton.target.copy(proton.remote_target)
         proton.source.copy(proton.remote_source)
@@ -295,6 +307,16 @@ class Router:
             if settings.role == "route-container" and settings.name == connector:
                 return connection
         return None
+
+
+def _browses_or_filters(proton: Link) -> bool:
+    source = proton.remote_source
+    return source.distribution_mode == Terminus.DIST_MODE_COPY or _has_entries(source.filter)
+
+
+def _has_entries(data: Data) -> bool:
+    data.rewind()
+    return bool(data.next())
 
 
 def _refuse(proton: Link, condition: Condition) -> None:

@@ -1,8 +1,9 @@
 """The agent behind ``$management``: a request message in, an answer message out.
 
 Quirks kept, because a driver must survive them on the real router: answers are settled; an UPDATE
-of ``router.config.*`` is never answered; a name in the body is ignored; a QUERY drops the columns
-it does not know. Only our own side reaches this address (``handshake.Peer.may``).
+of ``router.config.*`` is never answered; a name in the body is ignored; an unknown column is
+refused; numbers have the AMQP types that Dispatch gives them (``columns``). Only our own side
+reaches this address (``handshake.Peer.may``).
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +15,7 @@ from proton import Message, MessageException
 
 from workers.services.devrouter import forwarding
 from workers.services.devrouter.forwarding import Inbound
-from workers.services.devrouter.management import rows
+from workers.services.devrouter.management import columns, rows
 from workers.services.devrouter.management.entities import Entities, Rejected
 
 if TYPE_CHECKING:
@@ -81,6 +82,9 @@ class Agent:
         found = self._rows(kind)
         wanted = (body or {}).get("attributeNames") if isinstance(body, Mapping) else None
         known = list(found[0]) if found else []
+        unknown = sorted(set(wanted or ()) - columns.known(kind))
+        if unknown:
+            raise Rejected(400, f"Unknown attributes {unknown} for type {PREFIX}{kind}.")
         names = [name for name in wanted if name in known] if wanted and found else known
         begin, count = int(properties.get("offset", 0)), properties.get("count")
         end = begin + int(count) if count is not None else None
@@ -132,7 +136,10 @@ class Agent:
         build = rows.BUILDERS.get(kind)
         if build is None:
             raise Rejected(400, f"Bad Request: no such entity type {kind}")
-        return [{**row, "type": PREFIX + kind} for row in build(self._router, self._entities)]
+        return [
+            columns.typed({**row, "type": PREFIX + kind})
+            for row in build(self._router, self._entities)
+        ]
 
 
 def _kind(name: Any) -> str:

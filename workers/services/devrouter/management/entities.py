@@ -8,11 +8,15 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import structlog
+
 from workers.services.devrouter.configuration import Configuration
 from workers.services.devrouter.configured import AddressRule, AutoLink, LinkRoute
 from workers.services.devrouter.network import Connector, ConnectorSpec, Network
 from workers.services.devrouter.router import Router
 from workers.services.devrouter.tls import Profile
+
+logger = structlog.get_logger(__name__)
 
 Attributes = Mapping[str, Any]
 
@@ -54,9 +58,20 @@ class Entities:
         }
 
     def load(self, configuration: Configuration) -> None:
-        """Make what the file says. Raises ``Rejected`` for what cannot be made."""
+        """Make what the file says.
+
+        As in Dispatch, a core entity that cannot be made is left out with a line in the log.
+
+        Raises:
+            Rejected: a connector cannot be made.
+        """
         for kind, attributes in configuration.live:
-            self.create(_FILE_TYPES[kind], attributes.get("name", ""), attributes)
+            try:
+                self.create(_FILE_TYPES[kind], attributes.get("name", ""), attributes)
+            except Rejected as error:
+                if kind == "connector":
+                    raise
+                logger.error("an entity is left out", type=kind, reason=str(error), **attributes)
 
     def create(self, kind: str, name: str, attributes: Attributes) -> str:
         """Make an entity and return its name. Raises ``Rejected``."""

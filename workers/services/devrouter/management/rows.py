@@ -18,10 +18,10 @@ Row = dict[str, Any]
 def _router(router: Router, _: Entities) -> Iterable[Row]:
     links = [link for each in router.connections.values() for link in each.links.values()]
     yield {
-        "name": f"router/{router.id}",
+        "name": router.id,
         "identity": "1",
         "id": router.id,
-        "mode": "standalone",
+        "mode": router.mode,
         "version": "development",
         "uptimeSeconds": int(time.monotonic() - router.started_at),
         "addrCount": len(router.addresses),
@@ -35,6 +35,9 @@ def _router(router: Router, _: Entities) -> Iterable[Row]:
 
 
 def _node(router: Router, _: Entities) -> Iterable[Row]:
+    """Yield the router itself; as in Dispatch, a standalone router knows no nodes."""
+    if router.mode == "standalone":
+        return
     yield {
         "name": f"router.node/{router.id}",
         "identity": f"router.node/{router.id}",
@@ -42,7 +45,7 @@ def _node(router: Router, _: Entities) -> Iterable[Row]:
         "address": f"amqp:/_topo/0/{router.id}",
         "nextHop": "(self)",
         "instance": router.boot,
-        "cost": 0,
+        "cost": None,
     }
 
 

@@ -1,0 +1,87 @@
+"""What a router starts with, and what it refuses: the same for each engine."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.verification import routing_rig as rigs
+
+pytestmark = [pytest.mark.router, pytest.mark.slow]
+
+Entry = tuple[str, Mapping[str, Any]]
+EVERYBODY: Mapping[str, Any] = {"$default": {"remoteHosts": "*"}}
+STARTED_SECONDS = 3.0  # who refuses a file has ended long before
+
+
+def vhost(groups: Mapping[str, Any] = EVERYBODY, **options: object) -> Entry:
+    return "vhost", {"hostname": "h", "allowUnknownUser": True, "groups": groups, **options}
+
+
+@pytest.fixture(params=rigs.ENGINES)
+def command(request: pytest.FixtureRequest) -> list[str]:
+    if request.param == "devrouter":
+        return [sys.executable, "-m", "workers.services.devrouter"]
+    return [str(rigs.REAL_ROUTER), "--conf"]
+
+
+def run(command: list[str], folder: Path, *entries: Entry) -> int | None:
+    """Return the exit code, None for a router that runs."""
+    file = folder / "router.json"
+    file.write_text(json.dumps([("router", {"id": "r", "mode": "interior"}), *entries]))
+    with subprocess.Popen(
+        [*command, str(file)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            return process.wait(STARTED_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return None
+
+
+REFUSED: Mapping[str, list[Entry]] = {
+    "two groups without users": [vhost({**EVERYBODY, "$connector": {"sources": "*"}})],
+    "a user in two groups": [vhost({"a": {"users": "x, y"}, "b": {"users": "y"}})],
+    "two vhosts of one name": [vhost(), vhost()],
+    "an unknown attribute of a vhost": [vhost(colour=1)],
+    "an unknown attribute of the policy": [("policy", {"enableVhostPolicy": True, "colour": 1})],
+    "an unknown attribute of a listener": [
+        ("listener", {"host": rigs.HOST, "port": 1, "colour": 1})
+    ],
+    "an unknown attribute of an address": [("address", {"prefix": "a", "colour": 1})],
+    "an unknown type": [("colour", {})],
+    "a negative limit": [vhost(maxConnections=-1)],
+    "a limit in words": [vhost(maxConnections="many")],
+    "a negative limit of a group": [vhost({"$default": {"remoteHosts": "*", "maxSessions": -5}})],
+    "a flag that is neither": [
+        vhost({"$default": {"remoteHosts": "*", "allowDynamicSource": "maybe"}})
+    ],
+    "a direction that is neither": [("autoLink", {"address": "a", "direction": "sideways"})],
+    "two addresses of one name": [
+        ("address", {"prefix": "a", "name": "n"}),
+        ("address", {"prefix": "b", "name": "n"}),
+    ],
+}
+TAKEN: Mapping[str, list[Entry]] = {
+    "one group": [vhost()],
+    "an unknown option of a group": [vhost({"$default": {"remoteHosts": "*", "colour": 1}})],
+    "an address with prefix and pattern": [("address", {"prefix": "a", "pattern": "b"})],
+    "two addresses of one prefix": [
+        ("address", {"prefix": "a", "name": "n"}),
+        ("address", {"prefix": "a", "name": "m"}),
+    ],
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_router_does_not_start_with(command: list[str], tmp_path: Path, what: str) -> None:
+    assert run(command, tmp_path, *REFUSED[what]) == 1
+
+
+@pytest.mark.parametrize("what", TAKEN)
+def test_a_router_starts_with(command: list[str], tmp_path: Path, what: str) -> None:
+    assert run(command, tmp_path, *TAKEN[what]) is None

@@ -1,0 +1,72 @@
+"""The columns that each entity type has, and the AMQP types of their numbers, as in Dispatch.
+
+proton sends a Python int as AMQP ``long``; Dispatch answers ``int``, ``uint`` or ``ulong``. A
+client that compares what it reads must see the same here.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from proton import int32, uint, ulong
+
+_INT32 = {"phase", "ingressPhase", "egressPhase", "priority", "instance", "cost",
+          "connectionsApproved", "connectionsDenied", "connectionsCurrent"}  # fmt: skip
+_UINT = {"uptimeSeconds", "lastDlvSeconds", "inProcess", "subscriberCount", "remoteCount",
+         "containerCount", "capacity", "creditAvailable"}  # fmt: skip
+_ULONG = {"addrCount", "linkCount", "nodeCount", "connectionCount", "autoLinkCount",
+          "linkRouteCount", "undeliveredCount", "unsettledCount", "deliveryCount",
+          "presettledCount", "droppedPresettledCount", "acceptedCount", "rejectedCount",
+          "releasedCount", "modifiedCount", "deliveriesIngress", "deliveriesEgress",
+          "deliveriesTransit", "deliveriesToContainer", "deliveriesFromContainer",
+          "deliveriesIngressRouteContainer", "deliveriesEgressRouteContainer"}  # fmt: skip
+_OF_ALL = {"name", "identity", "type"}
+_COLUMNS: Mapping[str, set[str]] = {
+    "router": {"id", "mode", "version", "uptimeSeconds", "addrCount", "linkCount",
+               "connectionCount", "autoLinkCount", "linkRouteCount", "deliveriesIngress",
+               "deliveriesEgress"},
+    "router.node": {"id", "address", "nextHop", "instance", "cost"},
+    "router.config.address": {"prefix", "pattern", "distribution", "waypoint", "ingressPhase",
+                              "egressPhase", "priority", "fallback"},
+    "router.config.autoLink": {"address", "direction", "phase", "containerId", "connection",
+                               "externalAddress", "fallback", "linkRef", "operStatus",
+                               "lastError"},
+    "router.config.linkRoute": {"prefix", "pattern", "direction", "distribution", "containerId",
+                                "connection", "addExternalPrefix", "delExternalPrefix",
+                                "operStatus"},
+    "router.address": {"key", "distribution", "inProcess", "subscriberCount", "remoteCount",
+                       "containerCount", "deliveriesIngress", "deliveriesEgress",
+                       "deliveriesTransit", "deliveriesToContainer", "deliveriesFromContainer",
+                       "deliveriesIngressRouteContainer", "deliveriesEgressRouteContainer"},
+    "router.link": {"linkName", "linkType", "linkDir", "owningAddr", "connectionId", "capacity",
+                    "creditAvailable", "unsettledCount", "undeliveredCount", "deliveryCount",
+                    "presettledCount", "droppedPresettledCount", "acceptedCount",
+                    "rejectedCount", "releasedCount", "modifiedCount", "operStatus",
+                    "adminStatus"},
+    "connection": {"container", "host", "role", "dir", "user", "sasl", "isAuthenticated",
+                   "isEncrypted", "ssl", "opened", "operStatus", "adminStatus", "uptimeSeconds",
+                   "lastDlvSeconds", "protocol", "tenant", "properties"},
+    "connector": {"host", "port", "role", "sslProfile", "saslMechanisms", "verifyHostname",
+                  "connectionStatus", "connectionMsg"},
+    "vhostStats": {"id", "hostname", "connectionsApproved", "connectionsDenied",
+                   "connectionsCurrent", "perUserState"},
+}  # fmt: skip
+
+
+def known(kind: str) -> set[str]:
+    """Return the columns of an entity type; empty for an unknown one."""
+    return _COLUMNS[kind] | _OF_ALL if kind in _COLUMNS else set()
+
+
+def typed(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row with its numbers in the AMQP types of Dispatch."""
+    return {name: _typed(name, value) for name, value in row.items()}
+
+
+def _typed(name: str, value: Any) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    if name in _INT32:
+        return int32(value)
+    if name in _UINT:
+        return uint(value)
+    return ulong(value) if name in _ULONG else value
