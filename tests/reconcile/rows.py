@@ -24,9 +24,11 @@ def make_tenant(plan: str = "business") -> Tenant:
     return signed_up.tenant
 
 
-def make_space(tenant: Tenant, name: str = "orders", kind: str = "brokered") -> AddressSpace:
+def make_space(
+    tenant: Tenant, name: str = "orders", kind: str = "brokered", size: str = "small"
+) -> AddressSpace:
     space, _operation = address_spaces.create(
-        tenant=tenant, name=name, type=kind, space_plan=f"{kind}-small", by=SYSTEM
+        tenant=tenant, name=name, type=kind, space_plan=f"{kind}-{size}", by=SYSTEM
     )
     return space
 

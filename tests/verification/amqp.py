@@ -13,23 +13,47 @@ from workers.messaging import tls
 
 @contextmanager
 def connected(
-    space: AddressSpace, folder: Path, user: str, password: str, timeout: float = 10
+    space: AddressSpace,
+    folder: Path,
+    user: str,
+    password: str,
+    timeout: float = 10,
+    endpoint_name: str = "amqps",
 ) -> Iterator[BlockingConnection]:
     """Yield a connection to the space's endpoint, verified against its certificate."""
-    endpoint = space.endpoints.get()
-    authority = folder / f"{space.id}.pem"
-    authority.write_text(endpoint.certificate_pem)
+    endpoint = space.endpoints.get(name=endpoint_name)
+    at = (endpoint.host, endpoint.port)
+    with connected_to(
+        at, endpoint.certificate_pem, folder, user, password, timeout=timeout
+    ) as connection:
+        yield connection
+
+
+@contextmanager
+def connected_to(
+    at: tuple[str, int],
+    certificate_pem: str,
+    folder: Path,
+    user: str,
+    password: str,
+    *,
+    timeout: float,
+) -> Iterator[BlockingConnection]:
+    """Yield a connection to a host and port."""
+    authority = folder / f"{at[1]}.pem"
+    authority.write_text(certificate_pem)
     domain = SSLDomain(SSLDomain.MODE_CLIENT)
     domain.set_trusted_ca_db(str(authority))
     domain.set_peer_authentication(SSLDomain.VERIFY_PEER_NAME)
     connection = BlockingConnection(
-        f"amqps://{endpoint.host}:{endpoint.port}",
+        f"amqps://{at[0]}:{at[1]}",
         timeout=timeout,
         container=tls.Container(),
         user=user,
         password=password,
         ssl_domain=domain,
         allowed_mechs="PLAIN",
+        reconnect=False,
     )
     try:
         yield connection

@@ -272,6 +272,28 @@ def outcome(sender: BlockingSender, delivery: Delivery, timeout: float = 10) -> 
     return state
 
 
+def deliver(sender: BlockingSender, receiver: BlockingReceiver, body: object) -> None:
+    """Send until the receiver has the message, as a client must that looks at its outcomes.
+
+    A router learns after a moment that the last consumer at another router has left; what it
+    sends there meanwhile comes back as released.
+    """
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        sender.connection.wait(lambda: sender.link.credit > 0, timeout=10)
+        delivery = post(sender, body, durable=True)
+        for _ in range(100):
+            settle_down(receiver.connection, sender.connection, seconds=0.05)
+            if receiver.fetcher.incoming:
+                assert take(receiver, 1) == [body]
+                assert outcome(sender, delivery) == Delivery.ACCEPTED
+                return
+            if delivery.settled:
+                assert delivery.remote_state == Delivery.RELEASED
+                break
+    pytest.fail(f"{body!r} did not arrive")
+
+
 def take(receiver: BlockingReceiver, count: int, timeout: float = 10) -> list[object]:
     """Receive and accept ``count`` messages; the acceptance is on its way afterwards."""
     found = []

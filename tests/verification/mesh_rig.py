@@ -1,0 +1,69 @@
+"""Several real routers of one space, joined over mutual TLS, behind one auth service."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from tests.verification import routing_rig as rigs
+from tests.verification.routing_rig import Rig
+from tests.waiting import eventually
+from workers.messaging.routers import driver
+from workers.messaging.routers.desired import BrokerAt, MateAt, RoutedAddress, router_name
+
+
+@contextmanager
+def mesh(folder: Path, count: int, engine: str = "qdrouterd") -> Iterator[list[Rig]]:
+    """Yield ``count`` rigs that share authorities and users; none is started yet."""
+    with rigs.rig(_folder(folder, 0), engine) as first, ExitStack() as stack:
+        first.place = replace(first.place, mesh_port=rigs.free_port())
+        members = [first, *(_member(first, _folder(folder, n), n) for n in range(1, count))]
+        for member in members[1:]:
+            stack.callback(member.kill)
+            stack.callback(member.close_clients)
+        yield members
+
+
+def start(
+    members: Sequence[Rig],
+    addresses: Sequence[RoutedAddress],
+    brokers: Sequence[BrokerAt] = (),
+    *,
+    all_lead: bool = True,
+) -> None:
+    """Start every router; return once each shows the others and holds what it should."""
+    for number, member in enumerate(members):
+        member.desired = replace(
+            member.desired,
+            leads=all_lead or number == 0,
+            mates=[
+                MateAt(each.desired.name, rigs.HOST, each.place.mesh_port or 0)
+                for each in members[:number]
+            ],
+        )
+        member.start(addresses, brokers)
+    eventually(lambda: is_joined(members), "the routers are joined", seconds=30)
+
+
+def is_joined(members: Sequence[Rig]) -> bool:
+    """Return whether every router dials its peers with success and has nothing pending."""
+    found = [driver.converge(each.target, each.desired) for each in members]
+    return not any(each.unjoined or each.pending for each in found)
+
+
+def _folder(folder: Path, number: int) -> Path:
+    made = folder / router_name(number)
+    made.mkdir()
+    return made
+
+
+def _member(first: Rig, folder: Path, number: int) -> Rig:
+    place = replace(
+        first.place,
+        config_dir=str(folder),
+        public_port=rigs.free_port(),
+        internal_port=rigs.free_port(),
+        mesh_port=rigs.free_port(),
+    )
+    desired = replace(first.desired, name=router_name(number))
+    return replace(first, folder=folder, place=place, desired=desired, process=None, connections=[])

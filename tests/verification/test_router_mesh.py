@@ -1,0 +1,167 @@
+"""Several routers of one space, each a real one: what goes between them, and what survives one."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from proton import Delivery, Message
+from proton.reactor import DurableSubscription
+from proton.utils import BlockingConnection, BlockingReceiver
+
+from tests.verification import broker_rig, mesh_rig
+from tests.verification import routing_rig as rigs
+from tests.verification.broker_rig import RiggedBroker
+from tests.verification.routing_rig import Rig, known
+from tests.waiting import eventually
+from workers.messaging import certificates
+from workers.messaging.brokers.desired import DesiredAddress, Holds
+from workers.messaging.routers import driver
+from workers.messaging.routers.desired import OnBroker, RoutedAddress, Shape
+from workers.messaging.routers.patches import Patch
+
+pytestmark = [pytest.mark.router, pytest.mark.broker, pytest.mark.slow]
+
+ON_BROKER = [OnBroker("broker-0")]
+ADDRESSES = [
+    RoutedAddress("calls", Shape.ANYCAST),
+    RoutedAddress("weather", Shape.MULTICAST),
+    RoutedAddress("orders", Shape.QUEUE, ON_BROKER),
+    RoutedAddress("news", Shape.TOPIC, ON_BROKER),
+    RoutedAddress("news::desk", Shape.SUBSCRIPTION, ON_BROKER),
+]
+HELD = [
+    DesiredAddress("orders", Holds.QUEUE),
+    DesiredAddress("news", Holds.TOPIC, subscriptions=["desk"]),
+]
+
+
+@pytest.fixture(scope="module")
+def running(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[list[Rig], list[RiggedBroker]]]:
+    with mesh_rig.mesh(tmp_path_factory.mktemp("mesh"), 3) as members:
+        members[0].auth.set_users(
+            known("anna", "secret", {"#": ("send", "recv")}),
+            addresses=[each.address for each in ADDRESSES],
+        )
+        with broker_rig.brokers(members[0], 1, HELD) as brokers:
+            yield members, brokers
+
+
+@pytest.fixture
+def routers(running: tuple[list[Rig], list[RiggedBroker]]) -> Iterator[list[Rig]]:
+    members, brokers = running
+    mesh_rig.start(members, ADDRESSES, [each.at for each in brokers])
+    yield members
+    for member in members:
+        member.close_clients()
+        member.kill()
+
+
+def anna(router: Rig) -> BlockingConnection:
+    return router.connect("anna", "secret", timeout=20)
+
+
+def exchange(sending: Rig, receiving: Rig, address: str, count: int = 20) -> None:
+    receiver = anna(receiving).create_receiver(address, credit=count)
+    sender = anna(sending).create_sender(address)
+    rigs.deliver(sender, receiver, "first")
+    posted = [rigs.post(sender, number, durable=True) for number in range(count)]
+    assert sorted(rigs.take(receiver, count)) == list(range(count))
+    assert {rigs.outcome(sender, each) for each in posted} == {Delivery.ACCEPTED}
+    receiver.connection.close()  # else it would take its share of the next exchange
+    sender.connection.close()
+
+
+@pytest.mark.parametrize("address", ["calls", "weather", "orders", "news"])
+def test_clients_of_different_routers_reach_each_other(routers: list[Rig], address: str) -> None:
+    exchange(routers[1], routers[2], address)
+    exchange(routers[0], routers[1], address)
+
+
+def test_a_question_is_answered_by_a_client_of_another_router(routers: list[Rig]) -> None:
+    asking, service = anna(routers[1]), anna(routers[2])
+    served = service.create_receiver("calls", credit=1)
+    answers = asking.create_receiver(None, dynamic=True, credit=1)
+    question = asking.create_sender("calls")
+    asking.wait(lambda: question.link.credit > 0, timeout=10)
+
+    question.link.send(Message(body="?", reply_to=answers.link.remote_source.address))
+    rigs.flush(asking)
+    reply_to = served.receive(timeout=10).reply_to
+    service.create_sender(reply_to).send(Message(body="!"))
+
+    assert answers.receive(timeout=10).body == "!"
+
+
+@pytest.mark.parametrize("address", ["calls", "orders", "news"])
+def test_the_others_go_on_when_a_router_is_killed(routers: list[Rig], address: str) -> None:
+    routers[0].kill()
+    killed = time.monotonic()
+
+    exchange(routers[1], routers[2], address)
+
+    print(f"{address}: {time.monotonic() - killed:.2f} s after the kill")  # noqa: T201
+
+
+def test_a_killed_router_is_joined_again(routers: list[Rig]) -> None:
+    routers[0].kill()
+
+    routers[0].relaunch()
+
+    eventually(lambda: mesh_rig.is_joined(routers), "joined again", seconds=30)
+    exchange(routers[0], routers[2], "calls")
+
+
+def test_a_durable_subscription_is_found_again_through_another_router(routers: list[Rig]) -> None:
+    routers[0].require(Patch.CONTAINER_ID)
+    first = subscribe(routers[0])
+    first.link.detach()
+    rigs.settle_down(first.connection)
+    first.connection.close()
+
+    anna(routers[1]).create_sender("news").send(Message(body="missed", durable=True))
+    second = subscribe(routers[2])
+
+    assert rigs.take(second, 1) == ["missed"]
+    second.close()
+
+
+def subscribe(router: Rig) -> BlockingReceiver:
+    """Attach as a durable subscriber that is known by its container and its link's name."""
+    connection = BlockingConnection(
+        f"amqps://{rigs.HOST}:{router.place.public_port}",
+        timeout=20,
+        ssl_domain=router.domain(),
+        user="anna",
+        password="secret",
+        allowed_mechs="PLAIN",
+        container_id="laptop",
+        reconnect=False,
+    )
+    router.connections.append(connection)
+    return connection.create_receiver(
+        "news", credit=10, name="evening", options=DurableSubscription()
+    )
+
+
+def test_a_router_of_another_space_is_not_joined(routers: list[Rig]) -> None:
+    """The mesh listener takes certificates of the space's own authority only."""
+    now = rigs.now()
+    foreign = certificates.create_authority("another space", now)
+    stranger = routers[2]
+    stranger.desired = replace(
+        stranger.desired, client=certificates.issue_client(foreign, "waypost-router", now)
+    )
+
+    stranger.restart()
+
+    eventually(
+        lambda: (
+            set(driver.converge(stranger.target, stranger.desired).unjoined)
+            == {"router-0", "router-1"}
+        ),
+        "both refuse it",
+        seconds=20,
+    )
