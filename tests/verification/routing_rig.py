@@ -315,7 +315,12 @@ def fail(receiver: BlockingReceiver, *, undeliverable: bool = False) -> None:
 
 def flush(connection: BlockingConnection) -> None:
     """Let what was said on ``connection`` go out: this client only works while it waits."""
-    connection.wait(lambda: connection.conn.transport.pending() == 0, timeout=5)
+
+    def has_nothing_to_say() -> bool:
+        transport = connection.conn.transport  # None once the peer has gone
+        return transport is None or transport.pending() == 0
+
+    connection.wait(has_nothing_to_say, timeout=5)
 
 
 def settle_down(*connections: BlockingConnection, seconds: float = 0.2) -> None:

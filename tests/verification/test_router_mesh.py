@@ -64,7 +64,7 @@ def anna(router: Rig) -> BlockingConnection:
 
 
 def exchange(sending: Rig, receiving: Rig, address: str, count: int = 20) -> None:
-    receiver = anna(receiving).create_receiver(address, credit=count)
+    receiver = anna(receiving).create_receiver(address, credit=count + 1)
     sender = anna(sending).create_sender(address)
     rigs.deliver(sender, receiver, "first")
     posted = [rigs.post(sender, number, durable=True) for number in range(count)]
