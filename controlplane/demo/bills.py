@@ -7,7 +7,7 @@ from controlplane.core.errors import Conflict
 from controlplane.demo import prices
 from controlplane.demo.comparisons import Comparisons
 from controlplane.demo.customers import Customer, Operator, Space
-from controlplane.demo.exchanges import SpaceCount
+from controlplane.demo.exchanges import SpaceCount, metered_name
 from controlplane.rest_client import Json
 
 Metered = Mapping[tuple[str, str, str], int]  # (space id, address, meter) -> quantity
@@ -56,8 +56,9 @@ def compare_space(
     comparisons: Comparisons, space: Space, count: SpaceCount, found: Metered, sampling: Sampling
 ) -> None:
     """Compare one space: messages per address, connections opened, their peak and their hours."""
+    types = {metered_name(address): type_ for address, type_ in space.addresses.items()}
     for address, tally in sorted(count.by_address.items()):
-        label = f"{space.name}/{address} ({space.addresses.get(address, '?')})"
+        label = f"{space.name}/{address} ({types.get(address, '?')})"
         for meter, counted in (("in", tally.accepted), ("out", tally.received)):
             quantity = found.get((space.id, address, f"messages_{meter}"), 0)
             comparisons.add(f"{label} messages {meter}", counted, quantity)

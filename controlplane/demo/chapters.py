@@ -15,7 +15,8 @@ from plans import money
 from workers.messaging import traffic
 
 MESSAGES = 200
-# (tenant, plan, spaces: name -> (type, addresses: address -> type))
+# (tenant, plan, spaces: name -> (type, addresses: address -> type)); a subscription is
+# ``<topic>::<name>``, as clients name it, and comes after its topic.
 Wishes = Mapping[str, tuple[str, Mapping[str, str]]]
 Asked = tuple[str, Customer, Json]  # what to say once the operation has ended
 CUSTOMERS: tuple[tuple[str, str, Wishes], ...] = (
@@ -23,10 +24,19 @@ CUSTOMERS: tuple[tuple[str, str, Wishes], ...] = (
         "Nordwind Freight",
         prices.PLAN,
         {
-            "orders": ("brokered", {"invoices": "queue", "prices": "topic"}),
+            "orders": (
+                "brokered",
+                {"invoices": "queue", "prices": "topic", "prices::archive": "subscription"},
+            ),
             "fleet": (
                 "standard",
-                {"jobs": "queue", "events": "topic", "quotes": "anycast", "alerts": "multicast"},
+                {
+                    "jobs": "queue",
+                    "events": "topic",
+                    "events::log": "subscription",
+                    "quotes": "anycast",
+                    "alerts": "multicast",
+                },
             ),
         },
     ),
@@ -91,7 +101,8 @@ def _fill(customer: Customer, space: Space, addresses: Mapping[str, str]) -> lis
     asked = []
     for address, type_ in addresses.items():
         plan = f"{space.type}-small-{type_}"
-        operation = customer.request_address(space.name, address, type_, plan)
+        topic, _, name = address.rpartition("::")
+        operation = customer.request_address(space.name, name, type_, plan, topic)
         space.addresses[address] = type_
         asked.append((f"{space.name}: {type_} {address} carries messages", customer, operation))
     operation = customer.request_user(space.name, CLIENT, EVERYTHING)

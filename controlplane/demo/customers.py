@@ -80,9 +80,13 @@ class Customer:
         self.spaces[space].addresses[address] = type
         return ended
 
-    def request_address(self, space: str, address: str, type: str, plan: str) -> Json:
-        """Ask for an address; the operation."""
+    def request_address(
+        self, space: str, address: str, type: str, plan: str, topic: str = ""
+    ) -> Json:
+        """Ask for an address, a subscription with its ``topic``; the operation."""
         body = {"address": address, "type": type, "plan": plan}
+        if topic:
+            body["topic"] = topic
         return self.api.post(self.path(f"/address-spaces/{space}/addresses"), body)
 
     def create_user(self, space: str, name: str, permissions: list[Json]) -> None:

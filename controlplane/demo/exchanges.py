@@ -10,6 +10,7 @@ UNAUTHORIZED = "amqp:unauthorized-access"  # AMQP 1.0, part 2.8.15
 LET_IN = "let in"  # what an attempt says of a client that was not refused
 # Each receiver of these gets every message; the others share them.
 COPYING = frozenset({"topic", "multicast"})
+SUBSCRIPTION = "subscription"
 
 
 @dataclass
@@ -45,8 +46,18 @@ class SpaceCount:
 
 
 def plan_for(address: str, type: str, messages: int) -> Plan:
-    """Return what clients do on an address: two senders, two receivers."""
+    """Return what clients do on an address: two senders, two receivers.
+
+    A subscription, ``<topic>::<name>``, gets what is sent to its topic and is only read.
+    """
+    if type == SUBSCRIPTION:
+        return Plan(address, 0, receivers=2, arriving=messages)
     return Plan(address, messages, senders=2, receivers=2, copies=type in COPYING)
+
+
+def metered_name(address: str) -> str:
+    """Return the name that usage has for an address: a subscription's own, without its topic."""
+    return address.rpartition("::")[2]
 
 
 class Exchange:
@@ -71,7 +82,7 @@ class Exchange:
         """Close every connection in order and return what was counted. Idempotent."""
         for party in self._parties:
             tally = party.close()
-            self.count.by_address[party.plan.address] = tally
+            self.count.by_address[metered_name(party.plan.address)] = tally
         return self.count
 
     def _connected(self) -> int:

@@ -11,6 +11,7 @@ from controlplane.core.audit import SYSTEM
 from plans.models import SpacePlan
 from plans.periods import Period
 from tenants.actions import address_spaces, addresses
+from tenants.actions.addresses import AddressSettings
 from tenants.models import Address, AddressSpace
 from tests.reconcile import patience, rows
 from tests.verification import amqp
@@ -86,6 +87,35 @@ def test_everything_that_went_through_a_space_is_metered_to_its_end(
     assert (last["orders"]["messages_in"], last["orders"]["messages_out"]) == (7, 4)
     assert (last["news"]["messages_in"], last["news"]["messages_out"]) == (2, 2)
     assert max(row["connections_opened"] for row in payloads) == 1
+
+
+def test_what_a_subscription_gives_out_is_not_its_topics_too(
+    doors: Doors, product: Readers, tmp_path: Path
+) -> None:
+    space = rows.make_space(rows.make_tenant())
+    rows.make_address(space, "news", "topic")
+    desk = AddressSettings(topic="news")
+    rows.make_address(space, "desk", "subscription", desk)
+    rows.make_user(space, "alice", ("#", "send recv"))
+    settle(space, doors)
+
+    with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
+        plain = connection.create_receiver("news", credit=5)
+        amqp.send(connection, "news", *("m" for _ in range(5)))
+        for _ in range(4):
+            plain.receive(timeout=5)
+            plain.accept()
+        amqp.receive(connection, "news::desk", 2)
+        [readable] = [product.find(space)]
+        [seen] = [each.read() for each in readable.instances]
+
+    counted = {each.address: each for each in seen.addresses}
+    assert (counted["news"].messages_in, counted["news"].messages_out) == (5, 4)
+    assert (counted["desk"].messages_in, counted["desk"].messages_out) == (0, 2)
+    assert counted["desk"].stored_bytes > 0
+    assert counted["news"].stored_bytes < counted["desk"].stored_bytes  # one message, not four
+    address_spaces.delete(space=space, by=SYSTEM)
+    settle(space, doors)
 
 
 def test_nothing_is_missed_over_an_address_made_anew_and_a_planned_restart(

@@ -175,8 +175,15 @@ class Client(handlers.MessagingHandler):
         event.container.stop()
 
     def on_connection_closed(self, event: Any) -> None:
-        """End the connection's time."""
+        """End the connection's time, and the socket: both sides have said that they are done.
+
+        A router leaves ending the socket to the client, and counts the connection until then.
+        """
         self._mark_closed()
+        event.transport.close_tail()
+
+    def on_transport_closed(self, event: Any) -> None:
+        """Stop: the socket is closed."""
         event.container.stop()
 
     def _pump(self) -> None:

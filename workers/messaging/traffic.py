@@ -30,7 +30,7 @@ class Plan:
     """What a party does: ``messages`` over ``senders`` connections, read by ``receivers``.
 
     ``copies``: each receiver gets every message (topic, multicast); else they share them.
-    ``read``: how many messages all receivers together take; None is all that are sent.
+    ``arriving``: how many come besides what is sent here, as a subscription gets its topic's.
     """
 
     address: str
@@ -38,15 +38,13 @@ class Plan:
     senders: int = 1
     receivers: int = 1
     copies: bool = False
-    read: int | None = None
+    arriving: int = 0
     body_bytes: int = 100
 
     @property
     def expected(self) -> int:
         """How many messages the receivers will have taken in the end."""
-        if self.read is not None:
-            return self.read
-        return self.messages * (self.receivers if self.copies else 1)
+        return self.arriving + self.messages * (self.receivers if self.copies else 1)
 
 
 class Party:
@@ -54,12 +52,11 @@ class Party:
 
     def __init__(self, login: Login, plan: Plan) -> None:
         self.plan = plan
-        credits_ = (
-            [plan.messages] * plan.receivers
-            if plan.copies
-            else _split(plan.expected, plan.receivers)
-        )
-        self._receivers = [Client(login, plan.address, credit=share) for share in credits_]
+        # Credit for everything, also where receivers share: a router gives each its share whatever
+        # credit it has, and what is beyond the credit would wait there.
+        self._receivers = [
+            Client(login, plan.address, credit=plan.expected) for _ in range(plan.receivers)
+        ]
         self._senders = [
             Client(login, plan.address, sends=share, body_bytes=plan.body_bytes)
             for share in _split(plan.messages, plan.senders)

@@ -3,7 +3,8 @@
 What bills what is the table in section 2 of the lakehouse design:
 
 * queue: messages added to, and acknowledged of, its queue;
-* topic: the address's routed and unrouted messages; acknowledged of its subscription queues;
+* topic: the address's routed and unrouted messages; acknowledged of its subscribers' queues, but
+  for those that are addresses of type subscription;
 * subscription: nothing in (counted on its topic), acknowledged of its queue out;
 * deadletter: nothing in (moves are not billed), acknowledged out.
 
@@ -65,11 +66,9 @@ def take(
         base = restored.find_or_record(client, queues, topics)
         stored = _stored_bytes(client, queues)
         opened, seen = _count_connections(client)
-    counters = [
-        found
-        for each in addresses
-        if (found := _count(each, queues, topics, base, stored)) is not None
-    ]
+    subscriptions = {each.address for each in addresses if each.type == "subscription"}
+    shown = _Shown(queues, topics, base, stored, but=subscriptions)
+    counters = [found for each in addresses if (found := shown.count(each)) is not None]
     return InstanceSnapshot(
         boot_id=life,
         addresses=counters,
@@ -104,45 +103,59 @@ def _count_connections(
     return max(0, opened - undecided - refused), seen
 
 
-def _count(
-    address: MeteredAddress,
-    queues: Sequence[Row],
-    topics: Mapping[str, Row],
-    base: Mapping[str, int],
-    stored: Mapping[str, int],
-) -> AddressCounters | None:
-    if address.type == "topic":
-        return _count_topic(address.address, queues, topics, stored)
-    queue = next((row for row in queues if row["name"] == address.address), None)
-    if queue is None:
-        return None
-    is_billed_in = address.type == "queue"
-    added = int(queue["messagesAdded"]) - base.get(address.address, 0)
-    return AddressCounters(
-        address.address,
-        messages_in=max(0, added) if is_billed_in else 0,
-        messages_out=int(queue["messagesAcked"]),
-        stored_bytes=stored.get(address.address, 0),
-        life=str(queue["id"]),
-    )
+class _Shown:
+    """What a broker shows of its queues and addresses, and what that is of a metered address.
 
+    ``but``: the queues that are addresses of their own, so that no topic counts them again.
+    """
 
-def _count_topic(
-    address: str, queues: Sequence[Row], topics: Mapping[str, Row], stored: Mapping[str, int]
-) -> AddressCounters | None:
-    topic = topics.get(address)
-    if topic is None:
-        return None
-    subscriptions = [row for row in queues if row["address"] == address]
-    out = {f"{row['name']}#{row['id']}": int(row["messagesAcked"]) for row in subscriptions}
-    return AddressCounters(
-        address,
-        messages_in=int(topic["routedMessageCount"]) + int(topic["unroutedMessageCount"]),
-        messages_out=sum(out.values()),
-        queues_out=out,
-        stored_bytes=sum(stored.get(row["name"], 0) for row in subscriptions),
-        life=str(topic["id"]),
-    )
+    def __init__(
+        self,
+        queues: Sequence[Row],
+        topics: Mapping[str, Row],
+        base: Mapping[str, int],
+        stored: Mapping[str, int],
+        *,
+        but: Collection[str],
+    ) -> None:
+        self._topics, self._base, self._stored = topics, base, stored
+        self._queues = {str(row["name"]): row for row in queues}
+        self._subscribers: dict[str, list[Row]] = {}
+        for row in queues:
+            if row["name"] not in but:
+                self._subscribers.setdefault(str(row["address"]), []).append(row)
+
+    def count(self, metered: MeteredAddress) -> AddressCounters | None:
+        """Return the counters of an address, None where it is not on this broker."""
+        if metered.type == "topic":
+            return self._count_topic(metered.address)
+        queue = self._queues.get(metered.address)
+        if queue is None:
+            return None
+        is_billed_in = metered.type == "queue"
+        added = int(queue["messagesAdded"]) - self._base.get(metered.address, 0)
+        return AddressCounters(
+            metered.address,
+            messages_in=max(0, added) if is_billed_in else 0,
+            messages_out=int(queue["messagesAcked"]),
+            stored_bytes=self._stored.get(metered.address, 0),
+            life=str(queue["id"]),
+        )
+
+    def _count_topic(self, address: str) -> AddressCounters | None:
+        topic = self._topics.get(address)
+        if topic is None:
+            return None
+        subscribers = self._subscribers.get(address, [])
+        out = {f"{row['name']}#{row['id']}": int(row["messagesAcked"]) for row in subscribers}
+        return AddressCounters(
+            address,
+            messages_in=int(topic["routedMessageCount"]) + int(topic["unroutedMessageCount"]),
+            messages_out=sum(out.values()),
+            queues_out=out,
+            stored_bytes=sum(self._stored.get(str(row["name"]), 0) for row in subscribers),
+            life=str(topic["id"]),
+        )
 
 
 def _stored_bytes(client: ManagementClient, queues: Sequence[Row]) -> dict[str, int]:
