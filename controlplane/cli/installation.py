@@ -105,6 +105,7 @@ def status(state: State = None, form: Output = Format.TABLE) -> None:
                 "url": found.url,
                 "is_up": found.is_up,
                 "changed_by": found.changed_by or None,
+                "router": found.router,
                 "servers": rows,
             }
         )
@@ -113,6 +114,7 @@ def status(state: State = None, form: Output = Format.TABLE) -> None:
         output.show_text(f"{found.url} is {'up' if found.is_up else 'down'} ({found.root})")
         if found.changed_by:
             output.show_text(f"{found.changed_by} is at work on it")
+        output.show_text(f"standard spaces run on {found.router}")
         output.show_text("embedded: for trying, testing and showing; never for production")
     if not found.is_up:
         raise typer.Exit(7)

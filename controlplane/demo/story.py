@@ -91,6 +91,7 @@ def _start(cast: Cast, oidc: bool) -> None:
     if oidc:
         cast.person = identity_provider.start(cast.installation, say=cast.narrator.tell)
     cast.narrator.tell(f"Up after {time.monotonic() - began:.1f} s at {cast.installation.url}")
+    cast.narrator.tell(f"Standard spaces run on {stack.router_in_words(cast.installation)}")
 
 
 def _tell(cast: Cast) -> None:

@@ -16,7 +16,7 @@ import psutil
 
 from controlplane.core.errors import Conflict, Unavailable
 from controlplane.embedded import installation as installations
-from controlplane.embedded import lock, ports, servers, supervision
+from controlplane.embedded import lock, ports, routers, servers, supervision
 from controlplane.embedded.installation import Installation
 
 Say = Callable[[str], None]
@@ -47,6 +47,7 @@ class StackStatus:
     is_up: bool
     changed_by: str
     servers: Sequence[ServerStatus]
+    router: str  # what standard spaces run on, in words
 
 
 def up(
@@ -146,7 +147,18 @@ def status(root: Path) -> StackStatus:
         is_up=servers.is_web_ready(installation),
         changed_by=lock.find_command(root),
         servers=_list_servers(installation),
+        router=router_in_words(installation),
     )
+
+
+def router_in_words(installation: Installation) -> str:
+    """Return what the routers of standard spaces are: version and patches, or that they are ours.
+
+    Raises:
+        Unavailable: ``artifact.missing``, ``java.*`` or ``router.missing``.
+    """
+    found = installations.find_tools(installation.settings).router
+    return routers.describe(found) if found else "the development router (development only)"
 
 
 def take_last_samples(installation: Installation, say: Say) -> None:

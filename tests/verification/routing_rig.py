@@ -26,6 +26,7 @@ from proton.utils import BlockingConnection, BlockingReceiver, BlockingSender
 
 from controlplane.embedded import artifacts, ports, routers
 from tests.waiting import eventually
+from workers.infra import engines
 from workers.messaging import certificates, identities, tls
 from workers.messaging.certificates import KeyPair
 from workers.messaging.observed import ManagementTarget
@@ -152,14 +153,16 @@ class Rig:
     def relaunch(self) -> None:
         """Start, or start again, from the files as they are."""
         self.kill()
-        command = (
-            [sys.executable, "-m", "workers.services.devrouter"]
-            if self.engine == "devrouter"
-            else [str(REAL_ROUTER), "--conf"]
-        )
+        launch = engines.router_command(str(REAL_ROUTER), str(self.folder))
+        if self.engine == "devrouter":
+            file = str(self.folder / config.CONFIG_FILE)
+            launch = engines.Launch([sys.executable, "-m", "workers.services.devrouter", file])
         with (self.folder / "router.log").open("ab") as log:
             self.process = subprocess.Popen(
-                [*command, str(self.folder / config.CONFIG_FILE)], stdout=log, stderr=log
+                launch.command,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, **launch.environment},
             )
         eventually(lambda: self._is_up() or self._is_dead(), "the router listens", seconds=15)
         assert not self._is_dead(), (self.folder / "router.log").read_text()

@@ -185,7 +185,7 @@ def _container(cluster: Cluster, spec: InstanceSpec) -> Manifest:
 
 def _command(cluster: Cluster, spec: InstanceSpec) -> engines.Launch:
     if spec.kind is Kind.ROUTER:
-        return engines.Launch([cluster.router_command, "--conf", f"{CONFIG_DIR}/router.json"], {})
+        return engines.router_command(cluster.router_command, CONFIG_DIR)
     places = engines.BrokerPlaces(cluster.artemis_home, CONFIG_DIR, DATA_DIR, SCRATCH_DIR)
     class_path = ["-cp", f"{cluster.artemis_home}/lib/*"]
     return engines.as_new_life(

@@ -105,4 +105,4 @@ def _router_binary(engine: str, files: InstanceFiles) -> Launch:
     binary = settings.ROUTER_BINARY or shutil.which(engine)
     if not binary or not os.access(binary, os.X_OK):
         raise InfraError(f"{engine} is not on PATH", reason="RouterMissing", retry=False)
-    return Launch([str(binary), "--conf", str(files.config / "router.json")], {})
+    return engines.router_command(str(binary), str(files.config))

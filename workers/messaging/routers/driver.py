@@ -37,7 +37,7 @@ from workers.messaging.routers.patches import Patch
 _COLUMNS: Mapping[str, Sequence[str]] = {
     entities.CONNECTOR: (
         "name", "host", "port", "role", "sslProfile", "saslMechanisms", "verifyHostname",
-        "connectionStatus", "connectionMsg",
+        "idleTimeoutSeconds", "connectionStatus", "connectionMsg",
     ),
     entities.ADDRESS: ("name", "prefix", "pattern", "distribution", "waypoint"),
     entities.LINK_ROUTE: ("name", "prefix", "pattern", "direction", "connection", "operStatus"),

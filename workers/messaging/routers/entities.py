@@ -27,6 +27,9 @@ LINK_ROUTE = "router.config.linkRoute"
 # What refers comes after what it refers to; deletion goes backwards.
 ORDER = (CONNECTOR, ADDRESS, LINK_ROUTE, AUTO_LINK)
 BROKER_PROFILE = "wp-brokers"
+# A router that is busy with many logins reads late what a broker says: its connection to the broker
+# must outlast that.
+IDLE_SECONDS = 30
 # No connection has this name: an autoLink to it never attaches, and holds its address's row (with
 # the counters that are billed) from the router's start to the address's end.
 HOLD = "wp-hold"
@@ -131,6 +134,7 @@ def _dialed(host: str, port: int, role: str) -> Mapping[str, Any]:
         "sslProfile": BROKER_PROFILE,
         "saslMechanisms": "EXTERNAL",
         "verifyHostname": True,
+        "idleTimeoutSeconds": IDLE_SECONDS,
     }
 
 

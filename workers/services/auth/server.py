@@ -21,7 +21,7 @@ from workers.services.auth.state import KnownUser, SpaceUsers, State
 
 logger = structlog.get_logger(__name__)
 
-LOGIN_SECONDS = 10.0
+LOGIN_SECONDS = 30.0  # as long as a router waits: many may log in at once
 # The largest first frame that proton takes by default (PROTON-2640): some 600 short addresses.
 MAX_OPEN_BYTES = 32 * 1024
 _CAPABILITY = "ADDRESS-AUTHZ"

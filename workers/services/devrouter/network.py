@@ -22,7 +22,7 @@ from workers.services.devrouter.wire import Wire
 
 logger = structlog.get_logger(__name__)
 
-HANDSHAKE_SECONDS = 10.0
+HANDSHAKE_SECONDS = 30.0
 RECONNECT_SECONDS = 1.0
 TICK_SECONDS = 1.0
 # Many clients close the socket without TLS's own goodbye; until then a connection would be listed,

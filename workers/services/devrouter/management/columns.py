@@ -9,7 +9,8 @@ from typing import Any
 
 from proton import int32, uint, ulong
 
-_INT32 = {"phase", "ingressPhase", "egressPhase", "priority", "instance", "cost",
+_INT32 = {"idleTimeoutSeconds", "phase",
+          "ingressPhase", "egressPhase", "priority", "instance", "cost",
           "connectionsApproved", "connectionsDenied", "connectionsCurrent"}  # fmt: skip
 _UINT = {"uptimeSeconds", "lastDlvSeconds", "inProcess", "subscriberCount", "remoteCount",
          "containerCount", "capacity", "creditAvailable"}  # fmt: skip
@@ -45,7 +46,8 @@ _COLUMNS: Mapping[str, set[str]] = {
     "connection": {"container", "host", "role", "dir", "user", "sasl", "isAuthenticated",
                    "isEncrypted", "ssl", "opened", "operStatus", "adminStatus", "uptimeSeconds",
                    "lastDlvSeconds", "protocol", "tenant", "properties"},
-    "connector": {"host", "port", "role", "sslProfile", "saslMechanisms", "verifyHostname",
+    "connector": {"idleTimeoutSeconds", "host",
+                  "port", "role", "sslProfile", "saslMechanisms", "verifyHostname",
                   "connectionStatus", "connectionMsg"},
     "vhostStats": {"id", "hostname", "connectionsApproved", "connectionsDenied",
                    "connectionsCurrent", "perUserState"},

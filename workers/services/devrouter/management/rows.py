@@ -208,6 +208,7 @@ def _connector(connector: Connector) -> Row:
         "sslProfile": spec.profile.name,
         "saslMechanisms": "EXTERNAL",
         "verifyHostname": spec.verifies_name,
+        "idleTimeoutSeconds": int(spec.idle_seconds),
         "connectionStatus": connector.status,
         "connectionMsg": connector.message,
     }
