@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -20,7 +20,7 @@ from controlplane.api.views import TenantView, accepted
 from controlplane.core.errors import Invalid
 from tenants import queries
 from tenants.actions import address_spaces, space_plans
-from tenants.models import AddressSpace, SpaceType
+from tenants.models import AddressSpace, Endpoint, SpaceType
 from tenants.permissions import Permission
 
 _VOLUMES = OpenApiParameter(
@@ -174,4 +174,6 @@ def _asks_to_keep(request: Request) -> bool:
 
 def _whole(rows: QuerySet[AddressSpace]) -> QuerySet[AddressSpace]:
     """Return the rows with all that the serializer reads, in a constant number of queries."""
-    return rows.select_related("space_plan").prefetch_related("endpoints")
+    return rows.select_related("space_plan").prefetch_related(
+        Prefetch("endpoints", Endpoint.objects.order_by("name"))
+    )

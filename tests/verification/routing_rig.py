@@ -25,6 +25,7 @@ from proton import Delivery, Message, SSLDomain
 from proton.utils import BlockingConnection, BlockingReceiver, BlockingSender
 
 from controlplane.embedded import artifacts, ports, routers
+from tenants.router_patches import Patch
 from tests.waiting import eventually
 from workers.infra import engines
 from workers.messaging import certificates, identities, tls
@@ -39,7 +40,6 @@ from workers.messaging.routers.desired import (
     RoutedAddress,
 )
 from workers.messaging.routers.dialects import DISPATCH
-from workers.messaging.routers.patches import Patch
 from workers.services.auth.server import AuthServer
 from workers.services.auth.state import KnownUser, SpaceUsers, State, Verifier
 

@@ -7,11 +7,11 @@ from proton import ConnectionException, Delivery, Endpoint, Message, Sender, Ter
 from proton.reactor import Copy, LinkOption, Selector, SenderOption
 from proton.utils import BlockingConnection, LinkDetached
 
+from tenants.router_patches import Patch
 from tests.verification import routing_rig as rigs
 from tests.verification.routing_rig import Rig, known
 from tests.waiting import eventually
 from workers.messaging.routers.desired import RoutedAddress, Shape
-from workers.messaging.routers.patches import Patch
 
 pytestmark = [pytest.mark.router, pytest.mark.slow]
 

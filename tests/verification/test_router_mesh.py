@@ -9,6 +9,7 @@ from proton import Delivery, Message
 from proton.reactor import DurableSubscription
 from proton.utils import BlockingConnection, BlockingReceiver
 
+from tenants.router_patches import Patch
 from tests.verification import broker_rig, mesh_rig
 from tests.verification import routing_rig as rigs
 from tests.verification.broker_rig import RiggedBroker
@@ -18,7 +19,6 @@ from workers.messaging import certificates
 from workers.messaging.brokers.desired import DesiredAddress, Holds
 from workers.messaging.routers import driver
 from workers.messaging.routers.desired import OnBroker, RoutedAddress, Shape
-from workers.messaging.routers.patches import Patch
 
 pytestmark = [pytest.mark.router, pytest.mark.broker, pytest.mark.slow]
 

@@ -19,7 +19,8 @@ from tests.waiting import eventually
 from workers.infra.base import Kind
 from workers.messaging import certificates
 from workers.messaging.certificates import KeyPair
-from workers.reconcile import reaching, work
+from workers.messaging.routers import config
+from workers.reconcile import loop, reaching, work
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done
 
@@ -180,6 +181,25 @@ def test_deleting_an_address_and_the_space(
     space.refresh_from_db()
     assert space.deleted_at is not None
     assert namespace not in real_doors.infra.list_namespaces()
+
+
+def test_a_router_that_cannot_start_says_why(
+    auth: AuthProcess, real_doors: Doors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a rendered file has a mistake: the space's condition shows the router's own words."""
+    policy = config._policy
+    monkeypatch.setattr(
+        config, "_policy", lambda most: [*policy(most), ("vhost", {"hostname": "x", "colour": 1})]
+    )
+    space = rows.make_space(rows.make_tenant(), kind="standard")
+
+    def ready_message() -> str:
+        loop.reconcile(space.id, real_doors, budget_seconds=0)
+        space.refresh_from_db()
+        ready = (each for each in space.conditions if each["type"] == "Ready")
+        return next((str(each["message"]) for each in ready), "")
+
+    eventually(lambda: "Unknown attribute 'colour'" in ready_message(), "its words", seconds=30)
 
 
 def life(doors: Doors, target: object) -> str:

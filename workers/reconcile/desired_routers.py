@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from plans import catalog
 from tenants.models import Address, AddressType, MessagingUser, Placement
+from tenants.router_patches import Patch
 from workers.infra.base import InstanceSpec, Kind, Layout
 from workers.messaging.brokers import desired as brokers
 from workers.messaging.routers import config, entities
@@ -19,7 +20,6 @@ from workers.messaging.routers.desired import (
     Shape,
     router_name,
 )
-from workers.messaging.routers.patches import Patch
 from workers.reconcile import presenting
 from workers.reconcile.doors import Doors, Routing
 from workers.reconcile.work import Work

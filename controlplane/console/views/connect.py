@@ -12,6 +12,8 @@ from tenants import queries
 from tenants.models import Address, AddressSpace, AddressType, Endpoint
 from tenants.permissions import Permission
 
+_NAME = "amqps"
+
 
 @tenant_page(Permission.VIEW)
 def page(scope: TenantScope, space: str) -> HttpResponseBase:
@@ -22,6 +24,8 @@ def page(scope: TenantScope, space: str) -> HttpResponseBase:
         **space_frame.frame(scope, row, "space_connect"),
         "next_step": space_frame.next_step(scope, row),
         "endpoint": _endpoint(row),
+        # One for each further router: a client that knows them all finds another when one is away.
+        "other_endpoints": [each for each in row.endpoints.order_by("name") if each.name != _NAME],
     }
     if _needs_file(row):
         context["ca_file"] = snippets.ca_file(row.name)
@@ -79,4 +83,4 @@ def _needs_file(row: AddressSpace) -> bool:
 
 
 def _endpoint(row: AddressSpace) -> Endpoint | None:
-    return next((e for e in row.endpoints.all() if e.name == "amqps"), None)
+    return next((e for e in row.endpoints.all() if e.name == _NAME), None)

@@ -9,8 +9,9 @@ from controlplane.console import formats, space_reads
 from controlplane.console.scope import NavItem, TenantScope
 from controlplane.core.models import Operation
 from controlplane.core.phases import Phase
-from tenants import queries
-from tenants.models import AddressSpace
+from plans import catalog
+from tenants import queries, router_patches
+from tenants.models import AddressSpace, SpaceType
 
 _TABS = (
     ("Addresses", "space"),
@@ -88,8 +89,17 @@ def frame(scope: TenantScope, space: AddressSpace, tab: str) -> dict[str, Any]:
     """Return the context that every page of a space needs."""
     return {
         **status_context(space),
+        "client_notes": client_notes(space),
         "tabs": [NavItem(label, scope.url(name, space.name), name == tab) for label, name in _TABS],
     }
+
+
+def client_notes(space: AddressSpace) -> Sequence[str]:
+    """Return what clients of the space must know of its routers; nothing while none has run."""
+    if space.type != SpaceType.STANDARD or space.active_since is None:
+        return []
+    routers = catalog.space_plan_definition(space.space_plan).routers
+    return router_patches.notes_for_clients(space.router_patches, routers)
 
 
 def next_step(scope: TenantScope, space: AddressSpace) -> NextStep | None:

@@ -73,7 +73,7 @@ class LocalInfra:
                 self._check_ports(program.name, spec)
                 self._supervisor.ensure(program)
             status = self._supervisor.find(program.name)
-        return replace(_observed(spec.name, spec.kind, status), held_back=held_back)
+        return replace(_observed(spec.name, spec.kind, status, folder), held_back=held_back)
 
     def restart_instance(self, namespace: Namespace, name: str) -> None:
         with _as_infra_error():
@@ -88,7 +88,9 @@ class LocalInfra:
             for each in programs
             if each.name.startswith(prefix)
         ]
-        return [_observed(name, _kind(name), each) for name, each in found]
+        return [
+            _observed(name, _kind(name), each, self._files(namespace, name)) for name, each in found
+        ]
 
     def delete_instance(
         self, namespace: Namespace, name: str, *, keep_volume: bool = False
@@ -157,11 +159,16 @@ def _kind(instance: str) -> Kind:
     return Kind.BROKER if instance.startswith("broker") else Kind.ROUTER
 
 
-def _observed(name: str, kind: Kind, status: ProgramStatus | None) -> InstanceStatus:
+def _observed(
+    name: str, kind: Kind, status: ProgramStatus | None, folder: InstanceFiles
+) -> InstanceStatus:
     if status is None:
         return InstanceStatus(name, kind, running=False, message="not started yet")
     message = f"{status.state}: {status.message}"
     running = status.state in {"RUNNING", "STARTING"} and status.pid > 0
+    words = "" if running else folder.last_log_line()
+    if words:
+        message = f"{message}; it said last: {words}"
     return InstanceStatus(
         name,
         kind,

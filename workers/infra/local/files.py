@@ -20,6 +20,7 @@ from workers.infra.base import InstanceSpec
 
 # Below the kernel's ephemeral range (32768 and up), so no outgoing connection sits on one of them.
 _PORTS = range(21000, 32000)
+_LOG_TAIL_BYTES, _LONGEST_LOG_LINE = 4096, 300
 
 
 class InstanceFiles:
@@ -66,6 +67,20 @@ class InstanceFiles:
                 shutil.rmtree(each)
         if self.folder.exists() and not keep_data:
             self.folder.rmdir()
+
+    def last_log_line(self) -> str:
+        """Return the end of what the instance wrote, in one line; empty where it wrote nothing.
+
+        An engine that cannot start writes why, and ends.
+        """
+        try:
+            with (self.log / "output.log").open("rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - _LOG_TAIL_BYTES))
+                lines = log.read().decode(errors="replace").splitlines()
+        except OSError:
+            return ""
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return last[-_LONGEST_LOG_LINE:]
 
     def _inside(self, name: str) -> Path:
         path = self.config / name

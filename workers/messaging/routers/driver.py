@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from tenants.router_patches import Patch
 from workers.messaging.brokers.snapshot import MeteredAddress
 from workers.messaging.management import Unreachable
 from workers.messaging.observed import (
@@ -32,7 +33,6 @@ from workers.messaging.routers.desired import (
 )
 from workers.messaging.routers.dialects import DISPATCH, Dialect
 from workers.messaging.routers.entities import Entity
-from workers.messaging.routers.patches import Patch
 
 _COLUMNS: Mapping[str, Sequence[str]] = {
     entities.CONNECTOR: (

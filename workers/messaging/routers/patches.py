@@ -1,28 +1,13 @@
-"""Our patches to the real router, and how a running router says which of them it has.
+"""How a running router says which of our patches it has: by the capabilities that it offers.
 
-A patched router names each patch among the capabilities that it offers with its AMQP open frame.
-The patches are in ``charts/images/router/patches``, one file each, with the reason.
+A patched router names each patch in its AMQP open frame.
 """
 
 from collections.abc import Iterable
-from enum import StrEnum
+
+from tenants.router_patches import Patch
 
 _PREFIX = "waypost:"
-
-
-class Patch(StrEnum):
-    """One patch, by the name it is offered under. A router that lacks one still works."""
-
-    # Logins by SCRAM work with strict clients such as Qpid JMS. Without: PLAIN alone is offered.
-    SASL_OUTCOME = "sasl-outcome"
-    # A permission that ends in a wildcard opens no internal address. Without: exact names only.
-    POLICY_HOST = "policy-host"
-    # Every router may hold the link routes: durable subscriptions are found through each of them.
-    CONTAINER_ID = "container-id"
-    # A browser or a filter on a queue is refused. Without: messages are taken, filters ignored.
-    NO_BROWSE = "no-browse"
-    # An address that is being deleted takes no new link, whatever still holds its counters.
-    CLOSED_ADDRESS = "closed-address"
 
 
 def of_capabilities(offered: Iterable[object]) -> frozenset[Patch]:

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 import structlog
 
 from tenants.models import AddressSpace
+from tenants.router_patches import Patch
 from workers.messaging.routers.driver import Converged
-from workers.messaging.routers.patches import Patch
 from workers.reconcile import desired_routers, meshing, reaching
 from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done, Outcome, Wait

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from workers.messaging.routers.patches import Patch
+from tenants.router_patches import Patch
 from workers.services import amqp_frames as frames
 from workers.services.amqp_frames import Code, Frame, Outcome
 from workers.services.auth import mechanisms

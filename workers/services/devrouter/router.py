@@ -13,6 +13,7 @@ from collections import Counter
 import structlog
 from proton import Condition, Data, Link, Message, Terminus, symbol
 
+from tenants.router_patches import Patch
 from workers.messaging.routers import patches
 from workers.services.devrouter import anonymous, forwarding
 from workers.services.devrouter.configuration import Configuration
@@ -110,7 +111,7 @@ class Router:
 
     def _open(self, connection: Connection) -> None:
         connection.proton.properties = {"product": PRODUCT, "version": "1"}
-        offered = [symbol(patches.as_capability(patch)) for patch in patches.Patch]
+        offered = [symbol(patches.as_capability(patch)) for patch in Patch]
         connection.proton.offered_capabilities = offered
         connection.proton.open()
         connection.touch()
