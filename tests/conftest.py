@@ -10,6 +10,7 @@ from django.db import connections
 from django.test import override_settings
 
 from controlplane.embedded import postgres
+from tests import engines
 from tests.factories import domain
 
 # Laws are about answers: a busy machine or a law that few inputs reach must not fail one.
@@ -38,6 +39,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("no_cover")
     if hasattr(config, "workerinput"):
         items.sort(key=_rank)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which router each suite ran on."""
+    outcomes = [
+        (report.nodeid, outcome)
+        for outcome in ("passed", "failed", "error", "skipped")
+        for report in terminalreporter.stats.get(outcome, [])
+    ]
+    lines = engines.summarize(outcomes)
+    if lines:
+        lines.append(f"router suites: installations run on {engines.installed()}")
+    for line in lines:
+        terminalreporter.write_line(line)
 
 
 def _rank(item: pytest.Item) -> int:

@@ -10,7 +10,7 @@ from tests.console.conftest import As
 from tests.console.rows import World
 
 pytestmark = pytest.mark.django_db
-PAGES = ("", "connect/")
+PAGES = ("", "connect")
 
 
 def show(world: World, as_: As, **fields: object) -> list[str]:

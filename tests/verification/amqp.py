@@ -8,7 +8,7 @@ from proton import Message, SSLDomain
 from proton.utils import BlockingConnection
 
 from tenants.models import AddressSpace
-from workers.messaging import tls
+from workers.messaging import management, tls
 
 
 @contextmanager
@@ -58,7 +58,7 @@ def connected_to(
     try:
         yield connection
     finally:
-        connection.close()
+        management.close_quietly(connection)  # the peer may be gone, and is not waited for
 
 
 def message(body: str) -> Message:

@@ -51,6 +51,13 @@ class AuthProcess:
     def listens(self) -> bool:
         return ports.is_open("127.0.0.1", self._port)
 
+    def kill(self) -> None:
+        """As ``kill -9``."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(10)
+            self._process = None
+
     def stop(self) -> None:
         if self._process is not None:
             self._process.send_signal(signal.SIGTERM)

@@ -1,16 +1,14 @@
 """A standard space of several real routers, from rows to clients, while it grows and shrinks."""
 
-import itertools
 import os
 import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from proton import Delivery, Message, ProtonException
+from proton import Message
 from proton.utils import BlockingConnection
 
 from controlplane.core.audit import SYSTEM
@@ -19,6 +17,7 @@ from tenants.models import AddressSpace
 from tests.reconcile import patience, rows
 from tests.verification import amqp, routing_rig
 from tests.verification.auth_process import AuthProcess
+from tests.verification.lasting_traffic import Traffic
 from tests.waiting import eventually
 from workers.infra.base import Kind
 from workers.messaging import certificates
@@ -135,72 +134,6 @@ def test_a_space_grows_to_three_routers_and_back_under_traffic(
     namespace = work.load(space, now=real_doors.clock(), full=False).namespace
     kinds = [each.kind for each in real_doors.infra.list_instances(namespace)]
     assert kinds.count(Kind.ROUTER) == 1
-
-
-class Traffic:
-    """A sender and a receiver of one queue, in threads, that connect again when they must.
-
-    Every message has a number of its own, so what comes twice shows, and what is lost.
-    """
-
-    def __init__(self, space: AddressSpace, folder: Path) -> None:
-        self.accepted: list[int] = []
-        self.received: list[int] = []
-        self.longest_pause = 0.0
-        endpoint = space.endpoints.get(name="amqps")  # once: threads have no business in the rows
-        self._at, self._authority = (endpoint.host, endpoint.port), endpoint.certificate_pem
-        self._folder = folder
-        self._numbers = itertools.count()
-        self._last_accepted = time.monotonic()
-        self._is_ending, self._has_ended = threading.Event(), threading.Event()
-        self._threads = [
-            threading.Thread(target=self._repeat, args=[job, until], daemon=True)
-            for job, until in ((self._send, self._is_ending), (self._receive, self._has_ended))
-        ]
-
-    def start(self) -> None:
-        for thread in self._threads:
-            thread.start()
-        eventually(lambda: self.received, "the first message", seconds=30)
-
-    def finish(self) -> None:
-        """Stop sending, and receiving once everything that was accepted has come."""
-        self._is_ending.set()
-        self._threads[0].join(60)
-        eventually(lambda: set(self.accepted) <= set(self.received), "everything", seconds=60)
-        self._has_ended.set()
-        self._threads[1].join(60)
-
-    def _repeat(
-        self, job: Callable[[BlockingConnection, threading.Event], None], until: threading.Event
-    ) -> None:
-        while not until.is_set():
-            with suppress(ProtonException, OSError), self._connected() as connection:
-                job(connection, until)
-            time.sleep(0.1)
-
-    def _connected(self) -> AbstractContextManager[BlockingConnection]:
-        return amqp.connected_to(
-            self._at, self._authority, self._folder, "alice", rows.PASSWORD, timeout=5
-        )
-
-    def _send(self, connection: BlockingConnection, until: threading.Event) -> None:
-        sender = connection.create_sender("orders")
-        while not until.is_set():
-            number = next(self._numbers)
-            delivery = sender.send(Message(body=number, durable=True), timeout=10)
-            if delivery.remote_state == Delivery.ACCEPTED:
-                self.accepted.append(number)
-                now = time.monotonic()
-                self.longest_pause = max(self.longest_pause, now - self._last_accepted)
-                self._last_accepted = now
-
-    def _receive(self, connection: BlockingConnection, until: threading.Event) -> None:
-        receiver = connection.create_receiver("orders", credit=100)
-        while not until.is_set():
-            routing_rig.settle_down(connection, seconds=0.05)
-            bodies = routing_rig.take(receiver, len(receiver.fetcher.incoming))
-            self.received += [int(str(each)) for each in bodies]
 
 
 def connected(

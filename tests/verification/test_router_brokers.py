@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from proton import Delivery, Endpoint, Message, Terminus
 from proton.reactor import DurableSubscription
-from proton.utils import BlockingConnection, BlockingReceiver
+from proton.utils import BlockingConnection, BlockingReceiver, BlockingSender
 
 from tests.verification import broker_rig
 from tests.verification import routing_rig as rigs
@@ -15,7 +15,7 @@ from tests.verification.routing_rig import Rig, known
 from tests.waiting import eventually
 from workers.messaging import management
 from workers.messaging.brokers import driver as broker_driver
-from workers.messaging.brokers.desired import DesiredAddress, Holds
+from workers.messaging.brokers.desired import DesiredAddress, Holds, Limits
 from workers.messaging.routers import driver
 from workers.messaging.routers.desired import OnBroker, RoutedAddress, Shape
 
@@ -25,11 +25,13 @@ BOTH = [OnBroker("broker-0"), OnBroker("broker-1")]
 HELD = [
     DesiredAddress("orders", Holds.QUEUE),
     DesiredAddress("parts", Holds.QUEUE),
+    DesiredAddress("small", Holds.QUEUE, Limits(max_bytes=50_000)),
     DesiredAddress("news", Holds.TOPIC, subscriptions=["desk"]),
 ]
 ROUTED = [
     RoutedAddress("orders", Shape.QUEUE, BOTH[:1]),
     RoutedAddress("parts", Shape.QUEUE, BOTH),
+    RoutedAddress("small", Shape.QUEUE, BOTH[:1]),
     RoutedAddress("news", Shape.TOPIC, BOTH[:1]),
     RoutedAddress("news::desk", Shape.SUBSCRIPTION, BOTH[:1]),
 ]
@@ -146,6 +148,25 @@ def test_topic_keeps_for_a_durable_subscriber_by_its_link_name(router: Rig) -> N
     assert second.link.remote_source.durability == Terminus.DELIVERIES
     second.close()  # a close, unlike a detach, ends the subscription
     drain(anna(router).create_receiver("news::desk", credit=100))
+
+
+def test_a_full_queue_refuses_and_works_again_once_it_is_read(router: Rig) -> None:
+    sender = anna(router).create_sender("small")
+    posted = [rigs.post(sender, b"x" * 1000, durable=True) for _ in range(200)]
+    outcomes = [rigs.outcome(sender, each) for each in posted]
+    refused = [each for each in posted if each.remote_state == Delivery.REJECTED]
+
+    stored = outcomes.count(Delivery.ACCEPTED)
+    assert {each.remote.condition.name for each in refused} == {"amqp:resource-limit-exceeded"}
+    assert stored + len(refused) == 200
+    assert 10 < stored < 200
+    rigs.take(anna(router).create_receiver("small", credit=stored), stored)
+    eventually(lambda: is_accepted(sender), "there is room again", seconds=10)
+    drain(anna(router).create_receiver("small", credit=100))
+
+
+def is_accepted(sender: BlockingSender) -> bool:
+    return rigs.outcome(sender, rigs.post(sender, "one more", durable=True)) == Delivery.ACCEPTED
 
 
 def test_subscription_is_consumed_by_its_own_name(router: Rig) -> None:

@@ -1,0 +1,133 @@
+"""kill -9 under load, five times each: what was accepted is never lost, and traffic comes back.
+
+The figures are printed (``pytest -s``); docs/performance.md has those of one machine.
+"""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tenants.models import AddressSpace
+from tests.reconcile import patience, rows
+from tests.verification import routing_rig
+from tests.verification.auth_process import AuthProcess
+from tests.verification.lasting_traffic import Traffic
+from tests.waiting import eventually
+from workers.messaging import certificates
+from workers.messaging.certificates import KeyPair
+from workers.reconcile import work
+from workers.reconcile.doors import Doors
+from workers.reconcile.outcome import Done
+
+pytestmark = [
+    pytest.mark.router,
+    pytest.mark.broker,
+    pytest.mark.slow,
+    pytest.mark.django_db(transaction=True),
+]
+
+ROUNDS = 5
+BETWEEN = 200  # messages between two kills
+
+
+@pytest.fixture(params=routing_rig.ENGINES)
+def router_engine(request: pytest.FixtureRequest) -> str:
+    engine: str = request.param
+    return engine
+
+
+@pytest.fixture
+def control_ca_dir(tmp_path: Path) -> Path:
+    return tmp_path / "control-ca"
+
+
+@pytest.fixture
+def control_authority(control_ca_dir: Path) -> KeyPair:
+    return certificates.control_authority(control_ca_dir, routing_rig.now())
+
+
+@pytest.fixture
+def auth(auth_port: int, tmp_path: Path, control_ca_dir: Path) -> Iterator[AuthProcess]:
+    process = AuthProcess(auth_port, tmp_path, control_ca_dir)
+    process.start()
+    yield process
+    process.stop()
+
+
+def make_space(doors: Doors, size: str) -> AddressSpace:
+    made = rows.make_space(rows.make_tenant(), kind="standard", size=size)
+    rows.make_address(made, "orders", "queue")
+    rows.make_user(made, "alice", ("#", "send recv"))
+    outcome = patience.look(made.id, doors)
+    assert isinstance(outcome, Done), outcome
+    return made
+
+
+def kill(doors: Doors, space: AddressSpace, name: str) -> None:
+    """As ``kill -9``, once it runs; its supervisor starts it again."""
+    namespace = work.load(space, now=doors.clock(), full=False).namespace
+
+    def pid() -> int:
+        found = doors.infra.list_instances(namespace)
+        return next(int(each.boot.rsplit("-", 1)[1]) for each in found if each.name == name)
+
+    eventually(lambda: pid() > 0, f"{name} runs", seconds=30)
+    os.kill(pid(), signal.SIGKILL)
+
+
+def count_losses(space: AddressSpace, folder: Path, what: str, strike: Callable[[], None]) -> int:
+    """Strike five times under load; return how many accepted messages never came."""
+    traffic = Traffic(space, folder)
+    traffic.start()
+    pauses = []
+    for _ in range(ROUNDS):
+        traffic.carry(BETWEEN)
+        strike()
+        pauses.append(traffic.seconds_to_the_next_accepted())
+    traffic.finish()
+    lost = set(traffic.accepted) - set(traffic.received)
+    print(  # noqa: T201
+        f"{what}: {len(traffic.accepted)} accepted, {len(lost)} lost, {traffic.duplicates} twice, "
+        f"next accepted after {max(pauses):.1f} s at most, longest pause "
+        f"{traffic.longest_pause:.1f} s"
+    )
+    return len(lost)
+
+
+@pytest.mark.parametrize("instance", ["router-0", "broker-0"])
+def test_an_instance_of_a_space_is_killed(
+    auth: AuthProcess, real_doors: Doors, router_engine: str, tmp_path: Path, instance: str
+) -> None:
+    space = make_space(real_doors, "small")
+
+    def strike() -> None:
+        kill(real_doors, space, instance)
+
+    assert count_losses(space, tmp_path, f"{router_engine}, {instance}", strike) == 0
+
+
+def test_one_router_of_three_is_killed(
+    auth: AuthProcess, real_doors: Doors, router_engine: str, tmp_path: Path
+) -> None:
+    """Of the development router a space has one, whatever its plan."""
+    space = make_space(real_doors, "xlarge")
+
+    def strike() -> None:
+        kill(real_doors, space, "router-0")
+
+    assert count_losses(space, tmp_path, f"{router_engine}, one of its routers", strike) == 0
+
+
+def test_the_auth_service_is_killed(
+    auth: AuthProcess, real_doors: Doors, router_engine: str, tmp_path: Path
+) -> None:
+    space = make_space(real_doors, "small")
+
+    def strike() -> None:
+        auth.kill()
+        auth.start()
+
+    assert count_losses(space, tmp_path, f"{router_engine}, auth service", strike) == 0
