@@ -1,5 +1,6 @@
 """Which router each suite ran on: the closing lines of a run say so."""
 
+import os
 from collections import Counter
 from collections.abc import Iterable
 
@@ -26,7 +27,7 @@ def summarize(outcomes: Iterable[tuple[str, str]]) -> list[str]:
 
 def installed() -> str:
     """Return what the installations that tests start run standard spaces on."""
-    found = routers.find(artifacts.cache_dir())
+    found = routers.find(artifacts.cache_dir(), os.environ.get("WAYPOST_ROUTER"))
     return routers.describe(found) if found else "the development router"
 
 

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
-from proton import Delivery, Endpoint, Message, Terminus
+from proton import Delivery, Endpoint, LinkException, Message, Terminus
 from proton.reactor import DurableSubscription
 from proton.utils import BlockingConnection, BlockingReceiver, BlockingSender
 
@@ -44,6 +45,7 @@ def space(
     with rigs.rig(tmp_path_factory.mktemp("space"), request.param) as router:
         router.auth.set_users(
             known("anna", "secret", {"#": ("send", "recv")}),
+            known("bert", "secret", {"nothing": ("recv",)}),
             addresses=[each.address for each in ROUTED],
         )
         with broker_rig.brokers(router, 2, HELD) as running:
@@ -167,6 +169,26 @@ def test_a_full_queue_refuses_and_works_again_once_it_is_read(router: Rig) -> No
 
 def is_accepted(sender: BlockingSender) -> bool:
     return rigs.outcome(sender, rigs.post(sender, "one more", durable=True)) == Delivery.ACCEPTED
+
+
+@pytest.mark.parametrize("address", ["news", "orders", "news::desk"])
+def test_a_dynamic_attach_by_name_makes_no_queue_for_a_user_without_rights(
+    router: Rig, brokers: list[RiggedBroker], address: str
+) -> None:
+    before = count_queues(brokers[0])
+    connection = router.connect("bert", "secret", timeout=20)
+
+    with suppress(LinkException):  # refused, or of an address that nobody asked for
+        connection.create_receiver(address, dynamic=True, name=f"{address}-dynamic")
+
+    rigs.settle_down(connection, seconds=0.5)
+    assert count_queues(brokers[0]) == before
+
+
+def count_queues(broker: RiggedBroker) -> int:
+    """Return how many queues there are, the one of this question included."""
+    with management.connected(broker.target, purpose="test") as client:
+        return len(json.loads(client.call("broker", "listQueues", "", 1, 1000))["data"])
 
 
 def test_subscription_is_consumed_by_its_own_name(router: Rig) -> None:

@@ -9,9 +9,11 @@ from proton.utils import BlockingConnection, LinkDetached
 
 from tenants.router_patches import Patch
 from tests.verification import routing_rig as rigs
+from tests.verification import scram_login
 from tests.verification.routing_rig import Rig, known
 from tests.waiting import eventually
 from workers.messaging.routers.desired import RoutedAddress, Shape
+from workers.services.amqp_frames import Outcome
 
 pytestmark = [pytest.mark.router, pytest.mark.slow]
 
@@ -105,6 +107,61 @@ def test_an_attach_without_permission_is_refused(
         connection.create_sender(address) if sends else connection.create_receiver(address)
 
     assert refusal.value.condition == "amqp:unauthorized-access"
+
+
+@pytest.fixture
+def patterned(router: Rig) -> Iterator[Rig]:
+    """Permissions that are sent to the router as patterns, which our patch alone makes safe."""
+    router.require(Patch.POLICY_HOST)
+    before = router.auth.state.picture
+    assert before is not None
+    anyone = [known("pat", "secret of pat", {"#": BOTH})]
+    router.auth.set_users(*anyone, addresses=["*", "calls", "calls/*"])
+    yield router
+    router.auth.state.replace(before)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "$management",
+        "_local/$management",
+        "_topo/0/router-0/$management",
+        "amqp:/_topo/0/router-0/$management",
+        "amqp://here/$management",
+        "/$management",
+        "//here/$management",
+        "calls/x:/$management",
+        "calls/x:/_local/$management",
+        "calls/x://here/$management",
+    ],
+)
+def test_a_pattern_opens_no_internal_address(patterned: Rig, address: str) -> None:
+    connection = patterned.connect("pat", "secret of pat")
+
+    for attach in (connection.create_sender, connection.create_receiver):
+        with pytest.raises(LinkDetached) as refusal:
+            attach(address)
+        assert refusal.value.condition == "amqp:unauthorized-access"
+
+
+def test_a_pattern_opens_what_it_says(patterned: Rig) -> None:
+    connection = patterned.connect("pat", "secret of pat")
+
+    assert connection.create_receiver("news/local").link.state & Endpoint.REMOTE_ACTIVE
+    with pytest.raises(LinkDetached) as refusal:
+        connection.create_receiver("calls/below")  # open, and not there
+    assert refusal.value.condition == "amqp:not-found"
+
+
+def test_the_outcome_of_a_scram_login_repeats_no_challenge(router: Rig) -> None:
+    """Qpid JMS takes data in an outcome for another challenge, and gives up."""
+    router.require(Patch.SASL_OUTCOME)
+
+    outcome = scram_login.outcome_of(router, "anna", "secret of anna")
+
+    assert outcome.field(0) == Outcome.OK
+    assert not outcome.field(1)
 
 
 def test_permission_patterns_open_what_they_say(router: Rig) -> None:

@@ -13,6 +13,7 @@ import pytest
 from proton import Delivery, int32, uint, ulong
 from proton.utils import LinkDetached
 
+from tenants.router_patches import Patch
 from tests.verification import routing_rig as rigs
 from tests.verification.routing_rig import Rig, known
 from tests.waiting import eventually
@@ -160,10 +161,18 @@ def test_a_leaving_address_is_closed_but_still_counted(router: Rig) -> None:
 
     assert cut == 1
     assert snapshot.addresses == [AddressCounters("calls", 5, 5)]
-    with pytest.raises(LinkDetached):
-        router.connect("anna", "secret of anna").create_receiver("calls")
     driver.converge(router.target, with_addresses(router))
     assert driver.snapshot(router.target, addresses=METERED).addresses == []
+
+
+def test_a_leaving_address_takes_no_new_link(router: Rig) -> None:
+    router.require(Patch.CLOSED_ADDRESS)
+    driver.converge(router.target, with_addresses(router, CALLS))
+
+    driver.converge(router.target, with_addresses(router), leaving=[CALLS])
+
+    with pytest.raises(LinkDetached):
+        router.connect("anna", "secret of anna").create_receiver("calls")
 
 
 def test_counters_stay_while_nobody_is_connected(router: Rig) -> None:

@@ -40,6 +40,10 @@ def waiting(reason: str, message: str = "") -> list[dict[str, Any]]:
     return [{"restartCount": 0, "state": {"waiting": {"reason": reason, "message": message}}}]
 
 
+def ended(code: int, reason: str, message: str = "") -> dict[str, Any]:
+    return {"terminated": {"exitCode": code, "reason": reason, "message": message}}
+
+
 @pytest.mark.parametrize(
     ("seen", "running", "message", "trouble"),
     [
@@ -76,6 +80,76 @@ def test_a_pod_is_one_status(
     assert (found.name, found.running, found.message) == ("broker-0", running, message)
     assert found.trouble == trouble
     assert found.boot == ("u1-2" if running else found.boot)
+
+
+BACKING_OFF = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 40s restarting"}}
+
+
+@pytest.mark.parametrize(
+    ("container", "words"),
+    [
+        # the cluster's own words, while it does not say how the last start ended
+        ({"state": BACKING_OFF}, "CrashLoopBackOff: back-off 40s restarting"),
+        (
+            {"state": BACKING_OFF, "lastState": ended(1, "Error", "AGENT (critical)\n no key.\n")},
+            (
+                "CrashLoopBackOff: it ended with exit code 1 (Error); it said last: "
+                "AGENT (critical) no key"
+            ),
+        ),
+        (
+            {"state": BACKING_OFF, "lastState": ended(137, "OOMKilled")},
+            "CrashLoopBackOff: it ended with exit code 137 (OOMKilled)",
+        ),
+        (
+            {"state": ended(137, "OOMKilled"), "lastState": ended(1, "Error", "before")},
+            "it ended with exit code 137 (OOMKilled)",
+        ),
+        ({"state": ended(3, "")}, "it ended with exit code 3"),
+        # what keeps it from starting now is not how it ended then
+        (
+            {**waiting("ImagePullBackOff", "no such image")[0], "lastState": ended(1, "Error")},
+            "ImagePullBackOff: no such image",
+        ),
+    ],
+)
+def test_an_instance_that_ends_says_why(container: dict[str, Any], words: str) -> None:
+    found = observed.status(SET, [pod(ready=False, containerStatuses=[container])], NOW)
+
+    assert (found.running, found.message, found.trouble) == (False, words, words)
+
+
+def test_an_instance_that_starts_again_says_how_it_ended_and_is_no_trouble_yet() -> None:
+    again = {"state": {"running": {}}, "restartCount": 1, "lastState": ended(1, "Error", "no key")}
+
+    found = observed.status(SET, [pod(ready=False, containerStatuses=[again])], NOW)
+    started = pod(ready=True, containerStatuses=[{**again, "started": True}])
+
+    words = "starting. Before, it ended with exit code 1 (Error); it said last: no key"
+    assert (found.message, found.trouble) == (words, "")
+    assert observed.status(SET, [started], NOW).message == "ready"
+
+
+def test_last_words_are_bounded_and_one_line_of_what_can_be_shown() -> None:
+    log = "\n".join(f"\x1b[31mline {number}\x1b[0m\t\x00" for number in range(200))
+    crashed = [{"state": BACKING_OFF, "lastState": ended(1, "Error", log)}]
+
+    words = observed.status(SET, [pod(ready=False, containerStatuses=crashed)], NOW).trouble
+
+    said = words.partition("it said last: ")[2]
+    assert said.startswith("…")
+    assert len(said) <= 301
+    assert said.endswith("line 199 [0m")
+    assert said.isprintable()
+
+
+def test_a_pod_that_is_replaced_and_ends_is_no_trouble() -> None:
+    replaced = pod(ready=False, containerStatuses=[{"state": ended(143, "Error")}])
+    replaced["metadata"]["deletionTimestamp"] = "2026-01-01T12:00:30Z"
+
+    found = observed.status(SET, [replaced], NOW)
+
+    assert (found.message, found.trouble) == ("being replaced", "")
 
 
 def test_a_pod_of_one_of_that_name_that_was_deleted_is_not_this_ones() -> None:

@@ -179,6 +179,8 @@ def _container(cluster: Cluster, spec: InstanceSpec) -> Manifest:
             "capabilities": {"drop": ["ALL"]},
         },
         **_probes(spec.kind),
+        # One that cannot start writes why, and ends: the end of its log is in its status then.
+        "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": _mounts(spec),
     }
 

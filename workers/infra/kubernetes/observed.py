@@ -17,6 +17,9 @@ _ENDING_ENDS_WITHIN = timedelta(minutes=1)  # of a pod, after its grace period
 _NOT_MADE = "FailedCreate"  # Source: pkg/controller/statefulset, "recordPodEvent"
 _OF_MAKING = frozenset({_NOT_MADE, "SuccessfulCreate"})
 _DEAF = "it runs, but does not listen where its readiness probe asks"
+_BACKING_OFF = "CrashLoopBackOff"  # Source: pkg/kubelet/images and kuberuntime, "doBackOff"
+_NO_TROUBLE = frozenset({"ContainerCreating", "PodInitializing"})
+_LONGEST_WORDS = 300
 # What the scheduler says, and what to do about it.
 _HOMELESS: Mapping[str, str] = {
     "volume node affinity conflict": (
@@ -43,7 +46,8 @@ def status(stateful_set: Manifest, pods: Sequence[Manifest], now: datetime) -> I
         running=_is_ready(pod) and _is_current(stateful_set, pod),
         message=_message(stateful_set, pod),
         boot=_boot(pod),
-        trouble=_end_trouble(pod, now) or ("" if _is_ready(pod) else _trouble(pod)),
+        trouble=_end_trouble(pod, now)
+        or ("" if _is_ready(pod) or _is_ending(pod) else _trouble(pod)),
     )
 
 
@@ -121,8 +125,11 @@ def made_from(stateful_set: Manifest) -> str:
 def _is_current(stateful_set: Manifest, pod: Manifest) -> bool:
     """Return whether the pod was made from the template as it is now."""
     made = str(pod["metadata"].get("annotations", {}).get(RESTART, ""))
-    ending = bool(pod["metadata"].get("deletionTimestamp"))
-    return made == made_from(stateful_set) and not ending
+    return made == made_from(stateful_set) and not _is_ending(pod)
+
+
+def _is_ending(pod: _Object) -> bool:
+    return bool(pod["metadata"].get("deletionTimestamp"))
 
 
 def _is_ready(pod: _Object) -> bool:
@@ -137,7 +144,14 @@ def _message(stateful_set: Manifest, pod: Manifest) -> str:
         return "being replaced"
     if _is_ready(pod):
         return "ready"
-    return _trouble(pod) or _silence(pod) or (_DEAF if _has_started(pod) else "starting")
+    return _trouble(pod) or _silence(pod) or (_DEAF if _has_started(pod) else _start(pod))
+
+
+def _start(pod: _Object) -> str:
+    """Return that the pod starts, and how its last start ended if there was one."""
+    containers = pod.get("status", {}).get("containerStatuses", [])
+    ends = [_last_end(each) for each in containers]
+    return ". ".join(["starting", *(f"Before, {each}" for each in ends[:1] if each)])
 
 
 def _silence(pod: _Object) -> str:
@@ -165,11 +179,42 @@ def _trouble(pod: Manifest) -> str:
 def _container_trouble(pod: _Object) -> str:
     for container in pod.get("status", {}).get("containerStatuses", []):
         state = container.get("state", {})
-        waiting = state.get("waiting") or state.get("terminated") or {}
+        ended = state.get("terminated")
+        if ended:
+            return _end(ended)
+        waiting = state.get("waiting") or {}
         reason = waiting.get("reason", "")
-        if reason and reason not in {"ContainerCreating", "PodInitializing"}:
-            return f"{reason}: {waiting.get('message', '')}".rstrip(": ")
+        if reason and reason not in _NO_TROUBLE:
+            # Of one that ends again and again its place says only for how long it waits.
+            why = _last_end(container) if reason == _BACKING_OFF else ""
+            return f"{reason}: {why or waiting.get('message', '')}".rstrip(": ")
     return ""
+
+
+def _last_end(container: _Object) -> str:
+    """Return how the life of a container before this one ended; empty where there was none."""
+    ended = container.get("lastState", {}).get("terminated")
+    return _end(ended) if ended else ""
+
+
+def _end(ended: _Object) -> str:
+    """Return how a container ended: its exit code, the place's reason, and its last words.
+
+    Source: Kubernetes API reference, ContainerStateTerminated; its message is what the container
+    wrote last, as our pods ask for with ``terminationMessagePolicy``.
+    """
+    reason = ended.get("reason", "")
+    how = f"it ended with exit code {ended['exitCode']}"
+    how += f" ({reason})" if reason else ""
+    words = _last_words(str(ended.get("message", "")))
+    return f"{how}; it said last: {words}" if words else how
+
+
+def _last_words(text: str) -> str:
+    """Return the end of a text in one line, of characters that can be shown."""
+    line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
+    line = line if len(line) <= _LONGEST_WORDS else f"…{line[-_LONGEST_WORDS:].lstrip()}"
+    return line.rstrip(".")
 
 
 def _scheduling_trouble(pod: _Object) -> str:

@@ -15,7 +15,7 @@ from proton import Condition, Data, Link, Message, Terminus, symbol
 
 from tenants.router_patches import Patch
 from workers.messaging.routers import patches
-from workers.services.devrouter import anonymous, forwarding
+from workers.services.devrouter import anonymous, forwarding, matching
 from workers.services.devrouter.configuration import Configuration
 from workers.services.devrouter.configured import AutoLink, Configured, LinkRoute
 from workers.services.devrouter.engine import Connection
@@ -157,11 +157,10 @@ class Router:
 
     def _name_of(self, proton: Link) -> str | None:
         terminus = proton.remote_source if proton.is_sender else proton.remote_target
-        name: str | None = terminus.address or None
-        own = f"_topo/0/{self.id}/"
-        if name and name.removeprefix("amqp:/").removeprefix(own) == MANAGEMENT:
+        name = matching.without_host(terminus.address or "")
+        if name.removeprefix(f"_topo/0/{self.id}/") == MANAGEMENT:
             return MANAGEMENT
-        return name
+        return name or None
 
     def _may_attach(self, connection: Connection, proton: Link, name: str | None) -> bool:
         if name is None and proton.is_sender and proton.remote_source.dynamic:
@@ -278,13 +277,13 @@ class Router:
 
     def send_to(self, name: str, message: Message) -> None:
         """Send an answer of our own, settled; a receiver that is gone or full loses it."""
-        address = self.addresses.get(f"T{name.removeprefix('amqp:/')}")
+        address = self.addresses.get(f"T{matching.without_host(name)}")
         if address is not None and address.consumers and address.consumers[0].credit > 0:
             address.consumers[0].send_settled(message.encode())
 
     def find_known(self, name: str) -> Address | None:
         """Return the row that an anonymous sender's message goes to, if there is one now."""
-        bare = name.removeprefix("amqp:/")
+        bare = matching.without_host(name)
         if f"T{bare}" in self.addresses:
             return self.addresses[f"T{bare}"]
         key = self._key(bare, 0)
