@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import socket
+import ssl
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,14 +12,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from proton import Delivery, int32, uint, ulong
+from proton import Delivery, Endpoint, int32, uint, ulong
 from proton.utils import LinkDetached
 
 from tenants.router_patches import Patch
 from tests.verification import routing_rig as rigs
 from tests.verification.routing_rig import Rig, known
 from tests.waiting import eventually
-from workers.messaging import management
+from workers.messaging import certificates, management
 from workers.messaging.brokers.snapshot import MeteredAddress
 from workers.messaging.management import Refused, Unreachable
 from workers.messaging.observed import AddressCounters
@@ -282,6 +284,32 @@ def test_cut_off_closes_connections_from_before_a_change(router: Rig) -> None:
     since = datetime.now(UTC) + timedelta(hours=1)
 
     assert driver.cut_off(router.target, allowing(router, "anna", since=since)) == 1
+
+
+def test_a_renewed_certificate_is_shown_to_new_connections_without_a_restart(router: Rig) -> None:
+    before, kept = shown(router), router.connect("anna", "secret of anna")
+    renewed = certificates.issue_server(router.space_ca, [rigs.HOST], rigs.now())
+
+    (router.folder / "server.key").write_text(renewed.key_pem)
+    (router.folder / "server.pem").write_text(renewed.certificate_pem)
+
+    eventually(lambda: shown(router) not in ("", before), "the new certificate", seconds=20)
+    assert shown(router) == ssl.PEM_cert_to_DER_cert(renewed.certificate_pem).hex()
+    rigs.settle_down(kept)
+    assert kept.create_receiver(None, dynamic=True).link.state & Endpoint.REMOTE_ACTIVE
+
+
+def shown(router: Rig) -> str:
+    """Return the certificate that clients are shown; empty while key and file do not match."""
+    trust = ssl.create_default_context(cafile=str(router.folder / "space-ca.pem"))
+    try:
+        with (
+            socket.create_connection((rigs.HOST, router.place.public_port)) as plain,
+            trust.wrap_socket(plain, server_hostname=rigs.HOST) as wrapped,
+        ):
+            return (wrapped.getpeercert(binary_form=True) or b"").hex()
+    except OSError:
+        return ""
 
 
 def test_probe_goes_through_and_leaves_no_trace(router: Rig) -> None:
