@@ -13,7 +13,8 @@ from controlplane.embedded import artifacts
 
 SOURCES = Path(__file__).parents[2]
 _SUITE = "bookworm"
-_BASE, CONTROL_PLANE, SPARK = "localhost/base", "localhost/control-plane", "localhost/spark"
+CONTROL_PLANE, SPARK, ROUTER = "localhost/control-plane", "localhost/spark", "localhost/router"
+_BASE = "localhost/base"
 # Authorities that this machine trusts besides Debian's: a proxy of the site, say.
 _LOCAL_AUTHORITIES = Path("usr/local/share/ca-certificates")
 _NEEDED_GB = 10  # at the peak, where layers share files; copies of layers need more
@@ -44,11 +45,14 @@ class Builder:
         can = subprocess.run(command, capture_output=True, check=False).returncode == 0
         return "overlay" if can else "vfs"
 
-    def build_all(self) -> None:
-        """Build base, control plane and Spark, in this order."""
-        self._make_base()
-        self._build("control-plane", _BASE, CONTROL_PLANE)
+    def build_control_plane(self) -> None:
+        """Build the control plane's image, and Spark's upon it."""
+        self._build("control-plane", self._base, CONTROL_PLANE)
         self._build("spark", CONTROL_PLANE, SPARK)
+
+    def build_router(self, folder: Path) -> None:
+        """Build the router's image from an installed router's folder."""
+        self._build("router", self._base, ROUTER, "--build-context", f"router={folder}")
 
     def unpack(self, image: str) -> Path:
         """Return a folder with the image's files, mounted or copied."""
@@ -69,16 +73,18 @@ class Builder:
     def _store(self) -> Sequence[str]:
         return ["--root", str(self.folder / "store"), "--runroot", str(self.folder / "run")]
 
-    def _make_base(self) -> None:
+    @cached_property
+    def _base(self) -> str:
         container = self.buildah("from", "scratch").strip()
         self.buildah("add", container, str(_base_archive()), "/")
         self.buildah("commit", "--rm", container, _BASE)
+        return _BASE
 
-    def _build(self, name: str, base: str, image: str) -> None:
+    def _build(self, name: str, base: str, image: str, *more: str) -> None:
         folder = SOURCES / "charts" / "images"
         self.buildah(
             *("bud", "--network", "host", "--ignorefile", str(folder / "ignore")),
-            *("--build-arg", f"BASE_IMAGE={base}"),
+            *("--build-arg", f"BASE_IMAGE={base}", *more),
             *("--file", str(folder / name / "Containerfile"), "--tag", image, str(SOURCES)),
         )
 

@@ -1,4 +1,4 @@
-"""Both images, built once for the run (about five minutes); only `make images` asks for them."""
+"""The images, each built once for the run (about six minutes); only `make images` asks for them."""
 
 import os
 import shutil
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from controlplane.embedded import artifacts, routers
 from tests.images import builder
 from tests.images.builder import Builder
 
@@ -16,19 +17,25 @@ collect_ignore_glob = [] if os.environ.get("WAYPOST_TEST_IMAGES") else ["test_*.
 
 
 @pytest.fixture(scope="session")
-def images() -> Iterator[Builder]:
-    """The built images."""
+def workshop() -> Iterator[Builder]:
+    """Where images are built, none yet."""
     refusal = builder.missing()
     assert not refusal, refusal
     with tempfile.TemporaryDirectory(prefix="waypost-images-") as folder:
         made = Builder(Path(folder))
         try:
-            made.build_all()
             yield made
         finally:  # what is mounted must not be there when the folder is removed
             made.buildah("rm", "--all")
             made.buildah("rmi", "--all", "--force")
             shutil.rmtree(made.folder / "store", ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def images(workshop: Builder) -> Builder:
+    """The built images of the control plane and of Spark."""
+    workshop.build_control_plane()
+    return workshop
 
 
 @pytest.fixture(scope="session")
@@ -41,3 +48,14 @@ def control_plane(images: Builder) -> Path:
 def spark(images: Builder) -> Path:
     """The files of Spark's image."""
     return images.unpack(builder.SPARK)
+
+
+@pytest.fixture(scope="session")
+def router(workshop: Builder) -> Path:
+    """The files of the router's image, made from the router that is installed here."""
+    # Neither what WAYPOST_ROUTER names nor what is on PATH is in a folder that can be copied.
+    installed = routers.find(artifacts.cache_dir(), path="")
+    if installed is None:
+        pytest.skip("no router is installed: build one and run `make router FROM=<its folder>`")
+    workshop.build_router(installed.resolve().parent)
+    return workshop.unpack(builder.ROUTER)

@@ -1,10 +1,12 @@
 """A node that runs the pods' containers: real brokers and routers under the cluster's names.
 
 It does what a kubelet does with our pods: puts secrets, config maps and volumes where they are
-mounted, expands the command, starts it, asks the readiness probe, refreshes files when the pod
-changes, restarts what died. Each pod has an address of its own out of 127.0.0.0/8, where it listens
-at the real ports; services' names lead there (``hosts``). Paths are of this machine, for there is
-one of it only, and where a file says "all addresses" it says the pod's.
+mounted, expands the command, starts it, asks the probes, refreshes files when the pod changes,
+restarts what died and says how it ended. The router is the installed one, or the development router
+where none is (``WAYPOST_ROUTER=development``: in any case). Each pod has an address of its own out
+of 127.0.0.0/8, where it listens at the real ports; services' names lead there (``hosts``). Paths
+are of this machine, for there is one of it only, and where a file says "all addresses" it says the
+pod's.
 """
 
 import base64
@@ -14,9 +16,10 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -24,14 +27,17 @@ from typing import Any
 from django.conf import settings
 from kubernetes.client import ApiClient
 
-from controlplane.embedded import ports
+from controlplane.embedded import artifacts, ports, routers
 from controlplane.embedded.supervisor_client import write_atomically
-from tests.kubernetes import node, service_names
+from tests.kubernetes import native_names, node, service_names
 from tests.kubernetes.node import Node
 from workers.infra.kubernetes import instances, labels, sizes
 from workers.infra.local import files
 
 _GRACE_SECONDS = 15
+# Who ends once is started at once, who ends again waits; a kubelet's wait grows from 10 s.
+_BACK_OFF_SECONDS = 2
+_LAST_WORDS_BYTES = 2048  # as a kubelet takes them (FallbackToLogsOnError)
 _FOLDERS = {"files": "etc", "scratch": "scratch"}
 _FILES = "waypost.io/files"
 _ALL_ADDRESSES = "0.0.0.0"
@@ -44,6 +50,8 @@ class Running:
     """One container: its process, the pod it is of, the files it was given last, its restarts.
 
     ``places`` is what it is to find on this machine in place of what its files and command say.
+    ``log_from``: where its own words begin in the log; ``last_end``: how the life before it ended;
+    ``reported``: what was reported of it last.
     """
 
     process: subprocess.Popen[bytes]
@@ -51,8 +59,12 @@ class Running:
     address: str
     places: Mapping[str, str]
     files: str
+    log_from: int
     restarts: int = 0
+    last_end: Mapping[str, Any] = field(default_factory=dict)
     is_ready: bool = False
+    ended_at: float | None = None
+    reported: Mapping[str, Any] = field(default_factory=dict)
 
 
 class ProcessNode(Node):
@@ -61,6 +73,7 @@ class ProcessNode(Node):
     def __init__(self, api: ApiClient, root: Path) -> None:
         super().__init__(api)
         self._root = root
+        self._router = routers.find(artifacts.cache_dir(), os.environ.get("WAYPOST_ROUTER"))
         self._running: dict[str, Running] = {}
         self._strangers: set[str] = set()
         # Another of these may run beside: one of its addresses is in use at most by chance.
@@ -79,12 +92,13 @@ class ProcessNode(Node):
 
     def start(self, pod: Any) -> bool:
         running = self._running.get(pod.metadata.uid)
-        if running is None or running.process.poll() is not None:
-            self._running[pod.metadata.uid] = self._launch(pod, running)
-        else:
-            running.is_ready = _answers(running)
+        if running is None or _is_due(running):
+            running = self._running[pod.metadata.uid] = self._launch(pod, running)
+        running.is_ready = running.process.poll() is None and _answers(running, "readiness_probe")
+        if not running.is_ready:
+            self._tell(pod, running)
         self._publish()
-        return self._running[pod.metadata.uid].is_ready
+        return running.is_ready
 
     def refresh(self, pod: Any) -> bool:
         running = self._running[pod.metadata.uid]
@@ -119,6 +133,11 @@ class ProcessNode(Node):
             running.process.wait()
         super().leave()
 
+    @property
+    def has_real_router(self) -> bool:
+        """Whether its routers are not the development router."""
+        return self._router is not None
+
     def process_of(self, namespace: str, instance: str) -> subprocess.Popen[bytes]:
         """Return the process of an instance."""
         pod = self._core.read_namespaced_pod(f"{instance}-0", namespace)
@@ -133,12 +152,54 @@ class ProcessNode(Node):
         (container,) = pod.spec.containers
         environment = {each.name: each.value for each in container.env or []}
         command = [_here(_expanded(each, environment), places) for each in container.command]
+        run, of_program = self._of_image(command)
         with (self._folder(pod) / "output.log").open("ab") as log:
+            log_from = log.tell()
             process = subprocess.Popen(
-                self._of_image(command), env={**_ENVIRONMENT, **environment}, stdout=log, stderr=log
+                run, env={**_ENVIRONMENT, **environment, **of_program}, stdout=log, stderr=log
             )
         restarts = former.restarts + 1 if former else 0
-        return Running(process, pod, address, places, _files(pod), restarts)
+        last_end = self._end_of(former) if former else {}
+        return Running(
+            process, pod, address, places, _files(pod), log_from, restarts, last_end=last_end
+        )
+
+    def _tell(self, pod: Any, running: Running) -> None:
+        """Report a container that is not ready, as a kubelet does: it starts, or ended."""
+        (container,) = pod.spec.containers
+        if running.process.poll() is None:
+            state, last_end = {"running": {}}, running.last_end
+        else:
+            state, last_end = {"waiting": {"reason": "CrashLoopBackOff"}}, self._end_of(running)
+        reported = {
+            "name": container.name,
+            "image": container.image,
+            "imageID": "",
+            "ready": False,
+            "started": "running" in state and _answers(running, "startup_probe"),
+            "restartCount": running.restarts,
+            "state": state,
+            "lastState": last_end,
+        }
+        if reported != running.reported:
+            running.reported = reported
+            self._core.patch_namespaced_pod_status(
+                pod.metadata.name,
+                pod.metadata.namespace,
+                {"status": {"containerStatuses": [reported]}},
+            )
+
+    def _end_of(self, running: Running) -> Mapping[str, Any]:
+        """Return how a container ended; with its last words where its pod asks for them."""
+        (container,) = running.pod.spec.containers
+        code = running.process.wait()
+        words = ""
+        if container.termination_message_policy == "FallbackToLogsOnError" and code:
+            log = (self._folder(running.pod) / "output.log").read_bytes()
+            words = log[running.log_from :][-_LAST_WORDS_BYTES:].decode(errors="replace")
+        # As a shell says it: a signal is a number above 128.
+        ended = {"exitCode": code if code >= 0 else 128 - code, "message": words}
+        return {"terminated": {**ended, "reason": "Error" if code else "Completed"}}
 
     def _places(self, pod: Any) -> Mapping[str, str]:
         """Return the folder of each mounted path; a volume is its claim's, whoever mounts it."""
@@ -209,13 +270,15 @@ class ProcessNode(Node):
     def _folder(self, pod: Any) -> Path:
         return self._root / str(pod.metadata.namespace) / str(pod.metadata.labels[labels.INSTANCE])
 
-    def _of_image(self, command: list[str]) -> list[str]:
-        """Return the command with what the images hold: Artemis, and a router that behaves."""
-        if command[0] == "qdrouterd":
-            resolving = ["-m", "tests.kubernetes.service_names", str(self.hosts)]
-            return [sys.executable, *resolving, "workers.services.devrouter", command[-1]]
-        home = str(settings.ARTEMIS_HOME)
-        return [each.replace("/opt/activemq-artemis", home) for each in command]
+    def _of_image(self, command: Sequence[str]) -> tuple[Sequence[str], Mapping[str, str]]:
+        """Return the command with what the images hold, a broker or a router, and its variables."""
+        if command[0] != "qdrouterd":
+            home = str(settings.ARTEMIS_HOME)
+            return [each.replace("/opt/activemq-artemis", home) for each in command], {}
+        if self._router is not None:
+            return [str(self._router), *command[1:]], native_names.environment(self.hosts)
+        resolving = ["-m", "tests.kubernetes.service_names", str(self.hosts)]
+        return [sys.executable, *resolving, "workers.services.devrouter", command[-1]], {}
 
 
 @contextmanager
@@ -234,10 +297,19 @@ def _files(pod: Any) -> str:
     return str((pod.metadata.annotations or {}).get(_FILES, ""))
 
 
-def _answers(running: Running) -> bool:
-    """Ask the readiness probe, at the port that the container calls so."""
+def _is_due(running: Running) -> bool:
+    """Return whether a container ended, and is to be started again now."""
+    if running.process.poll() is None:
+        return False
+    running.ended_at = running.ended_at or time.monotonic()
+    pause = _BACK_OFF_SECONDS if running.restarts else 0
+    return time.monotonic() - running.ended_at >= pause
+
+
+def _answers(running: Running, probe: str) -> bool:
+    """Ask a probe, at the port that the container calls so."""
     (container,) = running.pod.spec.containers
-    wanted = container.readiness_probe.tcp_socket.port
+    wanted = getattr(container, probe).tcp_socket.port
     (port,) = [each.container_port for each in container.ports if each.name == wanted]
     return ports.is_open(running.address, port)
 

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from django.utils import timezone
 from kubernetes.client import ApiClient, CoreV1Api
 from proton import ProtonException
+from proton.utils import BlockingConnection
 
 from controlplane.core.audit import SYSTEM
 from controlplane.embedded import artifacts, ports
@@ -18,13 +20,13 @@ from tenants.models import AddressSpace
 from tests.kubernetes import process_node
 from tests.kubernetes.process_node import ProcessNode
 from tests.reconcile import patience, rows
-from tests.verification import amqp
+from tests.verification import amqp, routing_rig
 from tests.verification.auth_process import AuthProcess
 from tests.verification.conftest import RecordingMetering
 from tests.waiting import eventually
 from workers.infra import names
 from workers.infra.base import Kind, Namespace
-from workers.infra.kubernetes import resources
+from workers.infra.kubernetes import resources, sizes
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster
@@ -179,6 +181,89 @@ def test_a_router_that_does_not_listen_for_clients_is_not_ready(
     assert is_listening("amqps")
 
 
+def test_a_router_that_cannot_start_says_why(
+    doors: Doors, admin: ApiClient, processes: ProcessNode
+) -> None:
+    space = rows.make_space(rows.make_tenant(), kind="standard")
+    settle(space, doors)
+    name = names.namespace(space.tenant_id, space.id, space.name)
+
+    _write_router_file(admin, name, "this is no configuration")
+    processes.process_of(name, "router-0").kill()
+    eventually(lambda: _waits_after(admin, name, exit_code=1))
+    processes.withheld.add("router-0-0")  # nothing happens to it while the pass looks
+    seen = loop.reconcile(space.id, doors, budget_seconds=0)
+
+    assert isinstance(seen, Wait)
+    began = "RouterDown: router-0 is not ready: CrashLoopBackOff: it ended with exit code 1 (Error)"
+    assert seen.reason.startswith(f"{began}; it said last: ")
+    said = seen.reason.partition("it said last: ")[2]
+    assert "router.json: Expecting value" in said
+    assert len(said) < 310
+    space.refresh_from_db()
+    assert "it said last" in space.conditions[0]["message"]
+
+    # that pass has mended the file
+    processes.withheld.discard("router-0-0")
+    settle(space, doors)
+
+
+def test_routers_are_joined_and_reach_brokers_by_the_names_of_services(
+    doors: Doors,
+    auth_port: int,
+    processes: ProcessNode,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+) -> None:
+    if not processes.has_real_router:
+        pytest.skip("the development router runs alone, and no other one is installed")
+    auth = AuthProcess(auth_port, tmp_path, tmp_path / "control-ca")
+    auth.start()
+    request.addfinalizer(auth.stop)
+    space = rows.make_space(rows.make_tenant(), kind="standard", size="large")
+    rows.make_address(space, "calls", "anycast")
+    rows.make_address(space, "orders")
+    rows.make_user(space, "alice", ("#", "send recv"))
+    settle(space, doors)
+    eventually(lambda: _is_joined(space, doors), "the routers are joined", seconds=60)
+
+    with (
+        _connected_to(space, "router-0", tmp_path) as sending,
+        _connected_to(space, "router-1", tmp_path) as receiving,
+    ):
+        for address in ("calls", "orders"):
+            receiver = receiving.create_receiver(address, credit=1)
+            routing_rig.deliver(sending.create_sender(address), receiver, address)
+
+
+def _connected_to(
+    space: AddressSpace, router: str, folder: Path
+) -> AbstractContextManager[BlockingConnection]:
+    """Connect to one router of several; the space's service leads to any."""
+    name = names.namespace(space.tenant_id, space.id, space.name)
+    place = (f"{router}.{name}.svc", sizes.PORTS["amqps"])
+    trusted = space.endpoints.get().certificate_pem
+    return amqp.connected_to(place, trusted, folder, "alice", rows.PASSWORD, timeout=10)
+
+
+def _is_joined(space: AddressSpace, doors: Doors) -> bool:
+    settle(space, doors)
+    return any(each["reason"] == "AsPlanned" for each in space.conditions)
+
+
+def _waits_after(admin: ApiClient, namespace: str, *, exit_code: int) -> bool:
+    core: Any = CoreV1Api(admin)
+    pod = core.read_namespaced_pod("router-0-0", namespace)
+    (seen,) = pod.status.container_statuses
+    ended = seen.last_state and seen.last_state.terminated
+    return bool(seen.state.waiting and ended and ended.exit_code == exit_code)
+
+
+def _write_router_file(admin: ApiClient, namespace: str, text: str) -> None:
+    core: Any = CoreV1Api(admin)
+    core.patch_namespaced_config_map("router-0-main", namespace, {"data": {"router.json": text}})
+
+
 def _take_out_public_listener(admin: ApiClient, namespace: str) -> None:
     core: Any = CoreV1Api(admin)
     entries = json.loads(
@@ -186,9 +271,7 @@ def _take_out_public_listener(admin: ApiClient, namespace: str) -> None:
     )
     kept = [each for each in entries if each[1].get("name") != "wp-public" or each[0] != "listener"]
     assert len(kept) == len(entries) - 1
-    core.patch_namespaced_config_map(
-        "router-0-main", namespace, {"data": {"router.json": json.dumps(kept)}}
-    )
+    _write_router_file(admin, namespace, json.dumps(kept))
 
 
 def _is_ready(api: Api, namespace: str) -> bool:

@@ -121,7 +121,7 @@ def test_converge_of_one_address_leaves_the_others_alone(router: Rig) -> None:
     done = driver.converge(router.target, with_addresses(router, CALLS, NEWS), only=["news"])
 
     assert (done.pending, done.created) == ({}, 2)
-    assert (entities.ADDRESS, "wp-calls") in held(router)
+    assert (entities.ADDRESS, "wp-address:calls") in held(router)
 
 
 def test_converge_repairs_what_was_changed_behind_its_back(router: Rig) -> None:
@@ -130,7 +130,7 @@ def test_converge_repairs_what_was_changed_behind_its_back(router: Rig) -> None:
     with client.connected(router.target, DISPATCH, purpose="test") as asking:
         asking.ask(
             [
-                asking.entity_request("DELETE", entities.ADDRESS, "wp-calls"),
+                asking.entity_request("DELETE", entities.ADDRESS, "wp-address:calls"),
                 asking.entity_request("CREATE", entities.ADDRESS, "wp-x", {"prefix": "x"}),
                 asking.entity_request("CREATE", entities.ADDRESS, "theirs", {"prefix": "theirs"}),
             ]
@@ -139,7 +139,7 @@ def test_converge_repairs_what_was_changed_behind_its_back(router: Rig) -> None:
     driver.converge(router.target, wanted)
 
     names = [name for kind, name in held(router) if kind == entities.ADDRESS]
-    assert names == ["theirs", "wp-$waypost.probe.anycast", "wp-calls"]
+    assert names == ["theirs", "wp-address:$waypost.probe.anycast", "wp-address:calls"]
 
 
 def test_converge_says_why_a_queue_does_not_work(router: Rig) -> None:
@@ -362,7 +362,9 @@ def test_an_update_of_a_core_entity_is_never_answered(router: Rig) -> None:
         pytest.raises(Unreachable),
         client.connected(router.target, DISPATCH, purpose="test", timeout_seconds=1) as asking,
     ):
-        asking.ask([asking.entity_request("UPDATE", entities.ADDRESS, "wp-calls", {"priority": 1})])
+        asking.ask(
+            [asking.entity_request("UPDATE", entities.ADDRESS, "wp-address:calls", {"priority": 1})]
+        )
 
 
 def test_an_unknown_type_or_column_is_refused(router: Rig) -> None:

@@ -58,6 +58,10 @@ REFUSED: Mapping[str, list[Entry]] = {
         vhost({"$default": {"remoteHosts": "*", "allowDynamicSource": "maybe"}})
     ],
     "a direction that is neither": [("autoLink", {"address": "a", "direction": "sideways"})],
+    "an address and a listener of one name": [
+        ("address", {"prefix": "a", "name": "n"}),
+        ("policy", {"enableVhostPolicy": True, "name": "n"}),
+    ],
     "two addresses of one name": [
         ("address", {"prefix": "a", "name": "n"}),
         ("address", {"prefix": "b", "name": "n"}),

@@ -132,15 +132,15 @@ def test_a_publication_that_fails_half_way_leaves_nothing(monkeypatch: pytest.Mo
 def test_preview_says_what_changes_and_whom_it_touches() -> None:
     cast = domain.cast("team")
     domain.address(domain.space(cast.tenant), "orders")
-    wanted = DEARER.replace("standard-medium:", "standard-large:").replace(
-        "- standard-medium\n", "- standard-large\n"
+    wanted = DEARER.replace("standard-medium:", "standard-huge:").replace(
+        "- standard-medium\n", "- standard-huge\n"
     )
 
     changes = {(each.section, each.key): each for each in catalog.preview(catalog.parse(wanted))}
 
     team = changes["plans", "team"]
     assert (team.kind, team.n_subscribers) == ("changed", 2)
-    assert changes["space_plans", "standard-large"].kind == "new"
+    assert changes["space_plans", "standard-huge"].kind == "new"
     assert changes["space_plans", "standard-medium"].kind == "retired"
     small = changes["space_plans", "standard-small"]
     assert (small.kind, small.n_subscribers) == ("same", 1)

@@ -114,6 +114,8 @@ def test_default_catalogue_offers_what_the_design_asks_for() -> None:
     assert {plan.key for plan in catalogue.space_plans} == {
         "standard-small",
         "standard-medium",
+        "standard-large",
+        "standard-xlarge",
         "brokered-small",
         "brokered-medium",
     }

@@ -46,12 +46,12 @@ def test_applying_the_difference_leaves_none(
 def test_an_attribute_that_the_router_swallowed_is_seen() -> None:
     wanted = list(entities.build(desired([QUEUE])))
     held = shown(wanted)
-    held[entities.ADDRESS]["wp-orders"]["waypoint"] = False
+    held[entities.ADDRESS]["wp-address:orders"]["waypoint"] = False
 
     steps = difference.compare(wanted, held, complete=entities.ORDER)
 
-    assert steps.delete == [(entities.ADDRESS, "wp-orders")]
-    assert [each.name for each in steps.create] == ["wp-orders"]
+    assert steps.delete == [(entities.ADDRESS, "wp-address:orders")]
+    assert [each.name for each in steps.create] == ["wp-address:orders"]
 
 
 def test_what_others_made_is_left_alone() -> None:

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -153,6 +154,21 @@ def test_the_file_holds_what_the_driver_keeps_live(given_addresses: list[RoutedA
     assert live == [{"name": e.name, **e.attributes} for e in entities.build(router)]
 
 
+@pytest.mark.parametrize("presented", [None, PAIR])
+def test_no_address_takes_the_name_of_another_entity(presented: KeyPair | None) -> None:
+    """A router does not start with two entities of one name, whatever their types."""
+    ours = "public presented management mesh hold broker-0 server auth lr-broker-0@router-0"
+    names = [*ours.split(), "in:wp-broker-0:x", "out:prefix:x", "address:x", "x"]
+    shapes = (Shape.QUEUE, Shape.ANYCAST, Shape.TOPIC)
+    for shape in shapes:
+        routed = [RoutedAddress(name, shape, [ZERO]) for name in names]
+        router = desired(routed, presented=presented)
+        place = Place("/etc", "127.0.0.1", 1, 2, 3)
+        entries = json.loads(config.files(router, place)[config.CONFIG_FILE])
+        taken = [attributes["name"] for _, attributes in entries if "name" in attributes]
+        assert len(taken) == len(set(taken))
+
+
 def test_only_the_base_restarts_a_router() -> None:
     place = Place("/etc/router", "127.0.0.1", 1, 2)
 
@@ -176,7 +192,7 @@ def test_what_clients_are_shown_is_in_files_of_its_own_and_changes_live() -> Non
 
     inside = {"wp-management": "wp-server", "wp-mesh": "wp-server"}
     assert profiles(own[config.BASE_FILE]) == {"wp-public": "wp-server", **inside}
-    assert profiles(first[config.BASE_FILE]) == {"wp-public": "wp-public", **inside}
+    assert profiles(first[config.BASE_FILE]) == {"wp-public": "wp-presented", **inside}
     changed = {name for name in first if first[name] != second[name]}
     assert changed == {"public.key", "public.pem"}
     assert changed <= config.LIVE_FILES

@@ -24,6 +24,9 @@ from workers.messaging.routers.desired import (
 _MODE = "interior"
 # On a router with our policy patch a lone ``*`` opens no internal address (``$…``, ``_…``).
 _ALL = "*, $*, _*"
+# The TLS profile of a certificate that is not the space's own. A router does not start with two
+# entities of one name, whatever their types (Qpid Dispatch, ``schema.py``).
+_PRESENTED = "wp-presented"
 # Two hundred clients that log in at once share two cores: the last one waits for seconds.
 _HANDSHAKE_SECONDS = 30
 # A client that vanishes without a word is noticed after this time, and metered until then. It is
@@ -92,7 +95,7 @@ def _base(router: DesiredRouter, place: Place) -> Sequence[_Entry]:
                 "sslProfile": "wp-auth-client",
             },
         ),
-        *_listeners(place, "wp-server" if router.presented is None else "wp-public"),
+        *_listeners(place, "wp-server" if router.presented is None else _PRESENTED),
         *_policy(router.max_connections),
     ]
 
@@ -111,7 +114,7 @@ def _profiles(folder: str, *, is_own: bool) -> Sequence[_Entry]:
 
     return [
         profile("wp-server", "server", "space-ca"),
-        *([] if is_own else [profile("wp-public", "public", "space-ca")]),
+        *([] if is_own else [profile(_PRESENTED, "public", "space-ca")]),
         profile(entities.BROKER_PROFILE, "broker-client", "space-ca"),
         profile("wp-auth-client", "auth-client", "control-ca"),
     ]

@@ -93,6 +93,11 @@ def find_clashes(addresses: Sequence[RoutedAddress]) -> Mapping[str, str]:
     return clashes
 
 
+def address_name(address: str) -> str:
+    """Return the name of an address's rule: none of ours for other types, whatever the address."""
+    return f"{PREFIX}address:{address}"
+
+
 def connector_name(broker: str) -> str:
     return f"{PREFIX}{broker}"
 
@@ -142,7 +147,7 @@ def _message_routed(address: RoutedAddress) -> Sequence[Entity]:
     name, shape = address.address, address.shape
     distribution = "multicast" if shape is Shape.MULTICAST else "balanced"
     rule = {"pattern": name, "distribution": distribution, "waypoint": not shape.is_direct}
-    made = [Entity(ADDRESS, f"{PREFIX}{name}", rule, name)]
+    made = [Entity(ADDRESS, address_name(name), rule, name)]
     if shape.is_direct:
         return [*made, _auto_link(address, "in", HOLD, phase=0)]
     for partition in address.partitions:

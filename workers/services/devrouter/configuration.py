@@ -6,6 +6,7 @@ through the same code as there.
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -106,6 +107,7 @@ def load(file: Path) -> Configuration:
 def _build(by_type: Mapping[str, list[Attributes]]) -> Configuration:
     for kind, entries in by_type.items():
         _check(kind, entries)
+    _require_unique([each["name"] for all_ in by_type.values() for each in all_ if "name" in each])
     policy.check(by_type.get("vhost", []))
     router = by_type["router"][0]
     profiles = {each["name"]: _profile(each) for each in by_type.get("sslProfile", [])}
@@ -136,16 +138,19 @@ def _check(kind: str, entries: list[Attributes]) -> None:
     known = _ATTRIBUTES.get(kind)
     if known is None:
         raise BadConfiguration(f"No such entity type '{kind}'")
-    names = [each["name"] for each in entries if "name" in each]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise BadConfiguration(f"{kind}: Duplicate value '{twice[0]}' for unique attribute 'name'")
     for each in entries:
         unknown = sorted(set(each) - known - _COMMON)
         if unknown:
             raise BadConfiguration(f"Unknown attribute '{unknown[0]}' for '{kind}'")
         if kind in ("autoLink", "linkRoute") and each.get("direction") not in ("in", "out"):
             raise BadConfiguration(f"{kind}: Invalid value for enum['in', 'out']")
+
+
+def _require_unique(names: list[str]) -> None:
+    """As in Dispatch: a name is of one entity, whatever the types."""
+    twice = [name for name, number in Counter(names).items() if number > 1]
+    if twice:
+        raise BadConfiguration(f"Duplicate value '{twice[0]}' for unique attribute 'name'")
 
 
 def _profile(attributes: Attributes) -> Profile:

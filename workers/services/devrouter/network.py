@@ -4,6 +4,7 @@ Called by ``__main__`` (listeners) and by management (connectors come and go whi
 """
 
 import asyncio
+import os
 import ssl
 from collections.abc import Coroutine
 from dataclasses import dataclass
@@ -165,7 +166,7 @@ class Connector:
                 await self._until_lost(self._connection)
                 self.status, self.message = "CONNECTING", "the connection was lost"
             except (NotAuthenticated, Malformed, EOFError, OSError, TimeoutError) as error:
-                self.status, self.message = "FAILED", str(error) or type(error).__name__
+                self.status, self.message = "FAILED", _in_words(error)
             await asyncio.sleep(RECONNECT_SECONDS)
 
     async def _connect(self) -> Connection:
@@ -200,3 +201,10 @@ class Connector:
         connection.on_lost = lost.set
         if not connection.is_gone:
             await lost.wait()
+
+
+def _in_words(error: Exception) -> str:
+    """Return why a connection failed, in the system's words as Dispatch has them."""
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)
+    return str(error) or type(error).__name__
