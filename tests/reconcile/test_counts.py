@@ -150,7 +150,8 @@ def test_a_router_with_mates_listens_for_them_with_mutual_tls(meshed: World) -> 
         "saslMechanisms": "EXTERNAL",
         "authenticatePeer": True,
         "requireSsl": True,
-        "initialHandshakeTimeoutSeconds": 10,
+        "initialHandshakeTimeoutSeconds": 30,
+        "idleTimeoutSeconds": 16,
     }
     assert space.phase == "Active"
 

@@ -150,7 +150,7 @@ def test_what_is_read_for_certificates_that_clients_are_shown_is_in_the_shape(
     monkeypatch.setattr(
         config,
         "_listeners",
-        lambda at, pair: [*listeners(at, pair), *([("x", {})] if pair == "wp-public" else [])],
+        lambda at, pair: [*listeners(at, pair), *([("x", {})] if pair == "wp-presented" else [])],
     )
     shapes.append(configured.release(world.doors).shape)
 

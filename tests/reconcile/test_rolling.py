@@ -281,7 +281,7 @@ def test_live_changes_reach_the_others_while_one_is_down(world: World, space: Ad
     world.settle(space)
 
     assert "late" in world.broker(space, "broker-2").addresses
-    assert ("router.config.address", "wp-late") in world.router(space).held
+    assert ("router.config.address", "wp-address:late") in world.router(space).held
     assert "late" in world.infra.instances[namespace_of(world), "broker-2"].spec.files["broker.xml"]
     assert memory(world)["broker-2"] == 128
 

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import secrets
 import ssl
+from contextlib import suppress
 
 from tests.verification.routing_rig import HOST, Rig
 from workers.services import amqp_frames as frames
@@ -36,7 +37,9 @@ async def _log_in(router: Rig, name: str, password: str) -> Frame:
             answer = await frames.read_frame(reader, Code.OUTCOME)
         return answer
     finally:
-        writer.close()
+        writer.transport.abort()  # the router is not waited for, the socket's end is
+        with suppress(OSError):
+            await writer.wait_closed()
 
 
 def _client_final(first: str, challenge: str, password: str) -> str:

@@ -15,9 +15,11 @@ from django.db import transaction
 from proton import symbol
 
 from controlplane.core.audit import SYSTEM
+from plans.catalogue.definitions import MAX_ROUTERS
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.actions.addresses import AddressSettings
 from tenants.models import AddressSpace, MessagingUser
+from tenants.router_patches import Patch
 from tests.reconcile import rows
 from tests.verification import routing_rig as rigs
 from tests.verification.auth_process import AuthProcess
@@ -137,7 +139,23 @@ def test_plain_login_tells_who_it_was_and_what_it_may(service: Service) -> None:
     wire.close()
     granted = {key: list(value.elements) for key, value in told["address-authz"].items()}  # type: ignore[attr-defined]
     assert told["authenticated-identity"] == {"sub": "anna", "preferred_username": "anna"}
-    assert granted == {"orders": ["recv", "send"], "a/b": ["send"], "a/c/d": ["send"]}
+    replies = {key for key in granted if key.startswith("amqp:/_topo/0/router-")}
+    assert {key: granted[key] for key in granted.keys() - replies} == {
+        "orders": ["recv", "send"],
+        "a/b": ["send"],
+        "a/c/d": ["send"],
+    }
+    assert [granted[key] for key in replies] == [["send"]] * MAX_ROUTERS
+
+
+def test_plain_alone_is_offered_where_routers_cannot_relay_scram(service: Service) -> None:
+    for patches, offered in (((), ["PLAIN"]), (tuple(Patch), ["SCRAM-SHA-256", "PLAIN"])):
+        service.auth.router_patches = patches
+        service.auth.set_users(known("anna", "secret of anna", {}), addresses=["orders"])
+        wire = service.connect()
+
+        assert wire.begin() == offered
+        wire.close()
 
 
 def test_a_user_whose_grants_fit_no_frame_is_refused(service: Service) -> None:

@@ -20,9 +20,11 @@ def ensure(work: Work, doors: Doors) -> Outcome:
     found = public.endpoint(work, doors, instance)
     work.endpoint_trouble = found.trouble
     wanted = {public.NAME: found, **_of_other_routers(work, doors, found)}
+    held = {row.name: row for row in Endpoint.objects.filter(space=work.space)}
     for name, endpoint in wanted.items():
-        _write(work, name, endpoint)
-    Endpoint.objects.filter(space=work.space).exclude(name__in=wanted).delete()
+        _write(work, name, endpoint, held.get(name))
+    for name in held.keys() - wanted.keys():
+        held[name].delete()
     return Done()
 
 
@@ -43,14 +45,14 @@ def _of_other_routers(
     return found
 
 
-def _write(work: Work, name: str, endpoint: PublicEndpoint) -> None:
+def _write(work: Work, name: str, endpoint: PublicEndpoint, held: Endpoint | None) -> None:
     wanted = {
         "protocol": "amqps",
         "host": endpoint.host,
         "port": endpoint.port,
         "certificate_pem": presenting.trusted(work),
     }
-    if not Endpoint.objects.filter(space=work.space, name=name, **wanted).exists():
+    if held is None or any(getattr(held, key) != value for key, value in wanted.items()):
         Endpoint.objects.update_or_create(space=work.space, name=name, defaults=wanted)
 
 
