@@ -7,7 +7,7 @@ table is ``workers.schedule``.
 from celery import shared_task
 from django.utils import timezone
 
-from controlplane.core import expiry
+from controlplane.core import expiry, nudge
 from workers import fleet, volumes, wiring
 from workers.infra import adapters
 from workers.metering import closing, live, rounds, sampling, verifying
@@ -41,8 +41,13 @@ def release_volumes(**_future: str) -> None:
 
 @shared_task(name="workers.sample")  # type: ignore[untyped-decorator]
 def sample(**_future: str) -> None:
-    """Read the counters of every active space once."""
-    sampling.round_all(wiring.readers())
+    """Read the counters of every active space once; have those with a silent instance looked at.
+
+    So an instance that went away shows within a sampling interval, and what can move, moves.
+    """
+    for seen in sampling.round_all(wiring.readers()):
+        if seen.silent:
+            nudge.after_commit("workers.reconcile_space", space_id=seen.space_id)
 
 
 @shared_task(name="workers.land")  # type: ignore[untyped-decorator]

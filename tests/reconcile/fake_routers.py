@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from tenants.router_patches import Patch
 from tests.reconcile.fakes import FakeInfra
 from workers.messaging import certificates
 from workers.messaging.certificates import KeyPair
@@ -65,6 +66,7 @@ class FakeRouters:
     broken_links: dict[str, str] = field(default_factory=dict)  # address -> the router's words
     apart: set[frozenset[str]] = field(default_factory=set)  # two each that do not join
     writes: int = 0
+    patches: frozenset[Patch] = frozenset()
 
     def find_life(self, target: ManagementTarget) -> str:
         self._at(target)
@@ -81,7 +83,10 @@ class FakeRouters:
         held = self._at(target).held
         built = [*entities.build(router), *entities.build_holds(leaving)]
         wanted = {(each.kind, each.name): each for each in built}
-        strays = [key for key in held if key not in wanted] if only is None or leaving else []
+        is_whole = only is None or bool(leaving)
+        strays = [
+            key for key in held if key not in wanted and (is_whole or key[0] == entities.LINK_ROUTE)
+        ]
         new = {
             key: each
             for key, each in wanted.items()
@@ -93,7 +98,8 @@ class FakeRouters:
         self.writes += len(strays) + len(new)
         present = {each.address for each in held.values()}
         pending = {key: text for key, text in self.broken_links.items() if key in present}
-        return Converged(pending, len(new), len(strays), self._unjoined(router))
+        unjoined = self._unjoined(router)
+        return Converged(pending, len(new), len(strays), unjoined, self.patches)
 
     def reattach(
         self,

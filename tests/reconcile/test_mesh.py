@@ -7,8 +7,10 @@ from django.db.models import F
 
 from plans.models import SpacePlan
 from tenants.models import AddressSpace
+from tenants.router_patches import Patch
 from tests.reconcile import rows
 from tests.reconcile.conftest import World
+from workers.messaging.routers import entities
 from workers.reconcile import loop
 from workers.reconcile.outcome import Done, Wait
 
@@ -176,3 +178,41 @@ def test_one_router_has_nobody_to_reach(meshed: World, space: AddressSpace) -> N
     meshed.settle(space)
 
     assert [each["type"] for each in space.conditions] == ["Ready"]
+
+
+def test_topics_move_to_a_living_router_while_the_first_is_down(
+    meshed: World, space: AddressSpace
+) -> None:
+    rows.make_address(space, "news", "topic")
+    meshed.settle(space)
+    first = next(each for (_, name), each in meshed.infra.instances.items() if name == "router-0")
+    assert leaders(meshed) == {"router-0"}
+
+    first.trouble = "OOMKilled"
+    loop.reconcile(space.id, meshed.doors)
+    away = leaders(meshed)
+    first.trouble = ""
+    meshed.settle(space)
+
+    assert "router-1" in away
+    assert "router-2" not in away
+    assert leaders(meshed) == {"router-0"}
+
+
+def test_every_router_holds_the_topics_where_they_announce_one_container_id(
+    meshed: World, space: AddressSpace
+) -> None:
+    rows.make_address(space, "news", "topic")
+    meshed.routers.patches = frozenset({Patch.CONTAINER_ID, Patch.SASL_OUTCOME})
+    meshed.settle(space)
+
+    space.refresh_from_db()
+    assert space.router_patches == ["container-id", "sasl-outcome"]
+    assert leaders(meshed) == {"router-0", "router-1", "router-2"}
+
+
+def leaders(world: World) -> set[str]:
+    """Return the routers that hold routes of topics."""
+    return {
+        name for (_, name), each in world.routers.routers.items() if each.names(entities.LINK_ROUTE)
+    }
