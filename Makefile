@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test router test-kubernetes test-s3 images cover lint format types arch bench \
-	bench-kubernetes run clean lock openapi
+	bench-kubernetes bench-routers run clean lock openapi
 
 IN_ENV := . .ci/env &&
 LOCK := .venv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
@@ -51,6 +51,9 @@ bench:  ## Measure speed and memory into docs/performance.md
 
 bench-kubernetes:  ## Measure the Kubernetes adapter on the test API server (about 19 min)
 	@$(IN_ENV) python -m tests.kubernetes.bench
+
+bench-routers:  ## Measure standard spaces and their routers into docs/performance.md (about 6 min)
+	@$(IN_ENV) python -m controlplane.demo.bench_routers
 
 images: setup  ## Build the container images and try them (root; about 8 min)
 	@IMAGES=1 .ci/setup

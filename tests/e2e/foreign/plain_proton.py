@@ -30,8 +30,12 @@ class _Exchange(MessagingHandler):
 
     def on_start(self, event: Any) -> None:
         self._timeout = event.container.schedule(_TIMEOUT_SECONDS, self)
-        for _ in range(self._job.receivers):
-            event.container.create_receiver(self._connect(event.container), self._job.address)
+        for number in range(self._job.receivers):
+            # Each with a name of its own: proton names links by container and address, and a router
+            # that routes links to a broker cannot tell two of one name apart (docs/messaging.md).
+            event.container.create_receiver(
+                self._connect(event.container), self._job.address, name=f"receiver {number}"
+            )
         if not self._job.receivers:
             self._open_sender(event.container)
 

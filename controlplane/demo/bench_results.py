@@ -1,0 +1,64 @@
+"""Figures of ``make bench-routers``: each says how busy the machine was just before it."""
+
+import math
+import os
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from controlplane.demo.figures import Figure
+
+COMMAND = "make bench-routers"
+_QUIET_LOAD = 1.5
+
+
+@dataclass(frozen=True)
+class Result(Figure):
+    """A figure with the machine's load before it and what else there is to say.
+
+    A limit of ``math.inf`` is none.
+    """
+
+    load: float = 0.0
+    more: str = ""
+
+    def row(self) -> str:
+        """Return the result as a line of the same table as other figures."""
+        digits = 0 if self.value >= 100 else 1 if self.value >= 10 else 2
+        parts = [f"{self.value:,.{digits}f} {self.unit}{' **over**' if self.is_over else ''}"]
+        parts += [self.more] if self.more else []
+        limit = "none" if math.isinf(self.limit) else f"{self.limit:g} {self.unit}"
+        shown = "; ".join([*parts, f"load {self.load:.1f}"])
+        return f"| {self.what} | {shown} | {limit} | `{self.command}` |"
+
+
+def result(
+    what: str, value: float, unit: str, *, load: float, more: str = "", limit: float = math.inf
+) -> Result:
+    """Return one figure of this bench."""
+    return Result(what, value, unit, limit, COMMAND, load, more)
+
+
+def of_runs(what: str, seconds: Sequence[float], load: float, limit: float = math.inf) -> Result:
+    """Return the median of several runs, with the slowest beside it."""
+    more = f"max {max(seconds):.2f} s of {len(seconds)}"
+    return result(what, statistics.median(seconds), "s", load=load, more=more, limit=limit)
+
+
+def wait_quiet() -> float:
+    """Return the load once it is low, or after the patience: what ran just before counts too.
+
+    ``WAYPOST_BENCH_PATIENCE`` is in seconds.
+    """
+    deadline = time.monotonic() + float(os.environ.get("WAYPOST_BENCH_PATIENCE", "120"))
+    while (load := os.getloadavg()[0]) > _QUIET_LOAD and time.monotonic() < deadline:
+        time.sleep(2)
+    return load
+
+
+def seconds_of(act: Callable[[], object]) -> float:
+    """Return how long ``act`` took."""
+    began = time.monotonic()
+    act()
+    return time.monotonic() - began

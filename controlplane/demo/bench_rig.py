@@ -1,0 +1,216 @@
+"""One router and one broker with a thousand queues, without a portal; used by ``bench_routers``.
+
+From the product's own rendered files and with its drivers, so that what is timed is what the
+workers do. Nobody logs in, so no auth service runs.
+"""
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from controlplane.demo.bench_results import Result, of_runs, result, seconds_of, wait_quiet
+from controlplane.demo.bench_servers import memory_mib
+from controlplane.embedded import ports
+from controlplane.embedded.ports import Claims
+from workers.infra.base import InstanceSpec, Kind, Namespace
+from workers.infra.local import engines
+from workers.infra.local.files import InstanceFiles
+from workers.messaging import certificates, identities
+from workers.messaging.brokers import desired as brokers
+from workers.messaging.brokers import driver as broker_driver
+from workers.messaging.brokers import render
+from workers.messaging.certificates import KeyPair
+from workers.messaging.management import Unreachable
+from workers.messaging.observed import ManagementTarget
+from workers.messaging.routers import config, desired, driver
+from workers.messaging.routers.desired import BrokerAt, DesiredRouter, OnBroker, RoutedAddress
+
+_HOST = "127.0.0.1"
+_QUEUES, _RUNS = 1000, 5
+_START_SECONDS = 120
+
+
+class Rig:
+    """The two servers' files, ports and processes, below one folder."""
+
+    def __init__(self, folder: Path, engine: str, claims: Claims) -> None:
+        self._folder, self._engine, self._now = folder, engine, datetime.now(UTC)
+        self._authority = certificates.create_authority("bench", self._now)
+        self._ports = {name: claims.take_any() for name in ("public", "router", "broker", "none")}
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.router_target = self._target(self._ports["router"])
+        self._broker_target = self._target(self._ports["broker"])
+
+    def start_broker(self, queues: Sequence[str]) -> None:
+        """Start the broker and wait until it holds the queues."""
+        held = [brokers.DesiredAddress(each, brokers.Holds.QUEUE) for each in queues]
+        wanted = brokers.DesiredBroker(
+            public=False,
+            addresses=held,
+            users=(),
+            send_withdrawn=False,
+            server=self._server(),
+            authority_pem=self._authority.certificate_pem,
+        )
+        files = InstanceFiles(self._folder / "broker-0")
+        place = brokers.Place(
+            str(files.config), str(files.data), _HOST, self._ports["none"], self._ports["broker"]
+        )
+        self._launch(Kind.BROKER, "broker-0", "artemis", render.files(wanted, place))
+        _until(lambda: bool(broker_driver.find_life(self._broker_target)))
+        _until(lambda: not broker_driver.converge(self._broker_target, wanted).pending)
+
+    def router(self, queues: Sequence[str]) -> DesiredRouter:
+        """Return a router for queues of the broker."""
+        there = [OnBroker("broker-0")]
+        own = certificates.issue_client(self._authority, brokers.ROUTER_NAME, self._now)
+        nobody = desired.AuthServiceAt(
+            _HOST, self._ports["none"], self._authority.certificate_pem, own
+        )
+        return DesiredRouter(
+            name="router-0",
+            space_id="spc_bench",
+            leads=True,
+            brokers=[BrokerAt("broker-0", _HOST, self._ports["broker"])],
+            addresses=[RoutedAddress(each, desired.Shape.QUEUE, there) for each in queues],
+            server=self._server(),
+            client=own,
+            authority_pem=self._authority.certificate_pem,
+            auth=nobody,
+        )
+
+    def start_router(self, wanted: DesiredRouter) -> int:
+        """Start the router from its files, again if it runs, until it answers; the file's size."""
+        self._stop("router-0")
+        folder = str(InstanceFiles(self._folder / "router-0").config)
+        place = desired.Place(folder, _HOST, self._ports["public"], self._ports["router"])
+        files = config.files(wanted, place)
+        self._launch(Kind.ROUTER, "router-0", self._engine, files)
+        _until(lambda: bool(driver.find_life(self.router_target)))
+        return len(files[config.CONFIG_FILE])
+
+    def wait_working(self, wanted: DesiredRouter) -> None:
+        """Wait until every link of every queue stands."""
+        _until(lambda: not driver.converge(self.router_target, wanted).pending)
+
+    def router_memory_mib(self) -> float:
+        """Return the router's resident memory."""
+        return memory_mib(self._processes["router-0"].pid)
+
+    def stop(self) -> None:
+        """End both."""
+        for name in list(self._processes):
+            self._stop(name)
+
+    def _server(self) -> KeyPair:
+        return certificates.issue_server(self._authority, [_HOST], self._now)
+
+    def _target(self, port: int) -> ManagementTarget:
+        control = certificates.issue_client(self._authority, brokers.CONTROL_NAME, self._now)
+        authority = self._authority.certificate_pem
+        folder = self._folder / "identities"
+        return identities.target(
+            _HOST, port, authority_pem=authority, client=control, folder=folder
+        )
+
+    def _launch(self, kind: Kind, name: str, engine: str, texts: Mapping[str, str]) -> None:
+        files = InstanceFiles(self._folder / name)
+        files.make()
+        files.write(texts)
+        space = Namespace("bench", "ten_bench", "spc_bench")
+        spec = InstanceSpec(space, kind, name, texts, memory_mb=256, engine=engine)
+        launch = engines.launch(spec, files)
+        with (files.log / "output.log").open("ab") as log:
+            self._processes[name] = subprocess.Popen(
+                launch.command,
+                env={**os.environ, **launch.environment},
+                stdout=log,
+                stderr=log,
+                cwd=files.folder,
+            )
+
+    def _stop(self, name: str) -> None:
+        process = self._processes.pop(name, None)
+        if process is not None:
+            process.terminate()
+            process.wait(30)
+
+
+def measure(folder: Path, engine: str) -> Iterator[Result]:
+    """Yield what a thousand queues, two autoLinks each, cost a router and its driver."""
+    queues = [f"queue-{number:04d}" for number in range(_QUEUES)]
+    later = [f"later-{number}" for number in range(_RUNS)]
+    with _rig(folder, engine) as rig:
+        rig.start_broker([*queues, *later])
+        wanted = rig.router(queues)
+        yield from _of_the_start(rig, wanted)
+        yield from _of_the_driver(rig, wanted, later)
+
+
+def _of_the_start(rig: Rig, wanted: DesiredRouter) -> Iterator[Result]:
+    rig.start_router(replace(wanted, addresses=()))
+    load = wait_quiet()
+    made = seconds_of(lambda: driver.converge(rig.router_target, wanted))
+    yield result("2,000 autoLinks made in a running router", made, "s", load=load)
+    rig.wait_working(wanted)
+    half = replace(wanted, addresses=wanted.addresses[: _QUEUES // 2])  # the largest plan's
+    yield from _start(rig, half, "its start from a file with half of them")
+    yield from _start(rig, wanted, "its start from a file with all")
+
+
+def _start(rig: Rig, wanted: DesiredRouter, what: str) -> Iterator[Result]:
+    load, began = wait_quiet(), time.monotonic()
+    size = rig.start_router(wanted)
+    answers = time.monotonic() - began
+    rig.wait_working(wanted)
+    seconds = time.monotonic() - began
+    more = (
+        f"answers after {answers:.1f} s; `router.json` {size / 2**20:.2f} MiB; "
+        f"then {rig.router_memory_mib():.0f} MiB of memory"
+    )
+    yield result(f"{what}, until every link stands", seconds, "s", load=load, more=more)
+
+
+def _of_the_driver(rig: Rig, wanted: DesiredRouter, later: Sequence[str]) -> Iterator[Result]:
+    load = wait_quiet()
+    full = [seconds_of(lambda: driver.converge(rig.router_target, wanted)) for _ in range(_RUNS)]
+    yield of_runs("a full pass over it, unchanged", full, load)
+    load, one = wait_quiet(), []
+    for number, name in enumerate(later):
+        added = rig.router(later[: number + 1]).addresses
+        grown = replace(wanted, addresses=[*wanted.addresses, *added])
+        one.append(seconds_of(lambda: _add(rig, grown, name)))  # noqa: B023  (called at once)
+    yield of_runs("one queue more in it, until its links stand", one, load)
+
+
+def _add(rig: Rig, grown: DesiredRouter, name: str) -> None:
+    _until(lambda: name not in driver.converge(rig.router_target, grown, only=[name]).pending)
+
+
+@contextmanager
+def _rig(folder: Path, engine: str) -> Iterator[Rig]:
+    with ports.claiming() as claims:
+        made = Rig(folder, engine, claims)
+        try:
+            yield made
+        finally:
+            made.stop()
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    """Wait for it; a server that does not answer yet is waited for as well."""
+    deadline = time.monotonic() + _START_SECONDS
+    while True:
+        try:
+            if holds():
+                return
+        except Unreachable:
+            pass
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not in {_START_SECONDS} s")
+        time.sleep(0.05)

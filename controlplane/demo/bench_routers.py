@@ -1,0 +1,189 @@
+"""Measure standard spaces and their routers, and write that into docs/performance.md.
+
+Run by ``make bench-routers``: an installation in a folder of its own, which is removed at the end.
+It takes the real router if one is installed. Before each figure it waits for a quiet machine, and
+says the load there was. ``python -m controlplane.demo.bench_routers crowds rig`` measures only
+these parts; each part is a section of the page.
+"""
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from controlplane.demo import bench_crowds, bench_rig, bench_servers, bench_traffic
+from controlplane.demo import figures as figures_page
+from controlplane.demo.bench_results import Result, of_runs, result, seconds_of, wait_quiet
+from controlplane.demo.customers import EVERYTHING, Customer
+from controlplane.demo.narrator import Narrator
+from controlplane.embedded import stack
+from controlplane.embedded.installation import Installation
+from workers.messaging.traffic import Login
+
+_PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance.md"
+_RUNS = 5
+_READY_SECONDS, _USABLE_SECONDS = 15, 1
+_LOGINS, _CONNECTIONS = 200, 1000
+Part = Callable[[Installation], Iterator[Result]]
+
+
+def main() -> int:
+    """Measure the parts that are asked for, or all; 1 when a limit is broken."""
+    narrator, is_over = Narrator(), False
+    with _installation() as installation:
+        runs_on = stack.router_in_words(installation)
+        narrator.tell(f"standard spaces run on {runs_on}")
+        for name in sys.argv[1:] or list(_PARTS):
+            section, measure, words = _PARTS[name]
+            results = []
+            for each in measure(installation):
+                narrator.tell(each.row())
+                results.append(each)
+            figures_page.write(_PAGE, section, results, f"{words} Routers are {runs_on}.")
+            is_over = is_over or any(each.is_over for each in results)
+    return int(is_over)
+
+
+def _spaces(installation: Installation) -> Iterator[Result]:
+    """Time five spaces, in each the first queue and one more."""
+    customer = _customer(installation)
+    load = wait_quiet()
+    spaces: list[float] = []
+    first: list[float] = []
+    later: list[float] = []
+    for number in range(_RUNS):
+        name = f"timed-{number}"
+        spaces.append(
+            seconds_of(lambda: customer.create_space(name, "standard", "standard-small"))  # noqa: B023
+        )
+        for times, queue in ((first, "first"), (later, "second")):
+            times.append(seconds_of(lambda: _create_queue(customer, name, queue)))  # noqa: B023
+        customer.delete_space(name)
+    yield of_runs("a standard space, requested to ready", spaces, load, _READY_SECONDS)
+    yield of_runs("its first queue, requested to usable", first, load)
+    yield of_runs("a queue more, requested to usable", later, load, _USABLE_SECONDS)
+
+
+def _throughput(installation: Installation) -> Iterator[Result]:
+    customer = _customer(installation)
+    ways = {
+        "standard": ("through the router", "router", "broker"),
+        "brokered": ("at the broker", "broker"),
+    }
+    for type, (way, *kinds) in ways.items():
+        name = f"flow-{type}"
+        login = _space_with_queue(customer, name, type)
+        pids = bench_servers.find(installation, name, kinds)
+        yield from bench_traffic.measure(login, "orders", way, pids)
+        customer.delete_space(name)
+
+
+def _crowds(installation: Installation) -> Iterator[Result]:
+    """Log in 200 clients at once with each mechanism, then hold 1,000 connections."""
+    customer = _customer(installation)
+    login = _space_with_queue(customer, "crowd", "standard")
+    pids = bench_servers.find(installation, "crowd", ["router"])
+    pids["auth"] = bench_servers.find_auth(installation)
+    for mechanism in ("SCRAM-SHA-256", "PLAIN"):
+        yield _logins(login, mechanism, pids)
+    yield from _connections(login, pids["router"])
+    customer.delete_space("crowd")
+
+
+def _logins(login: Login, mechanism: str, pids: Mapping[str, int]) -> Result:
+    load, watch = wait_quiet(), bench_servers.Watch(pids)
+    with bench_crowds.crowd(login, mechanism, _LOGINS, at_once=_LOGINS) as arrival:
+        spent = watch.spent().processors
+        cost = (
+            f"CPU router {spent['router']:.1f} s, auth service {spent['auth']:.1f} s, "
+            f"clients {arrival.processor_seconds:.1f} s"
+        )
+        what = f"{_LOGINS} logins at once ({mechanism}), until the last"
+        more = f"{arrival.opened} let in{_errors(arrival)}; {cost}"
+        return result(what, arrival.seconds, "s", load=load, more=more)
+
+
+def _connections(login: Login, router: int) -> Iterator[Result]:
+    load, before = wait_quiet(), bench_servers.memory_mib(router)
+    watch = bench_servers.Watch({"router": router})
+    with bench_crowds.crowd(login, "SCRAM-SHA-256", _CONNECTIONS, at_once=200) as arrival:
+        held, spent = bench_servers.memory_mib(router), watch.spent().processors
+    what = f"{_CONNECTIONS:,} connections, 200 dialing at any moment (SCRAM-SHA-256)"
+    more = (
+        f"{arrival.opened:,} let in{_errors(arrival)}; CPU router {spent['router']:.1f} s, "
+        f"clients {arrival.processor_seconds:.1f} s"
+    )
+    yield result(f"{what}: time", arrival.seconds, "s", load=load, more=more)
+    more = (
+        f"{before:.0f} MiB before, {1024 * (held - before) / max(arrival.opened, 1):.0f} KiB each"
+    )
+    yield result("the router's memory with them open", held, "MiB", load=load, more=more)
+
+
+def _errors(arrival: bench_crowds.Arrival) -> str:
+    return f", {len(arrival.errors)} not: {arrival.errors[0]}" if arrival.errors else ""
+
+
+def _rig(installation: Installation) -> Iterator[Result]:
+    """Measure a router that no portal knows, with the installation's programs."""
+    os.environ.update(installation.environment())
+    engine = "qdrouterd" if os.environ["WAYPOST_ROUTER_BINARY"] else "devrouter"
+    yield from bench_rig.measure(installation.root.parent / "rig", engine)
+
+
+def _customer(installation: Installation) -> Customer:
+    customer = Customer(installation.url, "Bench Works", installation.run_dir)
+    customer.sign_up("team")
+    return customer
+
+
+def _space_with_queue(customer: Customer, name: str, type: str) -> Login:
+    customer.create_space(name, type, f"{type}-medium")
+    _create_queue(customer, name, "orders")
+    customer.create_user(name, "client", EVERYTHING)
+    return customer.login(name, "client")
+
+
+def _create_queue(customer: Customer, space: str, address: str) -> None:
+    plan = f"{customer.spaces[space].type}-small-queue"
+    customer.create_address(space, address, "queue", plan)
+
+
+@contextmanager
+def _installation() -> Iterator[Installation]:
+    with tempfile.TemporaryDirectory(prefix="wp-bench-") as parent:
+        root = Path(parent) / "s"
+        try:
+            yield stack.up(root)
+        finally:
+            if (root / "installation.json").exists():
+                stack.down(root, purge=True)
+
+
+_PARTS: Mapping[str, tuple[str, Part, str]] = {
+    "spaces": (
+        "Routers: a standard space and its queues",
+        _spaces,
+        f"Median of {_RUNS} spaces, one after the other; usable is once a probe went through.",
+    ),
+    "throughput": (
+        "Routers: messages a second",
+        _throughput,
+        "100-byte durable messages over TLS, each confirmed, by clients in one Python process.",
+    ),
+    "crowds": (
+        "Routers: many clients",
+        _crowds,
+        "Clients on the same cores; SCRAM costs each of them 16,384 rounds of a hash.",
+    ),
+    "rig": (
+        "Routers: a thousand queues",
+        _rig,
+        "A router and a broker without a portal. The largest plan has 500 addresses.",
+    ),
+}
+
+if __name__ == "__main__":
+    raise SystemExit(main())

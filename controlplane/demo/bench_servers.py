@@ -1,0 +1,64 @@
+"""The routers, brokers and auth service of an installation, as processes with time and memory."""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import psutil
+
+from controlplane.embedded.installation import Installation
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Seconds of the clock, and of processors by process; ``client`` is the bench itself."""
+
+    seconds: float
+    processors: Mapping[str, float]
+
+    def for_each_thousand(self, messages: int) -> str:
+        """Say what a thousand messages cost each process."""
+        each = (f"{name} {1000 * s / messages:.2f} s" for name, s in self.processors.items())
+        return f"CPU for 1,000: {', '.join(each)}"
+
+
+class Watch:
+    """Counts from its making on what these processes spend."""
+
+    def __init__(self, processes: Mapping[str, int]) -> None:
+        self._processes = {
+            name: psutil.Process(pid) for name, pid in {**processes, "client": os.getpid()}.items()
+        }
+        self._before = self._now()
+        self._began = time.monotonic()
+
+    def spent(self) -> Spent:
+        """Return what was spent up to now."""
+        seconds, now = time.monotonic() - self._began, self._now()
+        return Spent(seconds, {name: now[name] - self._before[name] for name in now})
+
+    def _now(self) -> dict[str, float]:
+        times = {name: process.cpu_times() for name, process in self._processes.items()}
+        return {name: each.user + each.system for name, each in times.items()}
+
+
+def find(installation: Installation, space: str, kinds: Sequence[str]) -> dict[str, int]:
+    """Return the pid of the first instance of each kind in a space: ``router``, ``broker``."""
+    running = {each.name: each.pid for each in installation.supervisor().list_programs()}
+    found = {}
+    for kind in kinds:
+        ends = f".{kind}-0"
+        found[kind] = next(p for n, p in running.items() if space in n and n.endswith(ends))
+    return found
+
+
+def find_auth(installation: Installation) -> int:
+    """Return the pid of the auth service."""
+    programs = installation.supervisor().list_programs()
+    return next(each.pid for each in programs if each.name == "auth")
+
+
+def memory_mib(pid: int) -> float:
+    """Return the resident memory of a process."""
+    return float(psutil.Process(pid).memory_info().rss) / 2**20

@@ -1,0 +1,46 @@
+"""Messages a second through one queue, and what they cost; used by ``bench_routers``."""
+
+import os
+from collections.abc import Iterator, Mapping
+
+from controlplane.demo.bench_results import Result, result, wait_quiet
+from controlplane.demo.bench_servers import Spent, Watch
+from workers.messaging.traffic import Login, Party, Plan
+
+_MESSAGES = int(os.environ.get("WAYPOST_BENCH_MESSAGES", "30000"))
+_TIMEOUT_SECONDS = 300
+
+
+def measure(login: Login, queue: str, way: str, pids: Mapping[str, int]) -> Iterator[Result]:
+    """Yield messages a second into the queue, out of it, and both at once.
+
+    100-byte durable messages over TLS, each confirmed; as many in flight as the other side gives
+    credit for (router 250, broker 1,000).
+    """
+    # With copies for nobody, none is expected to arrive.
+    send = Plan(queue, _MESSAGES, receivers=0, copies=True)
+    take = Plan(queue, 0, arriving=_MESSAGES)
+    both = Plan(queue, _MESSAGES)
+    _exchange(login, Plan(queue, 1000), {})  # Java compiles what it runs often
+    for plan, words in ((send, "in"), (take, "out"), (both, "in and out at once")):
+        load = wait_quiet()
+        spent = _exchange(login, plan, pids)
+        yield result(
+            f"a queue {way}: messages {words}",
+            _MESSAGES / spent.seconds,
+            "/s",
+            load=load,
+            more=spent.for_each_thousand(_MESSAGES),
+        )
+
+
+def _exchange(login: Login, plan: Plan, pids: Mapping[str, int]) -> Spent:
+    party = Party(login, plan)
+    # A receiver is served as soon as its link stands, so the time begins before.
+    watch = Watch(pids) if plan.arriving else None
+    party.open()
+    watch = watch or Watch(pids)
+    party.exchange(_TIMEOUT_SECONDS)
+    spent = watch.spent()
+    party.close()
+    return spent
