@@ -1,7 +1,7 @@
-"""Write the bill of materials of the image that this runs in to stdout, as CycloneDX 1.5 JSON.
+"""Write the bill of materials of the image that it runs in to stdout, as CycloneDX 1.5 JSON.
 
-Lists the packages of Debian and of Python, and Java archives. Standard library only: it runs while
-an image is built.
+It lists Debian packages, Python packages and JAR files. Uses the standard library only, because it
+runs while an image is built.
 """
 
 import hashlib
@@ -33,8 +33,9 @@ def _debian() -> Iterator[Component]:
 
 
 def _python() -> Iterator[Component]:
-    found = {each.metadata["Name"]: each.version for each in metadata.distributions()}
+    found = {package.metadata["Name"]: package.version for package in metadata.distributions()}
     for name in sorted(found):
+        # Package URLs of PyPI have lower-case names with dashes (purl specification, type pypi).
         purl = f"pkg:pypi/{name.lower().replace('_', '-')}@{found[name]}"
         yield _component(name, found[name], purl)
 
@@ -43,6 +44,7 @@ def _java() -> Iterator[Component]:
     for jar in sorted(Path(_JARS).rglob("*.jar")):
         name, _, version = jar.stem.rpartition("-")
         digest = hashlib.sha256(jar.read_bytes()).hexdigest()
+        # `generic`, because the name of a JAR does not tell its Maven group.
         known = _component(name or jar.stem, version, f"pkg:generic/{jar.name}")
         yield {**known, "hashes": [{"alg": "SHA-256", "content": digest}]}
 

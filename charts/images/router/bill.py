@@ -1,7 +1,8 @@
-"""Add the router and its AMQP library to a bill of materials: stdin to stdout.
+"""Add the router and its AMQP library to the bill of materials on stdin; write it to stdout.
 
-``bill.py <commit of Qpid Dispatch> <version of Qpid Proton>``. They were built elsewhere, so no
-package of the image names them. Standard library only: it runs while the image is built.
+``bill.py <commit of Qpid Dispatch> <version of Qpid Proton>``. Both were built from source, so no
+Debian package of the image lists them. Uses the standard library only, because it runs while the
+image is built.
 """
 
 import json

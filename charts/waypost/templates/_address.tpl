@@ -1,4 +1,4 @@
-{{/* How the portal is reached, from `expose` and `publicUrl`. */}}
+{{/* The portal's base URL, from `publicUrl` or `expose`. */}}
 {{- define "waypost.address.public" -}}
 {{- if .Values.publicUrl }}{{ .Values.publicUrl }}
 {{- else if .Values.expose.host }}https://{{ .Values.expose.host }}
@@ -10,13 +10,15 @@
 {{ (urlParse (include "waypost.address.public" .)).hostname }}
 {{- end }}
 
-{{/* Names that requests may be for; $(POD_IP) is for scrapes, and is filled in by the kubelet. */}}
+{{/*
+Django's ALLOWED_HOSTS. Prometheus scrapes a pod by its IP address: the kubelet replaces $(POD_IP).
+*/}}
 {{- define "waypost.address.allowed" -}}
 {{- $service := include "waypost.names.web" . -}}
 {{ list (include "waypost.address.host" .) .Values.expose.host "localhost" $service (printf "%s.%s" $service .Release.Namespace) (printf "%s.%s.svc" $service .Release.Namespace) "$(POD_IP)" | compact | uniq | join "," }}
 {{- end }}
 
-{{/* Where forms may be sent from: publicUrl may name another host than the one that is exposed. */}}
+{{/* Django's CSRF_TRUSTED_ORIGINS. publicUrl may have another host than expose.host. */}}
 {{- define "waypost.address.origins" -}}
 {{- $exposed := ternary (printf "https://%s" .Values.expose.host) "" (ne .Values.expose.host "") -}}
 {{ list (include "waypost.address.public" .) $exposed | compact | uniq | join "," }}

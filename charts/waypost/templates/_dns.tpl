@@ -1,4 +1,4 @@
-{{/* The cluster's DNS: as said in values, else what the platform has. As YAML. */}}
+{{/* The cluster's DNS as YAML: the values, or else the defaults of the platform. */}}
 {{- define "waypost.dns" -}}
 {{- $openshift := eq .Values.platform "openshift" -}}
 namespace: {{ .Values.dns.namespace | default (ternary "openshift-dns" "kube-system" $openshift) }}

@@ -1,5 +1,5 @@
 {{/*
-The environment of our processes: settings from one config map, secrets by reference.
+The environment of Waypost's processes: settings from one config map, secrets by reference.
 */}}
 {{- define "waypost.environment.settings" -}}
 - configMapRef: {name: {{ include "waypost.names.settings" . }}}
@@ -14,15 +14,16 @@ The environment of our processes: settings from one config map, secrets by refer
 {{- end }}
 
 {{/*
-Changes with the connections that values hold, so that all pods that read them start anew, together.
-Not from the rendered secret: what is generated there is another at each look until it is kept.
+A checksum of the connections in values: when they change, all pods that use them restart together.
+Not a checksum of the rendered secret: its generated passwords differ at each rendering until the
+cluster has stored them.
 */}}
 {{- define "waypost.checksum.connections" -}}
 {{- $store := pick .Values.lakehouse.objectStore "accessKey" "secretKey" -}}
 {{ list (pick .Values.database "url" "bundled") (pick .Values.queue "url" "bundled") $store | toJson | sha256sum | trunc 8 }}
 {{- end }}
 
-{{/* Without them no process starts: it would use those of the source, which everybody knows. */}}
+{{/* Required by every process: without them it would use the public default keys of the source. */}}
 {{- define "waypost.environment.keys" -}}
 - name: WAYPOST_SECRET_KEY
   valueFrom: {secretKeyRef: {name: {{ include "waypost.names.secrets" . }}, key: secret-key}}
@@ -30,7 +31,7 @@ Not from the rendered secret: what is generated there is another at each look un
   valueFrom: {secretKeyRef: {name: {{ include "waypost.names.secrets" . }}, key: sealing-keys}}
 {{- end }}
 
-{{/* Of every process that reads the database. */}}
+{{/* The secrets of every process that reads the database. */}}
 {{- define "waypost.environment.secrets" -}}
 - name: WAYPOST_DATABASE_URL
   valueFrom:
@@ -47,7 +48,7 @@ Not from the rendered secret: what is generated there is another at each look un
 {{- end }}
 {{- end }}
 
-{{/* Of what runs Spark: how much memory its container may take. Called with its resources. */}}
+{{/* The memory limit of a container that runs Spark. Called with the container's resources. */}}
 {{- define "waypost.environment.spark" -}}
 {{- if dig "limits" "memory" "" . }}
 - name: WAYPOST_PIPELINE_CONTAINER_MB

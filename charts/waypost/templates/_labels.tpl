@@ -1,6 +1,6 @@
 {{/*
 Labels. Called with (list <root> <component>): (list . "web").
-`selector` never changes for a release, because selectors of running objects cannot.
+`selector` never changes for a release, because Kubernetes does not allow changes of selectors.
 */}}
 {{- define "waypost.labels.selector" -}}
 {{- $root := index . 0 -}}
@@ -18,12 +18,12 @@ app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
 helm.sh/chart: {{ $root.Chart.Name }}-{{ $root.Chart.Version | replace "+" "_" }}
 {{- end }}
 
-{{/* On the pods that manage spaces: policies of the spaces let these, and no others, in. */}}
+{{/* On the pods that manage spaces: network policies of the spaces admit only these. */}}
 {{- define "waypost.labels.manages-spaces" -}}
 waypost.io/manages-spaces: "true"
 {{- end }}
 
-{{/* What the adapter puts on every namespace of a space. */}}
+{{/* The labels that the Kubernetes adapter sets on every namespace of a space. */}}
 {{- define "waypost.labels.space" -}}
 app.kubernetes.io/part-of: waypost
 app.kubernetes.io/managed-by: waypost

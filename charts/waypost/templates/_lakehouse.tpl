@@ -1,6 +1,6 @@
 {{/*
-Where usage is: a volume that is mounted, or a bucket and how it is reached. For those pods alone that
-read or write it.
+Access to the lakehouse: a mounted volume, or the bucket with its keys. Only for pods that read or
+write it.
 */}}
 {{- define "waypost.lakehouse.volumes" -}}
 {{- if not .Values.lakehouse.objectStore.enabled }}
@@ -25,7 +25,10 @@ read or write it.
 {{- end }}
 {{- end }}
 
-{{/* The keys by reference. Called with (list <root> <name of the first> <name of the second>). */}}
+{{/*
+The object store's keys by reference. Called with (list <root> <variable of the access key>
+<variable of the secret key>).
+*/}}
 {{- define "waypost.lakehouse.keys" -}}
 {{- $secret := include "waypost.names.lakehouse-keys" (index . 0) -}}
 - name: {{ index . 1 }}
@@ -34,7 +37,7 @@ read or write it.
   valueFrom: {secretKeyRef: {name: {{ $secret }}, key: secret-key}}
 {{- end }}
 
-{{/* The way out to the store: its port, anywhere. */}}
+{{/* Egress to the object store: its port at any address. */}}
 {{- define "waypost.lakehouse.egress" -}}
 {{- with .Values.lakehouse.objectStore }}
 {{- if .enabled }}

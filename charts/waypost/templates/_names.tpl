@@ -1,5 +1,5 @@
 {{/*
-Every name that this chart gives, one template each; nothing else writes a name.
+The names of all objects, one template each. No other file composes a name.
 Use: {{ include "waypost.names.web" . }} with the root context.
 */}}
 {{- define "waypost.names.base" -}}
@@ -23,10 +23,10 @@ Use: {{ include "waypost.names.web" . }} with the root context.
 {{- define "waypost.names.cluster" }}{{ include "waypost.names.base" . }}-cluster{{ end }}
 {{- define "waypost.names.dashboard" }}{{ include "waypost.names.base" . }}-dashboard{{ end }}
 
-{{/* The role of the worker in each space's namespace: cluster-wide, so bound by name. */}}
+{{/* The worker's role in each space's namespace: a ClusterRole, which the worker binds by name. */}}
 {{- define "waypost.names.space" }}{{ include "waypost.names.base" . }}-space{{ end }}
 {{- define "waypost.names.pull-secrets" }}{{ include "waypost.names.base" . }}-pull-secrets{{ end }}
-{{/* Tells this installation from others in the cluster; the value of a label. */}}
+{{/* Distinguishes this installation from others in the cluster. A label's value: at most 63 long. */}}
 {{- define "waypost.names.installation" -}}
 {{- $whole := printf "%s.%s" .Release.Namespace .Release.Name -}}
 {{- if gt (len $whole) 63 -}}
@@ -39,14 +39,14 @@ Use: {{ include "waypost.names.web" . }} with the root context.
 {{- define "waypost.names.certificate-reader" }}{{ include "waypost.names.base" . }}-certificate{{ end }}
 
 {{/*
-A new name with each revision of helm, so that a job that failed for good runs again, and whenever any
-value changes: a job cannot be changed in place. It may run as often as it likes.
+A new name whenever helm's revision or any value changes: a job cannot be changed in place, and one
+that has failed finally must run again. The job is idempotent.
 */}}
 {{- define "waypost.names.migrate" -}}
 {{ include "waypost.names.base" . }}-migrate-{{ list .Chart.Version .Chart.AppVersion .Values .Release.Revision | toJson | sha256sum | trunc 8 }}
 {{- end }}
 
-{{/* What we generate, and what is used in its place when supplied. */}}
+{{/* Generated objects (`own-...`), and the supplied ones that replace them. */}}
 {{- define "waypost.names.own-secrets" }}{{ include "waypost.names.base" . }}-secrets{{ end }}
 {{- define "waypost.names.secrets" -}}
 {{ .Values.secrets.existingSecret | default (include "waypost.names.own-secrets" .) }}

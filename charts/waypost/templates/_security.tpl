@@ -1,4 +1,4 @@
-{{/* Pod Security "restricted" holds for every pod of the chart. */}}
+{{/* Every pod of the chart meets the Pod Security Standard "restricted". */}}
 {{- define "waypost.security.pod" -}}
 runAsNonRoot: true
 seccompProfile: {type: RuntimeDefault}
@@ -16,7 +16,7 @@ readOnlyRootFilesystem: true
 capabilities: {drop: [ALL]}
 {{- end }}
 
-{{/* Where and beside what pods run. Called with (list <root> <component>). */}}
+{{/* Scheduling of pods, and their pull secrets. Called with (list <root> <component>). */}}
 {{- define "waypost.placing" -}}
 {{- $root := index . 0 -}}
 {{- with $root.Values.priorityClassName }}

@@ -1,4 +1,4 @@
-{{/* Scratch space of every container: the root file system is read-only. */}}
+{{/* Scratch space for every container, because the root file system is read-only. */}}
 {{- define "waypost.volumes.scratch" -}}
 - name: scratch
   emptyDir: {sizeLimit: {{ . }}}
@@ -20,7 +20,7 @@
 {{- end }}
 {{- end }}
 
-{{/* What the processes that manage spaces need beside their settings. */}}
+{{/* Files that the processes which manage spaces need in addition to their settings. */}}
 {{- define "waypost.volumes.manages-spaces" -}}
 - name: cluster
   configMap: {name: {{ include "waypost.names.cluster" . }}}
@@ -32,7 +32,7 @@
 - {name: control-authority, mountPath: /etc/waypost/control-authority, readOnly: true}
 {{- end }}
 
-{{/* Waits for the tables of this version, so that no process meets older ones. */}}
+{{/* An init container that waits until the migrate job has created this version's tables. */}}
 {{- define "waypost.wait-for-tables" -}}
 - name: wait-for-tables
   image: {{ include "waypost.image" (list . .Values.image) }}

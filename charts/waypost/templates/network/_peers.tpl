@@ -1,4 +1,4 @@
-{{/* Pieces of network policies. */}}
+{{/* Parts of network policies. */}}
 {{- define "waypost.network.components" -}}
 {{- $root := index . 0 -}}
 matchLabels:
@@ -12,7 +12,10 @@ matchExpressions:
 [{protocol: TCP, port: {{ . }}}]
 {{- end }}
 
-{{/* Where the database is ours, its pods; else its port anywhere. */}}
+{{/*
+Egress to the database or the queue: the pods of a bundled one, else its port at any address.
+Called with (list <root> "database") or (list <root> "queue").
+*/}}
 {{- define "waypost.network.to-store" -}}
 {{- $root := index . 0 -}}
 {{- $name := index . 1 -}}
