@@ -1,7 +1,7 @@
 """Invoices from open to paid; the public names of the package.
 
-Who calls it: ``workers.metering.closing`` (close, hold, verify), the API, the portal and the
-command. ``plans.invoicing.rendering`` makes pages and files of a document.
+Called by ``workers.metering`` (close, hold, verify), the API, the portal and the command line.
+``plans.invoicing.rendering`` makes pages and files from an invoice document.
 """
 
 from plans.invoicing.closing import (
@@ -15,10 +15,8 @@ from plans.invoicing.closing import (
     request_close,
 )
 from plans.invoicing.corrections import usage_since
-from plans.invoicing.credit import credit_minor
 from plans.invoicing.document import loaded
-from plans.invoicing.earlier import EarlierInvoiceOpen
-from plans.invoicing.evidence import CrashGap, Evidence, Fall, Hole, TablePin, UsageKey
+from plans.invoicing.evidence import CounterReset, CrashGap, Evidence, Gap, TablePin, UsageKey
 from plans.invoicing.facts import NoSubscription
 from plans.invoicing.issuing import (
     PaymentExceedsInvoice,
@@ -32,23 +30,25 @@ from plans.invoicing.issuing import (
 )
 from plans.invoicing.open_periods import running
 from plans.invoicing.previewing import Preview, preview
+from plans.invoicing.previous_invoice import PreviousInvoiceOpen
 from plans.invoicing.states import WrongState
 from plans.invoicing.verification_requests import request_verify
 from plans.invoicing.verification_requests import waiting as verifications_waiting
 from plans.invoicing.verifying import NothingToVerify, Verification, verify
+from plans.ledger.credit import credit_minor
 
 __all__ = [
+    "CounterReset",
     "CrashGap",
-    "EarlierInvoiceOpen",
     "Evidence",
-    "Fall",
-    "Hole",
+    "Gap",
     "NoSubscription",
     "NothingToVerify",
     "PaymentExceedsInvoice",
     "PaymentReferenceReused",
     "PeriodOverlaps",
     "Preview",
+    "PreviousInvoiceOpen",
     "TablePin",
     "TooEarly",
     "UsageKey",

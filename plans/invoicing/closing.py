@@ -1,8 +1,8 @@
-"""From an open period to a draft: ask for the close, judge the evidence, write the draft.
+"""Takes an invoice from an open period to a draft.
 
 ``request_close`` runs in the caller's request; ``close`` runs in a worker that has gathered the
-evidence. Both may be repeated, and a crash between them leaves an invoice in ``closing`` that the
-periodic pass finds with ``closing_invoices``.
+evidence. Both may be repeated. A crash between them leaves the invoice in ``closing``, and the
+periodic task finds it with ``closing_invoices``.
 """
 
 from dataclasses import dataclass, replace
@@ -14,19 +14,18 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from controlplane.core import nudge, operations
+from controlplane.core import enqueue, operations
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, WaypostError
 from controlplane.core.models import Operation
-from plans import usage
 from plans.invoicing import (
+    close_validation,
     corrections,
     document,
-    earlier,
     facts,
-    gate,
-    late,
     open_periods,
+    post_issue_usage,
+    previous_invoice,
     quality,
     rating,
     states,
@@ -34,7 +33,8 @@ from plans.invoicing import (
 from plans.invoicing.evidence import Evidence, UsageKey
 from plans.invoicing.facts import Facts
 from plans.models import Invoice, InvoiceLine
-from plans.periods import Period
+from plans.rating.periods import Period
+from plans.usage import reading
 from tenants.models import Tenant
 
 State = Invoice.State
@@ -42,7 +42,7 @@ logger = structlog.get_logger(__name__)
 
 
 class TooEarly(Conflict):
-    """The period is not over, or its grace has not passed and nobody asked for close now."""
+    """The period is not over; or its grace period is not over and "close now" was not requested."""
 
     code = "invoice.too_early"
 
@@ -62,13 +62,14 @@ def request_close(
     now_forced: bool = False,
     now: datetime | None = None,
 ) -> tuple[Invoice, Operation]:
-    """Bring the period's invoice to ``closing`` and nudge the workers.
+    """Move the period's invoice to ``closing`` and enqueue the worker task that closes it.
 
-    ``now_forced`` is the audited "close now" that skips the grace, not the period's end. Asking
-    again while closing returns the running operation; a held or draft invoice is closed anew.
+    ``now_forced`` is the audited "close now": it skips the grace period, but not the period's end.
+    A repeated request while closing returns the running operation. A held or draft invoice is
+    closed again.
 
     Raises:
-        TooEarly: the period or its grace is not over.
+        TooEarly: the period or its grace period is not over.
         PeriodOverlaps: another invoice covers part of it.
         WrongState: the invoice was approved or issued already.
         Invalid: the period does not lie in one billing month of the tenant.
@@ -77,49 +78,51 @@ def request_close(
     open_periods.require_one_month(period, tenant.billing_time_zone)
     _require_over(period, now or timezone.now(), now_forced=now_forced)
     with transaction.atomic():
-        Tenant.objects.select_for_update().get(pk=tenant.pk)  # one close of a tenant at a time
+        Tenant.objects.select_for_update().get(pk=tenant.pk)  # one request per tenant at a time
         invoice = states.locked(_invoice(tenant, period))
         if invoice.state == State.CLOSING:
             return invoice, _running(invoice)
-        reason = "close now, without waiting for the grace" if now_forced else "the period is over"
+        reason = "close now, without the grace period" if now_forced else "the period is over"
         states.move(invoice, State.CLOSING, by=by, reason=reason)
         operation = _running(invoice)
-        nudge.after_commit("workers.close_invoice", invoice_id=invoice.id)
+        # After commit: a worker that starts earlier would not see the new state.
+        enqueue.after_commit("workers.close_invoice", invoice_id=invoice.id)
     return invoice, operation
 
 
 def close(*, invoice: Invoice, evidence: Evidence, by: Actor) -> Invoice:
-    """Judge the evidence: ``held`` with reasons, or ``draft`` with lines, document and manifest.
+    """Validate the evidence and move the invoice to ``held`` or ``draft``.
 
-    One transaction, so a crash leaves it closing; copies of gold wait for its end, so that what
-    the gate judged is what the draft bills. Called again on an invoice that is not closing
-    any more it changes nothing.
+    A held invoice gets the reasons, a draft its lines, document and manifest. Everything happens in
+    one transaction, so after a crash the invoice is still ``closing``. Copies of gold are blocked
+    until it ends, so the draft bills the usage that was validated. An invoice that is no longer
+    ``closing`` is returned unchanged.
 
     Raises:
-        WrongState: nobody asked for the close.
+        WrongState: the close was not requested.
     """
     with transaction.atomic():
         current = states.locked(invoice)
         if current.state == State.OPEN:
-            raise states.WrongState("Ask for the close first.", state=current.state)
+            raise states.WrongState("Request the close first.", state=current.state)
         if current.state != State.CLOSING:
             return current
-        usage.keep_still()
+        reading.keep_still()  # before the first read of usage
         _judge(current, evidence, by)
     return current
 
 
 def hold(*, invoice: Invoice, code: str, message: str, by: Actor) -> Invoice:
-    """Hold a closing invoice whose evidence could not even be gathered, with that reason."""
+    """Hold a closing invoice whose evidence could not be gathered; the reason says why."""
     with transaction.atomic():
         current = states.locked(invoice)
         if current.state == State.CLOSING:
-            _hold(current, [gate.Reason(code, message)], by)
+            _hold(current, [close_validation.Reason(code, message)], by)
     return current
 
 
 def closing_invoices() -> list[str]:
-    """Return the ids of invoices that wait for evidence, oldest first."""
+    """Return the ids of invoices that wait for their evidence, the longest waiting first."""
     return list(
         Invoice.objects.filter(state=State.CLOSING)
         .order_by("updated_at")
@@ -128,41 +131,42 @@ def closing_invoices() -> list[str]:
 
 
 def close_due(*, by: Actor, now: datetime | None = None) -> list[Invoice]:
-    """Ask for the close of every period whose grace is over. Repeating it changes nothing.
+    """Request the close of every period whose grace period is over. Idempotent.
 
-    A tenant whose period cannot be closed is logged and left for the next pass, with all of its
-    later periods: an invoice for one of those would hide the one that is missing.
+    If a period cannot be closed, the error is logged, and the tenant's later periods wait for the
+    next pass too.
     """
     instant = now or timezone.now()
-    asked: list[Invoice] = []
-    stuck: set[str] = set()
+    requested: list[Invoice] = []
+    failed_tenants: set[str] = set()
     for tenant, period in open_periods.due(instant, _grace()):
-        if tenant.id in stuck:
+        # ``due`` starts after the last invoice: one for a later period would skip this one.
+        if tenant.id in failed_tenants:
             continue
         start, end = period.starts_at, period.ends_at
         try:
             invoice, _ = request_close(
                 tenant=tenant, starts_at=start, ends_at=end, by=by, now=instant
             )
-            asked.append(invoice)
+            requested.append(invoice)
         except WaypostError as error:
-            stuck.add(tenant.id)
+            failed_tenants.add(tenant.id)
             logger.error("a due period was not closed", tenant_id=tenant.id, code=error.error_code)
-    return asked
+    return requested
 
 
 def close_now(
     *, tenant: Tenant, by: Actor, now: datetime | None = None
 ) -> tuple[Invoice, Operation]:
-    """Close the tenant's running period at this instant; the next one begins there.
+    """Close the tenant's running period at this instant; the next period begins there.
 
     Raises:
-        TooEarly: the running period, or the tenant's first plan, began this very second.
+        TooEarly: the running period, or the tenant's first plan, began within the current second.
     """
     instant = now or timezone.now()
     running = open_periods.running(tenant, instant)
     if not open_periods.has_a_second(tenant, running, instant):
-        raise TooEarly("There is nothing to close yet: ask again in a second.")
+        raise TooEarly("There is nothing to close yet: try again in a second.")
     return request_close(
         tenant=tenant,
         starts_at=running.starts_at,
@@ -190,14 +194,15 @@ def _invoice(tenant: Tenant, period: Period) -> Invoice:
     invoice = Invoice.objects.filter(tenant=tenant, starts_at=period.starts_at).first()
     if invoice is not None and invoice.ends_at == period.ends_at:
         return invoice
+    # Every instant belongs to one invoice at most, or usage would be billed twice.
     overlapping = Invoice.objects.filter(
         tenant=tenant, starts_at__lt=period.ends_at, ends_at__gt=period.starts_at
     ).first()
     if overlapping is not None:
         raise PeriodOverlaps(
             f"The invoice of {overlapping.starts_at.isoformat()} to "
-            f"{overlapping.ends_at.isoformat()} covers part of this period: close it, or ask for "
-            "the rest only.",
+            f"{overlapping.ends_at.isoformat()} covers part of this period: close that one, or "
+            "request only the rest of the period.",
             invoice=overlapping.id,
         )
     return Invoice.objects.create(tenant=tenant, starts_at=period.starts_at, ends_at=period.ends_at)
@@ -220,40 +225,43 @@ def _judge(invoice: Invoice, evidence: Evidence, by: Actor) -> None:
     try:
         found = facts.gather(invoice.tenant, Period(invoice.starts_at, invoice.ends_at))
     except facts.NoSubscription as error:
-        _hold(invoice, [gate.Reason(error.error_code, error.message)], by)
+        _hold(invoice, [close_validation.Reason(error.error_code, error.message)], by)
         return
-    reasons = gate.judge(_question(found, evidence))
-    before = earlier.find(found.tenant_id, found.period, found.month)
-    so_far = earlier.so_far(before)
+    reasons = close_validation.judge(_question(found, evidence))
+    before = previous_invoice.find(found.tenant_id, found.period, found.month)
+    # None while the previous invoice has no document: it must be closed first.
+    so_far = previous_invoice.so_far(before)
     if before is not None and so_far is None:
-        reasons.append(gate.earlier_open(before.ends_at))
-    if reasons or so_far is None:
+        reasons.append(close_validation.previous_open(before.ends_at))
+    if reasons or so_far is None:  # the second test only informs mypy: None has given a reason
         _hold(invoice, reasons, by)
     else:
         _draft(invoice, _Known(replace(found, so_far=so_far), evidence, before), by)
 
 
-def _question(found: Facts, evidence: Evidence) -> gate.Question:
-    figures = usage.by_address(found.tenant_id, found.period.starts_at, found.period.ends_at)
+def _question(found: Facts, evidence: Evidence) -> close_validation.Question:
+    figures = reading.by_address(found.tenant_id, found.period.starts_at, found.period.ends_at)
     copied = {UsageKey(f.space_id, f.address, f.meter): f.quantity for f in figures}
-    return gate.Question(found, evidence, copied, timedelta(seconds=settings.LANDING_SECONDS))
+    return close_validation.Question(
+        found, evidence, copied, timedelta(seconds=settings.LANDING_SECONDS)
+    )
 
 
-def _hold(invoice: Invoice, reasons: list[gate.Reason], by: Actor) -> None:
-    words = " ".join(reason.message for reason in reasons)
+def _hold(invoice: Invoice, reasons: list[close_validation.Reason], by: Actor) -> None:
+    message = " ".join(reason.message for reason in reasons)
     states.move(
         invoice,
         State.HELD,
         by=by,
-        reason=words,
+        reason=message,
         held_reasons=[reason.as_row() for reason in reasons],
     )
-    operations.fail("invoice", invoice.id, code="invoice.held", message=words)
+    operations.fail("invoice", invoice.id, code="invoice.held", message=message)
 
 
 @dataclass(frozen=True)
 class _Known:
-    """What a draft is made of; ``before`` is the month's earlier invoice."""
+    """The inputs of a draft; ``before`` is the previous invoice of the month."""
 
     facts: Facts
     evidence: Evidence
@@ -262,20 +270,23 @@ class _Known:
 
 def _draft(invoice: Invoice, known: _Known, by: Actor) -> None:
     evidence, read = known.evidence, rating.from_copy(invoice.tenant_id)
+    # Without this invoice: a draft that is closed again must not be compared with itself.
     agreed = corrections.agreed(invoice.tenant_id, but=invoice.pk)
     corrected = corrections.find(known.facts, agreed, known.before, read)
     found = replace(known.facts, corrections=corrected)
     rated = rating.rate(found, read)
     manifest = document.manifest_of(found, evidence)
-    changed = late.find(agreed, found.period.starts_at, {each.month for each in corrected})
-    words = quality.describe(evidence, found.space_names(), changed)
-    made = document.build(found, rated, manifest=manifest, quality=words, as_of=evidence.as_of)
+    changed = post_issue_usage.find(
+        agreed, found.period.starts_at, {correction.month for correction in corrected}
+    )
+    note = quality.describe(evidence, found.space_names(), changed)
+    made = document.build(found, rated, manifest=manifest, quality=note, as_of=evidence.as_of)
     _write_lines(invoice, made["lines"])
     states.move(
         invoice,
         State.DRAFT,
         by=by,
-        reason="the gate found nothing to doubt",
+        reason="close validation found no problem",
         held_reasons=[],
         legal_entity=found.legal_entity,
         currency=made["currency"],
@@ -284,13 +295,14 @@ def _draft(invoice: Invoice, known: _Known, by: Actor) -> None:
         total_minor=made["total_minor"],
         document=document.canonical(made),
         manifest=manifest,
-        quality=words,
+        quality=note,
     )
     operations.succeed("invoice", invoice.id, up_to_generation=1)
 
 
 def _write_lines(invoice: Invoice, lines: list[dict[str, Any]]) -> None:
-    invoice.lines.all().delete()
+    invoice.lines.all().delete()  # those of an earlier draft of this invoice
+    # Made from the document, so that rows and document cannot differ.
     InvoiceLine.objects.bulk_create(
         InvoiceLine(
             invoice=invoice,

@@ -1,6 +1,7 @@
-"""The invoice as a document: one plain dict whose canonical bytes are the invoice. Pure.
+"""The invoice document: a plain dict whose canonical JSON bytes are the invoice. Pure.
 
-Page, PDF, CSV and JSON are all made from this dict; ``verify`` builds it again and compares bytes.
+Page, PDF, CSV and JSON are rendered from this dict. ``verify`` builds it again and compares bytes,
+so its keys and values must never change for equal inputs.
 """
 
 import hashlib
@@ -11,17 +12,18 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from plans import money, usage
-from plans.invoicing import credit
 from plans.invoicing.evidence import Evidence
 from plans.invoicing.facts import Correction, Facts
 from plans.invoicing.rating import RatedPeriod
-from plans.periods import Period
-from plans.pricing import Line, Segment, TaxLine
-from plans.usage import Figure
+from plans.ledger import credit
+from plans.rating import money
+from plans.rating.periods import Period
+from plans.rating.pricing import Line, Segment, TaxLine
+from plans.usage import reading
+from plans.usage.reading import Figure
 
 SCHEMA = "waypost.invoice.v1"
-# Raised whenever equal inputs may give other bytes; a manifest names the engine that made it.
+# Raise it whenever equal inputs may give other bytes. The manifest names the engine of a document.
 ENGINE_VERSION = "3"
 
 Document = dict[str, Any]
@@ -35,10 +37,11 @@ def build(
     quality: Mapping[str, Any],
     as_of: datetime | None,
 ) -> Document:
-    """Return the document without a number; ``numbered`` adds what issuing knows."""
+    """Return the document of a draft; ``numbered`` adds what is known when it is issued."""
     rating = rated.rating
     return {
         "schema": SCHEMA,
+        # Number, dates, credit and payable amount are None until ``numbered`` sets them.
         "number": None,
         "issued_at": None,
         "due_at": None,
@@ -59,8 +62,8 @@ def build(
         "usage": _usage(facts, rated.figures),
         "month_so_far": rating.so_far.plain(),
         "corrections": [
-            {**_correction(each), "month_so_far": state.plain()}
-            for each, state in zip(facts.corrections, rated.corrected, strict=True)
+            {**_correction(correction), "month_so_far": state.plain()}
+            for correction, state in zip(facts.corrections, rated.corrected, strict=True)
         ],
         "quality": dict(quality),
         "as_of": as_of.isoformat() if as_of else None,
@@ -70,7 +73,7 @@ def build(
 
 @dataclass(frozen=True)
 class Issue:
-    """What issuing adds to a document; ``credit_before_minor`` is the tenant's credit then."""
+    """What issuing adds to a document; ``credit_before_minor``: the credit before this invoice."""
 
     number: str
     issued_at: datetime
@@ -79,7 +82,7 @@ class Issue:
 
 
 def numbered(document: Document, issue: Issue) -> Document:
-    """Return the document as issued: numbered, and what credit leaves of it to pay."""
+    """Return the issued document: with number, dates, credit used and amount to pay."""
     total, before = document["total_minor"], issue.credit_before_minor
     used = credit.used(total, before)
     return {
@@ -93,23 +96,24 @@ def numbered(document: Document, issue: Issue) -> Document:
 
 
 def canonical(document: Document) -> str:
-    """Return the one JSON text of a document: sorted keys, no spaces, plain UTF-8."""
+    """Return the canonical JSON text of a document: sorted keys, no spaces, unescaped UTF-8."""
+    # The bytes of issued invoices depend on these options: never change them.
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def loaded(text: str) -> Document:
-    """Return the document of a canonical text."""
+    """Parse a canonical text."""
     found: Document = json.loads(text)
     return found
 
 
 def digest(text: str) -> str:
-    """Return the SHA-256 of a canonical text, hex."""
+    """Return the hex SHA-256 of a canonical text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def manifest_of(facts: Facts, evidence: Evidence) -> dict[str, Any]:
-    """Return what pins the inputs: read these versions with this engine, get these bytes."""
+    """Return the pinned inputs: the same engine makes the same bytes from these versions."""
     return {
         "engine_version": ENGINE_VERSION,
         "pipeline_version": evidence.pipeline_version,
@@ -121,24 +125,25 @@ def manifest_of(facts: Facts, evidence: Evidence) -> dict[str, Any]:
         },
         "sample_hash": evidence.sample_hash,
         "n_samples": evidence.n_samples,
-        "lived": facts.lived.plain(),
+        "lived": facts.known_lifetimes.plain(),  # persisted key: never rename it
         "month_before": facts.so_far.plain(),
         "corrections": [
-            {**_correction(each), "month_before": each.before.plain()} for each in facts.corrections
+            {**_correction(row), "month_before": row.before.plain()} for row in facts.corrections
         ],
     }
 
 
 def month_of(document: Document) -> Period:
-    """Return the billing month that the document's period lies in."""
+    """Return the billing month that contains the document's period."""
     period = document["period"]
     starts_at, ends_at = (period[f"month_{name}"] for name in ("starts_at", "ends_at"))
     return Period(datetime.fromisoformat(starts_at), datetime.fromisoformat(ends_at))
 
 
 def plain(value: Decimal) -> str:
-    """Return a decimal without exponent and trailing zeros: ``0.000001``, ``12``."""
+    """Return a decimal without exponent or trailing zeros: ``0.000001``, ``12``."""
     text = f"{value:f}"
+    # Only after a decimal point: 100 must not become 1.
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
@@ -194,11 +199,12 @@ def _tax(tax: TaxLine) -> dict[str, Any]:
 
 
 def _usage(facts: Facts, figures: Sequence[Figure]) -> list[dict[str, Any]]:
-    """The usage statement: every meter of every space, priced or not."""
+    """Return the usage statement: every meter of every space, priced or not."""
     names = {space.id: (space.name, space.type) for space in facts.spaces}
     found = []
+    # Spaces without usage are listed, and so is usage whose space is not among the facts.
     for space_id in sorted({*names, *(figure.space_id for figure in figures)}):
         name, kind = names.get(space_id, (space_id, ""))
-        meters = usage.combine(figure for figure in figures if figure.space_id == space_id)
+        meters = reading.combine(figure for figure in figures if figure.space_id == space_id)
         found.append({"space_id": space_id, "space": name, "type": kind, "meters": meters})
     return found

@@ -1,7 +1,7 @@
-"""What the close gate is shown: what the lakehouse knows of one tenant and period.
+"""The evidence for a close: what the lakehouse knows about the usage of one tenant and period.
 
-``workers.metering.closing`` builds an ``Evidence`` and hands it to ``plans.invoicing.close``; the
-gate judges it. Plain frozen values, no database, no Delta.
+``workers.metering.closing`` builds an ``Evidence`` and passes it to ``plans.invoicing.close``,
+where ``close_validation`` checks it. Plain frozen values: no database, no Delta.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class UsageKey(NamedTuple):
-    """One summed usage figure of a period; ``address`` is empty for meters of the space."""
+    """The key of one usage figure of a period; ``address`` is empty for meters of the space."""
 
     space_id: str
     address: str
@@ -20,30 +20,31 @@ class UsageKey(NamedTuple):
 
 @dataclass(frozen=True)
 class TablePin:
-    """One Delta table at one version: what time travel needs to read the same rows again."""
+    """One version of a Delta table, to read the same rows again by time travel."""
 
     table_id: str
     version: int
 
 
 @dataclass(frozen=True)
-class Hole:
-    """Sequence numbers ``first_seq..last_seq`` of one life that never arrived.
+class Gap:
+    """Samples ``first_seq..last_seq`` of one incarnation that never arrived.
 
-    ``at_end`` is True when no later sample of that life in the period carries their counters: at
-    the end of the life or of the period. Only such a hole can hide usage, so only it holds.
+    ``at_end`` is True if no later sample of the incarnation in the period has their cumulative
+    counters: the gap is at the end of the incarnation or of the period. Only such a gap can hide
+    usage, so only it holds the invoice.
     """
 
-    source: str
-    boot_id: str
+    source: str  # "<space id>/<instance>"
+    boot_id: str  # identifies the incarnation
     first_seq: int
     last_seq: int
     at_end: bool
 
 
 @dataclass(frozen=True)
-class Fall:
-    """A counter that fell inside a life: quarantined, never billed, and it holds the invoice."""
+class CounterReset:
+    """A counter that decreased inside an incarnation. Never billed, and it holds the invoice."""
 
     source: str
     boot_id: str
@@ -55,9 +56,9 @@ class Fall:
 
 @dataclass(frozen=True)
 class CrashGap:
-    """A life that ended without a last sample: what came after ``last_sample_at`` is not billed.
+    """An incarnation without a last sample; usage after ``last_sample_at`` is not billed.
 
-    ``next_sample_at`` is the first sample of the source's next life, None when there was none.
+    ``next_sample_at`` is the first sample of the source's next incarnation, None if there is none.
     """
 
     source: str
@@ -68,12 +69,13 @@ class CrashGap:
 
 @dataclass(frozen=True)
 class Evidence:
-    """All that the gate judges and the manifest pins, for one tenant and one period.
+    """All that close validation checks and the manifest pins, for one tenant and one period.
 
-    ``as_of``: every sample taken before this instant is in the tables. ``gold`` and
-    ``recomputed`` (from bronze, by another method) hold every non-zero figure of the period:
-    sums, and maxima for ``peak_connections``. ``sample_hash`` does not depend on the order of
-    samples. ``sampled_spaces``: ids of spaces with at least one sample in the period.
+    * ``as_of``: every sample taken before this instant is in the tables.
+    * ``gold`` and ``recomputed`` (from bronze, by another method) contain every non-zero figure of
+      the period: sums, and maxima of ``peak_connections``.
+    * ``sample_hash`` does not depend on the order of samples.
+    * ``sampled_spaces``: ids of the spaces with at least one sample in the period.
     """
 
     as_of: datetime
@@ -84,6 +86,6 @@ class Evidence:
     recomputed: Mapping[UsageKey, int]
     sampled_spaces: frozenset[str]
     pipeline_version: str
-    holes: tuple[Hole, ...] = field(default=())
-    falls: tuple[Fall, ...] = field(default=())
+    holes: tuple[Gap, ...] = field(default=())  # gaps of both kinds, ``at_end`` or not
+    falls: tuple[CounterReset, ...] = field(default=())  # counter resets
     crash_gaps: tuple[CrashGap, ...] = field(default=())

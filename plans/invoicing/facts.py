@@ -1,7 +1,7 @@
-"""Gathers what an invoice is made of, apart from usage: who, which plans, what lived how long.
+"""Gathers the inputs of an invoice except usage: buyer, seller, plans and lifetimes.
 
-Rows in, plain values out. ``verify`` gathers the same facts again years later: from rows that never
-change (plan versions, closed spans of subscriptions) and from what the manifest kept.
+Reads rows and returns plain values. ``verify`` gathers the same facts years later, from rows that
+never change (plan versions, ended subscriptions) and from the manifest.
 """
 
 from collections.abc import Mapping
@@ -11,26 +11,26 @@ from datetime import datetime
 from django.db.models import Q
 
 from controlplane.core.errors import Conflict
-from plans.invoicing import catalogue_prices, lived
-from plans.invoicing.lived import Lived, SpaceFact
+from plans.invoicing import catalog_prices, lifetimes
+from plans.invoicing.lifetimes import KnownLifetimes, SpaceFact
 from plans.models import PlanSubscription
-from plans.month_so_far import MonthSoFar
-from plans.periods import Period, month_of
-from plans.pricing import Lifetime, Segment, SellerRule
+from plans.rating.month_so_far import MonthSoFar
+from plans.rating.periods import Period, month_of
+from plans.rating.pricing import Lifetime, Segment, SellerRule
 from tenants.models import Tenant
 
 
 class NoSubscription(Conflict):
-    """The tenant had no plan in the period, so there is nothing to bill by."""
+    """The tenant had no plan in the period, so nothing can be priced."""
 
     code = "invoice.no_plan"
 
 
 @dataclass(frozen=True)
 class Correction:
-    """A month to price again with the usage of now, from the state ``before`` that is billed.
+    """A month to price again with current usage; ``before`` is the state that was billed.
 
-    ``number`` is its last invoice; ``n`` counts the corrections of the month from one on.
+    ``number`` is the month's last invoice; ``n`` numbers the corrections of the month from 1.
     """
 
     month: Period
@@ -41,10 +41,10 @@ class Correction:
 
 @dataclass(frozen=True)
 class Facts:
-    """All inputs of an invoice but its usage. ``segments`` are without usage.
+    """All inputs of an invoice except usage; ``segments`` have none yet.
 
-    ``so_far`` is the state of the billing month before the period; ``corrections`` are what usage
-    that landed late makes of it and of earlier months.
+    ``so_far`` is the state of the billing month before the period. ``corrections`` are the months
+    that changed because usage landed late, among them perhaps the earlier part of this month.
     """
 
     tenant_id: str
@@ -59,13 +59,13 @@ class Facts:
     catalogue_number: int
     segments: tuple[Segment, ...]
     lifetimes: tuple[Lifetime, ...]
-    lived: Lived
+    known_lifetimes: KnownLifetimes
     so_far: MonthSoFar = field(default_factory=MonthSoFar)
     corrections: tuple[Correction, ...] = ()
 
     @property
     def spaces(self) -> tuple[SpaceFact, ...]:
-        return self.lived.spaces
+        return self.known_lifetimes.spaces
 
     def space_names(self) -> dict[str, str]:
         return {space.id: space.name for space in self.spaces}
@@ -73,12 +73,12 @@ class Facts:
 
 @dataclass(frozen=True)
 class Frozen:
-    """What an existing invoice has pinned and new facts must use instead of today's."""
+    """The facts that an existing invoice pins; ``gather`` uses them instead of the current ones."""
 
     buyer: Mapping[str, str]
     catalogue_number: int
     time_zone: str
-    lived: Lived
+    known_lifetimes: KnownLifetimes
     so_far: MonthSoFar
     corrections: tuple[Correction, ...]
 
@@ -88,14 +88,14 @@ def gather(
 ) -> Facts:
     """Return the facts of a tenant's period; lifetimes end at ``until`` at the latest (previews).
 
-    Without ``frozen`` the month is as if it began with the period: see ``earlier``.
+    Without ``frozen``, ``so_far`` is empty; callers set it from ``previous_invoice``.
 
     Raises:
         NoSubscription: no plan was in force in any part of the period.
     """
     time_zone = frozen.time_zone if frozen else tenant.billing_time_zone
-    seller = catalogue_prices.seller(frozen.catalogue_number if frozen else None)
-    found = frozen.lived if frozen else lived.read(tenant, period, until)
+    seller = catalog_prices.seller(frozen.catalogue_number if frozen else None)
+    found = frozen.known_lifetimes if frozen else lifetimes.read(tenant, period, until)
     return Facts(
         tenant_id=tenant.id,
         period=period,
@@ -107,16 +107,18 @@ def gather(
         seller_rule=seller.rule,
         payment_days=seller.payment_days,
         catalogue_number=seller.catalogue_number,
+        # Read from rows also for ``verify``: a subscription's span in the past never changes.
         segments=_segments(tenant, period),
         lifetimes=found.lifetimes(),
-        lived=found,
+        known_lifetimes=found,
         so_far=frozen.so_far if frozen else MonthSoFar(),
         corrections=frozen.corrections if frozen else (),
     )
 
 
 def buyer_of(tenant: Tenant) -> dict[str, str]:
-    """Return the billing details as they are now."""
+    """Return the tenant's current billing details."""
+    # Keys of the invoice document: persisted, so never renamed.
     return {
         "organisation": tenant.name,
         "name": tenant.billing_name,
@@ -139,8 +141,9 @@ def _segments(tenant: Tenant, period: Period) -> tuple[Segment, ...]:
         span = period.clip(subscription.starts_at, subscription.ends_at)
         if span is not None:
             ends_at = subscription.ends_at
+            # Its units for the rest of the month may be used in this period already.
             runs_on = ends_at is None or ends_at > period.ends_at
-            found.append(catalogue_prices.segment(subscription.plan, span, runs_on=runs_on))
+            found.append(catalog_prices.segment(subscription.plan, span, runs_on=runs_on))
     if not found:
         raise NoSubscription(
             "The tenant had no plan in this period: subscribe it to a plan, then close again."

@@ -1,7 +1,7 @@
-"""From a draft to money: approve, issue with a gapless number, record payments.
+"""Takes a draft to a paid invoice: approve, issue with a gapless number, record payments.
 
-Each function locks (approving: the tenant, then) the invoice row, then (issuing) the number series:
-that order everywhere.
+Locks are taken in one order, which prevents deadlocks: the tenant (only approving), the invoice,
+the number series (only issuing).
 """
 
 from datetime import date, datetime, timedelta
@@ -14,53 +14,53 @@ from django.utils import timezone
 from controlplane.core import audit
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid
-from plans import ledger, money
-from plans.invoicing import catalogue_prices, corrections, credit, document, earlier, states
+from plans.invoicing import catalog_prices, corrections, document, previous_invoice, states
+from plans.ledger import credit, posting
 from plans.models import Invoice, InvoiceNumberSeries, Payment
+from plans.rating import money
 from tenants.models import Tenant
 
 State = Invoice.State
 
 
 class PaymentExceedsInvoice(Conflict):
-    """More was paid than is still due; there is no prepaid account to keep the rest on."""
+    """The payment exceeds the amount due; there is no prepaid account for the rest."""
 
     code = "payment.exceeds_invoice"
 
 
 class PaymentReferenceReused(Conflict):
-    """The reference names another payment already."""
+    """The reference belongs to another payment."""
 
     code = "payment.reference_reused"
 
 
 def approve(*, invoice: Invoice, by: Actor, reason: str = "") -> Invoice:
-    """Approve a draft. Approving what is approved or issued changes nothing.
+    """Approve a draft. An approved or issued invoice is returned unchanged.
 
     Raises:
         WrongState: the invoice is not a draft.
-        EarlierInvoiceOpen: an earlier invoice of the month is not approved, or has changed; or
-            another one has corrected the same month since.
+        PreviousInvoiceOpen: the previous invoice of the month is not approved or has changed; or
+            another invoice has corrected the same month since the draft.
     """
     with transaction.atomic():
-        # One approval of a tenant at a time: two invoices may correct the same month.
+        # One approval per tenant at a time, because two drafts may correct the same month.
         Tenant.objects.select_for_update().get(pk=invoice.tenant_id)
         current = states.locked(invoice)
         if current.state not in {State.APPROVED, *states.NUMBERED}:
             if current.state == State.DRAFT:
-                earlier.require_agreed(current)
+                previous_invoice.require_agreed(current)
                 corrections.require_current(current)
             states.move(current, State.APPROVED, by=by, reason=reason)
     return current
 
 
 def issue(*, invoice: Invoice, by: Actor, now: datetime | None = None) -> Invoice:
-    """Give the invoice its number, freeze its document and post it to the ledger, at once.
+    """Number the invoice, freeze its document and post it to the ledger, in one transaction.
 
-    The number comes from the legal entity's series inside this transaction, so a failure takes
-    none and parallel issues wait for each other. What the tenant has as credit is used first; a
-    total under nothing adds to it. Where nothing is left to pay the invoice is paid at once.
-    Issuing what is issued changes nothing.
+    The number comes from the legal entity's series: a failure consumes no number, and parallel
+    calls wait for each other. The tenant's credit is used first; a negative total adds to it. If
+    nothing is left to pay, the invoice becomes paid. An issued invoice is returned unchanged.
 
     Raises:
         WrongState: the invoice is not approved.
@@ -70,7 +70,7 @@ def issue(*, invoice: Invoice, by: Actor, now: datetime | None = None) -> Invoic
         current = states.locked(invoice)
         if current.state in states.NUMBERED:
             return current
-        states.move(current, State.ISSUING, by=by)
+        states.move(current, State.ISSUING, by=by)  # no other transaction sees this state
         final = document.numbered(document.loaded(current.document), _issue_of(current, instant))
         states.move(
             current,
@@ -82,7 +82,7 @@ def issue(*, invoice: Invoice, by: Actor, now: datetime | None = None) -> Invoic
             credit_minor=final["credit"]["used_minor"],
             document=document.canonical(final),
         )
-        ledger.post(_booking(current, final), at=instant)
+        posting.post(_booking(current, final), at=instant)
         if not current.payable_minor:
             states.move(current, State.PAID, by=by, reason=_nothing_to_pay(current))
     return current
@@ -97,15 +97,15 @@ def record_payment(
     received_on: date,
     by: Actor,
 ) -> Payment:
-    """Record money against an issued invoice: paid, or partly paid.
+    """Record a payment of an issued invoice, which becomes paid or partly paid.
 
-    ``source`` (``manual`` or a webhook's name) and ``reference`` name the payment once and for
-    all: the same one again returns the row that is there.
+    Idempotent: ``source`` (``manual`` or a webhook's name) and ``reference`` identify the payment,
+    and recording it again returns the existing row.
 
     Raises:
         Invalid: the amount is not positive.
-        WrongState: the invoice is not issued, or nothing is due on it any more.
-        PaymentExceedsInvoice: more than is still due.
+        WrongState: the invoice is not issued, or nothing is due.
+        PaymentExceedsInvoice: the amount exceeds what is due.
         PaymentReferenceReused: the reference was used for another invoice or amount.
     """
     if amount_minor <= 0:
@@ -120,6 +120,7 @@ def record_payment(
     )
     with transaction.atomic():
         current = states.locked(invoice)
+        # The lock first: otherwise two deliveries of one webhook could both find no payment.
         _alone_with(source, reference)
         known = Payment.objects.filter(source=source, reference=reference).first()
         if known is not None:
@@ -139,9 +140,9 @@ def outstanding_minor(invoice: Invoice) -> int:
 
 
 def mark_overdue(*, by: Actor, now: datetime | None = None) -> list[str]:
-    """Move issued invoices past their due time to ``overdue``; returns their ids. Repeatable.
+    """Move issued invoices past their due time to ``overdue`` and return their ids. Idempotent.
 
-    Of an invoice with nothing left to pay nothing is late.
+    An invoice with nothing to pay is never overdue.
     """
     instant = now or timezone.now()
     late = Invoice.objects.filter(
@@ -153,6 +154,7 @@ def mark_overdue(*, by: Actor, now: datetime | None = None) -> list[str]:
     for invoice in late:
         with transaction.atomic():
             current = states.locked(invoice)
+            # Checked again under the lock: a payment may have settled it since the query.
             if current.state in {State.ISSUED, State.PARTLY_PAID}:
                 states.move(current, State.OVERDUE, by=by, reason="the due time has passed")
                 moved.append(current.id)
@@ -160,7 +162,7 @@ def mark_overdue(*, by: Actor, now: datetime | None = None) -> list[str]:
 
 
 def write_off(*, invoice: Invoice, by: Actor, reason: str, now: datetime | None = None) -> Invoice:
-    """Give up an overdue invoice: what is due moves from receivable to bad debt.
+    """Write off an overdue invoice: move the amount due from receivable to bad debt.
 
     Raises:
         WrongState: the invoice is not overdue.
@@ -169,13 +171,13 @@ def write_off(*, invoice: Invoice, by: Actor, reason: str, now: datetime | None 
         current = states.locked(invoice)
         due = outstanding_minor(current)
         states.move(current, State.UNCOLLECTIBLE, by=by, reason=reason)
-        ledger.post(
-            ledger.Booking(
+        posting.post(
+            posting.Booking(
                 f"write_off:{current.id}",
                 current.tenant_id,
                 current.currency,
                 f"Write-off of {current.number}",
-                {ledger.BAD_DEBT: due, ledger.RECEIVABLE: -due},
+                {posting.BAD_DEBT: due, posting.RECEIVABLE: -due},
             ),
             at=now or timezone.now(),
         )
@@ -183,7 +185,8 @@ def write_off(*, invoice: Invoice, by: Actor, reason: str, now: datetime | None 
 
 
 def _issue_of(invoice: Invoice, instant: datetime) -> document.Issue:
-    """Take the next number; holding its series, read the credit that no other issue can use."""
+    """Take the next number and read the tenant's credit."""
+    # The number first: its row lock serializes issues, so the credit is used only once.
     number = _next_number(invoice.legal_entity)
     before = credit.before(invoice.tenant_id, invoice.legal_entity, invoice.currency)
     return document.Issue(number, instant, instant + _payment_time(invoice), before)
@@ -192,16 +195,17 @@ def _issue_of(invoice: Invoice, instant: datetime) -> document.Issue:
 def _nothing_to_pay(invoice: Invoice) -> str:
     if invoice.total_minor < 0:
         kept = money.display(-invoice.total_minor, invoice.currency)
-        return f"less than nothing: {kept} is kept as credit for the next invoices"
+        return f"the total is negative: {kept} is kept as credit for the next invoices"
     return "settled by credit from earlier invoices" if invoice.credit_minor else "nothing to pay"
 
 
 def _payment_time(invoice: Invoice) -> timedelta:
-    seller = catalogue_prices.seller(invoice.manifest["catalogue_number"])
+    seller = catalog_prices.seller(invoice.manifest["catalogue_number"])
     return timedelta(days=seller.payment_days)
 
 
 def _next_number(legal_entity: str) -> str:
+    # A locked row, not a database sequence: a sequence leaves a gap when a transaction fails.
     InvoiceNumberSeries.objects.get_or_create(legal_entity=legal_entity)
     series = InvoiceNumberSeries.objects.select_for_update().get(pk=legal_entity)
     series.last_number += 1
@@ -209,17 +213,18 @@ def _next_number(legal_entity: str) -> str:
     return f"{legal_entity.upper()}-{series.last_number:06d}"
 
 
-def _booking(invoice: Invoice, made: dict[str, Any]) -> ledger.Booking:
+def _booking(invoice: Invoice, made: dict[str, Any]) -> posting.Booking:
+    # Debits receivable and used credit; credits tax and revenue. Negative amounts swap sides.
     postings = {
-        ledger.RECEIVABLE: invoice.payable_minor,
-        ledger.credit(invoice.legal_entity): invoice.credit_minor,
-        ledger.TAX: -invoice.tax_minor,
+        posting.RECEIVABLE: invoice.payable_minor,
+        posting.credit(invoice.legal_entity): invoice.credit_minor,
+        posting.TAX: -invoice.tax_minor,
     }
     for line in made["lines"]:
-        account = ledger.revenue(line["meter"])
+        account = posting.revenue(line["meter"])
         postings[account] = postings.get(account, 0) - line["amount_minor"]
-    return ledger.Booking(
-        ledger.invoice_reference(invoice.id),
+    return posting.Booking(
+        posting.invoice_reference(invoice.id),
         invoice.tenant_id,
         invoice.currency,
         f"Invoice {invoice.number}",
@@ -228,9 +233,9 @@ def _booking(invoice: Invoice, made: dict[str, Any]) -> ledger.Booking:
 
 
 def _alone_with(source: str, reference: str) -> None:
-    """Hold off other payments of this name until the transaction ends.
+    """Block other payments with this source and reference until the transaction ends.
 
-    The lock of the invoice does not: the other one may be meant for another invoice.
+    The lock of the invoice is not enough: the other payment may be for another invoice.
     """
     with connection.cursor() as cursor:
         name = f"plans.payment:{source}:{reference}"
@@ -240,8 +245,8 @@ def _alone_with(source: str, reference: str) -> None:
 def _same(known: Payment, payment: Payment) -> Payment:
     if (known.invoice_id, known.amount_minor) != (payment.invoice_id, payment.amount_minor):
         raise PaymentReferenceReused(
-            f"Payment {known.reference} from {known.source} is recorded already with another "
-            "invoice or amount: use the reference of the payment itself."
+            f"Payment {known.reference} from {known.source} is already recorded for another "
+            "invoice or amount: use the reference of this payment."
         )
     return known
 
@@ -249,7 +254,7 @@ def _same(known: Payment, payment: Payment) -> Payment:
 def _require_payable(invoice: Invoice, amount_minor: int, due: int) -> None:
     if invoice.state not in {State.ISSUED, State.PARTLY_PAID, State.OVERDUE}:
         raise states.WrongState(
-            "Only an issued invoice with something due takes a payment.", state=invoice.state
+            "Only an issued invoice with an amount due takes a payment.", state=invoice.state
         )
     if amount_minor > due:
         raise PaymentExceedsInvoice(
@@ -260,13 +265,16 @@ def _require_payable(invoice: Invoice, amount_minor: int, due: int) -> None:
 
 
 def _book_payment(invoice: Invoice, payment: Payment, by: Actor) -> None:
-    ledger.post(
-        ledger.Booking(
+    posting.post(
+        posting.Booking(
             f"payment:{payment.source}:{payment.reference}",
             invoice.tenant_id,
             invoice.currency,
             f"Payment of {invoice.number}",
-            {ledger.CASH_CLEARING: payment.amount_minor, ledger.RECEIVABLE: -payment.amount_minor},
+            {
+                posting.CASH_CLEARING: payment.amount_minor,
+                posting.RECEIVABLE: -payment.amount_minor,
+            },
         ),
         at=timezone.now(),
     )
@@ -284,5 +292,5 @@ def _book_payment(invoice: Invoice, payment: Payment, by: Actor) -> None:
 
 def _settle(invoice: Invoice, due: int, by: Actor) -> None:
     target = State.PAID if due == 0 else State.PARTLY_PAID
-    if invoice.state != target:
+    if invoice.state != target:  # a second partial payment changes no state
         states.move(invoice, target, by=by, reason="payment recorded")

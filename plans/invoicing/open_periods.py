@@ -1,28 +1,28 @@
-"""Which periods of a tenant are not billed yet: the running one, and those that are due."""
+"""Finds the periods of a tenant that have no invoice: the running one and those that are due."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from controlplane.core.errors import Invalid
 from plans.models import Invoice, PlanSubscription
-from plans.periods import Period, month_of
+from plans.rating.periods import Period, month_of
 from tenants.models import Tenant
 
 
 def whole_seconds(period: Period) -> Period:
-    """Return the period with both ends cut to whole seconds, as periods are stored."""
+    """Return the period with both ends truncated to whole seconds, as invoices store them."""
     return Period(period.starts_at.replace(microsecond=0), period.ends_at.replace(microsecond=0))
 
 
 def require_one_month(period: Period, time_zone: str) -> None:
-    """Refuse a period that crosses a month of the billing time zone.
+    """Raise if a period crosses the end of a month in the billing time zone.
 
     Raises:
-        Invalid: it does; fees and included amounts are monthly.
+        Invalid: it crosses one; fees and included amounts are monthly.
     """
     if period.ends_at > month_of(period.starts_at, time_zone).ends_at:
         raise Invalid(
-            f"The period crosses a month of {time_zone}: ask for one invoice a month.",
+            f"The period crosses the end of a month in {time_zone}: request one invoice per month.",
             code="invoice.crosses_month",
         )
 
@@ -35,13 +35,13 @@ def running(tenant: Tenant, now: datetime) -> Period:
 
 
 def has_a_second(tenant: Tenant, running: Period, now: datetime) -> bool:
-    """Return whether ``now``, cut as periods are stored, leaves something of the period to bill.
+    """Return whether at least one whole second of the period has passed at ``now``.
 
-    False in the second in which the period, or the tenant's first plan, began.
+    False within the second in which the period, or the tenant's first plan, began.
     """
-    cut = now.replace(microsecond=0)
+    second = now.replace(microsecond=0)
     first_plan = _first_plan_at(tenant)
-    return cut > running.starts_at and (first_plan is None or cut > first_plan)
+    return second > running.starts_at and (first_plan is None or second > first_plan)
 
 
 def due(now: datetime, grace: timedelta) -> Iterator[tuple[Tenant, Period]]:
@@ -59,7 +59,7 @@ def _first_unbilled(tenant: Tenant) -> datetime:
     if last:
         return last
     first = _first_plan_at(tenant)
-    assert first is not None  # ``due`` looks at subscribers only
+    assert first is not None  # ``due`` selects only tenants with a subscription
     return month_of(first, tenant.billing_time_zone).starts_at
 
 

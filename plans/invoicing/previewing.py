@@ -1,4 +1,4 @@
-"""What the running period costs so far, as a document without a number."""
+"""Prices the running period so far, as a document without a number."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -6,9 +6,10 @@ from typing import Any
 
 from django.utils import timezone
 
-from plans import usage
-from plans.invoicing import credit, document, earlier, facts, open_periods, rating
-from plans.periods import Period
+from plans.invoicing import document, facts, open_periods, previous_invoice, rating
+from plans.ledger import credit
+from plans.rating.periods import Period
+from plans.usage import reading
 from tenants.models import Tenant
 
 _NOTE = "A preview: the period is still running and later samples will be added."
@@ -16,9 +17,9 @@ _NOTE = "A preview: the period is still running and later samples will be added.
 
 @dataclass(frozen=True)
 class Preview:
-    """The running period priced: whole fee and included amounts, usage and hours so far.
+    """The priced running period: full fee and included amounts, usage and hours so far.
 
-    ``credit_minor`` is what invoices in its currency need not pay, the next ones first.
+    ``credit_minor`` is the tenant's credit in the document's currency.
     """
 
     period: Period
@@ -33,15 +34,15 @@ class Preview:
 
 
 def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
-    """Return the running period's document as far as usage is known. Writes nothing.
+    """Return the running period's document with the usage known so far. Writes nothing.
 
     Raises:
         NoSubscription: the tenant has no plan.
     """
     instant = now or timezone.now()
-    period, as_of = open_periods.running(tenant, instant), usage.as_of()
+    period, as_of = open_periods.running(tenant, instant), reading.as_of()
     found = facts.gather(tenant, period, until=instant)
-    before = earlier.so_far(earlier.find(tenant.id, period, found.month))
+    before = previous_invoice.so_far(previous_invoice.find(tenant.id, period, found.month))
     found = replace(found, so_far=before or found.so_far)
     rated = rating.rate(found, rating.from_copy(tenant.id))
     quality = {"flagged": False, "text": _NOTE, "crash_gaps": [], "covered_holes": 0, "late": []}

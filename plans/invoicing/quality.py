@@ -1,4 +1,7 @@
-"""The quality line: what the samples of a period cannot show, in words. Pure."""
+"""Describes in sentences what the samples of a period cannot show. Pure.
+
+The result becomes part of the invoice document.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,8 +9,9 @@ from dataclasses import asdict
 from typing import Any
 
 from plans.invoicing.evidence import CrashGap, Evidence
-from plans.invoicing.late import Late
+from plans.invoicing.post_issue_usage import Late
 
+# The sentences below are stored in invoice documents.
 COMPLETE = "Complete: every sample of this period arrived and is counted."
 
 
@@ -16,14 +20,16 @@ def describe(
 ) -> dict[str, Any]:
     """Return {flagged, text, crash_gaps, covered_holes, late} for the document and the page.
 
-    Flagged when something could not be seen: a crash hides what an instance carried after its last
-    sample, and that is never billed. The span of each gap, and of the longest, is said. Flagged
-    too when usage of an issued invoice changed since (``late``).
+    ``flagged`` is true if usage is unknown or has changed:
+
+    * A crash hides what an instance carried after its last sample; that is never billed. The text
+      gives the length of each such gap.
+    * Usage of an issued invoice changed since (``late``).
     """
-    covered = [hole for hole in evidence.holes if not hole.at_end]
+    covered = [gap for gap in evidence.holes if not gap.at_end]
     sentences = [_gap(gap, space_names) for gap in _ordered(evidence)] + _longest(evidence)
     if covered:
-        lost = sum(hole.last_seq - hole.first_seq + 1 for hole in covered)
+        lost = sum(gap.last_seq - gap.first_seq + 1 for gap in covered)
         sentences.append(
             f"{lost} {'sample was' if lost == 1 else 'samples were'} lost on the way; later ones "
             "carry the same counters, so no usage is missing."
@@ -33,7 +39,7 @@ def describe(
         "text": " ".join([*(sentences or [COMPLETE]), *map(_late, late)]),
         "crash_gaps": [_as_document(gap) for gap in _ordered(evidence)],
         "covered_holes": len(covered),
-        "late": [asdict(each) for each in late],
+        "late": [asdict(change) for change in late],
     }
 
 
@@ -54,6 +60,7 @@ def _ordered(evidence: Evidence) -> list[CrashGap]:
 
 
 def _gap(gap: CrashGap, space_names: Mapping[str, str]) -> str:
+    # A source is "<space id>/<instance>"; the invoice shows the name of the space.
     space_id, _, instance = gap.source.partition("/")
     seconds = _seconds(gap)
     until = "from then on (it was not seen again)"
@@ -67,6 +74,7 @@ def _gap(gap: CrashGap, space_names: Mapping[str, str]) -> str:
 
 
 def _longest(evidence: Evidence) -> list[str]:
+    # The length of a single gap is in its own sentence.
     known = [s for s in map(_seconds, evidence.crash_gaps) if s is not None]
     if len(known) < 2:
         return []
@@ -74,7 +82,7 @@ def _longest(evidence: Evidence) -> list[str]:
 
 
 def _seconds(gap: CrashGap) -> int | None:
-    """The span of a gap in begun seconds; None while its end is not known."""
+    """Return the length of a gap in seconds, rounded up; None if its end is not known."""
     if gap.next_sample_at is None:
         return None
     return math.ceil((gap.next_sample_at - gap.last_sample_at).total_seconds())

@@ -1,24 +1,25 @@
-"""Joins facts and usage into a priced period. Pure but for the reader it is given."""
+"""Joins facts and usage into a priced period. Pure, but a reader may query the database."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from plans import pricing, usage
 from plans.invoicing.facts import Correction, Facts
-from plans.month_so_far import MonthSoFar
-from plans.periods import Period
-from plans.pricing import Rating, Segment, SellerRule, SpaceUsage
-from plans.usage import Figure, UsageCell
+from plans.rating import pricing
+from plans.rating.month_so_far import MonthSoFar
+from plans.rating.periods import Period
+from plans.rating.pricing import Rating, Segment, SellerRule, SpaceUsage
+from plans.usage import reading
+from plans.usage.reading import Figure, UsageCell
 
-# Gives the figures per space and meter of a window of buckets.
+# (window of buckets) -> the figures of each space and meter in it.
 Reader = Callable[[Period], Sequence[Figure]]
 
 
 @dataclass(frozen=True)
 class RatedPeriod:
-    """The price of a period, the usage it was made from, and {month: state} after corrections.
+    """The price of a period, its usage, and the states of the corrected months.
 
-    Lines of corrections come last and are in the rating's tax.
+    Correction lines come last and are included in the tax.
     """
 
     rating: Rating
@@ -27,34 +28,36 @@ class RatedPeriod:
 
 
 def rate(facts: Facts, read: Reader) -> RatedPeriod:
-    """Return the period priced by its facts and the usage that ``read`` gives."""
+    """Price the period from its facts and the usage that ``read`` returns."""
     segments, figures = [], []
     for segment, window in zip(facts.segments, windows(facts), strict=True):
         used = list(read(window))
         figures += used
         segments.append(replace(segment, usage=_priced_usage(segment, used), counted=window))
-    corrected = [_corrected(each, read, facts.seller_rule) for each in facts.corrections]
-    states = {each.month: r.so_far for each, r in zip(facts.corrections, corrected, strict=True)}
+    corrected = [_corrected(row, read, facts.seller_rule) for row in facts.corrections]
+    states = {row.month: r.so_far for row, r in zip(facts.corrections, corrected, strict=True)}
+    # If the earlier part of this month is corrected, this period continues that state.
     so_far = states.get(facts.month, facts.so_far)
     rating = pricing.rate(segments, facts.lifetimes, facts.seller_rule, facts.month, so_far)
-    lines = [*rating.lines, *(line for each in corrected for line in each.lines)]
+    lines = [*rating.lines, *(line for correction in corrected for line in correction.lines)]
     tax = pricing.tax_on(sum(line.amount_minor for line in lines), facts.seller_rule)
     rating = replace(rating, lines=tuple(lines), taxes=(tax,))
-    return RatedPeriod(rating, tuple(figures), tuple(each.so_far for each in corrected))
+    return RatedPeriod(rating, tuple(figures), tuple(correction.so_far for correction in corrected))
 
 
 def with_usage_of_now(correction: Correction, read: Reader) -> MonthSoFar:
-    """Return the state before a correction, its usage replaced by what ``read`` gives."""
+    """Return the billed state of a correction's month with the usage that ``read`` returns now."""
     segments = tuple(
-        replace(each, usage=_priced_usage(each, read(each.counted))) if each.counted else each
-        for each in correction.before.segments
+        replace(row, usage=_priced_usage(row, read(row.counted))) if row.counted else row
+        for row in correction.before.segments
     )
     return replace(correction.before, segments=segments)
 
 
 def _corrected(correction: Correction, read: Reader, seller: SellerRule) -> Rating:
-    """Price a month again: its lines are what it costs more or less than it was charged."""
+    """Price a month again; the lines are the difference to what it was charged."""
     state = with_usage_of_now(correction, read)
+    # Without new segments and lifetimes, pricing yields only ``repriced`` lines.
     rating = pricing.rate([], [], seller, correction.month, state)
     lines = (
         replace(
@@ -69,10 +72,10 @@ def _corrected(correction: Correction, read: Reader, seller: SellerRule) -> Rati
 
 
 def windows(facts: Facts) -> list[Period]:
-    """Return the buckets each segment pays for, by where a bucket starts.
+    """Return for each segment the window of the buckets that it pays for, by bucket start.
 
-    A bucket belongs to the plan in force at its start; the first plan also takes the bucket in
-    which it began, and a plan that ended without a successor what still comes after it.
+    The plan in force at the start of a bucket pays for it. The first plan also pays for the bucket
+    in which it began. A plan without a direct successor also pays for usage after its end.
     """
     starts = [facts.period.starts_at, *(s.period.starts_at for s in facts.segments[1:])]
     ends = [*starts[1:], facts.period.ends_at]
@@ -81,13 +84,13 @@ def windows(facts: Facts) -> list[Period]:
 
 def from_copy(tenant_id: str) -> Reader:
     """Return a reader of the copied gold usage."""
-    return lambda window: usage.by_space(tenant_id, window.starts_at, window.ends_at)
+    return lambda window: reading.by_space(tenant_id, window.starts_at, window.ends_at)
 
 
 def from_cells(cells: Iterable[UsageCell], tenant_id: str) -> Reader:
-    """Return a reader of cells held in memory (recomputed ones, in ``verify`` and in tests)."""
+    """Return a reader of cells in memory, for ``verify`` and tests."""
     mine = [cell for cell in cells if cell.tenant_id == tenant_id and cell.quantity]
-    return lambda window: usage.summed_by_space(
+    return lambda window: reading.summed_by_space(
         cell for cell in mine if window.contains(cell.bucket_at)
     )
 
@@ -98,7 +101,7 @@ def _priced_usage(segment: Segment, figures: Sequence[Figure]) -> tuple[SpaceUsa
     for rule in segment.rules:
         for space_id in space_ids:
             mine = [figure for figure in figures if figure.space_id == space_id]
-            quantity = usage.quantity_of(rule.meter, mine)
+            quantity = reading.quantity_of(rule.meter, mine)
             if quantity:
                 found.append(SpaceUsage(space_id, rule.meter, quantity))
     return tuple(found)

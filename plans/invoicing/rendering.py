@@ -1,14 +1,14 @@
-"""An invoice document for people and programs: page, PDF, CSV, JSON.
+"""Renders an invoice document as page, PDF, CSV and JSON.
 
-All made from the document alone, so each form says the same. The page and the PDF share one
-template, ``plans/invoice.html``; the portal may include its body, ``plans/invoice_body.html``, with
+All formats use only the document, so they agree with each other. The page and the PDF share the
+template ``plans/invoice.html``. The portal includes its body, ``plans/invoice_body.html``, with
 ``context``.
 """
 
 import csv as csv_format
 import io
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -17,9 +17,11 @@ from django.template.loader import render_to_string
 
 from controlplane.core.errors import Unavailable
 from controlplane.core.spreadsheets import harmless
-from plans import money
+from plans.invoice_formats import InvoiceFormat
 from plans.invoicing import document as documents
-from plans.periods import zone
+from plans.rating import money
+from plans.rating.periods import zone
+from plans.usage import meters
 
 CSV_COLUMNS = (
     "invoice",
@@ -34,18 +36,7 @@ CSV_COLUMNS = (
     "amount_minor",
     "amount",
 )
-_TEXTS = ("kind", "meter", "description", "unit")
-_MS_PER_HOUR = 3_600_000
-_BYTE_MS_PER_GIB_HOUR = 1024**3 * _MS_PER_HOUR
-# meter -> (title, unit, base units per unit)
-_METERS = {
-    "messages_in": ("Messages in", "messages", 1),
-    "messages_out": ("Messages out", "messages", 1),
-    "connections_opened": ("Connections opened", "connections", 1),
-    "peak_connections": ("Peak connections", "connections", 1),
-    "connection_ms": ("Connection time", "connection-hours", _MS_PER_HOUR),
-    "stored_byte_ms": ("Stored", "GiB-hours", _BYTE_MS_PER_GIB_HOUR),
-}
+_TEXTS = ("kind", "meter", "description", "unit")  # a spreadsheet could read these as formulas
 _ROUNDING = {
     "half_even": "half to even, once per line and once per tax rate",
     "half_up": "half up, once per line and once per tax rate",
@@ -53,7 +44,7 @@ _ROUNDING = {
 
 
 def html(document: Mapping[str, Any]) -> str:
-    """Return the whole page, self-contained: style inside, nothing is loaded."""
+    """Return the whole page. It is self-contained: the style is inline and nothing is loaded."""
     return render_to_string("plans/invoice.html", context(document))
 
 
@@ -61,17 +52,18 @@ def pdf(document: Mapping[str, Any]) -> bytes:
     """Return the page as PDF.
 
     Raises:
-        Unavailable: the libraries that draw it (Pango) are not installed on this machine.
+        Unavailable: the Pango libraries, which WeasyPrint needs, are not installed.
     """
     try:
+        # Imported here because the import fails without the native libraries.
         import weasyprint
     except (ImportError, OSError):
         raise Unavailable(
             "PDF needs the Pango libraries (Debian: libpango-1.0-0, libpangoft2-1.0-0); the page, "
-            "CSV and JSON work without.",
+            "CSV and JSON work without them.",
             code="invoice.pdf_unavailable",
         ) from None
-    logging.getLogger("weasyprint").setLevel(logging.ERROR)  # it tells of every step otherwise
+    logging.getLogger("weasyprint").setLevel(logging.ERROR)  # it logs every step otherwise
     page = weasyprint.HTML(string=html(document), url_fetcher=_refuse)
     made: bytes = page.write_pdf()
     return made
@@ -96,12 +88,21 @@ def csv(document: Mapping[str, Any]) -> str:
 
 
 def json(document: Mapping[str, Any]) -> str:
-    """Return the canonical text, the very bytes that ``verify`` compares."""
+    """Return the canonical text, which ``verify`` compares byte for byte."""
     return documents.canonical(dict(document))
 
 
+RENDERERS: Mapping[InvoiceFormat, Callable[[Mapping[str, Any]], bytes | str]] = {
+    InvoiceFormat.PDF: pdf,
+    InvoiceFormat.CSV: csv,
+    InvoiceFormat.JSON: json,
+}
+if missing := set(InvoiceFormat) - RENDERERS.keys():
+    raise RuntimeError(f"invoice formats that nothing renders: {sorted(missing)}")
+
+
 def context(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the templates show: every amount and instant as text, in the buyer's zone."""
+    """Return the template context: all amounts and instants as text, in the buyer's time zone."""
     amount = _Amounts(document["currency"])
     local = _Local(document["period"]["time_zone"])
     return {
@@ -134,13 +135,13 @@ class _Amounts:
         return money.display(amount_minor, self._currency)
 
     def price(self, unit_price: Decimal) -> str:
-        """Return a unit price with all its places, at least those of the currency."""
+        """Return a unit price with all its decimals, at least as many as the currency has."""
         places = -int(unit_price.normalize().as_tuple().exponent)
         return f"{unit_price:,.{max(places, money.minor_digits(self._currency))}f}"
 
 
 def _payable(document: Mapping[str, Any], amount: "_Amounts") -> dict[str, Any]:
-    """Return what credit does to the total: {words: amount} after it, and what is left to pay."""
+    """Return the rows after the total, as (label, amount), and whether anything is to be paid."""
     total, moved = document["total_minor"], document.get("credit")
     rows = {}
     if total < 0:
@@ -150,6 +151,7 @@ def _payable(document: Mapping[str, Any], amount: "_Amounts") -> dict[str, Any]:
     if moved and rows:
         rows["To pay"] = amount(document["payable_minor"])
         rows["Credit left for the next invoices"] = amount(moved["after_minor"])
+    # None in a draft: its amount to pay is not known yet.
     has_to_pay = document.get("payable_minor") != 0
     return {"credit_rows": list(rows.items()), "has_to_pay": has_to_pay}
 
@@ -161,7 +163,7 @@ class _Local:
         self._zone = zone(time_zone)
 
     def day(self, text: str | None) -> str:
-        return self._at(text, "%-d %B %Y")
+        return self._at(text, "%-d %B %Y")  # %-d: no leading zero
 
     def minute(self, text: str | None) -> str:
         return self._at(text, "%-d %B %Y %H:%M:%S %Z")
@@ -184,13 +186,13 @@ def _line(line: Mapping[str, Any], amount: _Amounts) -> dict[str, Any]:
 
 
 def _note(kind: str, detail: Mapping[str, Any]) -> str:
-    """Say in words how the quantity came about."""
+    """Return a note that explains the quantity of a line."""
     if kind == "fee":
         return f"{detail['seconds']:,} of the month's {detail['seconds_per_month']:,} seconds"
     if kind == "correction":
-        return "usage that arrived after the invoice was issued, as its month is priced with it"
+        return "usage that arrived after the invoice was issued; its month is priced again with it"
     if kind == "repriced":
-        return "use of earlier invoices of this month, as the whole month is priced now"
+        return "usage on earlier invoices of this month, priced again with the whole month"
     if kind == "lifetime":
         return f"{detail['lifetimes']:,} in the period: {_used(detail)}"
     return _used(detail)
@@ -205,20 +207,25 @@ def _used(detail: Mapping[str, Any]) -> str:
 
 
 def _space(space: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a space with the meters it used; the document itself also holds the zeros."""
-    meters = [
-        {"title": title, "unit": unit, "quantity": _short(Decimal(space["meters"][meter]) / per)}
-        for meter, (title, unit, per) in _METERS.items()
-        if space["meters"].get(meter)
+    """Return a space with the meters it used; the document also contains the unused ones."""
+    used = [
+        {
+            "title": meter.line_title,
+            "unit": meter.unit,
+            "quantity": _short(Decimal(quantity) / meter.base_per_unit),
+        }
+        for meter in meters.REGISTRY
+        if meter.is_sampled and (quantity := space["meters"].get(meter.slug))
     ]
-    return {**space, "meters": meters}
+    return {**space, "meters": used}
 
 
 def _short(quantity: Decimal) -> str:
-    """Return a quantity with thousands separated and at most six places."""
+    """Return a quantity with thousands separators and at most six decimals."""
     text = f"{quantity:,.6f}"
     return text.rstrip("0").rstrip(".")
 
 
 def _refuse(url: str, *_args: Any, **_kwargs: Any) -> Any:
-    raise ValueError(f"an invoice loads nothing: {url}")
+    # WeasyPrint calls this for each URL in the page; texts of tenants must not cause requests.
+    raise ValueError(f"an invoice must not load anything: {url}")

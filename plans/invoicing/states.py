@@ -1,11 +1,11 @@
-"""The arrows of an invoice's life. Every change of state goes through ``move``.
+"""The state machine of invoices. Every change of state goes through ``move``.
 
-    open -> closing -> held -> closing ... ; closing -> draft -> closing (rated again)
+    open -> closing -> held -> closing ... ; closing -> draft -> closing (priced again)
     draft -> approved -> issuing -> issued -> partly_paid -> paid
     issued | partly_paid -> overdue -> partly_paid | paid | uncollectible
 
-``issuing`` only exists inside the issuing transaction. ``voided`` needs a credit note, which this
-package does not write yet, so no arrow leads there.
+``issuing`` exists only inside the issuing transaction. No transition leads to ``voided``: it needs
+a credit note, which this package does not write yet.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from plans.models import Invoice, InvoiceEvent
 
 State = Invoice.State
 
-ARROWS: dict[str, frozenset[str]] = {
+TRANSITIONS: dict[str, frozenset[str]] = {
     State.OPEN: frozenset({State.CLOSING}),
     State.CLOSING: frozenset({State.HELD, State.DRAFT}),
     State.HELD: frozenset({State.CLOSING}),
@@ -27,20 +27,20 @@ ARROWS: dict[str, frozenset[str]] = {
     State.PARTLY_PAID: frozenset({State.PAID, State.OVERDUE}),
     State.OVERDUE: frozenset({State.PARTLY_PAID, State.PAID, State.UNCOLLECTIBLE}),
 }
-# States from issue on: numbered, and nothing but the state of payment may change.
+# The states after issue: the invoice has a number, and only its state of payment may change.
 NUMBERED = frozenset(
     {State.ISSUED, State.PARTLY_PAID, State.PAID, State.OVERDUE, State.UNCOLLECTIBLE, State.VOIDED}
 )
 
 
 class WrongState(Conflict):
-    """The invoice's state does not lead where the caller wants."""
+    """The state of the invoice does not allow the requested change."""
 
     code = "invoice.wrong_state"
 
 
 def locked(invoice: Invoice) -> Invoice:
-    """Return the invoice as it is now, locked until the transaction ends."""
+    """Read the invoice again and lock its row until the transaction ends."""
     return Invoice.objects.select_for_update().select_related("tenant").get(pk=invoice.pk)
 
 
@@ -51,15 +51,15 @@ def subject_of(invoice: Invoice) -> audit.Subject:
 
 
 def move(invoice: Invoice, to: State, *, by: audit.Actor, reason: str = "", **changes: Any) -> None:
-    """Take one arrow: state and ``changes`` in one UPDATE, with its event and audit row.
+    """Make one transition: state and ``changes`` in one UPDATE, with an event and an audit row.
 
     ``invoice`` must come from ``locked`` in the same transaction.
 
     Raises:
-        WrongState: there is no such arrow.
+        WrongState: there is no such transition.
     """
     came_from = State(invoice.state)
-    possible = sorted(ARROWS.get(came_from, frozenset()))
+    possible = sorted(TRANSITIONS.get(came_from, frozenset()))
     if to not in possible:
         raise WrongState(
             f"The invoice is {came_from.value} and cannot become {to.value}; it can become "
@@ -68,6 +68,7 @@ def move(invoice: Invoice, to: State, *, by: audit.Actor, reason: str = "", **ch
         )
     for name, value in {**changes, "state": to}.items():
         setattr(invoice, name, value)
+    # ``update_fields`` must name ``updated_at``, or its ``auto_now`` has no effect.
     invoice.save(update_fields=[*changes, "state", "updated_at"])
     InvoiceEvent.objects.create(
         invoice=invoice, from_state=came_from, to_state=to, actor=by.name, reason=reason

@@ -1,12 +1,13 @@
-"""Asking for the proof of an invoice; a worker recomputes it (``workers.verify_invoice``).
+"""Requests the verification of an invoice; the task ``workers.verify_invoice`` recomputes it.
 
-Who calls it: the API and the portal. A lost nudge loses nothing: ``waiting`` finds what was asked.
+Called by the API and the portal. If the task message is lost, a periodic task finds the request
+with ``waiting``.
 """
 
 from django.db import transaction
 from django.db.models import QuerySet
 
-from controlplane.core import audit, nudge, operations
+from controlplane.core import audit, enqueue, operations
 from controlplane.core.audit import Actor
 from controlplane.core.models import Operation
 from plans.invoicing import states
@@ -17,9 +18,9 @@ SUBJECT_TYPE = "invoice_verification"
 
 
 def request_verify(*, invoice: Invoice, by: Actor) -> Operation:
-    """Return the running operation that recomputes ``invoice``, begun if there is none.
+    """Return the running operation that recomputes ``invoice``; start one if there is none.
 
-    It succeeds when every byte is the same and fails with the differences otherwise.
+    It succeeds if every byte is the same, and fails with the differences otherwise.
 
     Raises:
         NothingToVerify: the invoice has no document yet.
@@ -33,7 +34,7 @@ def request_verify(*, invoice: Invoice, by: Actor) -> Operation:
             return running
         subject = states.subject_of(current)
         audit.record(by, "invoice.verify", subject)
-        nudge.after_commit("workers.verify_invoice", invoice_id=current.pk)
+        enqueue.after_commit("workers.verify_invoice", invoice_id=current.pk)
         return operations.begin(
             tenant_id=current.tenant_id,
             kind="invoice.verify",
@@ -43,7 +44,7 @@ def request_verify(*, invoice: Invoice, by: Actor) -> Operation:
 
 
 def waiting() -> list[str]:
-    """Return the ids of invoices whose verification was asked for and has not ended."""
+    """Return the ids of invoices whose verification is requested but not finished."""
     return list(_running().order_by("created_at").values_list("subject_id", flat=True))
 
 

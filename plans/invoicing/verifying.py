@@ -1,7 +1,7 @@
-"""Recompute an invoice from its pinned inputs and compare bytes.
+"""Recomputes an invoice from its pinned inputs and compares the bytes.
 
-The caller (``workers.metering``) reads the usage at the table versions in the manifest; everything
-else is gathered here again from rows that never change.
+The caller (``workers.metering``) reads the usage at the table versions in the manifest. All other
+inputs are read here from rows that never change, and from the manifest.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,19 +10,19 @@ from datetime import datetime
 from typing import Any
 
 from controlplane.core.errors import Conflict
-from plans import ledger
-from plans.invoicing import catalogue_prices, corrections, credit, document, earlier, facts, rating
-from plans.invoicing.lived import Lived
+from plans.invoicing import catalog_prices, corrections, document, facts, previous_invoice, rating
+from plans.invoicing.lifetimes import KnownLifetimes
+from plans.ledger import credit, posting
 from plans.models import Invoice
-from plans.periods import Period
-from plans.usage import UsageCell
+from plans.rating.periods import Period
+from plans.usage.reading import UsageCell
 
-_SHOWN = 20
+_SHOWN = 20  # differences in one result
 
 
 @dataclass(frozen=True)
 class Verification:
-    """``same``: the recomputed bytes equal the stored ones (and the sample hash, where given)."""
+    """The result; ``same``: recomputed bytes and sample hash (if given) equal the stored ones."""
 
     same: bool
     stored_sha256: str
@@ -39,11 +39,10 @@ class NothingToVerify(Conflict):
 def verify(
     *, invoice: Invoice, cells: Iterable[UsageCell], sample_hash: str | None = None
 ) -> Verification:
-    """Build the document again from ``cells`` (the tenant's usage from
-    ``usage_since`` on, any order) and compare.
+    """Build the document again and compare it with the stored one. Writes nothing.
 
-    ``sample_hash`` is the hash of the sample ids as they are found now, compared if given. Nothing
-    is written.
+    ``cells`` is the tenant's usage from ``usage_since`` on, in any order. ``sample_hash`` is the
+    current hash of the sample ids; it is compared if given.
 
     Raises:
         NothingToVerify: the invoice was never a draft.
@@ -53,19 +52,20 @@ def verify(
     stored = document.loaded(invoice.document)
     engine = stored["manifest"]["engine_version"]
     if engine != document.ENGINE_VERSION:
-        words = (
-            f"made by engine {engine}, this is {document.ENGINE_VERSION}: use the Waypost of then"
+        # Another engine may give other bytes for equal inputs, so a comparison would prove nothing.
+        difference = (
+            f"manifest.engine_version: made by engine {engine}, but this is engine "
+            f"{document.ENGINE_VERSION}: verify with the Waypost version that made it"
         )
-        return Verification(
-            False, document.digest(invoice.document), "", (f"manifest.engine_version: {words}",)
-        )
+        return Verification(False, document.digest(invoice.document), "", (difference,))
     again = _rebuilt(invoice, stored, cells)
     text = document.canonical(again)
     differences = list(_differences("", stored, again))
     if sample_hash is not None and sample_hash != stored["manifest"]["sample_hash"]:
         differences.append("manifest.sample_hash: the samples of the period are not the same")
     if _has_moved(invoice, stored):
-        differences.append("manifest.month_before: the earlier invoice of the month ends elsewhere")
+        differences.append("manifest.month_before: the previous invoice has another state now")
+    # Equal values in other bytes, such as reordered keys: only an edit of the row causes this.
     if text != invoice.document and not differences:
         differences.append("the stored text is not the canonical form of its content")
     return Verification(
@@ -77,10 +77,11 @@ def verify(
 
 
 def _has_moved(invoice: Invoice, stored: dict[str, Any]) -> bool:
-    """Whether the month before this invoice is not what the earlier one says it left."""
+    """Return whether the pinned state of the month differs from that of the previous invoice."""
     period = Period(invoice.starts_at, invoice.ends_at)
-    before = earlier.find(invoice.tenant_id, period, document.month_of(stored))
-    left = earlier.so_far(before)
+    before = previous_invoice.find(invoice.tenant_id, period, document.month_of(stored))
+    left = previous_invoice.so_far(before)
+    # None: the previous invoice is being closed again, so there is nothing to compare yet.
     return left is not None and left.plain() != stored["manifest"]["month_before"]
 
 
@@ -92,8 +93,8 @@ def _rebuilt(
         stored["buyer"],
         manifest["catalogue_number"],
         stored["period"]["time_zone"],
-        Lived.from_plain(manifest["lived"]),
-        catalogue_prices.month_so_far(manifest["month_before"]),
+        KnownLifetimes.from_plain(manifest["lived"]),
+        catalog_prices.month_so_far(manifest["month_before"]),
         corrections.pinned(manifest),
     )
     period = Period(invoice.starts_at, invoice.ends_at)
@@ -106,6 +107,7 @@ def _rebuilt(
         quality=invoice.quality,
         as_of=datetime.fromisoformat(stored["as_of"]),
     )
+    # An issued document also has number, dates and credit.
     if invoice.number and invoice.issued_at and invoice.due_at:
         before = _credit_before(invoice)
         issue = document.Issue(invoice.number, invoice.issued_at, invoice.due_at, before)
@@ -114,13 +116,13 @@ def _rebuilt(
 
 
 def _credit_before(invoice: Invoice) -> int:
-    """Read from the ledger the credit that the tenant had when the invoice was booked."""
-    entry = ledger.entry_of(invoice.pk)
+    """Return the tenant's credit before the invoice was booked, from the ledger."""
+    entry = posting.entry_of(invoice.pk)
     return credit.before(invoice.tenant_id, invoice.legal_entity, invoice.currency, entry=entry)
 
 
 def _differences(path: str, stored: Any, again: Any) -> Iterator[str]:
-    """Name each place where two documents differ: ``lines.2.amount_minor: 1200, now 1201``."""
+    """Yield each difference of two documents: ``lines.2.amount_minor: 1200, now 1201``."""
     if isinstance(stored, dict) and isinstance(again, dict):
         for key in sorted({*stored, *again}):
             yield from _differences(f"{path}{key}.", stored.get(key), again.get(key))

@@ -1,6 +1,6 @@
-"""Rows of the commercial side, one module a noun; import names from here."""
+"""Models of plans, usage and invoices, one module per subject; import names from here."""
 
-from plans.models.catalogue import (
+from plans.models.catalog import (
     AddressPlan,
     CatalogueVersion,
     Plan,

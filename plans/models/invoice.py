@@ -8,7 +8,7 @@ from controlplane.core.models import Timestamped
 
 
 class InvoiceNumberSeries(models.Model):
-    """The gapless counter of one legal entity; locked in the issuing transaction."""
+    """The gapless invoice number counter of one legal entity; issuing locks its row."""
 
     legal_entity = models.CharField(primary_key=True, max_length=63)
     last_number = models.PositiveBigIntegerField(default=0)
@@ -17,11 +17,10 @@ class InvoiceNumberSeries(models.Model):
 class Invoice(Timestamped):
     """The bill of one tenant for one period [starts_at, ends_at). Key: (tenant, starts_at).
 
-    open -> closing -> held | draft -> approved -> issuing -> issued -> paid | partly_paid |
-    overdue -> uncollectible. Nothing but ``state`` changes after issue: ``document`` is the
-    canonical JSON (its bytes are what ``verify`` must give again), ``manifest`` pins table ids
-    and versions, catalogue version, engine version, rounding rule and the hash of sample ids.
-    Amounts are integers in minor units of ``currency`` (ISO 4217).
+    States: see ``plans.invoicing.states``. After issue only ``state`` changes. ``document`` is the
+    canonical JSON; ``verify`` must reproduce its bytes. ``manifest`` pins the inputs: table ids and
+    versions, catalog version, engine version, rounding rule and the hash of sample ids. Amounts
+    are integers in minor units of ``currency`` (ISO 4217).
     """
 
     class State(models.TextChoices):
@@ -45,12 +44,12 @@ class Invoice(Timestamped):
     state = models.CharField(max_length=16, choices=State.choices, default=State.OPEN)
     held_reasons = models.JSONField(default=list)  # [{code, message}]
     legal_entity = models.CharField(max_length=63, blank=True)
-    number = models.CharField(max_length=40, unique=True, null=True)  # noqa: DJ001 - not yet
+    number = models.CharField(max_length=40, unique=True, null=True)  # noqa: DJ001 - none before issue
     currency = models.CharField(max_length=3, blank=True)
     net_minor = models.BigIntegerField(default=0)
     tax_minor = models.BigIntegerField(default=0)
     total_minor = models.BigIntegerField(default=0)
-    # Of the total: what earlier credit settles; below zero what becomes credit of later invoices.
+    # The part of the total that earlier credit settles; if negative, the credit this invoice adds.
     credit_minor = models.BigIntegerField(default=0)
     document = models.TextField(blank=True)
     manifest = models.JSONField(default=dict)
@@ -76,12 +75,12 @@ class Invoice(Timestamped):
 
     @property
     def payable_minor(self) -> int:
-        """What the invoice asks for: its total less the credit that settles a part of it."""
+        """The amount to pay: the total minus the part that credit settles."""
         return self.total_minor - self.credit_minor
 
 
 class InvoiceLine(models.Model):
-    """One line; written once with the document. Key: (invoice, position)."""
+    """One invoice line; written together with the document. Key: (invoice, position)."""
 
     invoice = models.ForeignKey(Invoice, on_delete=models.PROTECT, related_name="lines")
     position = models.PositiveIntegerField()
@@ -101,7 +100,7 @@ class InvoiceLine(models.Model):
 
 
 class InvoiceEvent(models.Model):
-    """One arrow of the invoice's state machine: who moved it, why, when. Append-only."""
+    """One state transition of an invoice: who made it, why and when. Append-only."""
 
     invoice = models.ForeignKey(Invoice, on_delete=models.PROTECT, related_name="events")
     from_state = models.CharField(max_length=16)
@@ -112,7 +111,7 @@ class InvoiceEvent(models.Model):
 
 
 class Payment(Timestamped):
-    """Money recorded against an invoice. Key: (source, reference): a webhook may come twice."""
+    """A payment of an invoice. Key: (source, reference), as a webhook may be delivered twice."""
 
     invoice = models.ForeignKey(Invoice, on_delete=models.PROTECT, related_name="payments")
     source = models.CharField(max_length=40)  # manual | webhook name
@@ -131,7 +130,7 @@ class Payment(Timestamped):
 class LedgerEntry(models.Model):
     """One double-entry booking; its postings sum to zero (deferred database trigger). Append-only.
 
-    Key: ``reference`` (``invoice:<id>`` | ``payment:<source>:<reference>``): booked once.
+    Key: ``reference``: ``invoice:<id>``, ``payment:<source>:<reference>`` or ``write_off:<id>``.
     """
 
     reference = models.CharField(max_length=200, unique=True)
@@ -142,9 +141,9 @@ class LedgerEntry(models.Model):
 
 
 class LedgerPosting(models.Model):
-    """One side of a booking: ``amount_minor`` > 0 debits, < 0 credits ``account``.
+    """One posting of a booking: ``amount_minor`` > 0 debits ``account``, < 0 credits it.
 
-    Accounts: see ``plans.ledger``.
+    Accounts: see ``plans.ledger.posting``.
     """
 
     entry = models.ForeignKey(LedgerEntry, on_delete=models.PROTECT, related_name="postings")

@@ -1,4 +1,4 @@
-"""The copy of gold usage that everything in Django reads, and the alerts it caused."""
+"""The copy of gold usage that all Django code reads, and quota alerts."""
 
 from django.db import models
 from django.db.models import Q
@@ -6,9 +6,9 @@ from django.utils import timezone
 
 
 class UsageCopy(models.Model):
-    """One copy of gold into ``UsageRecord``: which table version, complete up to when.
+    """One copy of a version of the gold table into ``UsageRecord``.
 
-    ``as_of`` is what every page, denial and invoice says: samples taken before it are counted.
+    All samples taken before ``as_of`` are counted; pages, refusals and invoices show this time.
     """
 
     table_id = models.CharField(max_length=64)
@@ -23,7 +23,7 @@ class UsageCopy(models.Model):
 
 
 class UsageRecord(models.Model):
-    """One cell of gold usage. Key: (tenant, space, address, meter, bucket).
+    """One row of gold usage. Key: (tenant, space, address, meter, bucket).
 
     ``quantity`` is an integer in the meter's base unit (messages, milliseconds, byte-milliseconds,
     connections); a bucket is [bucket_at, +15 min). ``address`` is empty for meters of the space.
@@ -50,8 +50,9 @@ class UsageRecord(models.Model):
 class QuotaAlert(models.Model):
     """A period quota reached a level. Key: (tenant, resource, period start, level).
 
-    ``action`` is what the plan said to do at 100 %: notify | withdraw_send; ``raised_at`` when it
-    was raised last; ``lifted_at`` when it ended (a raise or the next period).
+    ``action`` is what this level does: notify | withdraw_send (only at 100 %, if the plan says so).
+    ``raised_at`` is the last time the level was reached, ``lifted_at`` when the alert ended: the
+    level was no longer reached, or the next period began.
     """
 
     tenant = models.ForeignKey(

@@ -1,0 +1,1 @@
+"""The catalog's typed definitions, its parser, and the default document."""

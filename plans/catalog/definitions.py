@@ -1,0 +1,168 @@
+"""The content of a catalog as frozen dataclasses.
+
+Credits are thousandths of a router or broker. Prices are decimals in the currency's main
+unit with up to 12 decimal places; fees are integers in its minor unit. Quantities are integers in a
+meter's base unit (messages, milliseconds, byte-milliseconds).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Seller:
+    """The selling legal entity: its details on invoices, its currency, rounding and tax."""
+
+    key: str
+    name: str
+    address: str
+    country: str  # ISO 3166-1 alpha-2
+    tax_id: str
+    currency: str
+    rounding: str  # a value of ``money.Rounding``
+    tax_percent: Decimal
+    payment_days: int  # from the issue of an invoice to its due date
+
+
+@dataclass(frozen=True)
+class Tier:
+    """The price of units above the previous tier and up to ``up_to`` (None: no upper end)."""
+
+    up_to: Decimal | None
+    unit_price: Decimal
+
+
+@dataclass(frozen=True)
+class MeterPrice:
+    """The price of one meter; one ``unit`` on the invoice is ``base_per_unit`` base units."""
+
+    model: str
+    unit: str
+    base_per_unit: int
+    tiers: tuple[Tier, ...]
+
+
+@dataclass(frozen=True)
+class PlanDefinition:
+    """A commercial plan. ``at_quota`` is the action at 100 % of a quota: notify, withdraw_send."""
+
+    key: str
+    title: str
+    currency: str
+    monthly_fee_minor: int
+    included: Mapping[str, int]  # per month: base units by meter, hours by lifetime meter
+    prices: Mapping[str, MeterPrice]  # by meter; a meter without an entry is free
+    quotas: Mapping[str, int]  # by resource; a resource without an entry is not limited
+    space_plans: tuple[str, ...]
+    address_plans: tuple[str, ...]
+    at_quota: str
+
+
+MAX_ROUTERS = 5  # per space; the auth service names every possible router in its grants
+
+
+@dataclass(frozen=True)
+class SpacePlanDefinition:
+    """The size of one space. ``aggregate_credit`` limits routers and brokers together.
+
+    ``max_connections`` limits each router, or the broker of a brokered space; each instance counts
+    its own connections.
+    """
+
+    key: str
+    title: str
+    space_type: str
+    router_credit: int
+    broker_credit: int
+    aggregate_credit: int
+    max_brokers: int
+    max_addresses: int
+    max_users: int
+    max_connections: int
+    routers: int
+    broker_memory_mb: int
+    hour_price: Decimal
+
+
+@dataclass(frozen=True)
+class AddressPlanDefinition:
+    """The size of one address: its credits, partitions, hourly price and default settings."""
+
+    key: str
+    title: str
+    space_type: str
+    address_type: str
+    router_credit: int
+    broker_credit: int
+    partitions: int
+    hour_price: Decimal
+    message_ttl_ms: int | None
+    max_delivery_attempts: int
+    redelivery_delay_ms: int
+    max_bytes: int
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """A parsed catalog and its canonical document, which is stored and hashed."""
+
+    seller: Seller
+    plans: tuple[PlanDefinition, ...]
+    space_plans: tuple[SpacePlanDefinition, ...]
+    address_plans: tuple[AddressPlanDefinition, ...]
+    document: Mapping[str, Any]
+
+
+def from_document(document: Mapping[str, Any]) -> Catalog:
+    """Return the typed form of a canonical document.
+
+    Plans are ordered by fee, space and address plans by type and price. The order is made here,
+    because a PostgreSQL jsonb column does not keep the order of keys.
+    """
+    plans = [plan(key, value) for key, value in document["plans"].items()]
+    space_plans = [space_plan(key, value) for key, value in document["space_plans"].items()]
+    address_plans = [address_plan(key, value) for key, value in document["address_plans"].items()]
+    return Catalog(
+        seller=seller(document["seller"]),
+        plans=tuple(sorted(plans, key=lambda row: (row.monthly_fee_minor, row.key))),
+        space_plans=tuple(sorted(space_plans, key=_from_small)),
+        address_plans=tuple(sorted(address_plans, key=_from_small)),
+        document=document,
+    )
+
+
+def seller(value: Mapping[str, Any]) -> Seller:
+    """Return the typed selling entity of a canonical document."""
+    return Seller(**{**value, "tax_percent": Decimal(value["tax_percent"])})
+
+
+def plan(key: str, value: Mapping[str, Any]) -> PlanDefinition:
+    """Return the typed plan of a canonical definition."""
+    # ``**value``: a canonical definition has exactly the fields of its dataclass.
+    prices = {meter: _price(entry) for meter, entry in value["prices"].items()}
+    lists = {name: tuple(value[name]) for name in ("space_plans", "address_plans")}
+    return PlanDefinition(key=key, **{**value, "prices": prices, **lists})
+
+
+def space_plan(key: str, value: Mapping[str, Any]) -> SpacePlanDefinition:
+    """Return the typed space plan of a canonical definition."""
+    return SpacePlanDefinition(key=key, **{**value, "hour_price": Decimal(value["hour_price"])})
+
+
+def address_plan(key: str, value: Mapping[str, Any]) -> AddressPlanDefinition:
+    """Return the typed address plan of a canonical definition."""
+    return AddressPlanDefinition(key=key, **{**value, "hour_price": Decimal(value["hour_price"])})
+
+
+def _price(entry: Mapping[str, Any]) -> MeterPrice:
+    tiers = tuple(
+        Tier(None if up_to is None else Decimal(up_to), Decimal(unit_price))
+        for up_to, unit_price in entry["tiers"]
+    )
+    return MeterPrice(entry["model"], entry["unit"], entry["base_per_unit"], tiers)
+
+
+def _from_small(row: SpacePlanDefinition | AddressPlanDefinition) -> tuple[Any, ...]:
+    return (row.space_type, row.hour_price, row.broker_credit, row.key)

@@ -1,0 +1,284 @@
+"""Publishes catalogs and looks plans up.
+
+Called by staff pages, the API, the command line and ``plans.invoicing``. A definition is
+immutable: a changed plan is published as a new version, and existing subscriptions keep their
+version until they are moved. The parser is ``plans/catalog/parsing.py``; the default document is
+``plans/catalog/default.yaml``.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from controlplane.core import audit
+from controlplane.core.audit import Actor
+from controlplane.core.errors import Missing
+from plans.catalog import definitions, parsing
+from plans.catalog.definitions import (
+    AddressPlanDefinition,
+    Catalog,
+    MeterPrice,
+    PlanDefinition,
+    Seller,
+    SpacePlanDefinition,
+    Tier,
+)
+from plans.models import AddressPlan, CatalogueVersion, Plan, SpacePlan
+
+__all__ = [
+    "AddressPlanDefinition",
+    "Catalog",
+    "Change",
+    "MeterPrice",
+    "PlanDefinition",
+    "Seller",
+    "SpacePlanDefinition",
+    "Tier",
+    "address_plan",
+    "address_plan_definition",
+    "current",
+    "default_yaml",
+    "ensure_default",
+    "parse",
+    "plan",
+    "plan_definition",
+    "preview",
+    "publish",
+    "seller",
+    "space_plan",
+    "space_plan_definition",
+]
+
+_PUBLISH_LOCK = 0x77617970  # "wayp"; key of the advisory lock that serializes publications
+_ROWS: Mapping[str, type[Plan] | type[SpacePlan] | type[AddressPlan]] = {
+    "plans": Plan,
+    "space_plans": SpacePlan,
+    "address_plans": AddressPlan,
+}
+# Users of a plan: the relation from its row, and the field that is null while the use lasts.
+_USERS = {
+    "plans": ("subscriptions", "ends_at"),
+    "space_plans": ("spaces", "deleted_at"),
+    "address_plans": ("addresses", "deleted_at"),
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """What publishing would do to one plan: ``kind`` is new, changed, retired or same.
+
+    ``n_subscribers`` counts current users of any version: tenants of a plan, spaces of a space
+    plan, addresses of an address plan. They keep their version.
+    """
+
+    section: str
+    key: str
+    kind: str
+    n_subscribers: int
+
+
+def parse(yaml_text: str) -> Catalog:
+    """Return the typed catalog of a YAML document; publishes nothing.
+
+    Raises:
+        Invalid: fields hold {field: ["line n: reason"]} for every mistake.
+    """
+    return parsing.parse(yaml_text)
+
+
+def default_yaml() -> str:
+    """Return the YAML of the catalog that ships with Waypost."""
+    return resources.files("plans.catalog").joinpath("default.yaml").read_text()
+
+
+def preview(catalog: Catalog) -> list[Change]:
+    """Return what publishing ``catalog`` would change, with the number of users of each plan."""
+    changes = []
+    for section in _ROWS:
+        latest, n_users = _latest(section), _users_by_key(section)
+        wanted = catalog.document[section]
+        for key in sorted(wanted.keys() | latest.keys()):
+            kind = _change_kind(latest.get(key), wanted.get(key))
+            changes.append(Change(section, key, kind, n_users.get(key, 0)))
+    return changes
+
+
+def publish(catalog: Catalog, *, by: Actor) -> CatalogueVersion:
+    """Publish ``catalog`` as the next version in one transaction; return the newest version.
+
+    Publishing the newest version again changes nothing; an older catalog may be published again.
+    Changed plans get a new version. Absent plans are retired: they are no longer offered.
+    """
+    digest = _digest(catalog.document)
+    with transaction.atomic():
+        # The lock is held until commit, so no other publication can take the same number.
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_PUBLISH_LOCK])
+        newest = _newest()
+        if newest is not None and newest.digest == digest:
+            return newest
+        version = CatalogueVersion.objects.create(
+            number=newest.number + 1 if newest else 1,
+            digest=digest,
+            document=catalog.document,
+            published_at=timezone.now(),
+            published_by=by.name,
+        )
+        for section in _ROWS:
+            _publish_section(section, version)
+        subject = audit.Subject("catalogue", str(version.number), f"version {version.number}")
+        audit.record(by, "catalogue.publish", subject, after={"digest": digest})
+    return version
+
+
+def ensure_default(*, by: Actor) -> CatalogueVersion:
+    """Publish the default catalog unless one is published already. Idempotent."""
+    return _newest() or publish(parse(default_yaml()), by=by)
+
+
+def current() -> Catalog:
+    """Return the newest published catalog.
+
+    Raises:
+        Missing: none is published; run ``waypost catalog publish``.
+    """
+    newest = _newest()
+    if newest is None:
+        raise Missing(
+            "No catalog is published yet: the operator must run `waypost catalog publish FILE`.",
+            code="catalog.missing",
+        )
+    return definitions.from_document(newest.document)
+
+
+def seller(number: int | None = None) -> Seller:
+    """Return the selling legal entity of a catalog version (None: the newest).
+
+    Raises:
+        Missing: there is no such version.
+    """
+    if number is None:
+        return current().seller
+    version = CatalogueVersion.objects.filter(number=number).first()
+    if version is None:
+        raise Missing(f"There is no catalog version {number}.", code="catalog.missing")
+    return definitions.seller(version.document["seller"])
+
+
+def plan(key: str) -> Plan:
+    """Return the newest version of an offered commercial plan.
+
+    Raises:
+        Missing: there is no such plan, or it is retired; the message lists the offered plans.
+    """
+    found: Plan = _offered(Plan, "plan", key)
+    return found
+
+
+def space_plan(key: str) -> SpacePlan:
+    """Return the newest version of an offered space plan; raise Missing otherwise."""
+    found: SpacePlan = _offered(SpacePlan, "space plan", key)
+    return found
+
+
+def address_plan(key: str) -> AddressPlan:
+    """Return the newest version of an offered address plan; raise Missing otherwise."""
+    found: AddressPlan = _offered(AddressPlan, "address plan", key)
+    return found
+
+
+def plan_definition(row: Plan) -> PlanDefinition:
+    """Return the typed definition of a plan row (of its version, not the newest)."""
+    return definitions.plan(row.key, row.definition)
+
+
+def space_plan_definition(row: SpacePlan) -> SpacePlanDefinition:
+    """Return the typed definition of a space plan row (of its version, not the newest)."""
+    return definitions.space_plan(row.key, row.definition)
+
+
+def address_plan_definition(row: AddressPlan) -> AddressPlanDefinition:
+    """Return the typed definition of an address plan row (of its version, not the newest)."""
+    return definitions.address_plan(row.key, row.definition)
+
+
+def _newest() -> CatalogueVersion | None:
+    return CatalogueVersion.objects.order_by("-number").first()
+
+
+def _offered(model: Any, noun: str, key: str) -> Any:
+    row = model.objects.filter(key=key).order_by("-version").first()
+    if row is None or row.retired:
+        offered = sorted(set(model.objects.filter(retired=False).values_list("key", flat=True)))
+        raise Missing(
+            f"There is no {noun} {key!r}; choose one of: {', '.join(offered) or 'none yet'}.",
+            code=f"{noun.replace(' ', '_')}.unknown",
+            offered=offered,
+        )
+    return row
+
+
+def _publish_section(section: str, version: CatalogueVersion) -> None:
+    model = _ROWS[section]
+    latest = _latest(section)
+    wanted = version.document[section]
+    for key, definition in wanted.items():
+        before = latest.get(key)
+        if _change_kind(before, definition) != "same":
+            columns = _type_columns(section, definition)
+            # Only the newest version is offered.
+            model.objects.filter(key=key).update(retired=True)
+            model.objects.create(
+                key=key,
+                version=before.version + 1 if before else 1,
+                catalogue=version,
+                title=definition["title"],
+                definition=definition,
+                **columns,
+            )
+    # Plans that the document no longer contains.
+    model.objects.exclude(key__in=wanted).update(retired=True)
+
+
+def _type_columns(section: str, definition: Mapping[str, Any]) -> dict[str, str]:
+    names = {"space_plans": ["space_type"], "address_plans": ["address_type", "space_type"]}
+    return {name: definition[name] for name in names.get(section, [])}
+
+
+def _latest(section: str) -> dict[str, Any]:
+    # DISTINCT ON (key) keeps the first row of each key, so the newest version.
+    rows = _ROWS[section].objects.order_by("key", "-version").distinct("key")
+    return {row.key: row for row in rows}
+
+
+def _change_kind(before: Any, wanted: Mapping[str, Any] | None) -> str:
+    # A retired plan that is offered again gets a new version, even with an equal definition.
+    if before is None or (before.retired and wanted is not None):
+        return "new"
+    if wanted is None:
+        return "same" if before.retired else "retired"
+    return "same" if before.definition == wanted else "changed"
+
+
+def _users_by_key(section: str) -> Mapping[str, int]:
+    relation, alive = _USERS[section]
+    # Users of all versions count; ended subscriptions and deleted rows do not.
+    counted = Count(relation, filter=Q(**{f"{relation}__{alive}__isnull": True}))
+    rows = _ROWS[section].objects.values_list("key").annotate(n_users=counted)
+    found: dict[str, int] = {}
+    for key, n_users in rows:
+        found[key] = found.get(key, 0) + n_users
+    return found
+
+
+def _digest(document: Mapping[str, Any]) -> str:
+    # Sorted keys: a jsonb column does not keep their order.
+    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()

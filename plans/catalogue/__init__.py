@@ -1,1 +1,0 @@
-"""The catalogue's typed definitions, its parser, and the default document."""

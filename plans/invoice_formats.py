@@ -1,0 +1,48 @@
+"""The registry of formats in which an invoice can be downloaded.
+
+A new format is one row of ``INFO`` and one function in ``rendering.RENDERERS``, which refuses to
+start without it. API, portal and command iterate the registry. No database, no Django.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class InvoiceFormat(StrEnum):
+    """The formats; each is also the suffix of its files."""
+
+    PDF = "pdf"
+    CSV = "csv"
+    JSON = "json"
+
+
+@dataclass(frozen=True)
+class FormatInfo:
+    """``summary`` is the API operation's title, ``description`` what it returns."""
+
+    media_type: str
+    summary: str
+    description: str
+    is_text: bool = True
+
+
+INFO = {
+    InvoiceFormat.PDF: FormatInfo(
+        "application/pdf",
+        "Get an invoice as PDF",
+        "Return the invoice of this number or id as a file.",
+        is_text=False,
+    ),
+    InvoiceFormat.CSV: FormatInfo(
+        "text/csv",
+        "Get an invoice's lines as CSV",
+        "Return the lines of the invoice of this number or id as a file.",
+    ),
+    InvoiceFormat.JSON: FormatInfo(
+        "application/json",
+        "Get an invoice's document as JSON",
+        "Return exactly the bytes that a verification of the invoice compares.",
+    ),
+}
+if missing := set(InvoiceFormat) - INFO.keys():
+    raise RuntimeError(f"invoice formats without a row: {sorted(missing)}")

@@ -1,0 +1,1 @@
+"""The double-entry ledger, and the credit of tenants with legal entities."""

@@ -1,0 +1,124 @@
+"""The double-entry ledger. Only invoicing posts here.
+
+Debits are positive, credits negative, and each entry sums to zero: a deferred trigger of the
+database checks that. Posted rows never change. Accounts of a tenant: ``receivable``,
+``revenue:<meter>``, ``tax``, ``cash_clearing``, ``bad_debt``, ``credit:<legal entity>``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Sum
+
+from controlplane.core.errors import Conflict
+from plans.models import LedgerEntry, LedgerPosting
+
+RECEIVABLE = "receivable"
+TAX = "tax"
+CASH_CLEARING = "cash_clearing"
+BAD_DEBT = "bad_debt"
+
+
+class EntryNotBalanced(Conflict):
+    """Debits and credits of an entry differ: a programming error. Nothing is written."""
+
+    code = "ledger.not_balanced"
+
+
+class ReferenceReused(Conflict):
+    """The reference was booked before with other amounts."""
+
+    code = "ledger.reference_reused"
+
+
+@dataclass(frozen=True)
+class Booking:
+    """An entry to book: amounts in minor units by account. ``reference`` is used only once."""
+
+    reference: str
+    tenant_id: str
+    currency: str
+    text: str
+    postings: Mapping[str, int]
+
+
+def revenue(meter: str) -> str:
+    """Return the revenue account of a meter."""
+    return f"revenue:{meter}"
+
+
+def invoice_reference(invoice_id: str) -> str:
+    """Return the reference under which an invoice is booked."""
+    return f"invoice:{invoice_id}"
+
+
+def entry_of(invoice_id: str) -> LedgerEntry | None:
+    """Return the entry that booked an invoice; None before it is issued."""
+    return LedgerEntry.objects.filter(reference=invoice_reference(invoice_id)).first()
+
+
+def credit(legal_entity: str = "") -> str:
+    """Return the credit account of a legal entity; without a name, the prefix of all of them."""
+    return f"credit:{legal_entity}"
+
+
+def post(booking: Booking, *, at: datetime) -> LedgerEntry:
+    """Book an entry once; for the same booking again, return the existing entry.
+
+    Raises:
+        EntryNotBalanced: the amounts do not sum to zero.
+        ReferenceReused: the reference exists with other amounts.
+    """
+    # Without zero amounts, so that a repeated booking compares equal to the stored rows.
+    amounts = {account: amount for account, amount in booking.postings.items() if amount}
+    if sum(amounts.values()) != 0:
+        raise EntryNotBalanced(f"The entry {booking.reference} does not sum to zero.")
+    with transaction.atomic():
+        # The reference is unique: a parallel booking waits here and then finds this entry.
+        entry, is_new = LedgerEntry.objects.get_or_create(
+            reference=booking.reference,
+            defaults={
+                "tenant_id": booking.tenant_id,
+                "currency": booking.currency,
+                "text": booking.text,
+                "booked_at": at,
+            },
+        )
+        if is_new:
+            _write(entry, amounts)
+        elif _amounts(entry) != amounts:
+            raise ReferenceReused(f"{booking.reference} is booked already with other amounts.")
+    return entry
+
+
+def balance(
+    tenant_id: str, account: str, currency: str, *, before: LedgerEntry | None = None
+) -> int:
+    """Return the balance of an account in minor units, now or before the entry ``before``.
+
+    Debits are positive. An ``account`` that ends with a colon stands for all accounts with this
+    prefix.
+    """
+    postings = LedgerPosting.objects.filter(entry__tenant_id=tenant_id, entry__currency=currency)
+    if before is not None:
+        # Ids follow the order of booking for credit accounts, the only ones read this way: issuing
+        # posts to them while it holds the lock of the number series.
+        postings = postings.filter(entry_id__lt=before.pk)
+    if account.endswith(":"):
+        postings = postings.filter(account__startswith=account)
+    else:
+        postings = postings.filter(account=account)
+    return postings.aggregate(total=Sum("amount_minor"))["total"] or 0
+
+
+def _write(entry: LedgerEntry, amounts: Mapping[str, int]) -> None:
+    LedgerPosting.objects.bulk_create(
+        LedgerPosting(entry=entry, account=account, amount_minor=amount)
+        for account, amount in sorted(amounts.items())
+    )
+
+
+def _amounts(entry: LedgerEntry) -> dict[str, int]:
+    return dict(entry.postings.values_list("account", "amount_minor"))

@@ -1,0 +1,104 @@
+"""The versioned catalog, subscriptions to its plans, and quota overrides."""
+
+from django.db import models
+from django.db.models import Q
+
+from controlplane.core.models import Timestamped
+
+
+class CatalogueVersion(models.Model):
+    """One published catalog, immutable. ``document`` is the canonical form of its YAML.
+
+    Key: ``number`` (1, 2, …). ``digest`` is the SHA-256 of the canonical JSON. It is not unique: an
+    older catalog may be published again under a new number. The document also names the selling
+    legal entity with its currency and rounding.
+    """
+
+    number = models.PositiveIntegerField(unique=True)
+    digest = models.CharField(max_length=64)
+    document = models.JSONField()
+    published_at = models.DateTimeField()
+    published_by = models.CharField(max_length=255)
+
+
+class PlanRow(models.Model):
+    """The columns that all three kinds of plans share."""
+
+    key = models.SlugField(max_length=63)
+    version = models.PositiveIntegerField()
+    catalogue = models.ForeignKey(CatalogueVersion, on_delete=models.PROTECT, related_name="+")
+    title = models.CharField(max_length=100)
+    retired = models.BooleanField(default=False)  # no longer offered; existing users keep it
+    definition = models.JSONField()  # plans.catalog.definitions gives it types
+
+    class Meta:
+        abstract = True
+
+
+class Plan(PlanRow):
+    """A commercial plan: fee, included amounts, prices, tenant quotas. Key: (key, version)."""
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["key", "version"], name="plan_once")]
+
+
+class SpacePlan(PlanRow):
+    """The size of one address space. Key: (key, version)."""
+
+    space_type = models.CharField(max_length=10)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["key", "version"], name="space_plan_once")]
+
+
+class AddressPlan(PlanRow):
+    """The size of one address. Key: (key, version)."""
+
+    address_type = models.CharField(max_length=12)
+    space_type = models.CharField(max_length=10)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["key", "version"], name="address_plan_once")]
+
+
+class PlanSubscription(Timestamped):
+    """A tenant's plan version over [starts_at, ends_at). A tenant has at most one open one."""
+
+    tenant = models.ForeignKey(
+        "tenants.Tenant", on_delete=models.PROTECT, related_name="plan_subscriptions"
+    )
+    plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="subscriptions")
+    starts_at = models.DateTimeField()
+    ends_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant"],
+                condition=Q(ends_at__isnull=True),
+                name="plan_subscription_one_open",
+            ),
+            models.CheckConstraint(
+                name="plan_subscription_forward",
+                condition=Q(ends_at__isnull=True) | Q(ends_at__gt=models.F("starts_at")),
+            ),
+        ]
+
+
+class QuotaOverride(Timestamped):
+    """A limit of one tenant, set by staff, that replaces its plan's. Key: (tenant, resource)."""
+
+    tenant = models.ForeignKey(
+        "tenants.Tenant", on_delete=models.CASCADE, related_name="quota_overrides"
+    )
+    resource = models.CharField(max_length=60)
+    amount = models.BigIntegerField()
+    reason = models.TextField()
+    expires_at = models.DateTimeField(null=True)
+    set_by = models.CharField(max_length=255)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "resource"], name="quota_override_once"),
+            models.CheckConstraint(name="quota_override_positive", condition=Q(amount__gte=0)),
+        ]

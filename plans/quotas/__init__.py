@@ -1,0 +1,1 @@
+"""Quotas: the limited resources, the check of a request, and the enforcement of period quotas."""

@@ -1,0 +1,83 @@
+"""Compares requests with limits. Pure: callers pass limits, usage and the requested amount.
+
+Called by the actions of ``tenants`` that admit a change, inside their transaction, and by
+``plans.quotas.enforcement``. Nothing here reads a row or a clock.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Protocol
+
+from controlplane.core.errors import QuotaExceeded
+from plans.quotas.resources import WORDS, Resource
+
+
+class HasQuotas(Protocol):
+    """A commercial plan; a resource without an entry is not limited."""
+
+    @property
+    def quotas(self) -> Mapping[str, int]: ...
+
+
+class Override(Protocol):
+    """A limit set by staff instead of the plan's."""
+
+    @property
+    def resource(self) -> str: ...
+
+    @property
+    def amount(self) -> int: ...
+
+    @property
+    def expires_at(self) -> datetime | None: ...
+
+
+Limits = Mapping[str, int]
+_OPERATOR = "the operator, or a bigger plan"
+_SPACE_PLAN = "a bigger space plan"
+
+
+def effective(plan: HasQuotas, overrides: Iterable[Override], now: datetime) -> dict[str, int]:
+    """Return {resource: limit}: the plan's limits, replaced by overrides in force at ``now``.
+
+    A resource without an entry is not limited.
+    """
+    limits = dict(plan.quotas)
+    limits.update({row.resource: row.amount for row in overrides if is_in_force(row, now)})
+    return limits
+
+
+def is_in_force(override: Override, now: datetime) -> bool:
+    """Return whether the override counts at ``now``; ``expires_at`` itself is after its end."""
+    return override.expires_at is None or override.expires_at > now
+
+
+def require(limits: Limits, resource: Resource, *, used: int, asked: int) -> None:
+    """Raise if ``asked`` more units exceed the limit; a request for none never does.
+
+    Raises:
+        QuotaExceeded: names resource, limit, used and asked.
+    """
+    limit = limits.get(resource)
+    if limit is None or asked <= 0 or used + asked <= limit:
+        return
+    # Only resources of one space have a dot: their limit comes from the space plan.
+    raised_by = _SPACE_PLAN if "." in resource else _OPERATOR
+    raise QuotaExceeded(
+        f"{limit:,} {WORDS[resource]} are allowed, {used:,} are used, {asked:,} more requested. "
+        f"Delete what you do not need, or get a higher limit from {raised_by}.",
+        resource=resource.value,
+        limit=limit,
+        used=used,
+        asked=asked,
+        raised_by=raised_by,
+    )
+
+
+def exceeded(limits: Limits, used: Mapping[Resource, int]) -> dict[Resource, tuple[int, int]]:
+    """Return {resource: (limit, used)} of resources over their limit, in the order of ``used``."""
+    return {
+        resource: (limits[resource], amount)
+        for resource, amount in used.items()
+        if resource in limits and amount > limits[resource]
+    }

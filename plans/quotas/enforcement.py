@@ -1,0 +1,206 @@
+"""Enforces period quotas: alerts at 80, 90 and 100 %, withdrawal of ``send`` at 100 %.
+
+Level-triggered: each pass compares usage with the limit in force and makes alerts and spaces agree
+with it, both when a level is reached and when it no longer is. So the next pass repairs a lost,
+repeated or interrupted one. ``workers.metering`` calls it after each copy of gold, with the counts
+that are landed but not copied yet.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import structlog
+from django.db import InterfaceError, OperationalError, transaction
+
+from controlplane.core import audit
+from controlplane.core.audit import SYSTEM
+from controlplane.core.errors import WaypostError
+from plans.catalog import publishing
+from plans.models import PlanSubscription, QuotaAlert, QuotaOverride
+from plans.quotas import checks
+from plans.quotas.resources import WORDS, Resource
+from plans.rating.periods import Period, month_of
+from plans.usage import reading
+from tenants.actions import address_spaces
+from tenants.models import AddressSpace, Tenant
+
+logger = structlog.get_logger(__name__)
+
+LEVELS = (80, 90, 100)
+NOTIFY = "notify"
+WITHDRAW_SEND = "withdraw_send"
+# The meter that each period quota counts.
+METERED = {Resource.MESSAGES_PER_MONTH: "messages"}
+
+
+class PassIncomplete(WaypostError):
+    """The quotas of some tenants could not be evaluated; those of all others were."""
+
+    code = "quota.pass_incomplete"
+    title = "Quotas were not evaluated"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Usage and limit of one period quota of a tenant. ``limit`` None: unlimited."""
+
+    resource: Resource
+    period: Period
+    used: int
+    limit: int | None
+    at_quota: str
+
+    def has_reached(self, level_percent: int) -> bool:
+        return self.limit is not None and self.used * 100 >= self.limit * level_percent
+
+    @property
+    def withdraws_send(self) -> bool:
+        return self.at_quota == WITHDRAW_SEND and self.has_reached(100)
+
+
+def standing(
+    tenant: Tenant, resource: Resource, *, not_yet_copied: Mapping[str, int], now: datetime
+) -> Standing:
+    """Return usage and limit in the current month of the tenant's billing time zone. Reads only.
+
+    ``not_yet_copied`` adds {meter: quantity} of this month that gold does not hold yet.
+    """
+    month = month_of(now, tenant.billing_time_zone)
+    figures = reading.by_space(tenant.id, month.starts_at, month.ends_at)
+    # Counts that gold does not contain yet are added without a space, so quotas act sooner.
+    figures += [reading.Figure("", "", meter, n) for meter, n in not_yet_copied.items()]
+    used = reading.quantity_of(METERED[resource], figures)
+    subscription = (
+        PlanSubscription.objects.filter(tenant=tenant, ends_at__isnull=True)
+        .select_related("plan")
+        .first()
+    )
+    if subscription is None:
+        return Standing(resource, month, used, None, NOTIFY)
+    definition = publishing.plan_definition(subscription.plan)
+    overrides = QuotaOverride.objects.filter(tenant=tenant)
+    limits = checks.effective(definition, overrides, now)
+    return Standing(resource, month, used, limits.get(resource), definition.at_quota)
+
+
+def evaluate(*, tenant_id: str, not_yet_copied: Mapping[str, int], now: datetime) -> list[Standing]:
+    """Make the tenant's alerts and spaces agree with its period quotas; return the standings.
+
+    Alerts are committed before spaces change. After a crash between the two, the next pass
+    finds the spaces in the wrong state and changes them.
+    """
+    tenant = Tenant.objects.get(pk=tenant_id)
+    found = [
+        standing(tenant, resource, not_yet_copied=not_yet_copied, now=now) for resource in METERED
+    ]
+    with transaction.atomic():
+        Tenant.objects.select_for_update().get(pk=tenant_id)  # one pass per tenant at a time
+        for quota in found:
+            _lift(tenant, quota, now)
+            _raise(tenant, quota, now)
+    _enforce(tenant, found)
+    return found
+
+
+def evaluate_all(*, not_yet_copied: Mapping[str, Mapping[str, int]], now: datetime) -> None:
+    """Evaluate every tenant; ``not_yet_copied`` maps tenant ids to their uncopied counts.
+
+    A tenant that cannot be evaluated is logged; the others are still evaluated.
+
+    Raises:
+        PassIncomplete: at the end, if there was such a tenant; names these tenants.
+        DatabaseError: at once, if the database is not available; the next pass repeats everything.
+    """
+    failed = []
+    for tenant_id in Tenant.objects.order_by("id").values_list("id", flat=True):
+        counts = not_yet_copied.get(tenant_id, {})
+        try:
+            evaluate(tenant_id=tenant_id, not_yet_copied=counts, now=now)
+        except (OperationalError, InterfaceError):
+            raise  # an outage would fail all other tenants too
+        except Exception as error:
+            logger.error("quotas were not evaluated", tenant=tenant_id, exc_info=error)
+            failed.append(tenant_id)
+    if failed:
+        raise PassIncomplete(
+            f"The quotas of {', '.join(failed)} were not evaluated; the log has the reasons. The "
+            "quotas of all other tenants were evaluated, and the next pass tries again."
+        )
+
+
+def _lift(tenant: Tenant, now_at: Standing, now: datetime) -> None:
+    """End the alerts of earlier periods and those whose level is no longer reached."""
+    for alert in QuotaAlert.objects.filter(
+        tenant=tenant, resource=now_at.resource, lifted_at__isnull=True
+    ):
+        is_current = alert.period_starts_at == now_at.period.starts_at
+        if is_current and now_at.has_reached(alert.level_percent):
+            continue
+        alert.lifted_at = now
+        alert.save(update_fields=["lifted_at"])
+        _audit(tenant, "quota.lift", alert)
+
+
+def _raise(tenant: Tenant, now_at: Standing, now: datetime) -> None:
+    for level in LEVELS:
+        if not now_at.has_reached(level):
+            continue
+        key: dict[str, Any] = {
+            "tenant": tenant,
+            "resource": now_at.resource,
+            "period_starts_at": now_at.period.starts_at,
+            "level_percent": level,
+        }
+        known = QuotaAlert.objects.filter(**key).first()
+        if known is not None and known.lifted_at is None:
+            continue
+        # An alert of this period that was lifted is raised again in the same row.
+        alert, _ = QuotaAlert.objects.update_or_create(
+            **key,
+            defaults={
+                "used": now_at.used,
+                "limit": now_at.limit or 0,  # never None here: without a limit no level is reached
+                "action": now_at.at_quota if level == 100 else NOTIFY,
+                "raised_at": now,
+                "lifted_at": None,
+            },
+        )
+        _audit(tenant, "quota.alert", alert)
+
+
+def _enforce(tenant: Tenant, found: list[Standing]) -> None:
+    """Withdraw or restore ``send`` in each space that is not in the right state yet."""
+    breached = next((quota for quota in found if quota.withdraws_send), None)
+    spaces = AddressSpace.objects.filter(tenant=tenant, deletion_requested_at__isnull=True)
+    for space in spaces.exclude(send_withdrawn=breached is not None).order_by("id"):
+        if breached is not None:
+            address_spaces.withdraw_send(space=space, by=SYSTEM, reason=_reason(breached))
+        else:
+            address_spaces.restore_send(
+                space=space, by=SYSTEM, reason="usage is below the limit in force"
+            )
+
+
+def _reason(breached: Standing) -> str:
+    noun = WORDS[breached.resource]
+    return (
+        f"{breached.used} of {breached.limit} {noun} are used; sending is possible again from "
+        f"{breached.period.ends_at.isoformat()} on, or when the limit is raised"
+    )
+
+
+def _audit(tenant: Tenant, action: str, alert: QuotaAlert) -> None:
+    audit.record(
+        SYSTEM,
+        action,
+        audit.Subject("tenant", tenant.id, tenant.name, tenant.id),
+        after={
+            "resource": alert.resource,
+            "level_percent": alert.level_percent,
+            "used": alert.used,
+            "limit": alert.limit,
+            "action": alert.action,
+        },
+    )

@@ -1,0 +1,1 @@
+"""Prices usage: price models, months, money, periods. Pure: no database and no clock."""

@@ -1,0 +1,101 @@
+"""The state of a billing month after an invoice: its usage so far and what was charged for it.
+
+``pricing.rate`` prices the month again from its beginning and charges the difference to this state.
+The invoice document stores the state after the invoice; the next invoice of the month reads it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from plans.rating.billable import Lifetime, Segment, SpaceUsage
+from plans.rating.periods import Period
+from plans.rating.price_rules import Price
+
+# (plan key, plan version, span) -> the segment, without usage.
+SegmentOf = Callable[[str, int, Period], Segment]
+
+
+@dataclass(frozen=True)
+class MonthSoFar:
+    """Ended segments with usage, one lifetime per plan version, and what was charged for them.
+
+    ``charged`` holds base units by (meter, price), without zeros.
+    """
+
+    segments: tuple[Segment, ...] = ()
+    lifetimes: tuple[Lifetime, ...] = ()
+    charged: Mapping[tuple[str, Price], int] = field(default_factory=dict)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the state as JSON values for ``from_plain``; plans by key and version."""
+        return {
+            "segments": [_segment(segment) for segment in self.segments],
+            "hours": [
+                [t.meter, t.plan_key, t.plan_version, t.title, _digits(t.hour_price), t.seconds]
+                for t in self.lifetimes
+            ],
+            "charged": [
+                [meter, price.kind, _digits(price.unit_price), price.per, base]
+                for (meter, price), base in sorted(self.charged.items())
+            ],
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any], segment_of: SegmentOf) -> "MonthSoFar":
+        """Return the state from the result of ``plain``; ``segment_of`` supplies the plans."""
+        return cls(
+            tuple(_used(row, segment_of) for row in plain["segments"]),
+            tuple(
+                # Merged over spaces: no space id and no count.
+                Lifetime(meter, key, version, title, Decimal(price), "", seconds, 0)
+                for meter, key, version, title, price, seconds in plain["hours"]
+            ),
+            {
+                (meter, Price(kind, Decimal(price), per)): base
+                for meter, kind, price, per, base in plain["charged"]
+            },
+        )
+
+
+def merged(lifetimes: Iterable[Lifetime]) -> tuple[Lifetime, ...]:
+    """Merge lifetimes of one meter and plan version over all spaces; the order is stable."""
+    found: dict[tuple[str, str, int], Lifetime] = {}
+    for lifetime in lifetimes:
+        key = (lifetime.meter, lifetime.plan_key, lifetime.plan_version)
+        before = found[key].seconds if key in found else 0
+        seconds = before + lifetime.seconds
+        found[key] = replace(lifetime, space_id="", count=0, seconds=seconds)
+    return tuple(lifetime for _, lifetime in sorted(found.items(), key=lambda item: item[0]))
+
+
+def _segment(segment: Segment) -> dict[str, Any]:
+    return {
+        "span": _ends(segment.period),
+        "plan": segment.plan_key,
+        "plan_version": segment.plan_version,
+        "counted": _ends(segment.counted) if segment.counted else None,
+        "usage": [[use.space_id, use.meter, use.quantity] for use in segment.usage],
+    }
+
+
+def _used(row: Mapping[str, Any], segment_of: SegmentOf) -> Segment:
+    segment = segment_of(row["plan"], row["plan_version"], _between(row["span"]))
+    counted = _between(row["counted"]) if row["counted"] else None
+    usage = tuple(SpaceUsage(*use) for use in row["usage"])
+    return replace(segment, usage=usage, counted=counted)
+
+
+def _ends(period: Period) -> list[str]:
+    return [period.starts_at.isoformat(), period.ends_at.isoformat()]
+
+
+def _between(ends: Sequence[str]) -> Period:
+    return Period(*map(datetime.fromisoformat, ends))
+
+
+def _digits(price: Decimal) -> str:
+    # One text per value (1.50 and 1.5 give 1.5), so that equal states have equal bytes.
+    return f"{price.normalize():f}"

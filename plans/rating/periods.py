@@ -1,0 +1,85 @@
+"""Billing periods: half-open spans of instants. Pure.
+
+Only ``month_of`` applies the billing time zone of a tenant. All other instants are UTC.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+from controlplane.core.errors import Invalid
+
+# Files of the database that are not zones: the machine's own zone, and defaults.
+_NOT_ZONES = {"localtime", "posixrules", "Factory"}
+
+
+@dataclass(frozen=True, order=True)
+class Period:
+    """The instants t with ``starts_at <= t < ends_at`` (UTC).
+
+    Raises:
+        Invalid: an end has no time zone, or the period does not end after it begins.
+    """
+
+    starts_at: datetime
+    ends_at: datetime
+
+    def __post_init__(self) -> None:
+        if self.starts_at.tzinfo is None or self.ends_at.tzinfo is None:
+            raise Invalid("A period needs instants with a time zone.", code="period.naive")
+        if self.ends_at <= self.starts_at:
+            raise Invalid("A period must end after it begins.", code="period.backward")
+
+    @property
+    def seconds(self) -> int:
+        """Whole seconds. Both ends are truncated first, so adjacent periods add up exactly."""
+        return int(self.ends_at.timestamp()) - int(self.starts_at.timestamp())
+
+    def contains(self, instant: datetime) -> bool:
+        return self.starts_at <= instant < self.ends_at
+
+    def clip(self, starts_at: datetime | None, ends_at: datetime | None) -> "Period | None":
+        """Return the part of the period inside the bounds (None: no bound); None if it is empty."""
+        start = max(self.starts_at, starts_at or self.starts_at)
+        end = min(self.ends_at, ends_at or self.ends_at)
+        return Period(start, end) if start < end else None
+
+    def __str__(self) -> str:
+        return f"{self.starts_at.isoformat()}/{self.ends_at.isoformat()}"
+
+
+def zone_names() -> list[str]:
+    """Return the sorted IANA zone names that mean the same on every machine."""
+    return sorted(available_timezones() - _NOT_ZONES)
+
+
+def zone(name: str) -> ZoneInfo:
+    """Return the IANA time zone ``name``.
+
+    Raises:
+        Invalid: there is no such zone.
+    """
+    try:
+        return ZoneInfo(name)
+    # ValueError: an unsafe path. OSError: a folder such as "Europe", on some Python versions.
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise Invalid(
+            f"{name!r} is not a time zone: use an IANA name such as Europe/Berlin.",
+            code="period.time_zone",
+        ) from None
+
+
+def month_of(instant: datetime, zone_name: str) -> Period:
+    """Return the calendar month of ``zone_name`` that contains ``instant``.
+
+    Months begin at local midnight, so a month with a clock change is an hour longer or shorter.
+    """
+    local = instant.astimezone(zone(zone_name))
+    return Period(
+        _begins(local.year, local.month, zone_name), _begins(local.year, local.month + 1, zone_name)
+    )
+
+
+def _begins(year: int, month: int, zone_name: str) -> datetime:
+    year, month = year + (month - 1) // 12, (month - 1) % 12 + 1  # month 13 is next January
+    return datetime(year, month, 1, tzinfo=zone(zone_name)).astimezone(UTC)

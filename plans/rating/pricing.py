@@ -1,0 +1,264 @@
+"""Turns usage into invoice lines: a pure function without database and clock.
+
+``plans.invoicing`` turns rows into the values used here. Quantities are integers in base units,
+prices are decimals of up to 12 places in the currency's main unit, amounts are integers in minor
+units. Each line is rounded once, by the legal entity's rule. Tax is computed per rate on the sum of
+the lines.
+
+An invoice charges the price of its month from the month's beginning to the invoice's end, minus
+what earlier invoices of the month charged. So the invoices of a month cost together as much as one
+invoice for the whole month, however closes divide it.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Any
+
+from plans.rating import money, month_price, price_rules
+from plans.rating.billable import Lifetime as Lifetime
+from plans.rating.billable import Segment as Segment
+from plans.rating.billable import SpaceUsage as SpaceUsage
+from plans.rating.money import EXACT, Rounding
+from plans.rating.month_price import FEE, Hours, MonthPrice, Part, PlanVersion
+from plans.rating.month_so_far import MonthSoFar, merged
+from plans.rating.periods import Period
+from plans.rating.price_rules import Price
+from plans.rating.price_rules import PriceRule as PriceRule
+from plans.rating.price_rules import Tier as Tier
+from plans.usage.meters import Model as Model
+
+TWELVE_PLACES = Decimal("1E-12")  # as many as the columns of invoice lines store
+
+
+@dataclass(frozen=True)
+class SellerRule:
+    """The currency, rounding and tax that the selling legal entity uses on all its invoices."""
+
+    currency: str
+    rounding: Rounding
+    tax_percent: Decimal
+
+
+@dataclass(frozen=True)
+class Line:
+    """One invoice line: ``quantity`` units at ``unit_price`` cost ``amount_minor``, rounded once.
+
+    ``quantity`` is rounded to 12 places; the amount is computed from the exact base units in
+    ``detail``. A ``repriced`` line changes what earlier invoices of the month charged.
+    """
+
+    kind: str  # fee | usage | lifetime | repriced | correction
+    meter: str
+    description: str
+    quantity: Decimal
+    unit: str
+    unit_price: Decimal
+    amount_minor: int
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TaxLine:
+    """Tax at one rate on the sum of the lines it applies to (EN 16931, BR-CO-17)."""
+
+    percent: Decimal
+    taxable_minor: int
+    tax_minor: int
+
+
+@dataclass(frozen=True)
+class Rating:
+    """A priced period; ``so_far`` is the state of the month after it."""
+
+    lines: tuple[Line, ...]
+    taxes: tuple[TaxLine, ...]
+    so_far: MonthSoFar
+
+    @property
+    def net_minor(self) -> int:
+        return sum(line.amount_minor for line in self.lines)
+
+    @property
+    def tax_minor(self) -> int:
+        return sum(tax.tax_minor for tax in self.taxes)
+
+
+def rate(
+    segments: Sequence[Segment],
+    lifetimes: Sequence[Lifetime],
+    seller: SellerRule,
+    month: Period,
+    so_far: MonthSoFar | None = None,
+) -> Rating:
+    """Return the lines and the tax of one period, and the state of the month after it.
+
+    ``month`` is the billing month that contains the segments: fees and included amounts are
+    prorated by its seconds. ``so_far`` is the state of the month before this period (None: the
+    period is the first one). Lines may have negative amounts that take back earlier charges. The
+    result does not depend on the order of ``usage`` and ``lifetimes``.
+    """
+    before = so_far or MonthSoFar()
+    known = [*before.segments, *segments]
+    all_lifetimes = merged([*before.lifetimes, *lifetimes])
+    whole = month_price.price(known, all_lifetimes, month, seller.currency)
+    bill = _Bill(seller, Counter(before.charged))
+    # The order matters: each step adds to ``bill``, and repricing charges what is still missing.
+    lines = [
+        *_lines_of(segments, whole, len(before.segments), bill),
+        *_lifetimes(lifetimes, whole, bill),
+        *_repriced(whole, bill),
+    ]
+    # A charge that was taken back completely leaves a zero, which the state does not store.
+    charged = {key: base for key, base in bill.charged.items() if base}
+    net = sum(line.amount_minor for line in lines)
+    # For the next invoice these segments are over: units are no longer used ahead in them.
+    ended = tuple(replace(segment, runs_on=False) for segment in known)
+    after = MonthSoFar(ended, all_lifetimes, charged)
+    return Rating(tuple(lines), (tax_on(net, seller),), after)
+
+
+def tax_on(taxable_minor: int, seller: SellerRule) -> TaxLine:
+    """Return the seller's tax on the sum of the lines, rounded once."""
+    exact = EXACT.divide(EXACT.multiply(Decimal(taxable_minor), seller.tax_percent), Decimal(100))
+    return TaxLine(seller.tax_percent, taxable_minor, money.round_minor(exact, seller.rounding))
+
+
+@dataclass(frozen=True)
+class _Bill:
+    """What the month was charged so far, by meter and price; ``line`` adds to it."""
+
+    seller: SellerRule
+    charged: Counter[tuple[str, Price]]
+
+    def line(
+        self,
+        named: tuple[str, str, str],
+        unit: str,
+        charge: tuple[Price, int],
+        detail: dict[str, Any],
+    ) -> Line:
+        """Add a charge and return its line; ``named`` is kind, meter and description."""
+        kind, meter, description = named
+        price, base = charge
+        before = self.charged[meter, price]
+        self.charged[meter, price] = before + base
+        quantity = EXACT.divide(Decimal(base), Decimal(price.per))
+        span = (before, before + base)  # see ``amount_minor``: rounds over the whole month
+        return Line(
+            kind,
+            meter,
+            description,
+            quantity.quantize(TWELVE_PLACES, ROUND_HALF_EVEN, EXACT),
+            unit,
+            price.unit_price,
+            price_rules.amount_minor(price, span, self.seller.currency, self.seller.rounding),
+            {**detail, "billed_base": base},
+        )
+
+
+def _lines_of(
+    segments: Sequence[Segment], whole: MonthPrice, first: int, bill: _Bill
+) -> Iterator[Line]:
+    # ``whole`` numbers all segments of the month; those of this period begin at ``first``.
+    for n, segment in enumerate(segments, start=first):
+        if segment.monthly_fee_minor:
+            yield _fee(segment, whole.fees[n], bill)
+        for rule in segment.rules:
+            yield from _usage(segment, whole.parts[n, rule.meter], bill)
+
+
+def _fee(segment: Segment, charge: tuple[Price, int], bill: _Bill) -> Line:
+    price, seconds = charge
+    detail = {**_segment_detail(segment), "seconds": seconds, "seconds_per_month": price.per}
+    return bill.line(("fee", FEE, f"Plan {segment.plan_title}"), "month", charge, detail)
+
+
+def _usage(segment: Segment, part: Part, bill: _Bill) -> Iterator[Line]:
+    rule = part.rule
+    detail = {
+        **_segment_detail(segment),
+        "model": rule.model.value,
+        "used_base": part.used,
+        "included_base": part.included,
+        "billed_before_base": part.start,
+        "base_per_unit": rule.base_per_unit,
+    }
+    for charge in part.charges:
+        line = bill.line(("usage", rule.meter, rule.title), rule.unit, charge, detail)
+        yield _shared_out(line, part.spaces)
+
+
+def _lifetimes(lifetimes: Sequence[Lifetime], whole: MonthPrice, bill: _Bill) -> Iterator[Line]:
+    """Yield one line per meter and plan version with the hours of all its spaces or addresses."""
+    by_version: dict[PlanVersion, list[Lifetime]] = {}
+    for lifetime in lifetimes:
+        version = (lifetime.meter, lifetime.plan_key, lifetime.plan_version)
+        by_version.setdefault(version, []).append(lifetime)
+    for key, hours in whole.hours.items():
+        if key in by_version:
+            yield _hours(key, hours, by_version[key], bill)
+
+
+def _hours(key: PlanVersion, hours: Hours, same: Sequence[Lifetime], bill: _Bill) -> Line:
+    meter, plan_key, version = key
+    spaces = month_price.summed((lifetime.space_id, lifetime.seconds) for lifetime in same)
+    used = sum(seconds for _, seconds in spaces)
+    # At most what was used in this period; ``_repriced`` charges or takes back the rest.
+    billed = min(max(0, hours.billed - bill.charged[meter, hours.price]), used)
+    detail = {
+        "plan": plan_key,
+        "plan_version": version,
+        "lifetimes": sum(lifetime.count for lifetime in same),
+        "used_base": used,
+        "included_base": used - billed,
+        "base_per_unit": hours.price.per,
+    }
+    line = bill.line(("lifetime", meter, hours.title), "hours", (hours.price, billed), detail)
+    return _shared_out(line, spaces)
+
+
+def _repriced(whole: MonthPrice, bill: _Bill) -> Iterator[Line]:
+    """Yield lines for the difference between the price of the month and what it was charged."""
+    due = whole.charges()
+    # Sorted, because the order of lines is part of the document.
+    for key in sorted({*due, *bill.charged}):
+        base = due[key] - bill.charged[key]
+        if base:
+            (meter, price), (title, unit) = key, _named(key, whole)
+            detail = {"base_per_unit": price.per}
+            yield bill.line(("repriced", meter, title), unit, (price, base), detail)
+
+
+def _named(key: tuple[str, Price], whole: MonthPrice) -> tuple[str, str]:
+    """Return the title and unit of the charges at a price."""
+    meter, price = key
+    if meter == FEE:
+        return "Plan", "month"
+    for (lifetime_meter, _, _), hours in whole.hours.items():
+        if (lifetime_meter, hours.price) == key:
+            return hours.title, "hours"
+    rules = [part.rule for (_, priced), part in whole.parts.items() if priced == meter]
+    # Rules of several plans may match; the first in order of time names the line.
+    same = [rule for rule in rules if rule.model.value == price.kind]
+    return same[0].title, same[0].unit
+
+
+def _shared_out(line: Line, spaces: Sequence[tuple[str, int]]) -> Line:
+    """Add each space's share to the line's detail; the shares sum to the line exactly."""
+    parts = money.allocate(line.amount_minor, [quantity for _, quantity in spaces])
+    line.detail["spaces"] = [
+        {"space_id": space_id, "used_base": quantity, "amount_minor": part}
+        for (space_id, quantity), part in zip(spaces, parts, strict=True)
+    ]
+    return line
+
+
+def _segment_detail(segment: Segment) -> dict[str, Any]:
+    return {
+        "plan": segment.plan_key,
+        "plan_version": segment.plan_version,
+        "starts_at": segment.period.starts_at.isoformat(),
+        "ends_at": segment.period.ends_at.isoformat(),
+    }

@@ -1,0 +1,1 @@
+"""Meters, and the copy of the usage that the lakehouse computed."""

@@ -1,0 +1,149 @@
+"""The registry of meters, and the names of the price models.
+
+A new meter is one row of ``REGISTRY``. Plans, portal, API, command and invoices iterate it. A meter
+that is sampled also needs a column in ``lakehouse/bronze_schema.json`` and code in
+``workers/metering/collector.py`` that counts it.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+_HOUR_MS = 3_600_000
+_GIB = 2**30
+
+
+class Kind(StrEnum):
+    """Where the quantity of a meter comes from, and whether buckets are added up."""
+
+    COUNTER = "counter"  # sampled; a period's usage is the sum of its buckets
+    PEAK = "peak"  # sampled; a period's usage is the largest bucket, never a sum
+    SUM = "sum"  # the sum of other meters, ``parts``; plans may price or limit it
+    LIFETIME = "lifetime"  # computed from rows of the control plane: hours of spaces, addresses
+
+
+@dataclass(frozen=True)
+class Meter:
+    """One meter.
+
+    ``base_per_unit``: how many stored base units make one ``unit`` that people read. Base units are
+    messages, connections, milliseconds, and bytes times milliseconds; of lifetimes hours.
+    ``line_title``: the description of invoice lines. It is part of invoice documents: changing it
+    changes the bytes that ``verify`` recomputes, so raise ``document.ENGINE_VERSION`` with it.
+    ``plan_text``: how a plan's card names a quantity of it.
+    """
+
+    slug: str
+    kind: Kind
+    title: str
+    unit: str
+    plan_text: str
+    line_title: str = ""
+    base_per_unit: int = 1
+    explanation: str = ""
+    parts: tuple[str, ...] = ()
+
+    @property
+    def is_sampled(self) -> bool:
+        return self.kind in (Kind.COUNTER, Kind.PEAK)
+
+
+MESSAGES_IN = "messages_in"
+MESSAGES_OUT = "messages_out"
+CONNECTIONS_OPENED = "connections_opened"
+CONNECTION_MS = "connection_ms"
+PEAK_CONNECTIONS = "peak_connections"
+STORED_BYTE_MS = "stored_byte_ms"
+SPACE_HOURS = "space_hours"
+ADDRESS_HOURS = "address_hours"
+
+REGISTRY = (
+    Meter(
+        MESSAGES_IN,
+        Kind.COUNTER,
+        title="Messages in",
+        unit="messages",
+        plan_text="messages in",
+        line_title="Messages in",
+        explanation="Accepted from your senders.",
+    ),
+    Meter(
+        MESSAGES_OUT,
+        Kind.COUNTER,
+        title="Messages out",
+        unit="messages",
+        plan_text="messages out",
+        line_title="Messages out",
+        explanation="Delivered to your receivers.",
+    ),
+    Meter(
+        CONNECTIONS_OPENED,
+        Kind.COUNTER,
+        title="Connections opened",
+        unit="connections",
+        plan_text="connections opened",
+        line_title="Connections opened",
+        explanation="How often a client connected.",
+    ),
+    Meter(
+        CONNECTION_MS,
+        Kind.COUNTER,
+        title="Connection time",
+        unit="connection-hours",
+        plan_text="connection hours",
+        line_title="Connection time",
+        base_per_unit=_HOUR_MS,
+        explanation="How long clients were connected, added up.",
+    ),
+    Meter(
+        STORED_BYTE_MS,
+        Kind.COUNTER,
+        title="Storage",
+        unit="GiB-hours",
+        plan_text="GiB-hours of storage",
+        line_title="Stored messages",
+        base_per_unit=_GIB * _HOUR_MS,
+        explanation="What your queues held, over time.",
+    ),
+    Meter(
+        PEAK_CONNECTIONS,
+        Kind.PEAK,
+        title="Peak connections",
+        unit="connections",
+        plan_text="connections at the peak",
+        line_title="Peak connections",
+        explanation="The most connections open at once.",
+    ),
+    Meter(
+        "messages",
+        Kind.SUM,
+        title="Messages",
+        unit="messages",
+        plan_text="messages",
+        line_title="Messages, in and out",
+        parts=(MESSAGES_IN, MESSAGES_OUT),
+    ),
+    Meter(SPACE_HOURS, Kind.LIFETIME, title="Spaces", unit="hours", plan_text="hours of spaces"),
+    Meter(
+        ADDRESS_HOURS,
+        Kind.LIFETIME,
+        title="Addresses",
+        unit="hours",
+        plan_text="hours of addresses",
+    ),
+)
+BY_SLUG = {meter.slug: meter for meter in REGISTRY}
+
+SUMMED = tuple(meter.slug for meter in REGISTRY if meter.kind is Kind.COUNTER)
+METERS = tuple(meter.slug for meter in REGISTRY if meter.is_sampled)
+DERIVED = {meter.slug: meter.parts for meter in REGISTRY if meter.kind is Kind.SUM}
+LIFETIMES = tuple(meter.slug for meter in REGISTRY if meter.kind is Kind.LIFETIME)
+
+
+class Model(StrEnum):
+    """How a quantity beyond the included amount is priced."""
+
+    FLAT = "flat"  # the first tier's price once per month, for any quantity above zero
+    UNIT = "unit"  # each unit at one price
+    GRADUATED = "graduated"  # each unit at the price of its tier
+    VOLUME = "volume"  # all units at the price of the tier that contains the total
+    PACKAGE = "package"  # whole packages of ``base_per_unit`` base units, rounded up
