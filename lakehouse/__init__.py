@@ -1,1 +1,1 @@
-"""PySpark and Delta: from samples to usage. Knows nothing of Django and imports nothing of ours."""
+"""Spark jobs on Delta tables that compute usage from samples. Imports no other Waypost package."""

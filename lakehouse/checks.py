@@ -1,4 +1,4 @@
-"""Which samples break a rule, and why: DataFrames in, quarantine rows out."""
+"""Validation of samples: finds invalid rows and counter resets, and says why."""
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -7,49 +7,55 @@ from lakehouse.schemas import BRONZE, COUNTERS, LIFE, MAXIMA, QUARANTINE
 
 
 def valid(samples: DataFrame) -> DataFrame:
-    """Return the samples that keep every rule a single row can keep."""
+    """Return the samples that pass every check of a single row."""
     return samples.where(_reason().isNull()).select(*BRONZE.schema.fieldNames())
 
 
 def refused(samples: DataFrame) -> DataFrame:
-    """Return the others with the reason (``QUARANTINE``); they never reach the state.
+    """Return the invalid samples with the reason, as ``QUARANTINE``. They never reach the state.
 
-    The reason depends on the row alone, so that order and batching change nothing.
+    The reason depends on the row alone, so it is the same in any order and batch.
     """
     judged = samples.withColumn("reason", _reason()).where(F.col("reason").isNotNull())
     return judged.withColumn("detail", F.lit("")).select(*QUARANTINE.schema.fieldNames())
 
 
 def falls(samples: DataFrame, state: DataFrame) -> DataFrame:
-    """Return the samples with a counter below what its life had already reached.
+    """Return the samples that show a counter reset inside one incarnation.
 
-    Input: valid new samples, and the state before they are merged. Output: ``QUARANTINE``, one
-    row per sample. A late sample above what a later one said is a fall too, seen from behind.
-    The fallen value bills nothing because the state is a maximum; this only reports it.
+    A sample shows a reset if a counter is lower than in an earlier sample. A sample that arrives
+    late shows one if a counter is higher than in a later sample. Input: valid new samples, and the
+    state before they are merged. Output: ``QUARANTINE``, one row per sample. This only reports
+    resets; the lower value bills nothing, because the state is a maximum.
     """
     reached = state.groupBy(*LIFE).agg(
         F.max("seq").alias("known_seq"), *(F.max(c).alias(f"known_{c}") for c in COUNTERS)
     )
-    # One row of ``reached`` per life at most: the join keeps the number of rows.
+    # ``reached`` has at most one row per incarnation, so the join keeps the number of rows.
     joined = samples.join(reached, on=list(LIFE), how="left").select(
         *(samples[c] for c in BRONZE.schema.fieldNames()),
         F.col("known_seq"),
         *(_before(c).alias(f"before_{c}") for c in COUNTERS),
         *(F.col(f"known_{c}") for c in COUNTERS),
     )
-    said = F.concat_ws("; ", *(_said(c) for c in COUNTERS))
-    judged = joined.withColumn("detail", said).where(F.col("detail") != "")
+    # ``concat_ws`` skips nulls, so the detail is empty when no counter was reset.
+    detail = F.concat_ws("; ", *(_describe(c) for c in COUNTERS))
+    judged = joined.withColumn("detail", detail).where(F.col("detail") != "")
     return judged.withColumn("reason", F.lit("fall")).select(*QUARANTINE.schema.fieldNames())
 
 
 def _before(counter: str) -> Column:
-    """What the life had reached before this sample: earlier ones beside it, and the state."""
+    """Return the counter's maximum before this sample, in the new samples and the state.
+
+    Null when there is no earlier sample.
+    """
     earlier = Window.partitionBy(*LIFE).orderBy("seq").rangeBetween(Window.unboundedPreceding, -1)
     known = F.when(F.col("known_seq") < F.col("seq"), F.col(f"known_{counter}"))
-    return F.greatest(F.max(counter).over(earlier), known)  # null when there is neither
+    return F.greatest(F.max(counter).over(earlier), known)  # ignores nulls
 
 
-def _said(counter: str) -> Column:
+def _describe(counter: str) -> Column:
+    """Return a text with the values before and after a reset of the counter, null without one."""
     value, before, known = F.col(counter), F.col(f"before_{counter}"), F.col(f"known_{counter}")
     text = F.format_string(f"{counter} %d -> %d", before, value)
     late = F.format_string(f"{counter} %d -> %d", value, known)
@@ -58,10 +64,10 @@ def _said(counter: str) -> Column:
 
 
 def _reason() -> Column:
-    """Null when the row keeps every rule."""
+    """Return why the row is invalid, null if it is valid."""
     any_null = " OR ".join(f"{c} IS NULL" for c in BRONZE.schema.fieldNames())
     negative = " OR ".join(f"{c} < 0" for c in (*MAXIMA, "epoch"))
-    # As text: one call of Java instead of many.
+    # As SQL text: one call to Java instead of one for each column expression.
     return F.expr(
         f"CASE WHEN {any_null} THEN 'null' WHEN {negative} OR seq < 1 THEN 'negative' "
         "WHEN bucket_at > taken_at THEN 'time' WHEN to_date(bucket_at) <> date THEN 'date' END"

@@ -1,12 +1,13 @@
-"""What can go wrong in a job, in words for the person who runs it.
+"""The expected errors of a job, with messages for the person who runs it.
 
-A job prints one of these as ``{"error": {"code", "message"}}`` and exits with 2; anything else is
-a bug and keeps its traceback. The lakehouse knows nothing of the control plane's error tree.
+A job prints such an error as ``{"error": {"code", "message"}}`` and exits with 2. Any other
+exception is a bug and keeps its traceback. These classes are separate from the control plane's
+errors, because the lakehouse imports nothing of it.
 """
 
 
 class LakehouseError(Exception):
-    """The base: ``code`` is a stable slug, the message says what to do next."""
+    """The base class. ``code`` is a stable slug; the message says what to do next."""
 
     code = "lakehouse.failed"
 
@@ -18,12 +19,12 @@ class JavaMissing(LakehouseError):
 
 
 class JarsMissing(LakehouseError):
-    """Delta's JARs are not where they should be."""
+    """The folder of JARs lacks those of Delta, or those for object stores."""
 
     code = "lakehouse.jars_missing"
 
 
 class SchemaDiffers(LakehouseError):
-    """A table on disk is not what ``schemas`` says; a migration job must come first."""
+    """A table's columns differ from those in ``schemas``; a migration job must run first."""
 
     code = "lakehouse.schema_differs"

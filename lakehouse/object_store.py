@@ -1,10 +1,12 @@
-"""What Spark needs to reach an S3-compatible object store, and its refusals in words.
+"""Spark's settings and keys for an S3-compatible object store, and readable errors of the store.
 
-A root is ``s3://bucket/prefix`` outside and ``s3a://`` for Hadoop. Where the store is comes from
-``WAYPOST_LAKEHOUSE_ENDPOINT`` and ``_REGION``, the keys from ``_ACCESS_KEY`` and ``_SECRET_KEY``
-(or files that the same names with ``_FILE`` name). The keys travel in the environment of the Java
-machine: we put them into none of Spark's settings, which get printed and sent about. (Spark itself
-copies them from there into its Hadoop configuration, for its driver and executors.)
+Options and command lines name a root as ``s3://bucket/prefix``, Hadoop as ``s3a://bucket/prefix``.
+``WAYPOST_LAKEHOUSE_ENDPOINT`` and ``_REGION`` locate the store. The keys come from ``_ACCESS_KEY``
+and ``_SECRET_KEY``, or from the files that ``_ACCESS_KEY_FILE`` and ``_SECRET_KEY_FILE`` name.
+
+The keys are passed to the JVM in its environment and never in Spark's settings, because Spark
+prints those and sends them to executors. Spark itself copies the keys from the environment into its
+Hadoop configuration, for its driver and executors.
 """
 
 import os
@@ -22,19 +24,19 @@ _LATER = "No sample is lost; run it again."
 
 
 class KeysMissing(LakehouseError):
-    """The root is in an object store, and there are no keys for it."""
+    """The root is in an object store, and the environment has no keys for it."""
 
     code = "lakehouse.keys_missing"
 
 
 class StoreAway(LakehouseError):
-    """The object store gives no answer, or none that can be used."""
+    """The object store does not answer, or not with a usable answer."""
 
     code = "lakehouse.store_away"
 
 
 class StoreRefuses(LakehouseError):
-    """The object store does not take our keys, or they may not do this."""
+    """The object store refuses the keys, or they lack a permission."""
 
     code = "lakehouse.store_refuses"
 
@@ -45,24 +47,24 @@ class BucketMissing(LakehouseError):
     code = "lakehouse.bucket_missing"
 
 
-# Words in a Java exception, and what they mean; the first that is found counts.
+# Phrases in the text of a Java exception, and the error that they mean. The first match counts.
 _MEANINGS: tuple[tuple[tuple[str, ...], type[LakehouseError], str], ...] = (
-    (("NoSuchBucket", "UnknownStoreException"), BucketMissing, "has no such bucket: make it"),
+    (("NoSuchBucket", "UnknownStoreException"), BucketMissing, "has no such bucket: create it"),
     (
         ("AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "Status Code: 403"),
         StoreRefuses,
-        "refuses our keys: look at WAYPOST_LAKEHOUSE_ACCESS_KEY and _SECRET_KEY",
+        "refuses the keys: check WAYPOST_LAKEHOUSE_ACCESS_KEY and _SECRET_KEY",
     ),
     (
         ("ConnectException", "UnknownHostException", "SdkClientException", "Status Code: 5"),
         StoreAway,
-        "gives no usable answer: look at WAYPOST_LAKEHOUSE_ENDPOINT and _REGION",
+        "gives no usable answer: check WAYPOST_LAKEHOUSE_ENDPOINT and _REGION",
     ),
 )
 
 
 def is_store(root: str) -> bool:
-    """Return whether the root is in an object store and not a folder."""
+    """Return whether the root is in an object store; otherwise it is a folder."""
     return root.startswith(_OUTSIDE)
 
 
@@ -72,18 +74,18 @@ def hadoop_root(root: str) -> str:
 
 
 def settings(root: str) -> Mapping[str, str]:
-    """Return Spark's settings for a root in a store; no secret is among them."""
+    """Return Spark's settings for a root in an object store, without any secret."""
     if not is_store(root):
         return {}
     endpoint = os.environ.get(f"{_OURS}_ENDPOINT", "")
-    # A store of one's own seldom has a name for each bucket.
+    # Stores other than Amazon's seldom have a host name for each bucket.
     own = {"endpoint": endpoint, "path.style.access": "true"} if endpoint else {}
     s3a = {
         "aws.credentials.provider": _PROVIDER,
         "endpoint.region": os.environ.get(f"{_OURS}_REGION") or "us-east-1",
-        # Reading ahead gains nothing: our files are small, and read whole.
+        # Reading ahead gains nothing, because the files are small and read as a whole.
         "input.stream.type": "classic",
-        # Away is said within a minute; the whole job is run again later.
+        # Few retries: the job fails within a minute when the store is down, and runs again later.
         "attempts.maximum": "3",
         "retry.limit": "3",
         "connection.establish.timeout": "5s",
@@ -93,10 +95,10 @@ def settings(root: str) -> Mapping[str, str]:
 
 
 def give_keys(root: str) -> None:
-    """Put the keys of a root in a store where the Java machine, started next, looks for them.
+    """Put the keys of a root in an object store into the environment, before the JVM starts.
 
     Raises:
-        KeysMissing: there are none.
+        KeysMissing: the environment has no keys.
     """
     if not is_store(root):
         return
@@ -109,8 +111,10 @@ def give_keys(root: str) -> None:
 
 
 @contextmanager
-def in_words(root: str) -> Iterator[None]:
-    """Put what the store refuses into words, its own on stderr; errors of a folder pass.
+def translated_errors(root: str) -> Iterator[None]:
+    """Replace Spark's errors about the object store by readable ones.
+
+    The text of the original error goes to stderr. Errors of a root in a folder pass unchanged.
 
     Raises:
         StoreAway, StoreRefuses, BucketMissing: in place of Spark's error.
@@ -119,7 +123,7 @@ def in_words(root: str) -> Iterator[None]:
         yield
     except LakehouseError:
         raise
-    except Exception as error:  # from Java, in many classes
+    except Exception as error:  # errors from Java come as many classes
         refusal = _refusal(str(error)) if is_store(root) else None
         if refusal is None:
             raise
@@ -127,9 +131,9 @@ def in_words(root: str) -> Iterator[None]:
         raise refusal from error
 
 
-def _refusal(said: str) -> LakehouseError | None:
-    for words, kind, meaning in _MEANINGS:
-        if any(each in said for each in words):
+def _refusal(text: str) -> LakehouseError | None:
+    for phrases, kind, meaning in _MEANINGS:
+        if any(phrase in text for phrase in phrases):
             return kind(f"The lakehouse's object store {meaning}. {_LATER}")
     return None
 

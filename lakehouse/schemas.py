@@ -1,12 +1,12 @@
-"""Every table: grain, key, columns with units, partition, constraints. Names and paths only here.
+"""The tables: name, path, grain, key, columns with units, partitioning, constraints.
 
-The bronze columns come from ``bronze_schema.json``, which the collector reads too; so the two
-sides share a file and no code. Quantities are bigint, instants are UTC timestamps, and there is no
-money. Schema evolution is an explicit migration job, noted here.
+The bronze columns come from ``bronze_schema.json``, which the collector reads too: both sides share
+that file and no code. Quantities are bigint, instants are UTC timestamps, and there is no money. A
+change of the columns needs a migration job, which is to be named here.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,11 +28,21 @@ _TYPES: Mapping[str, DataType] = {
     "date": DateType(),
 }
 
-# Counters only grow inside one life; a peak is a maximum of its own bucket.
-COUNTERS = ("messages_in", "messages_out", "stored_byte_ms", "connections_opened", "connection_ms")
-PEAK = "peak_connections"
+_BRONZE: Sequence[Mapping[str, Any]] = json.loads(
+    Path(__file__).with_name("bronze_schema.json").read_text(encoding="utf-8")
+)["columns"]
+
+
+def _of_role(role: str) -> tuple[str, ...]:
+    """Return the bronze columns that are meters of one kind."""
+    return tuple(column["name"] for column in _BRONZE if column.get("role") == role)
+
+
+# Counters only grow inside one incarnation; a peak is the maximum of its own bucket.
+COUNTERS = _of_role("counter")
+(PEAK,) = _of_role("peak")
 MAXIMA = (*COUNTERS, PEAK)
-# One life of one counter: inside it the counter's state is a maximum.
+# The key of one incarnation of a counter. Inside it, the state of the counter is its maximum.
 LIFE = ("tenant_id", "space_id", "source", "boot_id", "address", "epoch")
 
 
@@ -61,18 +71,22 @@ def _field(name: str, kind: str, meaning: str, nullable: bool) -> StructField:
 
 
 def _bronze_columns() -> list[StructField]:
-    text = Path(__file__).with_name("bronze_schema.json").read_text(encoding="utf-8")
-    columns: list[dict[str, Any]] = json.loads(text)["columns"]
-    return [_field(c["name"], c["type"], c["meaning"], c["nullable"]) for c in columns]
+    return [_field(c["name"], c["type"], c["meaning"], c["nullable"]) for c in _BRONZE]
+
+
+def _largest() -> str:
+    """Return the lines of ``_columns`` for the maxima of the sampled meters."""
+    meanings = {column["name"]: column["meaning"] for column in _BRONZE}
+    return "".join(f"{name} bigint {meanings[name]}; the largest value\n" for name in MAXIMA)
 
 
 _LIFE_COLUMNS = """
 tenant_id string owner
 space_id string address space
 source string <space id>/<instance>, or <space id>/space for sums over instances
-boot_id string one life of the source
+boot_id string one incarnation of the source
 address string tenant address, '' for the source itself
-epoch bigint one life of the address inside the boot
+epoch bigint one incarnation of the address inside the boot
 """
 
 BRONZE = Table(
@@ -86,24 +100,26 @@ BRONZE = Table(
 QUARANTINE = Table(
     "bronze.quarantine",
     "bronze/quarantine",
-    "one row per refused sample and reason; reason 'fall' is a counter that fell inside its life",
+    "one row per refused sample and reason; reason 'fall' is a counter reset inside an incarnation",
     StructType(
         [
+            # Nullable, because a row may be refused for a null.
             *(StructField(f.name, f.dataType, True, f.metadata) for f in BRONZE.schema.fields),
             *_columns(
                 "reason string why: null, negative, time, date, fall\n"
-                "detail string which column, and for a fall its values before and after"
+                "detail string for reason 'fall': the counter, its values before and after"
             ),
         ]
     ),
     ("source", "boot_id", "seq", "address", "epoch", "reason"),
+    # Not partitioned: it is small, and the date of a refused row may be null or wrong.
     partition_by=(),
 )
 
 STATE = Table(
     "state.buckets",
     "state/buckets",
-    "one row per life of a counter and bucket: maxima of what was sampled in it",
+    "one row per incarnation of a counter and bucket: maxima of the samples in it",
     StructType(
         _columns(
             _LIFE_COLUMNS
@@ -112,12 +128,9 @@ bucket_at timestamp start of the bucket, UTC
 date date UTC date of bucket_at
 address_type string queue, topic, anycast, multicast, … or ''
 seq bigint largest seq seen
-messages_in bigint cumulative, largest
-messages_out bigint cumulative, largest
-stored_byte_ms bigint running integral of stored bytes, largest
-connections_opened bigint cumulative, largest
-connection_ms bigint running integral of open connections, largest
-peak_connections bigint largest sum over instances
+"""
+            + _largest()
+            + """
 first_taken_at timestamp earliest sample, UTC
 last_taken_at timestamp latest sample, UTC
 """
@@ -172,19 +185,19 @@ quantity bigint in the meter's base unit
 QUALITY = Table(
     "gold.quality",
     "gold/quality",
-    "one row per life of a source and UTC day: what should have come and what came",
+    "one row per incarnation of a source and UTC day: expected and received samples",
     StructType(
         _columns("""
 tenant_id string owner
 space_id string address space
 source string as in bronze.samples
-boot_id string one life of the source
+boot_id string one incarnation of the source
 date date UTC day of the buckets
 expected_seq bigint how far seq rose that day
 seen_seq bigint how many different seq arrived
-holes bigint expected and never seen: harmless when a later sample of the life is there
-falls bigint counters that fell inside a life; never billed
-longest_gap_ms bigint longest time between two neighbouring samples of the day
+holes bigint expected and never seen: harmless when a later sample of the incarnation exists
+falls bigint samples with a counter reset; a reset is never billed
+longest_gap_ms bigint longest time between two consecutive samples of the day
 first_taken_at timestamp earliest sample, UTC
 last_taken_at timestamp latest sample, UTC
 """)

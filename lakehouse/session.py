@@ -1,4 +1,4 @@
-"""The Spark session and every Spark setting. Called by the jobs and by the tests' one fixture."""
+"""The Spark session and all of its settings. Used by the jobs and by the tests' Spark fixture."""
 
 import logging
 import os
@@ -12,23 +12,23 @@ from pyspark.sql import SparkSession
 from lakehouse import object_store
 from lakehouse.errors import JarsMissing, JavaMissing
 
-# Class-data sharing would log to stdout, where a job prints its one line.
+# The JVM logs about class-data sharing to stdout, where a job prints its one line of JSON.
 _QUIET = "-Xlog:disable -Xlog:all=error:stderr"
-# The client compiler alone starts fastest; it halves the speed of bulk work (see ``bulk``).
+# Tier 1 (the client compiler only) starts fastest, but halves the speed of bulk work.
 _SMALL_JOB = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 _BULK_JOB = "-XX:+UseParallelGC"
 
 
 def cache_dir() -> Path:
-    """Return the folder of downloads: ``$WAYPOST_CACHE`` or ``~/.cache/waypost``."""
+    """Return the folder for downloads: ``$WAYPOST_CACHE`` or ``~/.cache/waypost``."""
     return Path(os.environ.get("WAYPOST_CACHE") or Path.home() / ".cache" / "waypost")
 
 
 def jars(root: str = "") -> list[Path]:
-    """Return Delta's JARs from ``$WAYPOST_JARS_DIR`` or the cache; for a store also Hadoop's.
+    """Return Delta's JARs from ``$WAYPOST_JARS_DIR`` or the cache, and S3A's for an object store.
 
     Raises:
-        JarsMissing: there is none.
+        JarsMissing: the folder lacks them.
     """
     folder = Path(os.environ.get("WAYPOST_JARS_DIR") or cache_dir() / "jars")
     found = sorted(folder.glob("*.jar"))
@@ -48,7 +48,7 @@ def _store_jars(folder: Path) -> list[Path]:
 
 
 def archive_path() -> Path:
-    """Return where the class-data archive of this Spark belongs; it need not exist."""
+    """Return the path of the class-data archive for this version of Spark; it may not exist."""
     return cache_dir() / "cds" / f"spark-{pyspark.__version__}.jsa"
 
 
@@ -61,14 +61,18 @@ def start(
     bulk: bool = False,
     java_options: str = "",
 ) -> SparkSession:
-    """Return a session for ``app``; the class-data archive is used when it is there.
+    """Return a Spark session for ``app``.
 
-    It is local unless ``$WAYPOST_SPARK_MASTER`` names a cluster; how to use that one is in Spark's
-    own ``spark-defaults.conf``, and ``$SPARK_LOCAL_IP`` is where its executors find us. A ``root``
-    in an object store can be read and written. ``threads`` are the cores here, or those of all
-    executors: as many parts of the work as they can do at once. ``bulk``
-    trades start-up time for the speed of jobs over millions of rows. ``java_options`` replaces the
-    archive's use (``lakehouse.jobs.archive`` makes it).
+    The session is local unless ``$WAYPOST_SPARK_MASTER`` names a cluster. Then Spark's own
+    ``spark-defaults.conf`` configures the executors, and they reach the driver at
+    ``$SPARK_LOCAL_IP``.
+
+    Args:
+        root: the lakehouse; one in an object store needs more JARs, settings and keys.
+        threads: the cores of this machine, or of all executors together.
+        memory: the heap of the driver.
+        bulk: trade start-up time for the speed of jobs over millions of rows.
+        java_options: replaces the option that loads the class-data archive, if there is one.
 
     Raises:
         JarsMissing: Delta's JARs are missing.
@@ -92,14 +96,14 @@ def start(
     }
     for name, value in settings.items():
         builder = builder.config(name, value)
-    logging.getLogger("py4j").setLevel(logging.WARNING)  # it talks of every closed connection
+    logging.getLogger("py4j").setLevel(logging.WARNING)  # below, it logs every closed connection
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
 
 
 def _class_path(root: str) -> Mapping[str, str]:
-    # On the class path, not in spark.jars: only so can their classes be in the archive.
+    # Not in spark.jars: the class-data archive holds only classes from the class path.
     return {"spark.driver.extraClassPath": os.pathsep.join(str(jar) for jar in jars(root))}
 
 
@@ -119,7 +123,7 @@ def _settings(threads: int, memory: str, java_options: str) -> Mapping[str, str]
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.shuffle.compress": "false",
-        # Where in Python an expression was made costs five calls of Java for each.
+        # Recording the Python line of each expression costs five calls to Java.
         "spark.python.sql.dataFrameDebugging.enabled": "false",
     }
 
@@ -131,7 +135,7 @@ def _planning(threads: int, bulk: bool) -> Mapping[str, str]:
             # Two-level aggregation maps cost more than they save at our key widths (measured).
             "spark.sql.codegen.aggregate.map.twolevel.enabled": "false",
         }
-    # Some thousand rows: compiling a plan, or planning it again, takes longer than running it.
+    # For some thousand rows, generating code and adaptive planning take longer than the query.
     return {
         "spark.sql.shuffle.partitions": "1",
         "spark.sql.adaptive.enabled": "false",
@@ -141,7 +145,11 @@ def _planning(threads: int, bulk: bool) -> Mapping[str, str]:
 
 
 def _executors() -> Mapping[str, str]:
-    """Say where executors find us, and which pod they belong to, so that none outlives it."""
+    """Return the settings for executors on Kubernetes.
+
+    They name the address of the driver, and its pod as the owner of the executors' pods, so that
+    Kubernetes deletes those with it.
+    """
     return {
         "spark.driver.host": os.environ["SPARK_LOCAL_IP"],
         "spark.driver.bindAddress": os.environ["SPARK_LOCAL_IP"],

@@ -1,8 +1,8 @@
-"""All reading and writing of Delta tables: create, read, append, merge, replace, versions.
+"""Reading and writing of Delta tables: create, read, append, merge, replace, versions.
 
-Every write carries a Delta transaction id (``Commit``): the bronze version that it takes a table
-up to. A repeat with the same or an older id is skipped by Delta itself, so a job that was killed
-between two tables is simply run again. Called by the jobs; transforms never come here.
+Every write of the pipeline carries a Delta transaction id (``Commit``): the bronze version that the
+table then includes. Delta itself skips a write with the same or an older id, so a job that was
+killed between two tables can simply run again. Jobs call this module; transforms do not.
 """
 
 import json
@@ -32,7 +32,7 @@ _ADDED_FILE = (
 
 @dataclass(frozen=True)
 class Pin:
-    """A table at one version: enough to read the same rows again."""
+    """A table at one version, which is enough to read the same rows again."""
 
     table_id: str
     version: int
@@ -40,7 +40,7 @@ class Pin:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A table at its newest version, and up to which bronze version it was brought (-1: none)."""
+    """A table at its newest version. ``done``: the bronze version that it includes (-1: none)."""
 
     pin: Pin
     done: int
@@ -48,7 +48,10 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Commit:
-    """What a write is: ``app`` and the bronze ``version`` it brings the table up to; a note."""
+    """The transaction id of a write, and a note that is stored with it.
+
+    ``app`` is the writer. ``version`` is the bronze version that the table includes afterwards.
+    """
 
     app: str
     version: int
@@ -57,7 +60,7 @@ class Commit:
 
 @dataclass(frozen=True)
 class Added:
-    """Bronze files that came after a version: their rows, their dates, how many rows."""
+    """The bronze files that were added after a version: their rows, dates and number of rows."""
 
     rows: DataFrame
     dates: tuple[date, ...]
@@ -66,7 +69,7 @@ class Added:
 
 @dataclass(frozen=True)
 class Lake:
-    """The tables under one root, seen through one session."""
+    """The tables under one root, with the session that reads and writes them."""
 
     spark: SparkSession
     root: str
@@ -76,10 +79,10 @@ class Lake:
 
 
 def ensure(lake: Lake, table: Table) -> None:
-    """Create the table with its constraints unless it is there. Idempotent.
+    """Create the table with its constraints unless it exists. Idempotent.
 
     Raises:
-        SchemaDiffers: it is there with other columns or types.
+        SchemaDiffers: it exists with other columns or types.
     """
     newest = _newest(lake, table)
     if _is_there(newest):
@@ -103,7 +106,7 @@ def read(lake: Lake, table: Table, version: int | None = None) -> DataFrame:
 
 
 def snapshot(lake: Lake, table: Table, app: str) -> Snapshot | None:
-    """Return where the table stands for the writer ``app``; None before it was created."""
+    """Return the table's newest version and what ``app`` last wrote; None if there is no table."""
     newest = _newest(lake, table)
     if not _is_there(newest):
         return None
@@ -112,19 +115,19 @@ def snapshot(lake: Lake, table: Table, app: str) -> Snapshot | None:
 
 
 def pin(lake: Lake, table: Table) -> Pin:
-    """Return the id and newest version of a table that is there."""
+    """Return the id and the newest version of an existing table."""
     return _pin(_newest(lake, table))
 
 
 def _newest(lake: Lake, table: Table) -> Any:
-    # Delta has no Python call for transaction ids; this one always reads the newest log.
+    # Delta's Python API does not offer transaction ids. This call always reads the newest log.
     jvm: Any = lake.spark._jvm
     log = jvm.org.apache.spark.sql.delta.DeltaLog
     return log.forTableWithSnapshot(lake.spark._jsparkSession, lake.path(table))._2()
 
 
 def _is_there(newest: Any) -> bool:
-    return bool(newest.version() >= 0)  # Delta numbers what was never written -1
+    return bool(newest.version() >= 0)  # Delta gives a missing table the version -1
 
 
 def _pin(newest: Any) -> Pin:
@@ -132,15 +135,16 @@ def _pin(newest: Any) -> Pin:
 
 
 def added_since(lake: Lake, after: int, upto: int) -> Added:
-    """Return what bronze gained in the versions (after, upto]; everything when ``after`` is -1.
+    """Return the rows that the bronze versions (after, upto] added. -1 means from the beginning.
 
-    Rows of a compaction are not new: it moves rows and says so (``dataChange`` false).
+    A compaction adds no rows: it marks the files that it rewrites with ``dataChange`` false.
     """
     root = lake.path(BRONZE)
     logs = [f"{root}/_delta_log/{version:020d}.json" for version in range(after + 1, upto + 1)]
     try:
         files = _added_files(lake, logs)
-    except AnalysisException:  # a log entry is past its retention: all of bronze is always right
+    except AnalysisException:
+        # A log entry was deleted after its retention: fall back to all of bronze.
         return _everything(lake, upto)
     dates = sorted({date.fromisoformat(add["partitionValues"]["date"]) for add in files})
     n_rows = sum(json.loads(add["stats"] or "{}").get("numRecords", 0) for add in files)
@@ -149,7 +153,7 @@ def added_since(lake: Lake, after: int, upto: int) -> Added:
 
 
 def append(lake: Lake, table: Table, rows: DataFrame, commit: Commit) -> None:
-    """Append rows; a repeat of the same commit does nothing."""
+    """Append rows. Repeating the same commit does nothing."""
     writer = rows.select(*table.schema.fieldNames()).write.format("delta").mode("append")
     _with_id(writer, commit).save(lake.path(table))
 
@@ -157,14 +161,14 @@ def append(lake: Lake, table: Table, rows: DataFrame, commit: Commit) -> None:
 def replace_from(
     lake: Lake, table: Table, rows: DataFrame, first_date: date, commit: Commit
 ) -> None:
-    """Replace every row of ``first_date`` and later; a repeat of the same commit does nothing."""
+    """Replace all rows of ``first_date`` and later. Repeating the same commit does nothing."""
     writer = rows.select(*table.schema.fieldNames()).write.format("delta").mode("overwrite")
     writer = writer.option("replaceWhere", f"date >= date'{first_date}'")
     _with_id(writer, commit).save(lake.path(table))
 
 
 def overwrite(lake: Lake, table: Table, rows: DataFrame, note: str) -> None:
-    """Replace all rows in one commit; the versions before stay readable for the audit period."""
+    """Replace all rows in one commit. Older versions stay readable for the audit period."""
     writer = rows.select(*table.schema.fieldNames()).write.format("delta").mode("overwrite")
     writer.option("userMetadata", note).save(lake.path(table))
 
@@ -172,15 +176,17 @@ def overwrite(lake: Lake, table: Table, rows: DataFrame, note: str) -> None:
 def merge_maxima(
     lake: Lake, table: Table, rows: DataFrame, dates: Sequence[date], commit: Commit
 ) -> None:
-    """Raise each column that is not in the key to the larger value, insert what is new.
+    """Merge rows: keep the larger value of each column that is not in the key; insert new keys.
 
-    ``rows`` has one row per key, all on ``dates``; only those partitions are read. Earliest
-    instants (``first_…``) are lowered instead. Idempotent by nature and by the commit's id.
+    Columns of earliest instants (``first_…``) keep the smaller value. ``rows`` has one row per key,
+    all on ``dates``; only those partitions are read. Idempotent, even without the commit's id.
     """
+    # Literal dates in the condition let Delta skip all other partitions.
     literals = ", ".join(f"date'{day}'" for day in dates)
     same = " AND ".join(f"t.{c} = s.{c}" for c in table.key)
     columns = [c for c in table.schema.fieldNames() if c not in {*table.key, "date"}]
     merged = {c: f"{_extreme(c)}(t.{c}, s.{c})" for c in columns}
+    # Without this condition MERGE would rewrite files in which no value changes.
     changed = " OR ".join(f"t.{c} <> {expression}" for c, expression in merged.items())
     target = DeltaTable.forPath(lake.spark, lake.path(table)).alias("t")
     with _session_id(lake.spark, commit):
@@ -227,7 +233,7 @@ def _with_id(writer: Any, commit: Commit) -> Any:
 
 @contextmanager
 def _session_id(spark: SparkSession, commit: Commit) -> Iterator[None]:
-    """Give MERGE its transaction id: it takes one from the session only."""
+    """Set the transaction id in the session, because MERGE accepts it nowhere else."""
     settings = {
         f"{_CONF}.write.txnAppId": commit.app,
         f"{_CONF}.write.txnVersion": str(commit.version),
@@ -242,13 +248,14 @@ def _session_id(spark: SparkSession, commit: Commit) -> Iterator[None]:
 
 
 def _compare(newest: Any, table: Table) -> None:
+    # The order of columns does not matter: reads and writes select them by name.
     found = StructType.fromJson(json.loads(newest.schema().json()))
     there = [(f.name, f.dataType) for f in found.fields]
     wanted = [(f.name, f.dataType) for f in table.schema.fields]
     if sorted(there, key=str) != sorted(wanted, key=str):
         raise SchemaDiffers(
-            f"{table.name} has other columns than this version of Waypost writes: "
-            "run the migration named in lakehouse/schemas.py, or restore the version that wrote it."
+            f"The columns of {table.name} differ from those that this version of Waypost writes: "
+            "run the migration named in lakehouse/schemas.py, or install the version that wrote it."
         )
 
 
@@ -257,7 +264,7 @@ def _properties(table: Table) -> dict[str, str]:
     properties = {
         "delta.logRetentionDuration": kept,
         "delta.deletedFileRetentionDuration": kept,
-        # Off, so that every Delta reader sees the rows (docs/lakehouse.md).
+        # Off, because not every Delta reader supports deletion vectors (docs/lakehouse.md).
         "delta.enableDeletionVectors": "false",
     }
     if table.statistics:

@@ -1,1 +1,1 @@
-"""Who and what: tenants, their people, and the messaging they want (desired state)."""
+"""Tenants, their members, and the desired state of their address spaces."""

@@ -1,64 +1,34 @@
-"""Which addresses are legal, what a space offers, which settings fit. Pure: no row, no setting.
+"""Validation of an address's name, type and settings.
 
-Called by ``tenants.actions.addresses`` before it locks anything.
+Pure: reads neither rows nor Django settings. ``tenants.actions.addresses`` calls it before it locks
+anything.
 """
 
 import re
-from collections.abc import Collection
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 
+from controlplane.core import address_types
 from controlplane.core.errors import Invalid
 from tenants.models import AddressType, SpaceType
 
-# ``$``: management and internal addresses of routers and brokers; ``wp-``: our own entities;
-# ``activemq.``: the broker's; ``_``: _local, _topo and _edge of routers; ``!!``: kept free for us;
-# a leading ``/`` or ``.``: routers read ``/a`` as ``a``.
+# ``$``: management and internal addresses of routers and brokers. ``wp-``, ``wp.``: Waypost's own
+# entities. ``activemq.``: the broker's own addresses. ``_``: ``_local``, ``_topo`` and ``_edge`` of
+# routers. ``!!``: reserved for future use by Waypost. ``/``, ``.``: routers read ``/a`` as ``a``.
 RESERVED_PREFIXES = ("$", "wp-", "wp.", "activemq.", "_", "!!", "/", ".")
-# Routers read what looks like a URL as one and drop its scheme.
+# Routers read an address that looks like a URL as one and drop its scheme.
 _URL = ":/"
 _LEGAL = re.compile(r"[^\s#*+$:][^\s#*+]{0,254}")
 
-_STORED = (AddressType.QUEUE, AddressType.TOPIC, AddressType.SUBSCRIPTION)
-OFFERED = {
-    SpaceType.STANDARD: (*_STORED, AddressType.ANYCAST, AddressType.MULTICAST),
-    SpaceType.BROKERED: _STORED,
-}
-_SMALLEST = {
-    "message_ttl_ms": 1,
-    "max_delivery_attempts": 1,
-    "redelivery_delay_ms": 0,
-    "max_bytes": 1,
-}
-_LARGEST = {
-    "message_ttl_ms": 10 * 365 * 24 * 3600 * 1000,
-    "max_delivery_attempts": 1_000_000,
-    "redelivery_delay_ms": 10 * 365 * 24 * 3600 * 1000,
-    "max_bytes": 2**53,
-}
-
-
-class Capability(StrEnum):
-    """What a router engine may lack; a dialect says what it has."""
-
-    WAYPOINTS = "waypoints"
-    LINK_ROUTES = "link_routes"
-
-
-ALL_CAPABILITIES = frozenset(Capability)
-_NEEDS = {
-    AddressType.QUEUE: Capability.WAYPOINTS,
-    AddressType.TOPIC: Capability.LINK_ROUTES,
-    AddressType.DEADLETTER: Capability.WAYPOINTS,
-}
+if set(AddressType.values) != set(address_types.BY_SLUG):
+    raise RuntimeError("controlplane.core.address_types and AddressType name different types")
 
 
 @dataclass(frozen=True)
 class AddressSettings:
-    """What a tenant may set on a queue or topic; None means the plan's value, zero is a value.
+    """The settings of an address. None means the plan's value; zero is a value.
 
-    ``dead_letter`` names a queue of the same space; ``topic`` belongs to a subscription alone and
-    stays for its life.
+    ``dead_letter`` names a queue of the same space. ``topic`` applies to subscriptions only and
+    cannot be changed later.
     """
 
     message_ttl_ms: int | None = None
@@ -69,19 +39,19 @@ class AddressSettings:
     topic: str = ""
 
     def columns(self) -> dict[str, int | str | None]:
-        """Return what is stored in columns of the same names: everything but the topic."""
+        """Return the settings that are columns of ``Address``: all but ``topic``, a foreign key."""
         return {name: value for name, value in asdict(self).items() if name != "topic"}
 
 
 def check_name(space_type: str, address: str) -> None:
-    """Return if the address's name is legal in such a space.
+    """Check that the address's name is legal in a space of this type.
 
     Raises:
-        Invalid: it is not; says why.
+        Invalid: the name is not legal; the message says why.
     """
     reason = _wrong_with(address)
     if not reason and space_type == SpaceType.STANDARD and "," in address:
-        reason = "It must not contain ',', where routers end a name that somebody may use."
+        reason = "It must not contain ',', which separates the addresses in a router's policy."
     if reason:
         raise Invalid(
             f"{address[:80]!r} is not a legal address. {reason}",
@@ -91,31 +61,24 @@ def check_name(space_type: str, address: str) -> None:
 
 
 def name_at_routers(address: str) -> str:
-    """Return the address as routers compare it: they end a level at ``.`` and at ``/`` alike.
+    """Return the address in the form that routers compare: both ``.`` and ``/`` separate levels.
 
     Source: Qpid Dispatch 1.19, parse_tree.c (``token separators``).
     """
     return address.replace(".", "/")
 
 
-def check_type(
-    space_type: str, address_type: str, capabilities: Collection[Capability] = ALL_CAPABILITIES
-) -> None:
-    """Return if such a space offers addresses of this type on routers that can do this much.
+def check_type(space_type: str, address_type: str) -> None:
+    """Check that a space of this type offers the address type.
 
     Raises:
-        Invalid: it does not; says what is offered.
+        Invalid: the type is not offered; the message lists those that are.
     """
-    offered = [each.value for each in OFFERED[SpaceType(space_type)]]
-    if space_type == SpaceType.STANDARD:
-        offered = [each for each in offered if not _lacking(each, capabilities)]
+    offered = address_types.offered_in(space_type)
     if address_type in offered:
         return
-    why = ""
-    if address_type == AddressType.DEADLETTER:
-        why = " Dead letters go to a queue for now: name it as dead_letter of another queue."
-    elif lacking := _lacking(address_type, capabilities):
-        why = f" The routers of this installation have no {lacking.replace('_', ' ')}."
+    row = address_types.BY_SLUG.get(address_type)
+    why = f" {row.refusal}" if row and row.refusal else ""
     raise Invalid(
         f"A {space_type} space offers: {', '.join(offered)}; not {address_type[:40]!r}.{why}",
         code="address.type_not_offered",
@@ -124,21 +87,23 @@ def check_type(
 
 
 def check_settings(space_type: str, address_type: str, settings: AddressSettings) -> None:
-    """Return if the settings are in range and mean something for this type of address.
+    """Check that the settings are in range and apply to this type of address.
 
     Raises:
-        Invalid: names each setting that is wrong.
+        Invalid: the error's fields name each setting that is wrong.
     """
     given = {name: value for name, value in asdict(settings).items() if value not in (None, "")}
-    meant = _meant(space_type, address_type)
-    wrong = {name: [_not_meant(name, space_type, address_type)] for name in given.keys() - meant}
-    for name, smallest in _SMALLEST.items():
-        value = getattr(settings, name)
-        if value is not None and not smallest <= value <= _LARGEST[name]:
-            wrong[name] = [f"From {smallest} to {_LARGEST[name]}, or absent for the plan's value."]
+    applicable = _applicable(space_type, address_type)
+    wrong = {name: [_why_not(name, space_type, address_type)] for name in given.keys() - applicable}
+    for setting in address_types.SETTINGS:
+        value = getattr(settings, setting.name)
+        if value is not None and not setting.smallest <= value <= setting.largest:
+            wrong[setting.name] = [
+                f"From {setting.smallest} to {setting.largest}, or absent for the plan's value."
+            ]
     if wrong:
         raise Invalid(
-            f"Some settings are not right: {', '.join(sorted(wrong))}.",
+            f"Some settings are not valid: {', '.join(sorted(wrong))}.",
             code="address.invalid",
             **dict(sorted(wrong.items())),
         )
@@ -151,30 +116,24 @@ def _wrong_with(address: str) -> str:
             "beginning with '$' or ':'."
         )
     if "::" in address:
-        return "It must not contain '::', which is how a subscription is consumed."
+        return "It must not contain '::', which separates topic and subscription for consumers."
     if "${" in address:
-        return "It must not contain '${', which brokers substitute by a property of their own."
+        return "It must not contain '${', which brokers replace with one of their properties."
     if _URL in address:
         return "It must not contain ':/', which routers read as part of a URL."
     if address.lower().startswith(RESERVED_PREFIXES):
-        return f"These beginnings are reserved: {' '.join(RESERVED_PREFIXES)}"
+        return f"These prefixes are reserved: {' '.join(RESERVED_PREFIXES)}"
     return ""
 
 
-def _lacking(address_type: str, capabilities: Collection[Capability]) -> str:
-    needed = _NEEDS.get(AddressType(address_type)) if address_type in AddressType.values else None
-    return needed.value if needed is not None and needed not in capabilities else ""
+def _applicable(space_type: str, address_type: str) -> frozenset[str]:
+    row = address_types.BY_SLUG[address_type]
+    return row.settings | (
+        row.settings_brokered if space_type == SpaceType.BROKERED else frozenset()
+    )
 
 
-def _meant(space_type: str, address_type: str) -> set[str]:
-    if address_type == AddressType.SUBSCRIPTION:
-        return {"topic"}
-    if address_type not in (AddressType.QUEUE, AddressType.TOPIC):
-        return set()
-    return {*_SMALLEST} | ({"dead_letter"} if space_type == SpaceType.BROKERED else set())
-
-
-def _not_meant(name: str, space_type: str, address_type: str) -> str:
-    if name == "dead_letter" and address_type in (AddressType.QUEUE, AddressType.TOPIC):
+def _why_not(name: str, space_type: str, address_type: str) -> str:
+    if name in address_types.BY_SLUG[address_type].settings_brokered:
         return f"A {space_type} space has no dead letters yet; leave it out."
-    return f"It means nothing for an address of type {address_type}; leave it out."
+    return f"It does not apply to an address of type {address_type}; leave it out."

@@ -1,8 +1,8 @@
-"""What is used against what is allowed, counted in one way everywhere.
+"""Quota checks: compares what a tenant or a space uses with what its plan allows.
 
-Called by the actions inside their transaction (with the tenant or space row locked) and by pages
-that show how much is left. Query counts do not depend on how much exists. Who locks both rows
-locks the tenant first.
+Actions call it inside their transaction, with the tenant's or the space's row locked. Pages that
+show the remaining quota call it too. The number of queries is constant. To avoid deadlocks, a
+caller that locks both rows locks the tenant's first.
 """
 
 from dataclasses import dataclass
@@ -12,10 +12,11 @@ from django.db.models import Q, QuerySet, Sum
 from django.utils import timezone
 
 from controlplane.core.errors import Conflict
-from plans import catalog, quotas
-from plans.catalog import PlanDefinition, SpacePlanDefinition
+from plans.catalog import publishing
+from plans.catalog.publishing import PlanDefinition, SpacePlanDefinition
 from plans.models import PlanSubscription, QuotaOverride
-from plans.resources import Resource
+from plans.quotas import checks
+from plans.quotas.resources import Resource
 from tenants.models import (
     Address,
     AddressSpace,
@@ -37,25 +38,25 @@ class NoPlan(Conflict):
 
 @dataclass(frozen=True)
 class CreditUse:
-    """What is placed in one space: per broker, and on the routers, in thousandths."""
+    """The credit that is placed in one space, per broker and on the routers, in thousandths."""
 
     brokers: tuple[BrokerUse, ...]
     router_credit: int
 
 
 def locked_tenant(tenant: Tenant) -> Tenant:
-    """Return the tenant's row locked until the transaction ends: tenant quotas are checked so.
+    """Return the tenant's row, locked until the transaction ends, before a quota check.
 
-    The lock leaves rows that only refer to the tenant alone (``FOR NO KEY UPDATE``).
+    ``FOR NO KEY UPDATE``: other transactions can still insert rows that refer to the tenant.
     """
     return Tenant.objects.select_for_update(no_key=True).get(pk=tenant.pk)
 
 
 def plan_of(tenant: Tenant) -> PlanDefinition:
-    """Return the definition of the plan version the tenant subscribes to now.
+    """Return the definition of the plan version that the tenant subscribes to now.
 
     Raises:
-        NoPlan: none.
+        NoPlan: the tenant has no open subscription.
     """
     subscription = (
         PlanSubscription.objects.select_related("plan")
@@ -64,22 +65,22 @@ def plan_of(tenant: Tenant) -> PlanDefinition:
     )
     if subscription is None:
         raise NoPlan("This tenant has no plan: choose one under Settings first.")
-    return catalog.plan_definition(subscription.plan)
+    return publishing.plan_definition(subscription.plan)
 
 
 def limits(tenant: Tenant) -> dict[str, int]:
-    """Return the tenant's limits in force: its plan's, replaced by live overrides."""
+    """Return the tenant's limits in force: those of its plan, unless an override replaces them."""
     return in_force(tenant, plan_of(tenant))
 
 
 def in_force(tenant: Tenant, plan: PlanDefinition) -> dict[str, int]:
-    """Return the limits that the tenant has, or would have, on ``plan``."""
+    """Return the limits that the tenant has, or would have, on ``plan``, overrides included."""
     overrides = QuotaOverride.objects.filter(tenant=tenant)
-    return quotas.effective(plan, overrides, timezone.now())
+    return checks.effective(plan, overrides, timezone.now())
 
 
 def used(tenant: Tenant, resource: Resource) -> int:
-    """Return how much of a counted resource the tenant has; what is being deleted counts."""
+    """Return how much of a counted resource the tenant has. Rows being deleted count."""
     return _rows(tenant, resource).count()
 
 
@@ -97,38 +98,40 @@ def use_of_all(tenant: Tenant) -> dict[Resource, int]:
 
 
 def check(tenant: Tenant, resource: Resource, *, asked: int = 1) -> None:
-    """Return when ``asked`` more of ``resource`` fit; asking for none reads nothing.
+    """Check that ``asked`` more of ``resource`` fit the tenant's limit. For 0 it reads nothing.
 
-    Lock the tenant's row first (``locked_tenant``), or two requests may both fit.
+    Lock the tenant's row first (``locked_tenant``); otherwise two concurrent requests may both pass
+    and together exceed the limit.
 
     Raises:
-        QuotaExceeded: the tenant's limit would be passed.
+        QuotaExceeded: the tenant's limit would be exceeded.
     """
     if asked:
-        quotas.require(limits(tenant), resource, used=used(tenant, resource), asked=asked)
+        checks.require(limits(tenant), resource, used=used(tenant, resource), asked=asked)
 
 
 def check_space(space: AddressSpace, resource: Resource) -> None:
-    """Return when one more address or messaging user fits the space's plan; lock the space first.
+    """Check that one more address or messaging user fits the space's plan. Lock the space first.
 
     Raises:
-        QuotaExceeded: the space plan's limit would be passed.
+        QuotaExceeded: the space plan's limit would be exceeded.
     """
-    plan = catalog.space_plan_definition(space.space_plan)
+    plan = publishing.space_plan_definition(space.space_plan)
     is_address = resource == Resource.SPACE_ADDRESSES
     rows: QuerySet[Any, Any] = space.addresses.all() if is_address else space.users.all()
     limit = plan.max_addresses if is_address else plan.max_users
     n_used = rows.filter(deleted_at__isnull=True).count()
-    quotas.require({resource: limit}, resource, used=n_used, asked=1)
+    checks.require({resource: limit}, resource, used=n_used, asked=1)
 
 
 def credit_use(space: AddressSpace) -> CreditUse:
-    """Return what is placed in the space, Migrating and Draining included."""
+    """Return the credit that is placed in the space, Migrating and Draining included."""
+    # An address keeps its credit until its deletion is complete.
     placed = Placement.objects.filter(address__space=space, address__deleted_at__isnull=True)
     credits = Sum("placements__broker_credit", filter=Q(placements__in=placed))
     brokers = Broker.objects.filter(space=space).order_by("ordinal").annotate(credits=credits)
     return CreditUse(
-        tuple(BrokerUse(each.ordinal, each.credits or 0) for each in brokers),
+        tuple(BrokerUse(broker.ordinal, broker.credits or 0) for broker in brokers),
         placed.aggregate(total=Sum("router_credit"))["total"] or 0,
     )
 
@@ -139,7 +142,8 @@ def space_limits(plan: SpacePlanDefinition) -> Limits:
 
 
 def _rows(tenant: Tenant, resource: Resource) -> QuerySet[Any, Any]:
-    alive: dict[Resource, QuerySet[Any, Any]] = {
+    # Querysets are lazy: only the chosen one is evaluated.
+    counted: dict[Resource, QuerySet[Any, Any]] = {
         Resource.SPACES: AddressSpace.objects.filter(tenant=tenant, deleted_at__isnull=True),
         Resource.ADDRESSES: Address.objects.filter(space__tenant=tenant, deleted_at__isnull=True),
         Resource.MEMBERS: Membership.objects.filter(tenant=tenant),
@@ -149,4 +153,4 @@ def _rows(tenant: Tenant, resource: Resource) -> QuerySet[Any, Any]:
         ),
         Resource.API_TOKENS: ApiToken.objects.filter(tenant=tenant, revoked_at__isnull=True),
     }
-    return alive[resource]
+    return counted[resource]

@@ -1,6 +1,6 @@
-"""Who may do what in a tenant: one table. Every surface asks here.
+"""The permissions of each role in a tenant. API and portal check them here.
 
-Staff (the operator) is separate and never implied by a tenant role.
+The operator's staff is separate: no role in a tenant implies it.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from tenants.models import Role
 
 
 class Permission(StrEnum):
-    """One thing a role may allow."""
+    """A permission that a role may include."""
 
     VIEW = "view"  # spaces, addresses, users, usage, operations
     MANAGE_MESSAGING = "manage_messaging"  # create, change, delete spaces, addresses, users
@@ -39,7 +39,7 @@ def has_permission(role: str, permission: Permission) -> bool:
 
 
 def require(role: str, permission: Permission) -> None:
-    """Return if the role allows it.
+    """Check that the role includes ``permission``.
 
     Raises:
         Denied: it does not; the message names the roles that do.
@@ -47,16 +47,17 @@ def require(role: str, permission: Permission) -> None:
     if not has_permission(role, permission):
         able = ", ".join(name for name, allowed in ROLES.items() if permission in allowed)
         raise Denied(
-            f"Your role ({role}) may not do this; ask somebody with one of these roles: {able}.",
+            f"Your role ({role}) may not do this; ask a member with one of these roles: {able}.",
             permission=str(permission),
         )
 
 
 def require_may_give(role: str, given: str) -> None:
-    """Return if somebody with ``role`` may hand out the role ``given``, or take it from a member.
+    """Check that a member with ``role`` may give or take away the role ``given``.
 
-    Nobody gives or takes more than they have themselves; a token may be revoked by all who manage
-    tokens, because a leaked one must go at once. Every surface asks before it acts.
+    Members give and take only permissions that they have themselves. Revoking a token is exempt:
+    whoever manages tokens may revoke any, because a leaked one must be revoked at once. Callers
+    check this before they act.
 
     Raises:
         Denied: ``given`` allows something that ``role`` does not.

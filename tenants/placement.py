@@ -1,16 +1,20 @@
-"""Where an address goes: a pure function of brokers, the request and the present placement.
+"""Choose the brokers of an address: a pure function of their use, the request and the limits.
 
-Credits are thousandths of one broker or router. Laws (tested by property): no broker ever holds
-more than 1000; deterministic, and the same for any order of equal inputs; what is placed stays
-where it is unless that is impossible; a credit of 1000 or more gets brokers of its own; partitions
-land on different brokers; a subscription sits with its topic.
+Credits are thousandths of one broker or router. Property tests hold these rules:
+
+- No broker holds more than 1000.
+- The result is deterministic and does not depend on the order of the brokers.
+- A placed partition stays on its broker if that is possible.
+- A credit of 1000 or more gets brokers of its own.
+- The partitions of an address are on different brokers.
+- A subscription is on the broker of its topic.
 """
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from plans import quotas
-from plans.resources import Resource
+from plans.quotas import checks
+from plans.quotas.resources import Resource
 
 FULL = 1000  # one whole broker
 
@@ -25,7 +29,7 @@ class BrokerUse:
 
 @dataclass(frozen=True)
 class Limits:
-    """What the space plan allows, in thousandths, and how many brokers."""
+    """The limits of a space plan: credits in thousandths, and the number of brokers."""
 
     router_credit: int
     broker_credit: int
@@ -35,7 +39,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Request:
-    """What one address costs. ``with_ordinal`` is the broker of a subscription's topic."""
+    """The credits that an address needs. ``with_ordinal``: the broker of a subscription's topic."""
 
     router_credit: int
     broker_credit: int
@@ -45,7 +49,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Partition:
-    """One partition's place: a broker's ordinal (new ones are past the present), its credits."""
+    """Where one partition goes, and its credits.
+
+    ``ordinal`` is the broker's, which may not exist yet; None means the routers.
+    """
 
     ordinal: int | None
     router_credit: int
@@ -59,13 +66,14 @@ def place(
     request: Request,
     current: Collection[int] = (),
 ) -> tuple[Partition, ...]:
-    """Return where the partitions of ``request`` go, one element a partition.
+    """Return where the partitions of ``request`` go, one element per partition.
 
-    ``current`` are the brokers that hold the address already; its own credits must then not be in
-    ``brokers`` and ``used_router_credit``.
+    ``current``: the ordinals of the brokers that hold the address already. ``brokers`` and
+    ``used_router_credit`` must then exclude the address's own credits.
 
     Raises:
-        QuotaExceeded: a credit limit or the number of brokers would be passed; names which.
+        QuotaExceeded: a credit limit or the number of brokers, which the error names, would be
+        exceeded.
     """
     uses = list(brokers)
     shares = split(request.broker_credit, request.partitions)
@@ -83,12 +91,12 @@ def place(
 
 
 def split(credit: int, partitions: int) -> list[int]:
-    """Return ``credit`` in shares for different brokers, largest first.
+    """Return ``credit`` divided into shares for different brokers, largest first.
 
-    From one whole broker on, every share is a whole broker, and as many as the credit needs.
+    If the credit is at least one whole broker, every share is a whole broker.
     """
     if credit >= FULL:
-        return [FULL] * max(partitions, -(-credit // FULL))
+        return [FULL] * max(partitions, -(-credit // FULL))  # -(-a // b) rounds up
     return _even(credit, partitions)
 
 
@@ -100,15 +108,15 @@ def _even(credit: int, count: int) -> list[int]:
 def _check_credits(
     uses: list[BrokerUse], used_router: int, limits: Limits, router: int, broker: int
 ) -> None:
-    used_broker = sum(each.used_credit for each in uses)
-    by_resource: quotas.Limits = {
+    used_broker = sum(use.used_credit for use in uses)
+    by_resource: checks.Limits = {
         Resource.SPACE_ROUTER_CREDIT: limits.router_credit,
         Resource.SPACE_BROKER_CREDIT: limits.broker_credit,
         Resource.SPACE_AGGREGATE_CREDIT: limits.aggregate_credit,
     }
-    quotas.require(by_resource, Resource.SPACE_ROUTER_CREDIT, used=used_router, asked=router)
-    quotas.require(by_resource, Resource.SPACE_BROKER_CREDIT, used=used_broker, asked=broker)
-    quotas.require(
+    checks.require(by_resource, Resource.SPACE_ROUTER_CREDIT, used=used_router, asked=router)
+    checks.require(by_resource, Resource.SPACE_BROKER_CREDIT, used=used_broker, asked=broker)
+    checks.require(
         by_resource,
         Resource.SPACE_AGGREGATE_CREDIT,
         used=used_router + used_broker,
@@ -117,8 +125,8 @@ def _check_credits(
 
 
 def _beside_topic(uses: list[BrokerUse], request: Request) -> Partition:
-    used = next((each.used_credit for each in uses if each.ordinal == request.with_ordinal), 0)
-    quotas.require(
+    used = next((use.used_credit for use in uses if use.ordinal == request.with_ordinal), 0)
+    checks.require(
         {Resource.BROKER_CREDIT: FULL},
         Resource.BROKER_CREDIT,
         used=used,
@@ -130,26 +138,29 @@ def _beside_topic(uses: list[BrokerUse], request: Request) -> Partition:
 def _choose(
     uses: list[BrokerUse], shares: list[int], max_brokers: int, current: Collection[int]
 ) -> list[int]:
-    """Return a broker for each share, all different.
+    """Return a different broker for each share.
 
-    First where the address is already, then the fullest that has room, then a new one.
+    Prefers a broker that holds the address already, then the fullest broker with enough free
+    credit, then a new one.
     """
-    room = {each.ordinal: FULL - each.used_credit for each in uses}
+    free = {use.ordinal: FULL - use.used_credit for use in uses}
     chosen: list[int] = []
     for share in shares:
-        fitting = [o for o, free in room.items() if free >= share and o not in chosen]
+        fitting = [o for o, credit in free.items() if credit >= share and o not in chosen]
         if not fitting:
-            fitting = [_new_ordinal(room)]
-            room[fitting[0]] = FULL
-        chosen.append(min(fitting, key=lambda o: (o not in current, room[o], o)))
-    quotas.require(
+            fitting = [_new_ordinal(free)]
+            free[fitting[0]] = FULL
+        # The ordinal comes last in the key, so that ties do not depend on the order of ``uses``.
+        chosen.append(min(fitting, key=lambda o: (o not in current, free[o], o)))
+    checks.require(
         {Resource.SPACE_BROKERS: max_brokers},
         Resource.SPACE_BROKERS,
         used=len(uses),
-        asked=len(room) - len(uses),
+        asked=len(free) - len(uses),
     )
     return chosen
 
 
 def _new_ordinal(taken: Collection[int]) -> int:
+    # The lowest free ordinal: one of ``len(taken) + 1`` numbers is always free.
     return next(ordinal for ordinal in range(len(taken) + 1) if ordinal not in taken)

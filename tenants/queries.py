@@ -1,7 +1,8 @@
-"""Reads of desired state. Every function takes the tenant, or what already belongs to one.
+"""Reads of desired state.
 
-Those of all tenants are for staff and workers; their docstrings say so.
-What is somebody else's is answered as if it did not exist (Missing).
+A function takes a tenant, or a row that belongs to one, and reads that tenant's rows only. Rows of
+another tenant raise Missing, as if they did not exist. Functions that read all tenants are for
+staff and workers, and say so.
 """
 
 from django.db.models import Q, QuerySet
@@ -48,7 +49,7 @@ def list_members(tenant: Tenant) -> QuerySet[Membership, Membership]:
 
 
 def list_tokens(tenant: Tenant) -> QuerySet[ApiToken, ApiToken]:
-    """Return the tenant's live API tokens, by name."""
+    """Return the tenant's API tokens that are not revoked, by name."""
     return tenant.api_tokens.filter(revoked_at__isnull=True).order_by("name")
 
 
@@ -62,9 +63,9 @@ def list_spaces(tenant: Tenant) -> QuerySet[AddressSpace, AddressSpace]:
 
 
 def list_sampled_spaces() -> QuerySet[AddressSpace, AddressSpace]:
-    """Return the spaces of all tenants that ordinary rounds of metering sample, by id.
+    """Return the spaces of all tenants that the regular sampling cycle reads, by id.
 
-    Those that were Active once and are not asked to be deleted.
+    Those are the spaces that have been Active and are not being deleted.
     """
     return AddressSpace.objects.filter(
         active_since__isnull=False, deletion_requested_at__isnull=True, deleted_at__isnull=True
@@ -80,7 +81,7 @@ def get_space(tenant: Tenant, name: str) -> AddressSpace:
 
 
 def space_names(tenant: Tenant) -> dict[str, str]:
-    """Return {id: name} of every space the tenant ever had; a deleted one keeps its name."""
+    """Return {id: name} of every space of the tenant, deleted ones included."""
     return dict(AddressSpace.objects.filter(tenant=tenant).values_list("id", "name"))
 
 
@@ -128,5 +129,5 @@ def get_operation(tenant: Tenant, operation_id: str) -> Operation:
 
 
 def list_audit(tenant: Tenant) -> QuerySet[AuditEvent, AuditEvent]:
-    """Return what happened in the tenant, newest first."""
+    """Return the tenant's audit events, newest first."""
     return AuditEvent.objects.filter(tenant_id=tenant.pk).order_by("-at", "-id")

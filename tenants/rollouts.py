@@ -1,7 +1,7 @@
-"""Where the fleet stands on its way to a release; and when a tenant's spaces may be touched.
+"""Progress of a rollout, and the times at which a tenant's spaces may be restarted.
 
-Reads and pure rules for staff and for the worker that moves spaces (``workers.fleet``); what people
-do to a rollout is in ``tenants.actions.rollouts``.
+Reads and pure rules for staff pages and for ``workers.fleet``, which moves the spaces. The actions
+on rollouts are in ``tenants.actions.rollouts``.
 """
 
 from collections.abc import Sequence
@@ -13,15 +13,16 @@ from django.db.models import Count, F, Max, Q, QuerySet
 from tenants.models import AddressSpace, EngineRelease, MaintenanceWindow, Rollout
 
 _WEEK_MINUTES = 7 * 24 * 60
-# Spaces that were down already when they were moved, which tells nothing of the release.
-TOLD_LAST = Q(observed_release__isnull=False, released_at__isnull=True) & ~Q(
+# Spaces that were down when the rollout moved them. Whether they come up says nothing about the
+# release, so they never count as its failures.
+UPGRADED_WHILE_DOWN = Q(observed_release__isnull=False, released_at__isnull=True) & ~Q(
     observed_release=F("release")
 )
 
 
 @dataclass(frozen=True)
 class Window:
-    """A weekly window in UTC; weekday 0 is Monday, and it may run into the days after."""
+    """A weekly window in UTC. Weekday 0 is Monday; the window may end on a later day."""
 
     weekday: int
     starts_at: time
@@ -30,9 +31,10 @@ class Window:
 
 @dataclass(frozen=True)
 class Progress:
-    """How many spaces there are for a rollout, and how far they are; the rest are just new.
+    """The number of spaces of a rollout by their progress.
 
-    ``waiting``: to be moved, or, where they were down already, to come up.
+    ``waiting``: not moved yet, or moved while down and not up yet. ``total`` also counts spaces
+    that were created on the release and are not up yet; no other number counts them.
     """
 
     total: int
@@ -44,7 +46,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Failure:
-    """A space that did not become ready on a release, and what it says."""
+    """A space that did not become ready on a release, with the message of its Ready condition."""
 
     tenant: str
     space: str
@@ -52,18 +54,18 @@ class Failure:
 
 
 def is_open(windows: Sequence[Window], now: datetime) -> bool:
-    """Return whether ``now`` (UTC) lies in one of the windows; without any, always."""
-    return not windows or any(_holds(each, now) for each in windows)
+    """Return whether ``now`` (UTC) is in one of the windows. Without windows it always is."""
+    return not windows or any(_contains(window, now) for window in windows)
 
 
 def list_failed(rollout: Rollout, now: datetime, patience: timedelta) -> Sequence[Failure]:
-    """Return the failed spaces with the reason of each, the oldest first (one query)."""
+    """Return the failed spaces with their reasons, in the order they were moved (one query)."""
     rows = failed(rollout, now, patience).select_related("tenant").order_by("released_at", "id")
-    return [Failure(each.tenant.slug, each.name, _why(each)) for each in rows]
+    return [Failure(space.tenant.slug, space.name, _why(space)) for space in rows]
 
 
 def list_closed_tenants(now: datetime) -> Sequence[str]:
-    """Return the ids of tenants whose spaces may not be touched now (one query)."""
+    """Return the ids of tenants whose spaces no rollout may restart now (one query)."""
     windows: dict[str, list[Window]] = {}
     for row in MaintenanceWindow.objects.all():
         window = Window(row.weekday, row.starts_at, row.minutes)
@@ -72,18 +74,21 @@ def list_closed_tenants(now: datetime) -> Sequence[str]:
 
 
 def latest() -> Rollout | None:
-    """Return the rollout that says where the fleet shall be: the last one that began."""
+    """Return the rollout that began last, whose release the fleet should run; None if none did."""
     return Rollout.objects.select_related("release", "former").order_by("id").last()
 
 
 def is_outdated(revision: int) -> bool:
-    """Return whether a configuration of a higher revision was rolled out: ours is replaced."""
+    """Return whether the installation has rolled out a configuration of a higher revision."""
     newest = Rollout.objects.filter(is_configured=True).aggregate(newest=Max("revision"))["newest"]
     return newest is not None and revision < newest
 
 
 def release_of_new_spaces() -> EngineRelease | None:
-    """Return what a new space runs: the newest release, unless it was just seen to fail."""
+    """Return the release for a new space; None before the first rollout.
+
+    It is the latest rollout's release, or the former one if that rollout was stopped.
+    """
     rollout = latest()
     if rollout is None:
         return None
@@ -92,14 +97,14 @@ def release_of_new_spaces() -> EngineRelease | None:
 
 
 def fleet() -> QuerySet[AddressSpace, AddressSpace]:
-    """Return the spaces that rollouts are about."""
+    """Return the spaces that rollouts move: all that are not being deleted."""
     return AddressSpace.objects.filter(deletion_requested_at__isnull=True)
 
 
 def changing(rollout: Rollout) -> QuerySet[AddressSpace, AddressSpace]:
     """Return the spaces that were moved to the release and do not run it yet.
 
-    A space that never ran another one is new, and tells nothing of a rollout.
+    A space that has run no release yet is new and does not count.
     """
     moved = fleet().filter(release=rollout.release, observed_release__isnull=False)
     return moved.exclude(observed_release=rollout.release)
@@ -108,7 +113,7 @@ def changing(rollout: Rollout) -> QuerySet[AddressSpace, AddressSpace]:
 def failed(
     rollout: Rollout, now: datetime, patience: timedelta
 ) -> QuerySet[AddressSpace, AddressSpace]:
-    """Return those of ``changing`` that have had enough time."""
+    """Return the spaces of ``changing`` whose patience is over."""
     return changing(rollout).filter(_is_late(rollout, now - patience))
 
 
@@ -120,26 +125,27 @@ def progress(rollout: Rollout, now: datetime, patience: timedelta) -> Progress:
     found = fleet().aggregate(
         total=Count("id"),
         done=Count("id", filter=Q(release=target, observed_release=target)),
-        waiting=Count("id", filter=~Q(release=target) | TOLD_LAST),
-        changing=Count("id", filter=moved & ~late & ~TOLD_LAST),
+        waiting=Count("id", filter=~Q(release=target) | UPGRADED_WHILE_DOWN),
+        changing=Count("id", filter=moved & ~late & ~UPGRADED_WHILE_DOWN),
         failed=Count("id", filter=moved & late),
     )
     return Progress(**found)
 
 
 def _is_late(rollout: Rollout, since: datetime) -> Q:
-    """Return the condition of having been asked to change, or been given time anew, before."""
+    """Return the condition that both the move and the last resume were before ``since``."""
     if rollout.resumed_at is not None and rollout.resumed_at >= since:
-        return Q(pk__in=[])
+        return Q(pk__in=[])  # matches nothing
     return Q(released_at__lt=since)
 
 
 def _why(space: AddressSpace) -> str:
-    ready = next((each for each in space.conditions if each["type"] == "Ready"), None)
+    ready = next((found for found in space.conditions if found["type"] == "Ready"), None)
     return ready["message"] if ready and ready["status"] != "True" else ""
 
 
-def _holds(window: Window, now: datetime) -> bool:
+def _contains(window: Window, now: datetime) -> bool:
     start = window.weekday * 24 * 60 + window.starts_at.hour * 60 + window.starts_at.minute
     passed = now.weekday() * 24 * 60 + now.hour * 60 + now.minute - start
+    # Modulo a week, so that a window which runs past Sunday also covers Monday's first hours.
     return passed % _WEEK_MINUTES < window.minutes

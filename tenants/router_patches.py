@@ -1,7 +1,7 @@
-"""Our patches to the real router, and what their presence means for who uses a space.
+"""Waypost's patches to the router, and what their presence means for clients of a space.
 
-A running router offers its patches (``workers.messaging.routers.patches``); a space remembers those
-that all of its routers have (``AddressSpace.router_patches``). The patches themselves are in
+A running router reports its patches (``workers.messaging.routers.patches``).
+``AddressSpace.router_patches`` stores those that all routers of a space have. The patches are in
 ``charts/images/router/patches``, one file each, with the reason.
 """
 
@@ -10,18 +10,24 @@ from enum import StrEnum
 
 
 class Patch(StrEnum):
-    """One patch, by the name it is offered under. A router that lacks one still works."""
+    """A patch, by the name that routers report. A router works without any of them."""
 
-    # Logins by SCRAM work with strict clients such as Qpid JMS. Without: PLAIN alone is offered.
+    # SCRAM logins work with strict clients such as Qpid JMS. Without: the space offers only PLAIN.
     SASL_OUTCOME = "sasl-outcome"
-    # A permission that ends in a wildcard opens no internal address. Without: exact names only.
+    # A permission that ends in a wildcard matches no internal address. Without: exact names only.
     POLICY_HOST = "policy-host"
-    # Every router may hold the link routes: durable subscriptions are found through each of them.
+    # Every router may have the link routes, so a durable subscription is found through each.
     CONTAINER_ID = "container-id"
-    # A browser or a filter on a queue is refused. Without: messages are taken, filters ignored.
+    # Browsers and filters on a queue are refused. Without: a browser consumes the messages, and
+    # filters are ignored.
     NO_BROWSE = "no-browse"
-    # An address that is being deleted takes no new link, whatever still holds its counters.
+    # An address that is being deleted accepts no new link, even while its counters are kept.
     CLOSED_ADDRESS = "closed-address"
+    # Clients see every refusal of a link. Without: Qpid JMS takes some refused links for open.
+    REFUSED_LINK = "refused-link"
+    # While the auth service is down, logins fail as a temporary error. Without: they fail as if the
+    # password were wrong.
+    SASL_CODE = "sasl-code"
 
 
 _BROWSING_IS_REFUSED = (
@@ -36,14 +42,24 @@ _DURABLE_MOVE = (
     "A durable subscription by link name may be lost when a router is away: use an address of type "
     "subscription, which is served by every router."
 )
+_UNSUBSCRIBE_FAILS = (
+    "Qpid JMS cannot end a durable subscription of a standard space: unsubscribe fails with an "
+    "exception. Use an address of type subscription, which you can delete."
+)
+_UNSUBSCRIBE_DOES_NOTHING = (
+    "Qpid JMS cannot end a durable subscription of this space: unsubscribe returns, and the "
+    "subscription stays. Use an address of type subscription, which you can delete."
+)
 
 
 def notes_for_clients(patches: Collection[str], routers: int) -> Sequence[str]:
-    """Return what a client of a standard space must know, one sentence or two each.
+    """Return the notes for clients of a standard space, each of one or two sentences.
 
-    ``patches``: those of the space's routers; ``routers``: how many its plan has.
+    ``patches``: the names of the patches of its routers. ``routers``: how many its plan has.
     """
     notes = [_BROWSING_IS_REFUSED if Patch.NO_BROWSE in patches else _BROWSING_TAKES]
+    reports = Patch.REFUSED_LINK in patches
+    notes.append(_UNSUBSCRIBE_FAILS if reports else _UNSUBSCRIBE_DOES_NOTHING)
     if routers > 1 and Patch.CONTAINER_ID not in patches:
         notes.append(_DURABLE_MOVE)
     return notes

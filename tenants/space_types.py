@@ -1,4 +1,4 @@
-"""Which types of space this installation can run. Called by the action, the API and the portal."""
+"""The types of space that this installation can run. Used by actions, the API and the portal."""
 
 from collections.abc import Sequence
 
@@ -15,21 +15,21 @@ class TypeNotOffered(Denied):
 
 
 def offered() -> Sequence[SpaceType]:
-    """Return the types that can run here: without routers only those that need none."""
-    return [each for each in SpaceType if each != SpaceType.STANDARD or _has_routers()]
+    """Return the types that this installation can run: without a router image, no standard ones."""
+    return [kind for kind in SpaceType if kind != SpaceType.STANDARD or _has_routers()]
 
 
 def check(type: str) -> None:
-    """Return when spaces of the type can run here.
+    """Check that this installation can run spaces of the type.
 
     Raises:
-        TypeNotOffered: they cannot; the message says what to do.
+        TypeNotOffered: it cannot; the message says what to do.
     """
     if type not in offered():
         raise TypeNotOffered(
             "This installation has no router image, so it runs brokered spaces only: choose a "
             "brokered plan, or ask the operator to set `router.image` in the chart's values.",
-            offered=[each.value for each in offered()],
+            offered=[kind.value for kind in offered()],
         )
 
 

@@ -1,7 +1,9 @@
-"""Password verifiers of messaging users: they check a password and cannot be turned back into it.
+"""Password verifiers of messaging users: values that check a password and do not reveal it.
 
-Two forms, because two engines check: SCRAM-SHA-256 (RFC 5802, RFC 7677) for the auth service and
-the broker's SCRAM login, and Artemis' own PBKDF2-HMAC-SHA1 form for its properties login.
+There are two forms:
+
+- SCRAM-SHA-256 (RFC 5802, RFC 7677) for the auth service and the broker's SCRAM login.
+- Artemis' own PBKDF2-HMAC-SHA1 form for the broker's properties login.
 """
 
 import base64
@@ -14,13 +16,17 @@ ARTEMIS_ITERATIONS = 1024  # what the broker's DefaultSensitiveStringCodec reads
 
 
 def build(password: str) -> dict[str, object]:
-    """Return fresh verifiers of ``password`` in the form that ``MessagingUser`` documents."""
+    """Return verifiers of ``password`` with new salts, as ``MessagingUser.verifiers`` stores them.
+
+    Slow on purpose, because of the iterations.
+    """
     return {"scram-sha-256": _scram(password), "artemis": _artemis(password)}
 
 
 def _scram(password: str) -> dict[str, object]:
     salt = secrets.token_bytes(16)
     salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, SCRAM_ITERATIONS)
+    # RFC 5802, section 3: StoredKey is H(ClientKey), so a stolen row cannot be used to log in.
     client_key = hmac.digest(salted, b"Client Key", "sha256")
     server_key = hmac.digest(salted, b"Server Key", "sha256")
     return {

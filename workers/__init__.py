@@ -1,1 +1,1 @@
-"""The only code that touches clusters, routers and brokers."""
+"""Celery workers: the only code that touches clusters, routers and brokers."""

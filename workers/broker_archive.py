@@ -1,9 +1,9 @@
-"""Make the class-data archive that halves a broker's start; called once by ``make setup``.
+"""Make the class-data archive that halves a broker's start time. Called once by ``make setup``.
 
-``python -m workers.broker_archive``: runs one broker in a temporary folder, talks to it once so
-that the classes of TLS, AMQP and management are in it, and stops it. Without the archive everything
-works, only slower. The archive appears by one rename. Source: JDK 17 ``java`` manual, "Application
-Class Data Sharing".
+``python -m workers.broker_archive`` runs one broker in a temporary folder, sends requests to it so
+that the classes of TLS, AMQP and management are loaded, and stops it. Java writes the archive at
+that exit. Without the archive everything works, only slower. Source: JDK 17 ``java`` manual,
+"Application Class Data Sharing".
 """
 
 import os
@@ -23,7 +23,7 @@ from workers.infra.local import engines
 from workers.infra.local.files import InstanceFiles
 from workers.messaging import certificates, identities
 from workers.messaging.brokers import desired, driver, render
-from workers.messaging.brokers.desired import DesiredBroker, Holds, Place
+from workers.messaging.brokers.desired import BrokerAddressKind, DesiredBroker, EngineLayout
 from workers.messaging.management import Unreachable
 from workers.messaging.observed import ManagementTarget
 
@@ -32,7 +32,7 @@ _START_SECONDS = 60
 
 
 def make(home: Path) -> bool:
-    """Make the archive for the broker at ``home``; False when it is there already."""
+    """Make the archive for the broker at ``home``; return False if it exists already."""
     wanted = engines.class_data(home)
     if wanted.archive.exists():
         return False
@@ -44,7 +44,7 @@ def make(home: Path) -> bool:
         (files.log / "tmp").mkdir()
         target = _configure(files)
         _run_once(files, target, [f"-XX:ArchiveClassesAtExit={made}", "-cp", wanted.jars])
-        made.replace(wanted.archive)
+        made.replace(wanted.archive)  # atomic: no broker ever reads half an archive
     return True
 
 
@@ -59,13 +59,13 @@ def _configure(files: InstanceFiles) -> ManagementTarget:
         server=certificates.issue_server(authority, ["127.0.0.1"], now),
         authority_pem=authority.certificate_pem,
     )
-    place = Place(
+    engine_layout = EngineLayout(
         str(files.config), str(files.data), "127.0.0.1", ports.free_port(), ports.free_port()
     )
-    files.write(render.files(broker, place))
+    files.write(render.files(broker, engine_layout))
     return identities.target(
         "127.0.0.1",
-        place.internal_port,
+        engine_layout.internal_port,
         authority_pem=authority.certificate_pem,
         client=certificates.issue_client(authority, desired.CONTROL_NAME, now),
         folder=files.folder / "identity",
@@ -77,28 +77,30 @@ def _run_once(files: InstanceFiles, target: ManagementTarget, class_path: Sequen
     with (files.log / "output.log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, cwd=files.folder)
         try:
-            _talk(target)
+            _exercise(target)
         finally:
-            process.terminate()
+            process.terminate()  # SIGTERM: Java writes the archive only at an orderly exit
             process.wait(_START_SECONDS)
 
 
-def _talk(target: ManagementTarget) -> None:
+def _exercise(target: ManagementTarget) -> None:
+    """Wait for the broker, then use each protocol once so that its classes get loaded."""
     deadline = time.monotonic() + _START_SECONDS
     while True:
         try:
-            driver.find_life(target)
+            driver.find_incarnation(target)
             break
         except Unreachable:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.2)
-    for kind in Holds:
+    for kind in BrokerAddressKind:
         driver.probe(target, desired.probe_address(kind))
     driver.snapshot(target, addresses=())
 
 
 if __name__ == "__main__":
+    # Django's settings read the environment once, so both variables are set before ``setup``.
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
     os.environ.setdefault("WAYPOST_ARTEMIS_HOME", str(artifacts.artemis_home()))
     django.setup()

@@ -1,8 +1,8 @@
-"""Move the fleet of spaces to the newest release of the engines, a wave at a time.
+"""Move the fleet of spaces to the newest engine release, in waves.
 
-Level-triggered: each call reads where every space stands and does the next thing, if there is one.
-It may be killed anywhere. A space that is moved is only told which images it shall run; its own
-reconcile pass takes them on, one instance at a time (``workers.reconcile.rolling``).
+Level-triggered: each call reads the state of every space and takes the next step, if there is one.
+It may be killed anywhere. Moving a space only assigns the release to it. The reconcile pass of the
+space then restarts its instances one at a time (``workers.reconcile.rolling``).
 """
 
 import os
@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
-from controlplane.core import audit, leases, nudge, phases
+from controlplane.core import audit, enqueue, leases, phases
 from tenants import rollouts
 from tenants.actions import rollouts as actions
 from tenants.models import AddressSpace, EngineRelease, Rollout
@@ -30,9 +30,10 @@ _READY = [{"type": "Ready", "status": "True"}]
 
 @dataclass(frozen=True)
 class Policy:
-    """At most ``wave`` spaces change at once; ``budget`` failures stop a rollout by itself.
+    """The limits of a rollout.
 
-    A space has failed that is not ready ``patience`` after it was moved.
+    At most ``wave`` spaces change at once. A space that is not ready ``patience`` after it was
+    moved has failed. ``budget`` failed spaces stop the rollout.
     """
 
     wave: int
@@ -41,16 +42,16 @@ class Policy:
 
 
 def policy() -> Policy:
-    """Return what this installation is configured with."""
+    """Return the limits from this installation's settings."""
     patience = timedelta(seconds=settings.ROLLOUT_PATIENCE_SECONDS)
     return Policy(settings.ROLLOUT_WAVE, settings.ROLLOUT_BUDGET, patience)
 
 
 def advance(images: EngineImages, policy: Policy, now: datetime) -> None:
-    """Take the next step of the rollout that is open, if any; begin one for new images.
+    """Begin a rollout if the images are new, then take the next step of the open rollout, if any.
 
-    Two versions of the worker run while an installation is upgraded: the one with the lower
-    revision leaves the fleet alone.
+    While an installation is upgraded, workers of two versions run. Those with the lower revision
+    leave the fleet alone.
     """
     holder = f"{socket.gethostname()}-{os.getpid()}"
     with leases.held("fleet", holder, _LEASE_SECONDS) as won:
@@ -59,9 +60,10 @@ def advance(images: EngineImages, policy: Policy, now: datetime) -> None:
         if rollouts.is_outdated(images.revision):
             logger.warning("rollouts are left to newer workers", revision=images.revision)
             return
-        if images.broker:
+        if images.broker:  # empty where engines run as local programs: then there are no releases
             _ensure_configured(images, now)
         with transaction.atomic():
+            # The lock keeps a person from pausing the rollout in the middle of this step.
             rollout = (
                 Rollout.objects.select_for_update(no_key=True, of=("self",))
                 .select_related("release", "former")
@@ -74,22 +76,23 @@ def advance(images: EngineImages, policy: Policy, now: datetime) -> None:
 
 @transaction.atomic
 def _ensure_configured(images: EngineImages, now: datetime) -> None:
-    """Have a release of these images, and a rollout to it if they are new to the installation."""
+    """Ensure that a release of these images exists, and begin a rollout to it if it is new."""
     first = EngineRelease.objects.order_by("number").first()
     release, _ = EngineRelease.objects.get_or_create(
         broker_image=images.broker,
         router_image=images.router,
-        shape=images.shape,
+        template_hash=images.template_hash,
         defaults={"number": EngineRelease.objects.count() + 1},
     )
     _adopt(first or release)
     configured = Rollout.objects.filter(is_configured=True).order_by("id").last()
     if configured is not None and configured.release_id == release.pk:
+        # Same release: raise the revision only, so that workers with a lower one become outdated.
         older = Rollout.objects.filter(pk=configured.pk, revision__lt=images.revision)
         older.update(revision=images.revision)
         return
     is_first = rollouts.latest() is None
-    # What a roll-back goes to: the last release that the whole fleet was seen to run.
+    # A roll-back goes to the last release that the whole fleet has run.
     proven = Rollout.objects.filter(state=Rollout.State.DONE).exclude(release=release)
     last = proven.select_related("release").order_by("id").last()
     former = last.release if last else None
@@ -100,79 +103,91 @@ def _ensure_configured(images: EngineImages, now: datetime) -> None:
         by=audit.WORKER,
         revision=images.revision,
     )
-    if is_first:
+    if is_first:  # nothing to move: ``_adopt`` gave this release to every space
         _end(begun, now)
 
 
 def _adopt(first: EngineRelease) -> None:
-    """Say of spaces from before there were releases that they run the first one."""
+    """Assign the first release to spaces that are older than releases."""
     AddressSpace.objects.filter(release__isnull=True).update(release=first, observed_release=first)
 
 
 def _advance(rollout: Rollout, policy: Policy, now: datetime) -> None:
-    standing = rollouts.progress(rollout, now, policy.patience)
-    if standing.failed >= policy.budget:
+    progress = rollouts.progress(rollout, now, policy.patience)
+    if progress.failed >= policy.budget:
         _stop(rollout, policy, now)
-    elif not (standing.waiting or standing.changing or standing.failed):
+    elif not (progress.waiting or progress.changing or progress.failed):
         _end(rollout, now)
     else:
-        _move(rollout, policy.wave - standing.changing, now)
+        _move(rollout, policy.wave - progress.changing, now)
 
 
-def _move(rollout: Rollout, room: int, now: datetime) -> None:
-    """Tell up to ``room`` spaces to change: ready ones, in their tenant's window.
+def _move(rollout: Rollout, slots: int, now: datetime) -> None:
+    """Assign the release to the next spaces.
 
-    Those that never came up with the release they were given have nothing to lose: all of them are
-    told, at any time. Those that were down before it began come last, for the release may be what
-    mends them; they never count as its failures, nor as those of the next ones.
+    * Spaces that never became ready with the release they had: all of them, at any time, because
+      they serve no client that a restart could disturb.
+    * Ready spaces: up to ``slots``, inside the maintenance windows of their tenants.
+    * Spaces that were down before the rollout began: last, because the new release may repair
+      them. They never count as failures of this rollout or of a later one.
     """
     behind = rollouts.fleet().exclude(release=rollout.release).order_by("created_at", "id")
-    # A space that is being changed by a person is left to the next call.
+    # Skip a space whose row a person is changing: the next call takes it.
     locked = behind.select_for_update(skip_locked=True, no_key=True, of=("self",))
     unready = locked.exclude(conditions__contains=_READY)
     closed = rollouts.list_closed_tenants(now)
-    given = unready.exclude(observed_release=F("release")).exclude(rollouts.TOLD_LAST)
+    never_ready = unready.exclude(observed_release=F("release")).exclude(
+        rollouts.UPGRADED_WHILE_DOWN
+    )
     ready = locked.filter(conditions__contains=_READY).exclude(tenant_id__in=closed)
-    chosen = [*given, *ready[: max(room, 0)]]
-    _tell(rollout, chosen, now, since=now)
+    chosen = [*never_ready, *ready[: max(slots, 0)]]
+    _assign(rollout, chosen, now, since=now)
     if not (chosen or behind.filter(conditions__contains=_READY).exists()):
-        room -= rollouts.changing(rollout).filter(rollouts.TOLD_LAST).count()
-        down = [each for each in unready.exclude(tenant_id__in=closed) if _was_down(each, rollout)]
-        _tell(rollout, down[: max(room, 0)], now, since=None)
+        # ``slots`` does not count these spaces, but they use the capacity of the wave too.
+        slots -= rollouts.changing(rollout).filter(rollouts.UPGRADED_WHILE_DOWN).count()
+        down = [
+            space for space in unready.exclude(tenant_id__in=closed) if _was_down(space, rollout)
+        ]
+        _assign(rollout, down[: max(slots, 0)], now, since=None)
 
 
 def _was_down(space: AddressSpace, rollout: Rollout) -> bool:
-    """Return whether an unready space was so before the rollout began, or a person resumed it.
+    """Return whether an unready space has been so since before the rollout began or was resumed.
 
-    All spaces look unready while the cluster does not answer: that must not move the whole fleet
-    past its waves, nor spare it from being the release's failures.
+    While the cluster does not answer, all spaces look unready. Without this check such an outage
+    would move them as spaces that were down, and their failures would not count.
     """
     ready = phases.find_condition(space.conditions, "Ready")
     begun = rollout.resumed_at or rollout.created_at
     return ready is not None and datetime.fromisoformat(ready["since"]) < begun
 
 
-def _tell(
+def _assign(
     rollout: Rollout, chosen: Sequence[AddressSpace], now: datetime, *, since: datetime | None
 ) -> None:
-    """Give the spaces the release; ``since``: from when on their patience counts, if it does."""
-    AddressSpace.objects.filter(id__in=[each.pk for each in chosen]).update(
+    """Assign the release to the spaces.
+
+    ``since`` is when their patience begins; None means that they never count as failed.
+    """
+    AddressSpace.objects.filter(id__in=[space.pk for space in chosen]).update(
         release=rollout.release, released_at=since, next_attempt_at=now, waiting_since=None
     )
     subjects = [
-        audit.Subject("address_space", each.pk, each.name, each.tenant_id) for each in chosen
+        audit.Subject("address_space", space.pk, space.name, space.tenant_id) for space in chosen
     ]
     after = {"release": rollout.release.number}
     audit.record_all(audit.WORKER, "address_space.release", subjects, after=after)
     if chosen:
-        nudge.after_commit("workers.reconcile_due")
+        enqueue.after_commit("workers.reconcile_due")
 
 
 def _stop(rollout: Rollout, policy: Policy, now: datetime) -> None:
     failures = rollouts.list_failed(rollout, now, policy.patience)
-    told = "; ".join(f"{each.tenant}/{each.space}: {each.reason}" for each in failures[:5])
+    quoted = "; ".join(
+        f"{failure.tenant}/{failure.space}: {failure.reason}" for failure in failures[:5]
+    )
     rollout.state = Rollout.State.STOPPED
-    rollout.reason = f"{len(failures)} did not become ready in time: {told}"
+    rollout.reason = f"{len(failures)} did not become ready in time: {quoted}"
     rollout.save(update_fields=["state", "reason", "updated_at"])
     audit.record(audit.WORKER, "rollout.stopped", actions.subject(rollout), reason=rollout.reason)
     logger.error("rollout stopped", release=rollout.release.number, failed=len(failures))

@@ -1,4 +1,4 @@
-"""What the workers must remember between passes: metering only; desired state is elsewhere."""
+"""State that metering keeps between its cycles. Desired state is in ``tenants.models``."""
 
 from django.db import models
 from django.db.models import Q
@@ -7,15 +7,18 @@ from controlplane.core.models import Timestamped
 
 
 class MeteredSource(Timestamped):
-    """One life of one metered source. Key: (source, boot_id).
+    """One incarnation of one metered source. Key: (source, boot_id).
 
-    ``source`` is ``<space id>/<instance>`` (``…/space`` for sums over instances). ``seq`` rises by
-    one per landed row set; ``bucket_at`` is the bucket its next sample belongs to; ``integrals``
-    holds running gauges ({connection_ms, …}) and ``addresses`` maps address -> {epoch, last
-    counters, stored_byte_ms}: workers.metering.sources reads both. ``ended_at`` is when the life
-    was seen to be over, ``ended_cleanly`` whether a last sample was taken before: if not, what
-    came after ``sampled_at`` is not billed and is shown as a gap. ``restart_at`` is when its end
-    was asked for right after a sample: a life that ends soon after it was not cut off by a crash.
+    * ``source`` is ``<space id>/<instance>``, or ``<space id>/space`` for sums over instances.
+    * ``seq`` rises by one with each landed row set.
+    * ``bucket_at`` is the bucket that the next sample belongs to.
+    * ``integrals`` holds running gauges ({connection_ms, …}), and ``addresses`` maps address ->
+      {epoch, last counters, stored_byte_ms}. ``workers.metering.sources`` reads both.
+    * ``ended_at`` is when metering saw that the incarnation was over.
+    * ``ended_cleanly`` says whether a last sample was taken before. If not, usage after
+      ``sampled_at`` is not billed and is shown as a gap.
+    * ``restart_at`` is when a restart was planned, right after a sample. An incarnation that ends
+      soon after it did not crash.
     """
 
     source = models.CharField(max_length=120)
@@ -47,12 +50,13 @@ class MeteredSource(Timestamped):
 
 
 class LandingBatch(Timestamped):
-    """The outbox row of one landing file. Key: ``id`` (the file's name begins with it).
+    """The outbox row of one landing file. Key: ``id``, with which the file's name begins.
 
-    reserved (rows fixed, seq taken) -> landed (file in place) -> committed (in the Delta log).
-    ``rows`` is the payload until committed, so that a batch that never landed is written again
-    with the same id; all its rows are of one date. ``commit_number`` is fixed before the Delta
-    commit that takes the batch in and is that commit's transaction version.
+    reserved (rows fixed, seq taken) -> landed (file written) -> committed (in the Delta log).
+
+    ``rows`` is the payload until the commit, so a batch that never landed is written again with
+    the same id. All its rows have the same date. ``commit_number`` is fixed before the Delta commit
+    that adds the batch, and is the transaction version of that commit.
     """
 
     class State(models.TextChoices):
@@ -72,6 +76,7 @@ class LandingBatch(Timestamped):
 
     class Meta:
         indexes = [
+            # Partial, because almost all rows are committed and only the others are searched.
             models.Index(
                 fields=["state"], condition=~Q(state="committed"), name="landing_batch_open"
             )

@@ -1,6 +1,7 @@
-"""The beat table: what runs by itself, and how often. Plain data; read by ``controlplane.celery``.
+"""The Celery beat schedule and the task routes. Plain data, read by ``controlplane.celery``.
 
-``expires`` keeps a worker that was away from doing the same thing many times at its return.
+Each message expires after the period of its task, so a worker that was away does not repeat the
+task many times when it returns.
 """
 
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from django.conf import settings
 
 TABLE: dict[str, dict[str, Any]] = {
+    # Also finds changes whose message was lost, so it runs often.
     "reconcile-due": {
         "task": "workers.reconcile_due",
         "schedule": 2.0,
@@ -55,7 +57,7 @@ TABLE: dict[str, dict[str, Any]] = {
     },
 }
 
-# Slow work has a queue, and so a worker, of its own: samples and reconciling never wait for Spark.
+# Slow tasks have their own queue and worker: sampling and reconciling never wait for Spark.
 ROUTES: dict[str, dict[str, str]] = {
     name: {"queue": "metering"}
     for name in ("workers.run_pipeline", "workers.close_invoice", "workers.verify_invoice")

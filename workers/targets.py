@@ -1,6 +1,7 @@
-"""Which instances a space has and how to reach their management; for metering and status reads.
+"""The instances of a space and how to reach their management. For metering and status reads.
 
-Reconcile has its own way (``reconcile.reaching``), because it also makes what is missing.
+A reconcile pass uses ``reconcile.management_targets`` instead: it has loaded the secrets already,
+and knows the wanted instances, which may not exist yet.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ AUTHORITY, CONTROL = "authority", "client/control"
 
 @dataclass(frozen=True)
 class InstanceTarget:
-    """One instance of a space, by its name there, and how to reach its management."""
+    """One instance of a space: its name in the namespace, and how to reach its management."""
 
     name: str
     kind: Kind
@@ -30,10 +31,10 @@ class InstanceTarget:
 def list_targets(
     space: AddressSpace, infra: Infra, identities_dir: Path
 ) -> Sequence[InstanceTarget]:
-    """Return the space's instances that run, or should; none before its certificates exist.
+    """Return the space's existing instances, running or not; none before its certificates exist.
 
     Raises:
-        InfraError: the place where they run does not answer.
+        InfraError: the platform (cluster or supervisor) does not answer.
     """
     rows = {
         row.name: row
@@ -41,13 +42,13 @@ def list_targets(
     }
     if len(rows) < 2:
         return []
-    client = KeyPair(secrets.unseal(rows[CONTROL].sealed), rows[CONTROL].public)
+    client = KeyPair(secrets.decrypt(rows[CONTROL].sealed), rows[CONTROL].public)
     namespace = Namespace(
         names.namespace(space.tenant_id, space.id, space.name), space.tenant_id, space.id
     )
     found = []
     for instance in infra.list_instances(namespace):
-        layout = infra.place(namespace, instance.kind, instance.name)
+        layout = infra.layout_of(namespace, instance.kind, instance.name)
         target = identities.target(
             layout.host,
             layout.ports["management"],

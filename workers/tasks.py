@@ -1,36 +1,38 @@
-"""Celery entries: ids in, one call out. Outcomes live in our rows, never in results.
+"""Celery tasks. Each takes ids and makes one call; outcomes are stored in rows, not in results.
 
-A message only says "look again", so losing, repeating or reordering one changes nothing. The beat
-table is ``workers.schedule``.
+A message only triggers another look at the rows, so a lost, repeated or reordered message does no
+harm. ``workers.schedule`` is the table of the periodic tasks. Every task accepts unknown arguments,
+because a newer version may send more while two versions run.
 """
 
 from celery import shared_task
 from django.utils import timezone
 
-from controlplane.core import expiry, nudge
+from controlplane.core import enqueue, expiry
 from workers import fleet, volumes, wiring
 from workers.infra import adapters
-from workers.metering import closing, live, rounds, sampling, verifying
+from workers.metering import closing, live, periodic, sampling, verifying
 from workers.reconcile import configured, loop
 
 
 @shared_task(name="workers.reconcile_space")  # type: ignore[untyped-decorator]
 def reconcile_space(*, space_id: str, **_future: str) -> None:
-    """Bring one space towards its desired state, if no other worker is at it."""
-    loop.reconcile(space_id, wiring.doors())
+    """Reconcile one space, unless another worker holds its lease."""
+    loop.reconcile(space_id, wiring.ports())
 
 
 @shared_task(name="workers.reconcile_due")  # type: ignore[untyped-decorator]
 def reconcile_due(**_future: str) -> None:
-    """Send one message for each space that should be looked at now."""
-    for space_id in loop.list_due(wiring.doors()):
+    """Enqueue ``reconcile_space`` for each space that is due."""
+    # Messages expire, because the next run lists every space again that is still due.
+    for space_id in loop.list_due(wiring.ports()):
         reconcile_space.apply_async(kwargs={"space_id": space_id}, expires=60)
 
 
 @shared_task(name="workers.roll_out")  # type: ignore[untyped-decorator]
 def roll_out(**_future: str) -> None:
-    """Bring the fleet of spaces a step nearer to the newest release of the engines."""
-    fleet.advance(configured.release(wiring.doors()), fleet.policy(), timezone.now())
+    """Take the next step of the rollout of the newest engine release."""
+    fleet.advance(configured.release(wiring.ports()), fleet.policy(), timezone.now())
 
 
 @shared_task(name="workers.release_volumes")  # type: ignore[untyped-decorator]
@@ -41,49 +43,49 @@ def release_volumes(**_future: str) -> None:
 
 @shared_task(name="workers.sample")  # type: ignore[untyped-decorator]
 def sample(**_future: str) -> None:
-    """Read the counters of every active space once; have those with a silent instance looked at.
+    """Sample every active space once; enqueue a reconcile pass where an instance is silent.
 
-    So an instance that went away shows within a sampling interval, and what can move, moves.
+    So the conditions of a space report a lost instance within one sampling interval.
     """
-    for seen in sampling.round_all(wiring.readers()):
-        if seen.silent:
-            nudge.after_commit("workers.reconcile_space", space_id=seen.space_id)
+    for sampled in sampling.sample_all(wiring.readers()):
+        if sampled.silent:
+            enqueue.after_commit("workers.reconcile_space", space_id=sampled.space_id)
 
 
 @shared_task(name="workers.land")  # type: ignore[untyped-decorator]
 def land(**_future: str) -> None:
-    """Bring what moved since the last landing into bronze."""
-    rounds.land()
+    """Write the samples since the last landing to the bronze table."""
+    periodic.land()
 
 
 @shared_task(name="workers.enforce_quotas")  # type: ignore[untyped-decorator]
 def enforce_quotas(**_future: str) -> None:
-    """Make alerts and spaces agree with the period quotas, live usage included."""
+    """Apply the period quotas to alerts and spaces, counting usage that is not in gold yet."""
     live.enforce(timezone.now())
 
 
 @shared_task(name="workers.run_pipeline")  # type: ignore[untyped-decorator]
 def run_pipeline(**_future: str) -> None:
-    """Bring gold up to bronze by Spark and copy it to where Django reads it."""
-    rounds.run_pipeline()
+    """Compute gold from bronze with Spark, and copy it to the database."""
+    periodic.run_pipeline()
 
 
 @shared_task(name="workers.close_invoice")  # type: ignore[untyped-decorator]
 def close_invoice(*, invoice_id: str, **_future: str) -> None:
-    """Gather the evidence of a closing invoice and bring it to draft or held."""
+    """Gather the evidence for a closing invoice, then make it a draft or hold it."""
     closing.close(invoice_id, wiring.readers())
 
 
 @shared_task(name="workers.verify_invoice")  # type: ignore[untyped-decorator]
 def verify_invoice(*, invoice_id: str, **_future: str) -> None:
-    """Recompute an invoice from its pinned tables and end its verification."""
+    """Recompute an invoice from its pinned table versions, and store the result."""
     verifying.verify(invoice_id)
 
 
 @shared_task(name="workers.bill_due")  # type: ignore[untyped-decorator]
 def bill_due(**_future: str) -> None:
-    """Ask for due closes, and look again at invoices whose close or proof is waiting."""
-    due = rounds.list_due(timezone.now())
+    """Begin due closes, and enqueue every invoice that waits for its close or verification."""
+    due = periodic.list_due(timezone.now())
     for invoice_id in due.closing:
         close_invoice.apply_async(kwargs={"invoice_id": invoice_id}, expires=60)
     for invoice_id in due.verifying:
@@ -92,5 +94,5 @@ def bill_due(**_future: str) -> None:
 
 @shared_task(name="workers.delete_expired")  # type: ignore[untyped-decorator]
 def delete_expired(**_future: str) -> None:
-    """Delete sessions and idempotency keys that have ended."""
+    """Delete expired sessions and idempotency keys."""
     expiry.delete_expired(timezone.now())

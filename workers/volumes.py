@@ -1,4 +1,4 @@
-"""Remove the volumes of deleted spaces that an operator has released. Level-triggered."""
+"""Remove the kept volumes of deleted spaces once an operator has released them. Level-triggered."""
 
 import structlog
 from django.utils import timezone
@@ -11,7 +11,7 @@ logger = structlog.get_logger(__name__)
 
 
 def remove_released(infra: Infra) -> None:
-    """Take the next step for each; a place that does not answer is asked again next time."""
+    """Remove each released namespace; one that cannot be removed now is tried again next time."""
     waiting = KeptVolumes.objects.filter(released_at__isnull=False, gone_at__isnull=True)
     for kept in waiting.select_related("space"):
         space = kept.space
@@ -19,7 +19,9 @@ def remove_released(infra: Infra) -> None:
         try:
             gone = infra.delete_namespace(Namespace(name, space.tenant_id, space.id))
         except InfraError as error:
-            logger.warning("released volumes wait", space_id=space.id, reason=error.reason)
+            logger.warning(
+                "released volumes cannot be removed yet", space_id=space.id, reason=error.reason
+            )
             continue
         if gone:
             KeptVolumes.objects.filter(pk=kept.pk).update(gone_at=timezone.now())

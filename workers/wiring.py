@@ -1,4 +1,4 @@
-"""Builds the real doors of a reconcile pass and of a round of samples; called by the tasks."""
+"""Build the ports of a reconcile pass and of metering from the settings. Called by the tasks."""
 
 from pathlib import Path
 
@@ -12,17 +12,17 @@ from workers.messaging.routers import driver as routers
 from workers.metering import readers as metering
 from workers.metering.last_samples import LastSampler
 from workers.metering.readers import Readers
-from workers.reconcile.doors import Doors, Routing
+from workers.reconcile.ports import Ports, Routing
 
 
 def readers() -> Readers:
-    """Return how metering reads this installation's routers and brokers."""
+    """Return the readers that sample this installation's routers and brokers."""
     return metering.product(adapters.current(), _identities_dir())
 
 
-def doors() -> Doors:
-    """Return the doors of this installation."""
-    return Doors(
+def ports() -> Ports:
+    """Return the ports of this installation, with their product adapters."""
+    return Ports(
         infra=adapters.current(),
         brokers=driver,
         routers=routers,
@@ -43,8 +43,8 @@ def _routing() -> Routing:
 
 
 def _router_engine() -> str:
-    """Return the real router where the installation names one, else the development router."""
-    return Path(settings.ROUTER_BINARY).name if settings.ROUTER_BINARY else "devrouter"
+    """Return the engine of the configured router binary, or the development router without one."""
+    return "qdrouterd" if settings.ROUTER_BINARY else "devrouter"
 
 
 def _identities_dir() -> Path:

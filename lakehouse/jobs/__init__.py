@@ -1,1 +1,1 @@
-"""One module a job: parse, read, transform, check, write, print one JSON line."""
+"""The jobs, one module each. Every job prints its result as one line of JSON on stdout."""

@@ -1,7 +1,8 @@
-"""Make the class-data archive that halves Spark's start. ``python -m lakehouse.jobs.archive``.
+"""Create Java's class-data archive, which halves Spark's start-up time.
 
-Run once at set-up: it plays one small pipeline in a temporary folder and lets the Java machine
-write what it loaded (java -XX:ArchiveClassesAtExit). Idempotent; ``--force`` makes it anew.
+``python -m lakehouse.jobs.archive``, run once at set-up. It runs a small pipeline in a temporary
+folder, and the JVM writes the classes that it loaded (``java -XX:ArchiveClassesAtExit``).
+Idempotent; ``--force`` recreates the archive.
 """
 
 import argparse
@@ -25,47 +26,47 @@ _WAIT_SECONDS = 120
 
 
 def make(path: Path) -> None:
-    """Write the archive to ``path`` by a small pipeline run; replaces what is there.
+    """Run a small pipeline and write the archive to ``path``, replacing an existing one.
 
-    A run that fails leaves nothing; what a killed one left is removed by the next.
+    A run that fails leaves no file. The next run removes the temporary file of a killed one.
 
     Raises:
         LakehouseError: Java or Delta is missing, or the archive was not written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    remove_strays(path)
+    remove_orphans(path)
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        _play(f"-XX:ArchiveClassesAtExit={temporary}")
+        _run_small_pipeline(f"-XX:ArchiveClassesAtExit={temporary}")
         if not temporary.exists():
             raise LakehouseError(
-                "Java wrote no class-data archive; Spark works without, only slower."
+                "Java wrote no class-data archive. Spark works without it, but starts slower."
             )
-        temporary.replace(path)
+        temporary.replace(path)  # atomic: a job never loads a half-written archive
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def remove_strays(path: Path) -> None:
-    """Delete what runs that were killed left beside ``path``: files named by a pid that is gone."""
-    for stray in path.parent.glob(f"{path.name}.*"):
-        pid = stray.suffix[1:]
+def remove_orphans(path: Path) -> None:
+    """Delete the temporary files of killed runs: those beside ``path`` whose pid does not exist."""
+    for orphan in path.parent.glob(f"{path.name}.*"):
+        pid = orphan.suffix[1:]
         if pid.isdigit() and not _is_alive(int(pid)):
-            stray.unlink(missing_ok=True)
+            orphan.unlink(missing_ok=True)
 
 
 def _is_alive(pid: int) -> bool:
     try:
-        os.kill(pid, 0)
+        os.kill(pid, 0)  # signal 0 only checks that the process exists
     except ProcessLookupError:
         return False
-    except PermissionError:
+    except PermissionError:  # it exists and belongs to another user
         return True
     return True
 
 
-def _play(java_options: str) -> None:
-    """Run the pipeline twice over one sample each, and end the Java machine in any case."""
+def _run_small_pipeline(java_options: str) -> None:
+    """Run the pipeline into empty tables, then into tables with rows; always stop the JVM."""
     spark = session.start("waypost-archive", java_options=java_options)
     try:
         with tempfile.TemporaryDirectory(prefix="waypost-archive-") as folder:
@@ -88,6 +89,7 @@ def _sample(spark: SparkSession, seq: int) -> Any:
         "bucket_at": taken_at,
         "date": taken_at.date(),
     }
+    # Every other column gets an empty value, so that a new column needs no change here.
     zero = {"string": "", "bigint": 0}
     fields = schemas.BRONZE.schema.fields
     row = tuple(values.get(f.name, zero.get(f.dataType.simpleString())) for f in fields)
@@ -95,7 +97,8 @@ def _sample(spark: SparkSession, seq: int) -> Any:
 
 
 def _stop(spark: SparkSession) -> None:
-    """End the Java machine and wait for it: it writes the archive as it exits, or is killed."""
+    """Stop the JVM and wait until it has written the archive; kill it after ``_WAIT_SECONDS``."""
+    # PySpark offers no public way to wait for the end of its JVM.
     gateway: Any = spark.sparkContext._gateway
     spark.stop()
     gateway.shutdown()
@@ -110,7 +113,7 @@ def _stop(spark: SparkSession) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Run the job; return its exit code: 0, or 2 with one line that says what is wrong."""
     parser = argparse.ArgumentParser(prog="lakehouse.jobs.archive", description=make.__doc__)
-    parser.add_argument("--force", action="store_true", help="make it even if it is there")
+    parser.add_argument("--force", action="store_true", help="recreate an existing archive")
     options = parser.parse_args(arguments)
     path = session.archive_path()
     try:

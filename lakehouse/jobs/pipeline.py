@@ -1,7 +1,8 @@
 """Bring state and gold up to the newest bronze. ``python -m lakehouse.jobs.pipeline --root ROOT``.
 
-Prints one JSON line on stdout; says each finished table on stderr. Killed anywhere, the next run
-ends in the same tables: every table knows the bronze version it was brought up to.
+Prints one JSON line on stdout, and a line for each finished table on stderr. The job may be killed
+at any time: every table records the bronze version that it includes, and the next run continues
+from there.
 """
 
 import argparse
@@ -30,19 +31,19 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str, Any]:
-    """Return the report after bringing every table up to the newest bronze version.
+    """Bring every table up to the newest bronze version and return a report.
 
-    Order matters: falls are found against the state before it is merged. ``done`` hears the name
-    of each finished table.
+    Calls ``done`` with the name of each finished table.
     """
     for table in schemas.DERIVED:
         tables.ensure(lake, table)
     found = {table.name: tables.snapshot(lake, table, APP) for table in schemas.ALL}
     bronze = found.pop(schemas.BRONZE.name)
     rows = {"samples": 0, "quarantined": 0}
-    if bronze is None:
+    if bronze is None:  # nothing has ever landed
         return _report(lake, None, rows, _as_of(lake))
     upto = _Upto(lake, bronze.pin.version, {n: s.done for n, s in found.items() if s})
+    # Before the state, because counter resets are found against the state before the merge.
     rows["quarantined"] = _quarantine(upto)
     done(schemas.QUARANTINE.name)
     rows["samples"] = _state(upto)
@@ -55,16 +56,19 @@ def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str
 
 @dataclass
 class _Upto:
-    """One run: the bronze version it goes up to, and where each table stood at its beginning."""
+    """One run up to the bronze ``version``.
+
+    ``reached``: the bronze version that each table included at the start, by the table's name.
+    """
 
     lake: Lake
     version: int
-    stood: Mapping[str, int]
+    reached: Mapping[str, int]
     _added: dict[int, Added] = field(default_factory=dict)
 
     def added(self, *after: Table) -> Added:
-        """What bronze gained since the newest of these tables."""
-        since = max(self.stood[table.name] for table in after)
+        """Return the bronze rows that are newer than the most advanced of these tables."""
+        since = max(self.reached[table.name] for table in after)
         if since not in self._added:
             self._added[since] = tables.added_since(self.lake, since, self.version)
         return self._added[since]
@@ -77,22 +81,27 @@ class _Upto:
 
     @cached_property
     def as_of(self) -> str | None:
-        """Must not be read before the state is merged; kept from then on."""
+        """Return the watermark. Read it only after the state was merged, because it is cached."""
         return _as_of(self.lake)
 
     @property
     def note(self) -> str:
-        """What gold says of itself."""
+        """Return the JSON that every commit to a gold table carries."""
         return json.dumps({"bronze_version": self.version, "as_of": self.as_of})
 
 
 def _quarantine(upto: _Upto) -> int:
-    """Append what is refused among samples that neither quarantine nor state has seen."""
+    """Append the invalid samples and counter resets; return how many there are.
+
+    Skips rows that the state already includes: a run without findings writes nothing to the
+    quarantine, whose own version is then older than the state's.
+    """
     added = upto.added(schemas.QUARANTINE, schemas.STATE)
     if not added.dates:
         return 0
     valid = checks.valid(added.rows)
     known = upto.read(schemas.STATE)
+    # Persisted, because it is counted and then written.
     found = checks.refused(added.rows).unionByName(checks.falls(valid, known)).persist()
     n_found = found.count()
     if n_found:
@@ -110,7 +119,7 @@ def _state(upto: _Upto) -> int:
 
 
 def _replace(upto: _Upto, table: Table, step: Callable[[_Upto, date], DataFrame]) -> None:
-    """Recompute a gold table from the earliest date that bronze touched since its last run."""
+    """Recompute a gold table from the earliest date of the bronze rows that are new to it."""
     added = upto.added(table)
     if added.dates:
         first = added.dates[0]
@@ -128,16 +137,22 @@ def _daily(upto: _Upto, first: date) -> DataFrame:
 
 
 def _quality(upto: _Upto, first: date) -> DataFrame:
+    # Bronze at the run's version: the state does not include files that land during the run.
     samples = checks.valid(tables.read(upto.lake, schemas.BRONZE, upto.version))
-    beats = samples.where((F.col("date") >= F.lit(first)) & (F.col("address") == ""))
-    return quality.quality(beats, upto.read(schemas.STATE), upto.read(schemas.QUARANTINE), first)
+    heartbeats = samples.where((F.col("date") >= F.lit(first)) & (F.col("address") == ""))
+    known, quarantine = upto.read(schemas.STATE), upto.read(schemas.QUARANTINE)
+    return quality.quality(heartbeats, known, quarantine, first)
 
 
+# In this order: the daily table is computed from ``gold.usage``.
 _GOLD = ((schemas.USAGE, _usage), (schemas.USAGE_DAILY, _daily), (schemas.QUALITY, _quality))
 
 
 def _as_of(lake: Lake) -> str | None:
-    """Up to which instant every sample is counted, of all sources but the silent and ended ones."""
+    """Return the watermark in ISO 8601: up to there every sample of an active source is counted.
+
+    None when there are no samples.
+    """
     reached = tables.read(lake, schemas.STATE).transform(state.complete_until)
     micros = reached.collect()[0][0]
     return None if micros is None else (_EPOCH + timedelta(microseconds=micros)).isoformat()
@@ -146,7 +161,7 @@ def _as_of(lake: Lake) -> str | None:
 def _report(
     lake: Lake, bronze: Snapshot | None, rows: Mapping[str, int], as_of: str | None
 ) -> dict[str, Any]:
-    """``bronze`` as the run saw it: what was landed meanwhile belongs to the next run."""
+    """Return the report. It pins bronze as the run read it, without files that landed since."""
     derived = {table.name: tables.pin(lake, table) for table in schemas.DERIVED}
     pins = {**derived, **({schemas.BRONZE.name: bronze.pin} if bronze else {})}
     return {
@@ -168,7 +183,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--memory", default="1g", help="heap of the Spark driver")
     parser.add_argument("--bulk", action="store_true", help="for millions of new rows")
-    parser.add_argument("--end-with-stdin", action="store_true", help="stop when it is closed")
+    parser.add_argument("--end-with-stdin", action="store_true", help="end when stdin is closed")
     options = parser.parse_args(arguments)
     if options.end_with_stdin:
         end_with_stdin()
@@ -180,9 +195,9 @@ def main(arguments: list[str] | None = None) -> int:
             memory=options.memory,
             bulk=options.bulk,
         )
-        with object_store.in_words(options.root):
+        with object_store.translated_errors(options.root):
             lake = Lake(spark, object_store.hadoop_root(options.root))
-            report = run(lake, lambda name: _say(f"done {name}"))
+            report = run(lake, lambda name: _print_progress(f"done {name}"))
     except LakehouseError as error:
         sys.stdout.write(json.dumps({"error": {"code": error.code, "message": str(error)}}) + "\n")
         return 2
@@ -193,9 +208,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def end_with_stdin() -> None:
-    """From now on kill this process group (Python and Java) when whoever holds stdin is gone.
+    """Start a thread that kills this process group (Python and Java) when stdin is closed.
 
-    For a process that leads its group. Killing is safe at any instant, see the module.
+    The process must be the leader of its group. A caller that dies closes stdin, so the job does
+    not outlive it. Killing is safe at any time; see the module's docstring.
     """
 
     def wait() -> None:
@@ -206,7 +222,7 @@ def end_with_stdin() -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def _say(text: str) -> None:
+def _print_progress(text: str) -> None:
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
 

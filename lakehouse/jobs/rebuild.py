@@ -1,8 +1,8 @@
 """Compute state and gold again from bronze. ``python -m lakehouse.jobs.rebuild --root ROOT``.
 
-Says how many rows differ from the tables as they are; with ``--write`` the differing tables get
-the new rows in one commit each. Their id stays and older versions stay readable for the audit
-period, because invoices pin table id and version. Bronze and quarantine are never touched.
+Prints how many rows differ from the present tables. ``--write`` replaces the rows of each table
+that differs in one commit. The tables keep their ids, and older versions stay readable for the
+audit period, because invoices pin table id and version. Bronze and quarantine do not change.
 """
 
 import argparse
@@ -24,18 +24,19 @@ _BEGINNING = date(1970, 1, 1)
 
 
 def run(lake: Lake, *, write: bool) -> dict[str, Any]:
-    """Return the number of differing rows of each table after comparing, and if asked mending.
+    """Compare each table with its rebuilt rows; return how many differ. ``write`` replaces them.
 
-    Stop the pipeline meanwhile (docs/lakehouse.md, "Jobs"): both would write the same tables, and
-    this takes no lease.
+    Stop the pipeline first (docs/lakehouse.md, "Jobs"): both jobs write the same tables, and this
+    one takes no lease.
     """
     for table in schemas.DERIVED:
         tables.ensure(lake, table)
     bronze = tables.pin(lake, schemas.BRONZE)
+    # One version of bronze for all tables, whatever lands meanwhile.
     samples = checks.valid(tables.read(lake, schemas.BRONZE, bronze.version))
     differences = {}
     for table, rows in _rebuilt(lake, samples):
-        rows = rows.persist()
+        rows = rows.persist()  # read up to three times
         differences[table.name] = _differing(tables.read(lake, table), rows)
         if write and differences[table.name]:
             note = json.dumps({"bronze_version": bronze.version, "as_of": _as_of(samples)})
@@ -46,19 +47,20 @@ def run(lake: Lake, *, write: bool) -> dict[str, Any]:
 
 def _rebuilt(lake: Lake, samples: DataFrame) -> list[tuple[Table, DataFrame]]:
     buckets = state.buckets(samples)
+    # From the rebuilt state, not from the table, so that an error there does not carry over.
     cells = usage.usage(buckets, _BEGINNING)
-    beats = samples.where(F.col("address") == "")
-    fallen = tables.read(lake, schemas.QUARANTINE)
+    heartbeats = samples.where(F.col("address") == "")
+    quarantine = tables.read(lake, schemas.QUARANTINE)
     return [
         (schemas.STATE, buckets),
         (schemas.USAGE, cells),
         (schemas.USAGE_DAILY, usage_daily.daily(cells)),
-        (schemas.QUALITY, quality.quality(beats, buckets, fallen, _BEGINNING)),
+        (schemas.QUALITY, quality.quality(heartbeats, buckets, quarantine, _BEGINNING)),
     ]
 
 
 def _differing(found: DataFrame, rebuilt: DataFrame) -> int:
-    """Rows in one and not in the other: a changed row counts twice."""
+    """Return the number of rows that only one of both has. A changed row counts twice."""
     return found.exceptAll(rebuilt).count() + rebuilt.exceptAll(found).count()
 
 
@@ -74,7 +76,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--root", required=True, help="folder of the lakehouse, or s3://bucket/prefix"
     )
-    parser.add_argument("--write", action="store_true", help="mend what differs")
+    parser.add_argument(
+        "--write", action="store_true", help="replace the rows of tables that differ"
+    )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--memory", default="2g", help="heap of the Spark driver")
     options = parser.parse_args(arguments)
@@ -86,7 +90,7 @@ def main(arguments: list[str] | None = None) -> int:
             memory=options.memory,
             bulk=True,
         )
-        with object_store.in_words(options.root):
+        with object_store.translated_errors(options.root):
             lake = Lake(spark, object_store.hadoop_root(options.root))
             report = run(lake, write=options.write)
     except LakehouseError as error:

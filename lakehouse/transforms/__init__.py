@@ -1,1 +1,1 @@
-"""Pure rules: DataFrames and plain values in, one DataFrame out. No session, path or clock."""
+"""Pure transforms of DataFrames. They use no session, path or clock."""

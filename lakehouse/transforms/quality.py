@@ -1,4 +1,4 @@
-"""Heartbeats -> what should have come per source and day, and what came."""
+"""Expected and received samples per source and day, computed from heartbeats."""
 
 from datetime import date
 
@@ -13,16 +13,16 @@ _SOURCE = ("tenant_id", "space_id", "source", "boot_id")
 def quality(
     heartbeats: DataFrame, state: DataFrame, quarantine: DataFrame, first_date: date
 ) -> DataFrame:
-    """Return one row per life of a source and day from ``first_date`` on (``QUALITY``).
+    """Return one row per incarnation of a source and day from ``first_date`` on (``QUALITY``).
 
     ``heartbeats`` are the samples of address '' from ``first_date`` on. ``seq`` rises by one per
-    landed snapshot, so a day expects as many as it rose. A hole with a later sample of the same
-    life cost nothing: counters are cumulative.
+    landed snapshot, so the expected number of a day is how far ``seq`` rose. A gap with a later
+    sample of the same incarnation loses nothing, because counters are cumulative.
     """
     days = _days(heartbeats)
     reached = _seq_before(state, first_date)
     falls = _falls(quarantine, first_date)
-    # Both sides have one row per key at most: the joins keep the number of rows.
+    # ``reached`` and ``falls`` have at most one row per key, so the joins keep the number of rows.
     joined = days.join(reached, on=list(_SOURCE), how="left").join(
         falls, on=[*_SOURCE, "date"], how="left"
     )
@@ -55,13 +55,14 @@ def _seq_before(state: DataFrame, first_date: date) -> DataFrame:
 
 
 def _falls(quarantine: DataFrame, first_date: date) -> DataFrame:
-    fallen = quarantine.where((F.col("reason") == "fall") & (F.col("date") >= F.lit(first_date)))
-    return fallen.groupBy(*_SOURCE, "date").agg(F.count("*").alias("falls"))
+    resets = quarantine.where((F.col("reason") == "fall") & (F.col("date") >= F.lit(first_date)))
+    return resets.groupBy(*_SOURCE, "date").agg(F.count("*").alias("falls"))
 
 
 def _risen() -> Column:
-    life = Window.partitionBy(*_SOURCE).orderBy("date")
+    """Return by how much the largest ``seq`` of the incarnation rose that day."""
+    days = Window.partitionBy(*_SOURCE).orderBy("date")
     before = F.coalesce(F.col("before_seq"), F.lit(0))
-    upto = F.max("last_seq").over(life.rowsBetween(Window.unboundedPreceding, Window.currentRow))
-    earlier = F.max("last_seq").over(life.rowsBetween(Window.unboundedPreceding, -1))
+    upto = F.max("last_seq").over(days.rowsBetween(Window.unboundedPreceding, Window.currentRow))
+    earlier = F.max("last_seq").over(days.rowsBetween(Window.unboundedPreceding, -1))
     return F.greatest(upto, before) - F.greatest(F.coalesce(earlier, F.lit(0)), before)

@@ -1,18 +1,22 @@
-"""Samples -> maxima per life and bucket. The rule that makes order and repetition harmless."""
+"""Maxima of samples per incarnation and bucket.
+
+A maximum is the same in whatever order samples arrive and however often they are repeated.
+"""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakehouse.schemas import LIFE, MAXIMA, STATE
 
-# A source that landed nothing for so long, while another did, is silent or gone.
+# A source whose newest sample is this much older than the newest of all is silent or gone.
 SILENCE = "5 minutes"
 
 
 def buckets(samples: DataFrame) -> DataFrame:
-    """Return one row per life and bucket: the largest value of each counter, first and last time.
+    """Return the largest value of each counter, and the first and last time, as ``STATE``.
 
-    Input: valid rows of ``bronze.samples``, in any order, repeated at will. Output: ``STATE``.
+    Input: valid rows of ``bronze.samples``, in any order, possibly repeated. Output: one row per
+    incarnation and bucket.
     """
     grouped = samples.groupBy(*LIFE, "bucket_at", "date")
     folded = grouped.agg(
@@ -26,12 +30,12 @@ def buckets(samples: DataFrame) -> DataFrame:
 
 
 def complete_until(state: DataFrame) -> DataFrame:
-    """Return one value: the microseconds since 1970 up to which every sample is in; null if none.
+    """Return one row with the watermark in microseconds since 1970; null without samples.
 
-    The least of the newest samples of the sources that live: a round may land the end of a bucket
-    of one space before the others' samples of the same minute.
+    The watermark is the oldest of the newest samples of all active sources: a sampling cycle may
+    land the samples of one space before those that other spaces took in the same minute.
     """
     newest = state.groupBy("source").agg(F.max("last_taken_at").alias("at"))
     last = newest.agg(F.max("at").alias("last"))
-    living = newest.crossJoin(last).where(F.col("at") >= F.expr(f"last - INTERVAL {SILENCE}"))
-    return living.agg(F.unix_micros(F.min("at")))
+    active = newest.crossJoin(last).where(F.col("at") >= F.expr(f"last - INTERVAL {SILENCE}"))
+    return active.agg(F.unix_micros(F.min("at")))

@@ -1,4 +1,4 @@
-"""State -> usage per bucket: differences of consecutive maxima inside one life of a counter."""
+"""Usage per bucket: differences of consecutive maxima inside one incarnation of a counter."""
 
 from datetime import date
 
@@ -11,15 +11,15 @@ _CELL = ("tenant_id", "space_id", "address", "bucket_at", "date")
 
 
 def usage(state: DataFrame, first_date: date) -> DataFrame:
-    """Return the usage of every bucket from ``first_date`` on. Grain and key: ``USAGE``.
+    """Return the usage of every bucket from ``first_date`` on, as ``USAGE``.
 
-    A life's first value counts in full: its counters began at zero. What was reached before
-    ``first_date`` is the start value. Maxima run over buckets, so a counter that fell inside its
-    life adds nothing until it passes its own largest value; quantities are never negative.
+    The first value of an incarnation counts in full, because its counters began at zero. The
+    maximum before ``first_date`` is the start value. After a counter reset inside an incarnation
+    nothing counts until the counter exceeds its largest value, so quantities are never negative.
     """
     current = state.where(F.col("date") >= F.lit(first_date))
     reached = _reached_before(state, first_date)
-    # One row of ``reached`` per life at most: the join keeps the number of rows.
+    # ``reached`` has at most one row per incarnation, so the join keeps the number of rows.
     joined = current.join(reached, on=list(LIFE), how="left")
     grown = joined.select(*_CELL, F.col(PEAK), *(_growth(column) for column in COUNTERS))
     cells = grown.groupBy(*_CELL).agg(
@@ -35,9 +35,11 @@ def _reached_before(state: DataFrame, first_date: date) -> DataFrame:
 
 
 def _growth(column: str) -> Column:
-    life = Window.partitionBy(*LIFE).orderBy("bucket_at")
+    """Return by how much the running maximum of the counter grew in the bucket."""
+    incarnation = Window.partitionBy(*LIFE).orderBy("bucket_at")
+    until_now = incarnation.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     before = F.coalesce(F.col(f"before_{column}"), F.lit(0))
-    upto = F.max(column).over(life.rowsBetween(Window.unboundedPreceding, Window.currentRow))
-    earlier = F.max(column).over(life.rowsBetween(Window.unboundedPreceding, -1))
+    upto = F.max(column).over(until_now)
+    earlier = F.max(column).over(incarnation.rowsBetween(Window.unboundedPreceding, -1))
     grown = F.greatest(upto, before) - F.greatest(F.coalesce(earlier, F.lit(0)), before)
     return grown.alias(column)

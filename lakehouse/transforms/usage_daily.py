@@ -1,4 +1,4 @@
-"""Usage per bucket -> usage per tenant, meter and UTC day, for dashboards."""
+"""Usage per tenant, meter and UTC day, for dashboards."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -7,9 +7,10 @@ from lakehouse.schemas import PEAK, USAGE_DAILY
 
 
 def daily(usage: DataFrame) -> DataFrame:
-    """Return sums per tenant, meter and UTC day; of a peak the largest of any one space.
+    """Return the sum per tenant, meter and UTC day; for a peak, the largest of any one space.
 
-    Days are UTC: billing periods in a tenant's own time zone are cut from ``gold.usage``.
+    Billing does not use these days: a billing period follows the tenant's time zone and is computed
+    from ``gold.usage``.
     """
     grouped = usage.groupBy("tenant_id", "meter", "date").agg(
         F.sum("quantity").alias("summed"), F.max("quantity").alias("largest")

@@ -1,1 +1,5 @@
-"""Verbs that change desired state: keyword-only, atomic, audited, nudging after commit."""
+"""Actions that change desired state.
+
+Every action takes keyword arguments only, runs in one transaction and writes an audit event. Tasks
+are enqueued after the commit.
+"""

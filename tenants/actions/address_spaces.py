@@ -1,4 +1,4 @@
-"""Create and delete address spaces, and withdraw or restore sending in one."""
+"""Create and delete address spaces; withdraw and restore the right to send in them."""
 
 import re
 
@@ -6,14 +6,14 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from controlplane.core import audit, nudge, operations
+from controlplane.core import audit, enqueue, operations
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Denied, Invalid
 from controlplane.core.models import Operation
 from controlplane.core.phases import Phase
-from plans import catalog
+from plans.catalog import publishing
 from plans.models import SpacePlan
-from plans.resources import Resource
+from plans.quotas.resources import Resource
 from tenants import admission, rollouts, space_types
 from tenants.models import (
     Address,
@@ -30,7 +30,7 @@ _LEGAL_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
 class SpaceExists(Conflict):
-    """The tenant has a space of this name."""
+    """The tenant already has a space of this name."""
 
     code = "address_space.exists"
 
@@ -42,7 +42,7 @@ class SpaceTerminating(Conflict):
 
 
 class GenerationChanged(Conflict):
-    """Somebody else changed it since the caller looked (If-Match)."""
+    """The row changed after the caller read it (the API's ``If-Match``)."""
 
     status = 412
     code = "generation.changed"
@@ -51,16 +51,18 @@ class GenerationChanged(Conflict):
 def create(
     *, tenant: Tenant, name: str, type: str, space_plan: str, by: Actor
 ) -> tuple[AddressSpace, Operation]:
-    """Want a new space; the workers make it real. Returns it with the operation to poll.
+    """Create the row of a new space, which the workers then build.
+
+    Returns the space and the operation to poll.
 
     Raises:
         Invalid: name or type is wrong. TypeNotOffered: the installation cannot run the type.
         Missing: no such plan. Denied: the tenant's plan does not include it. SpaceExists: the name
-        is taken. QuotaExceeded: the plan's spaces or brokers are used up.
+        is taken. QuotaExceeded: the tenant may have no more spaces or brokers.
     """
     _check_shape(name, type)
     space_types.check(type)
-    plan = catalog.space_plan(space_plan)
+    plan = publishing.space_plan(space_plan)
     check_type(type, plan)
     with transaction.atomic():
         locked = admission.locked_tenant(tenant)
@@ -85,12 +87,14 @@ def create(
 
 
 def delete(*, space: AddressSpace, by: Actor, keep_volumes: bool = False) -> Operation:
-    """Ask for the space's end, with all its addresses and users; asking twice changes nothing.
+    """Request the deletion of the space with all its addresses and users. Idempotent.
 
-    What is stored goes too, unless ``keep_volumes``: then it stays until an operator releases it.
+    The stored messages are deleted too. With ``keep_volumes`` they stay until an operator releases
+    the volumes.
     """
     with transaction.atomic():
         locked = lock(space)
+        # Idempotent: a repeated request returns the operation of the first one.
         if locked.deletion_requested_at is not None:
             return deletion_of(locked.pk)
         _request_deletion(locked)
@@ -103,19 +107,19 @@ def delete(*, space: AddressSpace, by: Actor, keep_volumes: bool = False) -> Ope
 
 
 def withdraw_send(*, space: AddressSpace, by: Actor, reason: str) -> bool:
-    """Take ``send`` from every user of the space; True if that changed anything."""
+    """Withdraw ``send`` from every user of the space; return whether that changed anything."""
     return _set_send(space, withdrawn=True, by=by, reason=reason)
 
 
 def restore_send(*, space: AddressSpace, by: Actor, reason: str) -> bool:
-    """Give ``send`` back to the space's users; True if that changed anything."""
+    """Give ``send`` back to the users of the space; return whether that changed anything."""
     return _set_send(space, withdrawn=False, by=by, reason=reason)
 
 
 def lock(space: AddressSpace) -> AddressSpace:
-    """Return the space's row locked until the transaction ends.
+    """Return the space's row, locked until the transaction ends.
 
-    The lock leaves rows that only refer to the space alone (``FOR NO KEY UPDATE``).
+    ``FOR NO KEY UPDATE``: other transactions can still insert rows that refer to the space.
     """
     return (
         AddressSpace.objects.select_for_update(of=("self",), no_key=True)
@@ -128,42 +132,48 @@ def lock_for_change(space: AddressSpace) -> AddressSpace:
     """Return the locked row of a space that is not being deleted.
 
     Raises:
-        SpaceTerminating: it is.
+        SpaceTerminating: the space is being deleted.
     """
     locked = lock(space)
     if locked.deletion_requested_at is not None:
         raise SpaceTerminating(
-            f"The space {locked.name!r} is being deleted; nothing in it changes. Use another one."
+            f"The space {locked.name!r} is being deleted and cannot be changed. Use another one."
         )
     return locked
 
 
 def check_generation(row: AddressSpace | Address | MessagingUser, expected: int | None) -> None:
-    """Return when the locked ``row`` is as the caller saw it; None expects nothing.
+    """Check that the locked ``row`` has the generation ``expected``; None skips the check.
 
     Raises:
-        GenerationChanged: it is not.
+        GenerationChanged: the row has another generation.
     """
     if expected is not None and row.generation != expected:
         raise GenerationChanged(
-            "It changed since you read it: read it again, then change what you find.",
+            "It changed since you read it: read it again, then repeat your change.",
             generation=row.generation,
         )
 
 
 def deletion_of(*subject_ids: str) -> Operation:
-    """Return the newest operation that ends one of these: the thing itself, or its space."""
+    """Return the newest operation that deletes one of ``subject_ids``.
+
+    A child passes its own id and its space's id, because deleting a space deletes its children.
+    """
     kinds = (f"{SUBJECT}.delete", "address.delete", "messaging_user.revoke")
     return Operation.objects.filter(subject_id__in=subject_ids, kind__in=kinds).latest(
         "created_at", "id"
     )
 
 
-def nudge_workers(space: AddressSpace) -> None:
-    """Bring the space forward in the workers' queue: now in the row, and by a nudge."""
+def enqueue_reconcile(space: AddressSpace) -> None:
+    """Make the space due for reconciling now, and enqueue a pass after the commit.
+
+    The row alone would be enough: if the message is lost, a periodic task finds the due space.
+    """
     wanted = {"next_attempt_at": timezone.now(), "waiting_since": None}
     AddressSpace.objects.filter(pk=space.pk).update(**wanted)
-    nudge.after_commit("workers.reconcile_space", space_id=space.pk)
+    enqueue.after_commit("workers.reconcile_space", space_id=space.pk)
 
 
 def subject(space: AddressSpace) -> audit.Subject:
@@ -174,15 +184,23 @@ def subject(space: AddressSpace) -> audit.Subject:
 def _check_shape(name: str, type: str) -> None:
     wrong: dict[str, list[str]] = {}
     if not _LEGAL_NAME.fullmatch(name):
-        wrong["name"] = ["1 to 63 of a-z, 0-9 and -, beginning and ending with a letter or digit."]
+        wrong["name"] = [
+            "1 to 63 characters of a-z, 0-9 and -, with a letter or digit at both ends."
+        ]
     if type not in SpaceType.values:
         wrong["type"] = [f"One of: {', '.join(SpaceType.values)}."]
     if wrong:
-        raise Invalid("The space cannot be made like this.", code=f"{SUBJECT}.invalid", **wrong)
+        raise Invalid(
+            "The space cannot be created with these values.", code=f"{SUBJECT}.invalid", **wrong
+        )
 
 
 def check_type(type: str, plan: SpacePlan) -> None:
-    """Return when the plan is for spaces of the type (Invalid otherwise)."""
+    """Check that the plan is for spaces of this type.
+
+    Raises:
+        Invalid: the plan is for another type.
+    """
     if plan.space_type != type:
         raise Invalid(
             f"The plan {plan.key!r} is for {plan.space_type} spaces; choose one for {type} spaces.",
@@ -192,7 +210,11 @@ def check_type(type: str, plan: SpacePlan) -> None:
 
 
 def check_allowed(tenant: Tenant, plan: SpacePlan) -> None:
-    """Return when the tenant's own plan includes the space plan (Denied otherwise)."""
+    """Check that the tenant's own plan includes the space plan.
+
+    Raises:
+        Denied: the tenant's plan does not include it.
+    """
     allowed = admission.plan_of(tenant).space_plans
     if plan.key not in allowed:
         raise Denied(
@@ -204,7 +226,7 @@ def check_allowed(tenant: Tenant, plan: SpacePlan) -> None:
 
 
 def _check_free(tenant: Tenant, name: str) -> None:
-    """Refuse a name that is taken; the tenant's lock keeps it free until we commit."""
+    """Refuse a name that is taken. The tenant's lock keeps a free name free until the commit."""
     taken = tenant.spaces.filter(name=name, deleted_at__isnull=True).first()
     if taken is not None:
         leaving = taken.deletion_requested_at is not None
@@ -213,14 +235,17 @@ def _check_free(tenant: Tenant, name: str) -> None:
 
 
 def begin(space: AddressSpace, kind: str) -> Operation:
-    """Return an operation that ends when the space is as wanted now, and have workers look."""
+    """Start an operation for the space's present generation, and enqueue a reconcile pass.
+
+    The operation ends when the workers have applied that generation.
+    """
     operation = operations.begin(
         tenant_id=space.tenant_id,
         kind=kind,
         subject=(SUBJECT, space.pk, space.name),
         generation=space.generation,
     )
-    nudge_workers(space)
+    enqueue_reconcile(space)
     return operation
 
 
@@ -232,16 +257,19 @@ def _request_deletion(space: AddressSpace) -> None:
         "phase": Phase.TERMINATING,
         "updated_at": now,
     }
+    # Addresses and users that were being deleted before keep their own time and generation.
     children = {"deletion_requested_at__isnull": True}
     space.addresses.filter(**children).update(**wanted)
     space.users.filter(**children).update(**wanted)
     AddressSpace.objects.filter(pk=space.pk).update(**wanted)
+    # ``generation`` was raised in SQL; the operation needs its new value.
     space.refresh_from_db()
 
 
 def _set_send(space: AddressSpace, *, withdrawn: bool, by: Actor, reason: str) -> bool:
     with transaction.atomic():
         locked = lock(space)
+        # A space that is being deleted loses its users anyway.
         if locked.send_withdrawn == withdrawn or locked.deletion_requested_at is not None:
             return False
         locked.send_withdrawn = withdrawn
@@ -249,5 +277,5 @@ def _set_send(space: AddressSpace, *, withdrawn: bool, by: Actor, reason: str) -
         locked.save(update_fields=["send_withdrawn", "generation", "updated_at"])
         action = "withdraw_send" if withdrawn else "restore_send"
         audit.record(by, f"{SUBJECT}.{action}", subject(locked), reason=reason)
-        nudge_workers(locked)
+        enqueue_reconcile(locked)
     return True

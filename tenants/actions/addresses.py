@@ -1,7 +1,8 @@
-"""Create, change and delete addresses. Admission is placement: an admitted address has a place.
+"""Create, change and delete addresses.
 
-Every action locks the space's row (``create`` the tenant's row before it), so that what it checks
-stays true until it commits.
+``create`` also places the address: it is admitted only if the space's brokers or routers have
+capacity for it. Every action locks the space's row, so that what it checks stays true until the
+commit. ``create`` locks the tenant's row first.
 """
 
 from django.db import transaction
@@ -14,9 +15,9 @@ from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Denied, Invalid
 from controlplane.core.models import Operation
 from controlplane.core.phases import Phase
-from plans import catalog
+from plans.catalog import publishing
 from plans.models import AddressPlan
-from plans.resources import Resource
+from plans.quotas.resources import Resource
 from tenants import address_rules, admission, placement
 from tenants.actions import address_spaces
 from tenants.actions.address_spaces import GenerationChanged
@@ -39,7 +40,7 @@ SUBJECT = "address"
 
 
 class AddressExists(Conflict):
-    """The space has this address."""
+    """The space already has this address."""
 
     code = "address.exists"
 
@@ -65,22 +66,24 @@ def create(
     settings: AddressSettings | None = None,
     by: Actor,
 ) -> tuple[Address, Operation]:
-    """Admit and place a new address in one transaction. Returns it with the operation to poll.
+    """Admit and place a new address in one transaction.
 
-    The number of queries does not depend on how much exists.
+    Returns the address and the operation to poll. The number of queries is constant.
 
     Raises:
         Invalid: name, type, plan or settings do not fit. Missing: no such plan. Denied: the
-        tenant's plan does not include it. AddressExists: the name, or one that routers take for it,
-        is taken. QuotaExceeded: names the limit. SpaceTerminating: the space is being deleted.
+        tenant's plan does not include it. AddressExists: the space has this name, or one that
+        routers treat as equal. QuotaExceeded: a limit, which the message names, would be exceeded.
+        SpaceTerminating: the space is being deleted.
     """
     wanted = settings or AddressSettings()
     address_rules.check_name(space.type, address)
     address_rules.check_type(space.type, type)
     address_rules.check_settings(space.type, type, wanted)
-    plan = catalog.address_plan(address_plan)
+    plan = publishing.address_plan(address_plan)
     _check_plan(space, type, plan)
     with transaction.atomic():
+        # The tenant's row before the space's, as everywhere: the other order could deadlock.
         tenant = admission.locked_tenant(space.tenant)
         locked = address_spaces.lock_for_change(space)
         _check_included(plan.key, admission.plan_of(tenant).address_plans)
@@ -106,11 +109,11 @@ def create(
 def update(
     *, address: Address, settings: AddressSettings, by: Actor, if_generation: int | None = None
 ) -> tuple[Address, Operation]:
-    """Replace the address's settings; a subscription's topic stays, whatever ``settings`` says.
+    """Replace the address's settings. The topic of a subscription never changes.
 
     Raises:
-        GenerationChanged: ``if_generation`` is not the present one. Invalid: a setting is wrong.
-        AddressTerminating, SpaceTerminating: it, or its space, is being deleted.
+        GenerationChanged: ``if_generation`` is not the row's. Invalid: a setting is wrong.
+        AddressTerminating: the address is being deleted. SpaceTerminating: its space is.
     """
     with transaction.atomic():
         locked = address_spaces.lock_for_change(address.space)
@@ -118,10 +121,11 @@ def update(
         address_spaces.check_generation(row, if_generation)
         if row.deletion_requested_at is not None:
             raise AddressTerminating(
-                f"The address {row.address!r} is being deleted; make it anew when it is gone."
+                f"The address {row.address!r} is being deleted; create it again when it is gone."
             )
         address_rules.check_settings(locked.type, row.type, settings)
         _check_dead_letter(locked, settings.dead_letter, row.address)
+        # ``columns`` leaves out the topic, so an update cannot change it.
         before = {name: getattr(row, name) for name in settings.columns()}
         for name, value in settings.columns().items():
             setattr(row, name, value)
@@ -134,10 +138,11 @@ def update(
 
 
 def delete(*, address: Address, by: Actor) -> Operation:
-    """Ask for the address's end; asking twice changes nothing. What it used is still billed.
+    """Request the deletion of the address. Idempotent; its usage so far is still billed.
 
     Raises:
-        AddressInUse: a topic that still has subscriptions, or the dead-letter queue of others.
+        AddressInUse: a topic still has subscriptions, or the queue takes the dead letters of other
+        addresses.
     """
     with transaction.atomic():
         address_spaces.lock(address.space)
@@ -184,7 +189,7 @@ def _check_included(key: str, allowed: tuple[str, ...]) -> None:
 
 
 def _check_free(space: AddressSpace, address: str) -> None:
-    """Refuse a name that is taken; the space's lock keeps it free until we commit."""
+    """Refuse a name that is taken. The space's lock keeps a free name free until the commit."""
     taken = _alike(space, address)
     if taken is None:
         return
@@ -193,13 +198,14 @@ def _check_free(space: AddressSpace, address: str) -> None:
     if taken.address == address:
         raise AddressExists(f"There is an address {address!r} in this space already. {hint}")
     raise AddressExists(
-        f"This space has {taken.address!r} already, and to routers {address!r} is the same address "
-        f"because '.' and '/' are the same to them. {hint}"
+        f"This space has {taken.address!r} already. Routers treat {address!r} as the same address, "
+        f"because to them '.' equals '/'. {hint}"
     )
 
 
 def _alike(space: AddressSpace, address: str) -> Address | None:
-    """Return the space's address of this name, or one that its routers cannot tell from it."""
+    """Return the space's address of this name, or one that its routers treat as equal."""
+    # An address keeps its name until it is deleted completely, as in the constraint address_once.
     rows = space.addresses.filter(deleted_at__isnull=True)
     if space.type == SpaceType.BROKERED:
         return rows.filter(address=address).first()
@@ -214,23 +220,25 @@ def _alike(space: AddressSpace, address: str) -> Address | None:
 def _check_dead_letter(space: AddressSpace, target: str, address: str) -> None:
     if not target:
         return
+    # A queue that is being deleted must not become the target of dead letters.
     queues = space.addresses.filter(type=AddressType.QUEUE, deletion_requested_at__isnull=True)
     if target == address or not queues.filter(address=target).exists():
         raise Invalid(
-            f"Dead letters go to another queue of the same space; {target[:80]!r} is none. Make "
-            "that queue first.",
+            f"Dead letters go to another queue of the same space; {target[:80]!r} is no such "
+            "queue. Create it first.",
             code=f"{SUBJECT}.invalid",
             dead_letter=["Name another queue of this space."],
         )
 
 
 def _check_unused(row: Address) -> None:
-    users = (
+    dependents = (
         Address.objects.filter(space_id=row.space_id, deletion_requested_at__isnull=True)
         .filter(Q(topic=row) | Q(dead_letter=row.address))
         .exclude(pk=row.pk)
     )
-    names = list(users.order_by("address").values_list("address", flat=True)[:5])
+    # Five names are enough for the message: a topic may have thousands of subscriptions.
+    names = list(dependents.order_by("address").values_list("address", flat=True)[:5])
     if names:
         raise AddressInUse(
             f"{row.address!r} is the topic or the dead-letter queue of: {', '.join(names)}. Delete "
@@ -254,18 +262,19 @@ def _topic(space: AddressSpace, type: str, name: str) -> Address | None:
 
 
 def _place(address: Address) -> None:
-    """Place and store the address, with the brokers that the placement asks for."""
-    plan = catalog.address_plan_definition(address.address_plan)
+    """Place and store the address, and add the broker slots that the placement needs."""
+    plan = publishing.address_plan_definition(address.address_plan)
     use = admission.credit_use(address.space)
     parts = placement.place(
         use.brokers,
         use.router_credit,
-        admission.space_limits(catalog.space_plan_definition(address.space.space_plan)),
+        admission.space_limits(publishing.space_plan_definition(address.space.space_plan)),
         placement.Request(
             plan.router_credit, plan.broker_credit, plan.partitions, _topic_ordinal(address)
         ),
     )
     brokers = _brokers(address.space, {part.ordinal for part in parts if part.ordinal is not None})
+    # The address first, because its placements refer to it.
     address.save(force_insert=True)
     Placement.objects.bulk_create(
         Placement(
@@ -290,7 +299,7 @@ def _brokers(space: AddressSpace, ordinals: set[int]) -> dict[int, Broker]:
     found = {broker.ordinal: broker for broker in space.brokers.filter(ordinal__in=ordinals)}
     missing = sorted(ordinals - found.keys())
     admission.check(space.tenant, Resource.BROKERS, asked=len(missing))
-    made = Broker.objects.bulk_create(Broker(space=space, ordinal=each) for each in missing)
+    made = Broker.objects.bulk_create(Broker(space=space, ordinal=ordinal) for ordinal in missing)
     return {**found, **{broker.ordinal: broker for broker in made}}
 
 
@@ -301,5 +310,5 @@ def _begin(address: Address, kind: str) -> Operation:
         subject=(SUBJECT, address.pk, address.address),
         generation=address.generation,
     )
-    address_spaces.nudge_workers(address.space)
+    address_spaces.enqueue_reconcile(address.space)
     return operation

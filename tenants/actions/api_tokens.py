@@ -1,4 +1,4 @@
-"""Bearer tokens for programs: issued once in clear, kept as a hash, revocable."""
+"""API tokens: issue, revoke and look up. Only a hash of a token is stored."""
 
 from datetime import datetime, timedelta
 
@@ -9,21 +9,22 @@ from django.utils import timezone
 from controlplane.core import audit, ids
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid
-from plans.resources import Resource
+from plans.quotas.resources import Resource
 from tenants import admission
 from tenants.models import ApiToken, Role, Tenant
 
-_SEEN_EVERY = timedelta(minutes=1)  # last use is shown to the minute, not written per request
+# A token in use writes its row once a minute, not at every request.
+_SEEN_EVERY = timedelta(minutes=1)
 
 
 def issue(
     *, tenant: Tenant, name: str, role: str, expires_at: datetime | None, by: Actor
 ) -> tuple[ApiToken, str]:
-    """Return a new token's row and its clear text, which is never to be had again.
+    """Return a new token's row and its clear text, which cannot be read again later.
 
     Raises:
-        Invalid: name, role or expiry is wrong. Conflict: a live token has this name.
-        QuotaExceeded: the plan's tokens are used up.
+        Invalid: name, role or expiry is wrong. Conflict: a token that is not revoked has this
+        name. QuotaExceeded: the tenant may have no more tokens.
     """
     _check(name, role, expires_at)
     clear = ids.api_token()
@@ -38,7 +39,7 @@ def issue(
             tenant=locked,
             name=name,
             role=role,
-            prefix=clear[:9],
+            prefix=clear[:9],  # enough to find the token in a list, too little to guess the rest
             token_hash=ids.token_hash(clear),
             created_by=by.name,
             expires_at=expires_at,
@@ -48,7 +49,7 @@ def issue(
 
 
 def revoke(*, token: ApiToken, by: Actor) -> None:
-    """End the token at once; a second call does nothing."""
+    """Revoke the token at once. Idempotent."""
     with transaction.atomic():
         ended = ApiToken.objects.filter(pk=token.pk, revoked_at__isnull=True)
         if ended.update(revoked_at=timezone.now()):
@@ -56,7 +57,7 @@ def revoke(*, token: ApiToken, by: Actor) -> None:
 
 
 def find(clear: str) -> ApiToken | None:
-    """Return the live token of this clear text and note its use; None when there is none."""
+    """Return the valid token with this clear text and record its use; None if there is none."""
     now = timezone.now()
     token = (
         ApiToken.objects.select_related("tenant")
@@ -78,7 +79,9 @@ def _check(name: str, role: str, expires_at: datetime | None) -> None:
     if expires_at is not None and expires_at <= timezone.now():
         wrong["expires_at"] = ["Give a time in the future, or none."]
     if wrong:
-        raise Invalid("The token cannot be issued like this.", code="api_token.invalid", **wrong)
+        raise Invalid(
+            "The token cannot be issued with these values.", code="api_token.invalid", **wrong
+        )
 
 
 def _subject(token: ApiToken) -> audit.Subject:

@@ -1,9 +1,9 @@
-"""Release the volumes that a deleted space left behind: the operator's word, and the last one."""
+"""Release the kept volumes of a deleted space, which deletes the messages in them for good."""
 
 from django.db import transaction
 from django.utils import timezone
 
-from controlplane.core import audit, nudge
+from controlplane.core import audit, enqueue
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Missing
 from tenants.actions import address_spaces
@@ -12,10 +12,10 @@ from tenants.models import KeptVolumes
 
 @transaction.atomic
 def release(*, space_id: str, by: Actor) -> KeptVolumes:
-    """Let the volumes of a deleted space go, with every message in them. Asking twice is one.
+    """Release the volumes of a deleted space; the workers then delete them. Idempotent.
 
     Raises:
-        Missing: no volumes are kept for such a space.
+        Missing: no volumes are kept for a deleted space of this id.
     """
     kept = (
         KeptVolumes.objects.select_for_update(of=("self",))
@@ -25,12 +25,12 @@ def release(*, space_id: str, by: Actor) -> KeptVolumes:
     )
     if kept is None:
         raise Missing(
-            f"No volumes are kept for a deleted space {space_id[:40]!r}: list those that are.",
+            f"No volumes are kept for a deleted space {space_id[:40]!r}: list the kept volumes.",
             code="kept_volumes.missing",
         )
     if kept.released_at is None:
         kept.released_at = timezone.now()
         kept.save(update_fields=["released_at", "updated_at"])
         audit.record(by, "kept_volumes.release", address_spaces.subject(kept.space))
-        nudge.after_commit("workers.release_volumes")
+        enqueue.after_commit("workers.release_volumes")
     return kept

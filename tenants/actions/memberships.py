@@ -1,11 +1,11 @@
-"""Who belongs to a tenant, in which role. A tenant always keeps an owner."""
+"""Add and remove members of a tenant, and change their roles. A tenant always has an owner."""
 
 from django.db import transaction
 
 from controlplane.core import audit
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid, Missing
-from plans.resources import Resource
+from plans.quotas.resources import Resource
 from tenants import admission
 from tenants.models import Membership, Role, Tenant, User
 
@@ -17,17 +17,17 @@ class LastOwner(Conflict):
 
 
 def add(*, tenant: Tenant, email: str, role: str, by: Actor) -> Membership:
-    """Make the person with this email a member.
+    """Make the user with this email a member of the tenant.
 
     Raises:
-        Missing: nobody has an account with this email. Conflict: a member already.
-        Invalid: no such role. QuotaExceeded: the plan's members are used up.
+        Missing: no account has this email. Conflict: the user is a member already.
+        Invalid: no such role. QuotaExceeded: the tenant may have no more members.
     """
     _check_role(role)
     user = User.objects.filter(email=email.strip().lower()).first()
     if user is None:
         raise Missing(
-            f"Nobody has an account for {email[:150]}; ask them to sign up or log in first.",
+            f"There is no account for {email[:150]}; ask them to sign up or log in first.",
             code="membership.no_account",
         )
     with transaction.atomic():
@@ -44,10 +44,12 @@ def change_role(*, membership: Membership, role: str, by: Actor) -> Membership:
     """Give the member another role.
 
     Raises:
-        Invalid: no such role. LastOwner: nobody else owns the tenant. Missing: a member no more.
+        Invalid: no such role. LastOwner: the tenant has no other owner. Missing: the person is not
+        a member any more.
     """
     _check_role(role)
     with transaction.atomic():
+        # The tenant's lock serializes changes of owners: two cannot step down at the same time.
         admission.locked_tenant(membership.tenant)
         locked = _reread(membership)
         if locked is None:
@@ -68,10 +70,10 @@ def change_role(*, membership: Membership, role: str, by: Actor) -> Membership:
 
 
 def remove(*, membership: Membership, by: Actor) -> None:
-    """End the membership; a second call does nothing.
+    """Remove the member. Idempotent.
 
     Raises:
-        LastOwner: nobody else owns the tenant.
+        LastOwner: the tenant has no other owner.
     """
     with transaction.atomic():
         admission.locked_tenant(membership.tenant)
@@ -80,6 +82,7 @@ def remove(*, membership: Membership, by: Actor) -> None:
             return
         if locked.role == Role.OWNER:
             _keep_an_owner(locked)
+        # Before the deletion, because the event names the member's id and email.
         audit.record(by, "membership.remove", _subject(locked), before={"role": locked.role})
         locked.delete()
 
@@ -100,7 +103,7 @@ def _check_role(role: str) -> None:
 def _keep_an_owner(membership: Membership) -> None:
     others = Membership.objects.filter(tenant=membership.tenant, role=Role.OWNER)
     if not others.exclude(pk=membership.pk).exists():
-        raise LastOwner("A tenant needs an owner: make somebody else owner first.")
+        raise LastOwner("A tenant needs an owner: make another member an owner first.")
 
 
 def _subject(membership: Membership) -> audit.Subject:

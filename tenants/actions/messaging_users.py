@@ -1,4 +1,7 @@
-"""Client identities of a space: create, change, revoke. Passwords become verifiers at once."""
+"""Create, change and revoke the messaging users of a space.
+
+A password is turned into verifiers at once and never stored.
+"""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +15,7 @@ from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid
 from controlplane.core.models import Operation
 from controlplane.core.phases import Phase
-from plans.resources import Resource
+from plans.quotas.resources import Resource
 from tenants import admission, verifiers
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace, MessagingUser
@@ -24,11 +27,12 @@ MAX_PASSWORD = 200
 MAX_GRANTS = 100
 _LEGAL_NAME = re.compile(r"[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?")
 _RESERVED_NAMES = ("wp-", "waypost")
+# The characters of legal addresses (``tenants.address_rules``), and the wildcards `*` and `#`.
 _LEGAL_PATTERN = re.compile(r"[^\s$+:][^\s+]{0,254}")
 
 
 class UserExists(Conflict):
-    """The space has a user of this name."""
+    """The space already has a user of this name."""
 
     code = "messaging_user.exists"
 
@@ -42,13 +46,14 @@ class UserTerminating(Conflict):
 def create(
     *, space: AddressSpace, name: str, password: str, permissions: Sequence[Any], by: Actor
 ) -> tuple[MessagingUser, Operation]:
-    """Want a client identity; returns it with the operation to poll.
+    """Create a messaging user; return it with the operation to poll.
 
     ``permissions``: a list of {"addresses": [pattern], "operations": ["send"|"recv"]}.
 
     Raises:
         Invalid: name, password or permissions are wrong. UserExists: the name is taken.
-        QuotaExceeded: names the limit. SpaceTerminating: the space is being deleted.
+        QuotaExceeded: a limit, which the message names, would be exceeded. SpaceTerminating: the
+        space is being deleted.
     """
     _check_name(name)
     _check_password(password)
@@ -76,33 +81,37 @@ def update(
     permissions: Sequence[Any] | None = None,
     if_generation: int | None = None,
 ) -> tuple[MessagingUser, Operation]:
-    """Change password or permissions (None leaves it as it is).
+    """Change the password or the permissions; None leaves a value as it is.
 
     Raises:
-        GenerationChanged: ``if_generation`` is not the present one. Invalid: password or
-        permissions are wrong. UserTerminating, SpaceTerminating: it, or its space, is going.
+        GenerationChanged: ``if_generation`` is not the row's. Invalid: password or permissions are
+        wrong. UserTerminating: the user is being revoked. SpaceTerminating: the space is being
+        deleted.
     """
-    changed = _changes(password, permissions)
+    changed = _changes(password, permissions)  # hashes the password, so before the lock
     with transaction.atomic():
         address_spaces.lock_for_change(user.space)
         row = _reread(user)
         address_spaces.check_generation(row, if_generation)
         if row.deletion_requested_at is not None:
-            raise UserTerminating(f"The user {row.name!r} is being revoked; make a new one.")
+            raise UserTerminating(f"The user {row.name!r} is being revoked; create a new one.")
         before = {"permissions": row.permissions}
         for name, value in changed.items():
             setattr(row, name, value)
         row.generation += 1
         row.save(update_fields=[*changed, "generation", "updated_at"])
         operation = _begin(row, f"{SUBJECT}.update")
-        # Whether there is a new password: that entry is there or not, its value is always masked.
+        # The audit masks the value of "password": only whether the key is there says anything.
         after = {"permissions": row.permissions, **({"password": "new"} if password else {})}
         audit.record(by, f"{SUBJECT}.update", subject(row), before=before, after=after)
     return row, operation
 
 
 def revoke(*, user: MessagingUser, by: Actor) -> Operation:
-    """Ask for the user's end: no new login, open connections close. Twice changes nothing."""
+    """Request the user's revocation. Idempotent.
+
+    The workers then refuse its logins and close its connections.
+    """
     with transaction.atomic():
         address_spaces.lock(user.space)
         row = _reread(user)
@@ -121,10 +130,12 @@ def check_permissions(permissions: Sequence[Any]) -> list[dict[str, list[str]]]:
     """Return the permissions in their stored form.
 
     Raises:
-        Invalid: one is not understood, or there are more than a hundred.
+        Invalid: an entry is malformed, or there are more than ``MAX_GRANTS``.
     """
     if len(permissions) > MAX_GRANTS:
-        raise _refuse("permissions", f"At most {MAX_GRANTS}; patterns say more with fewer.")
+        raise _refuse(
+            "permissions", f"At most {MAX_GRANTS} entries; use patterns to cover more addresses."
+        )
     return [_permission(index, entry) for index, entry in enumerate(permissions)]
 
 
@@ -157,19 +168,20 @@ def _permission(index: int, entry: Any) -> dict[str, list[str]]:
     if not _is_names(addresses) or not all(_is_pattern(pattern) for pattern in addresses):
         raise _refuse(
             f"{at}.addresses",
-            f"1 to {MAX_GRANTS} addresses; '*' stands for one level between '/', '#' at the end "
-            "for all the rest.",
+            f"1 to {MAX_GRANTS} addresses; '*' matches one level between '/', and '#' at the end "
+            "matches all further levels.",
         )
+    # In the order of ``OPERATIONS``, so that equal permissions are stored equally.
     return {"addresses": list(addresses), "operations": sorted(set(allowed), reverse=True)}
 
 
 def _is_names(value: Any) -> bool:
     is_list = isinstance(value, list) and 0 < len(value) <= MAX_GRANTS
-    return is_list and all(isinstance(each, str) for each in value)
+    return is_list and all(isinstance(name, str) for name in value)
 
 
 def _is_pattern(pattern: str) -> bool:
-    """Return whether wildcards stand alone in their level and '#' is last."""
+    """Return whether each wildcard is a whole level and '#' is the last level."""
     if not _LEGAL_PATTERN.fullmatch(pattern) or not pattern.isprintable():
         return False
     levels = pattern.split("/")
@@ -183,21 +195,27 @@ def _refuse(field: str, reason: str) -> Invalid:
 
 def _check_name(name: str) -> None:
     if not _LEGAL_NAME.fullmatch(name):
-        raise _refuse("name", "1 to 63 of a-z, 0-9, '.', '_', '-'; a letter or digit at both ends.")
+        raise _refuse(
+            "name",
+            "1 to 63 characters of a-z, 0-9, '.', '_', '-', with a letter or digit at both ends.",
+        )
     if name.startswith(_RESERVED_NAMES):
-        raise _refuse("name", f"These beginnings are reserved: {', '.join(_RESERVED_NAMES)}.")
+        raise _refuse("name", f"These prefixes are reserved: {', '.join(_RESERVED_NAMES)}.")
 
 
 def _check_password(password: str) -> None:
-    """Refuse what the login mechanisms would not all read alike (RFC 4013 leaves ASCII alone)."""
+    """Accept printable ASCII only.
+
+    SASLprep (RFC 4013) leaves it unchanged, so every login mechanism hashes the same bytes.
+    """
     is_long_enough = MIN_PASSWORD <= len(password) <= MAX_PASSWORD
     if not (is_long_enough and password.isascii() and password.isprintable()):
-        reason = f"{MIN_PASSWORD} to {MAX_PASSWORD} letters, digits, signs and spaces of ASCII."
+        reason = f"{MIN_PASSWORD} to {MAX_PASSWORD} ASCII letters, digits, symbols and spaces."
         raise _refuse("password", reason)
 
 
 def _check_free(space: AddressSpace, name: str) -> None:
-    """Refuse a name that is taken; the space's lock keeps it free until we commit."""
+    """Refuse a name that is taken. The space's lock keeps a free name free until the commit."""
     taken = space.users.filter(name=name, deleted_at__isnull=True).first()
     if taken is not None:
         leaving = taken.deletion_requested_at is not None
@@ -212,5 +230,5 @@ def _begin(user: MessagingUser, kind: str) -> Operation:
         subject=(SUBJECT, user.pk, user.name),
         generation=user.generation,
     )
-    address_spaces.nudge_workers(user.space)
+    address_spaces.enqueue_reconcile(user.space)
     return operation

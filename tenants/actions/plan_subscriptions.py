@@ -5,22 +5,24 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from controlplane.core import audit, nudge
+from controlplane.core import audit, enqueue
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, QuotaExceeded
-from plans import catalog, quotas
-from plans.catalog import PlanDefinition
+from plans.catalog import publishing
+from plans.catalog.publishing import PlanDefinition
 from plans.models import PlanSubscription
-from plans.resources import WORDS
+from plans.quotas import checks
+from plans.quotas.resources import WORDS
 from tenants import admission
 from tenants.actions import tenants
 from tenants.models import Address, AddressSpace, Tenant
 
-_SHORTEST = timedelta(microseconds=1)  # a subscription lasts at least this long
+# A subscription lasts at least this long, even if the clock has not moved since it began.
+_SHORTEST = timedelta(microseconds=1)
 
 
 class PlanLacks(Conflict):
-    """Spaces or addresses of the tenant are of plans that the new plan does not include."""
+    """Spaces or addresses of the tenant use plans that the new plan does not include."""
 
     code = "plan_subscription.lacks_plans"
 
@@ -28,13 +30,13 @@ class PlanLacks(Conflict):
 def change(*, tenant: Tenant, plan_key: str, by: Actor) -> PlanSubscription:
     """End the open subscription now and open one to the newest version of ``plan_key``.
 
-    The same plan version again changes nothing.
+    Idempotent: a tenant that has this version of the plan already keeps its subscription.
 
     Raises:
-        Missing: no such plan. QuotaExceeded: what exists does not fit the new plan. PlanLacks:
-        spaces or addresses are of plans that it does not include.
+        Missing: no such plan. QuotaExceeded: the tenant uses more than the new plan allows.
+        PlanLacks: spaces or addresses use plans that the new plan does not include.
     """
-    plan = catalog.plan(plan_key)
+    plan = publishing.plan(plan_key)
     with transaction.atomic():
         locked = admission.locked_tenant(tenant)
         present = (
@@ -44,13 +46,14 @@ def change(*, tenant: Tenant, plan_key: str, by: Actor) -> PlanSubscription:
         )
         if present is not None and present.plan_id == plan.pk:
             return present
-        _check_fits(locked, catalog.plan_definition(plan))
+        _check_fits(locked, publishing.plan_definition(plan))
+        # One instant for both, so that the subscriptions neither overlap nor leave a gap.
         now = timezone.now() if present is None else _end(present)
         opened = PlanSubscription.objects.create(tenant=locked, plan=plan, starts_at=now)
         before = {"plan": present.plan.key if present else ""}
         subject, after = tenants.subject(locked), {"plan": plan.key}
         audit.record(by, "plan_subscription.change", subject, before=before, after=after)
-        nudge.after_commit("workers.enforce_quotas", tenant_id=locked.pk)
+        enqueue.after_commit("workers.enforce_quotas", tenant_id=locked.pk)
     return opened
 
 
@@ -62,7 +65,8 @@ def _end(present: PlanSubscription) -> datetime:
 
 
 def _check_fits(tenant: Tenant, plan: PlanDefinition) -> None:
-    over = quotas.exceeded(admission.in_force(tenant, plan), admission.use_of_all(tenant))
+    over = checks.exceeded(admission.in_force(tenant, plan), admission.use_of_all(tenant))
+    # Reports the first one only: the caller fixes one limit at a time.
     for resource, (limit, used) in over.items():
         raise QuotaExceeded(
             f"The plan {plan.title} allows {limit:,} {WORDS[resource]} and you have "

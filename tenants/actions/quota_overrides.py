@@ -1,19 +1,19 @@
-"""Limits that staff set for one tenant instead of its plan's."""
+"""Quota overrides: limits that staff set for one tenant in place of its plan's limits."""
 
 from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
 
-from controlplane.core import audit, nudge
+from controlplane.core import audit, enqueue
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Invalid
 from plans.models import QuotaOverride
-from plans.resources import TENANT_RESOURCES
+from plans.quotas.resources import TENANT_RESOURCES
 from tenants.actions import tenants
 from tenants.models import Tenant
 
-LARGEST = 2**53  # what every JSON reader keeps exactly
+LARGEST = 2**53  # JSON readers that use doubles keep integers exact up to here
 
 
 def set_override(
@@ -49,19 +49,19 @@ def set_override(
             reason=reason,
             after={"resource": resource, "amount": amount},
         )
-        nudge.after_commit("workers.enforce_quotas", tenant_id=tenant.pk)
+        enqueue.after_commit("workers.enforce_quotas", tenant_id=tenant.pk)
     return override
 
 
 def clear_override(*, tenant: Tenant, resource: str, by: Actor) -> None:
-    """Go back to the plan's limit; does nothing when there is no override."""
+    """Return to the plan's limit. Does nothing when there is no override."""
     with transaction.atomic():
         gone, _ = QuotaOverride.objects.filter(tenant=tenant, resource=resource).delete()
         if gone:
             audit.record(
                 by, "quota_override.clear", tenants.subject(tenant), before={"resource": resource}
             )
-            nudge.after_commit("workers.enforce_quotas", tenant_id=tenant.pk)
+            enqueue.after_commit("workers.enforce_quotas", tenant_id=tenant.pk)
 
 
 def _check(resource: str, amount: int, reason: str, expires_at: datetime | None) -> None:
@@ -71,11 +71,11 @@ def _check(resource: str, amount: int, reason: str, expires_at: datetime | None)
     if not 0 <= amount <= LARGEST:
         wrong["amount"] = [f"From 0 to {LARGEST}."]
     if not reason.strip() or "\x00" in reason:
-        wrong["reason"] = ["Say why; it is kept in the audit."]
+        wrong["reason"] = ["Say why; the audit log keeps the reason."]
     if expires_at is not None and expires_at <= timezone.now():
         wrong["expires_at"] = ["Give a time in the future, or none."]
     if wrong:
         names = ", ".join(sorted(wrong))
         raise Invalid(
-            f"The override is not right: {names}.", code="quota_override.invalid", **wrong
+            f"The override is not valid: {names}.", code="quota_override.invalid", **wrong
         )

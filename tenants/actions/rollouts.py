@@ -1,7 +1,7 @@
-"""What is done to rollouts: begin, pause, resume, roll back; and a tenant's maintenance windows.
+"""Begin, pause, resume and roll back rollouts; replace a tenant's maintenance windows.
 
-The worker that moves spaces (``workers.fleet``) begins one when the configured images change;
-everything else here is a person of the operator, or of the tenant for its windows.
+``workers.fleet`` begins a rollout when the configured images change. Staff call the other actions;
+members of a tenant call ``set_windows``.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from dataclasses import asdict
 from django.db import transaction
 from django.utils import timezone
 
-from controlplane.core import audit, nudge
+from controlplane.core import audit, enqueue
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid
 from tenants import rollouts
@@ -22,7 +22,7 @@ _MOST_WINDOWS = 28
 
 
 class NothingToSteer(Conflict):
-    """No rollout is in a state that this could change."""
+    """No rollout is in a state that allows the requested change."""
 
     code = "rollout.not_possible"
 
@@ -36,7 +36,11 @@ def begin(
     by: Actor,
     revision: int = 0,
 ) -> Rollout:
-    """Begin to bring the fleet to ``release``; a rollout that is open ends where it is."""
+    """Begin a rollout to ``release``; an open rollout ends as Superseded.
+
+    Spaces that the open rollout already moved stay where they are until this one moves them.
+    """
+    # First, because the constraint rollout_one_open allows only one open rollout.
     Rollout.objects.filter(**_OPEN).update(state=Rollout.State.SUPERSEDED, ended_at=timezone.now())
     made = Rollout.objects.create(
         release=release, former=former, is_configured=is_configured, revision=revision
@@ -46,19 +50,19 @@ def begin(
 
 
 def pause(*, by: Actor, reason: str = "") -> Rollout:
-    """Move no further space; those on their way get there.
+    """Pause the running rollout: no further space is moved, spaces being changed finish.
 
     Raises:
-        NothingToSteer: nothing runs.
+        NothingToSteer: no rollout is running.
     """
     return _set(Rollout.State.PAUSED, [Rollout.State.RUNNING], by=by, reason=reason)
 
 
 def resume(*, by: Actor, reason: str = "") -> Rollout:
-    """Go on; spaces that failed get their time anew.
+    """Resume the rollout; the patience of spaces that failed starts again.
 
     Raises:
-        NothingToSteer: nothing is paused or stopped.
+        NothingToSteer: no rollout is paused or stopped.
     """
     stopped = [Rollout.State.PAUSED, Rollout.State.STOPPED]
     return _set(Rollout.State.RUNNING, stopped, by=by, reason=reason)
@@ -66,12 +70,13 @@ def resume(*, by: Actor, reason: str = "") -> Rollout:
 
 @transaction.atomic
 def roll_back(*, by: Actor, reason: str = "") -> Rollout:
-    """Bring the fleet back to the release before. What did not come up is repaired at once.
+    """Begin a rollout back to the former release.
 
-    Spaces that run the newer release without trouble go back in waves, in their windows.
+    Spaces that did not come up on the newer release go back at once. Spaces that run it go back in
+    waves, within their tenants' maintenance windows.
 
     Raises:
-        NothingToSteer: there was no other release.
+        NothingToSteer: the last rollout has no former release.
     """
     last = rollouts.latest()
     if last is None or last.former is None:
@@ -81,8 +86,10 @@ def roll_back(*, by: Actor, reason: str = "") -> Rollout:
     ids = list(broken.select_for_update(no_key=True).values_list("id", flat=True))
     now = timezone.now()
     spaces = AddressSpace.objects.filter(id__in=ids)
-    spaces.filter(released_at__isnull=False).update(released_at=now)  # not those told last
-    # What runs there is neither of both; as one that left the newer release it counts as changing.
+    # Null stays null: a space that was down before its upgrade must not count as a failure.
+    spaces.filter(released_at__isnull=False).update(released_at=now)
+    # These spaces run neither release completely. Recorded on the newer one, they are `changing`
+    # until they have reached the former one.
     spaces.update(
         release=last.former,
         observed_release=last.release,
@@ -90,31 +97,31 @@ def roll_back(*, by: Actor, reason: str = "") -> Rollout:
         waiting_since=None,
     )
     audit.record(by, "rollout.roll_back", subject(made), reason=reason)
-    nudge.after_commit("workers.reconcile_due")
+    enqueue.after_commit("workers.reconcile_due")
     return made
 
 
 @transaction.atomic
 def set_windows(*, tenant: Tenant, windows: Sequence[Window], by: Actor) -> None:
-    """Replace the tenant's maintenance windows; none means that any time will do.
+    """Replace the tenant's maintenance windows. Without any, rollouts may restart at any time.
 
     Raises:
-        Invalid: a window is none, two begin at once, or there are too many.
+        Invalid: a window is out of range, two begin at the same time, or there are too many.
     """
     _check(windows)
+    # Serializes two requests, which could otherwise store the windows of both.
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant.pk)
     before = list(tenant.maintenance_windows.values("weekday", "starts_at", "minutes"))
     tenant.maintenance_windows.all().delete()
     MaintenanceWindow.objects.bulk_create(
-        MaintenanceWindow(tenant=tenant, **asdict(each)) for each in windows
+        MaintenanceWindow(tenant=tenant, **asdict(window)) for window in windows
     )
-    place = audit.Subject("tenant", tenant.pk, tenant.slug, tenant.pk)
     audit.record(
         by,
         "tenant.maintenance_windows",
-        place,
-        before={"windows": [_in_words(Window(**each)) for each in before]},
-        after={"windows": [_in_words(each) for each in windows]},
+        audit.Subject("tenant", tenant.pk, tenant.slug, tenant.pk),
+        before={"windows": [_describe(Window(**values)) for values in before]},
+        after={"windows": [_describe(window) for window in windows]},
     )
 
 
@@ -127,10 +134,10 @@ def subject(rollout: Rollout) -> audit.Subject:
 def _set(state: str, allowed: Sequence[str], *, by: Actor, reason: str) -> Rollout:
     row = Rollout.objects.select_for_update(no_key=True, of=("self",)).filter(**_OPEN).first()
     if row is None and rollouts.latest() is None:
-        raise NothingToSteer("There is no rollout: none ever began in this installation.")
+        raise NothingToSteer("There is no rollout: this installation has never begun one.")
     if row is None or row.state not in allowed:
         now = row.state.lower() if row else "over"
-        raise NothingToSteer(f"The last rollout is {now}: there is nothing to change about it.")
+        raise NothingToSteer(f"The last rollout is {now}, which does not allow this change.")
     row.state, row.reason = state, reason
     if state == Rollout.State.RUNNING:
         row.resumed_at = timezone.now()
@@ -140,12 +147,12 @@ def _set(state: str, allowed: Sequence[str], *, by: Actor, reason: str) -> Rollo
 
 
 def _check(windows: Sequence[Window]) -> None:
-    begins = {(each.weekday, each.starts_at) for each in windows}
-    legal = all(0 <= each.weekday <= 6 and 30 <= each.minutes <= 10080 for each in windows)
+    begins = {(window.weekday, window.starts_at) for window in windows}
+    legal = all(0 <= window.weekday <= 6 and 30 <= window.minutes <= 10080 for window in windows)
     if not legal or len(begins) < len(windows) or len(windows) > _MOST_WINDOWS:
         raise Invalid(
             "A maintenance window begins on a weekday (0 is Monday) and lasts 30 to 10080 minutes; "
-            f"no two begin at once, and there are at most {_MOST_WINDOWS}.",
+            f"no two begin at the same time, and there are at most {_MOST_WINDOWS}.",
             code="maintenance_window.invalid",
         )
 
@@ -154,5 +161,5 @@ def _images(release: EngineRelease) -> dict[str, str]:
     return {"broker": release.broker_image, "router": release.router_image}
 
 
-def _in_words(window: Window) -> str:
+def _describe(window: Window) -> str:
     return f"{window.weekday} {window.starts_at:%H:%M} {window.minutes} min"

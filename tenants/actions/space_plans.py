@@ -1,4 +1,4 @@
-"""Move a space to another plan: its size, its limits and its hourly price."""
+"""Move a space to another plan, which sets its size, its limits and its hourly price."""
 
 from typing import Any
 
@@ -9,8 +9,8 @@ from controlplane.core import audit
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict
 from controlplane.core.models import Operation
-from plans import catalog
-from plans.catalog import SpacePlanDefinition
+from plans.catalog import publishing
+from plans.catalog.publishing import SpacePlanDefinition
 from plans.models import SpacePlan
 from tenants import admission, space_types
 from tenants.actions import address_spaces
@@ -20,7 +20,7 @@ _KIND = f"{address_spaces.SUBJECT}.change_plan"
 
 
 class PlanTooSmall(Conflict):
-    """The plan cannot hold what is in the space."""
+    """The space uses more than the plan allows."""
 
     code = "space_plan.too_small"
 
@@ -28,19 +28,20 @@ class PlanTooSmall(Conflict):
 def change(
     *, space: AddressSpace, space_plan: str, by: Actor, if_generation: int | None = None
 ) -> Operation:
-    """Want the newest version of ``space_plan`` for the space; it costs that price from now on.
+    """Move the space to the newest version of ``space_plan``, and bill that plan from now on.
 
-    What is placed stays where it is. Brokers and routers take their new size on one at a time, each
-    with a restart (``workers.reconcile.rolling``). Asked for the plan that it has, the space stays
-    as it is, and the operation ends by itself.
+    Placed addresses stay on their brokers. The workers restart brokers and routers one at a time
+    in their new size (``workers.reconcile.rolling``). A space that has this version already is not
+    changed; its operation still ends.
 
     Raises:
         Missing: no such plan. SpaceTerminating: the space is being deleted. GenerationChanged:
-        ``if_generation`` is not the present one. Invalid: the plan is for another type of space.
+        ``if_generation`` is not the row's. Invalid: the plan is for another type of space.
         TypeNotOffered: the installation cannot run the type. Denied: the tenant's plan does not
-        include the plan. PlanTooSmall: more is in the space than it allows; the fields say what.
+        include the space plan. PlanTooSmall: the space uses more than the plan allows; the error's
+        fields say of what.
     """
-    plan = catalog.space_plan(space_plan)
+    plan = publishing.space_plan(space_plan)
     with transaction.atomic():
         tenant = admission.locked_tenant(space.tenant)
         locked = address_spaces.lock_for_change(space)
@@ -48,49 +49,52 @@ def change(
         address_spaces.check_type(locked.type, plan)
         space_types.check(locked.type)
         address_spaces.check_allowed(tenant, plan)
+        # The same plan version needs no capacity check and no row of a former plan.
         if locked.space_plan_id != plan.pk:
-            _check_holds(locked, plan)
+            _check_capacity(locked, plan)
             _move(locked, plan, by)
         return address_spaces.begin(locked, _KIND)
 
 
 def _move(space: AddressSpace, plan: SpacePlan, by: Actor) -> None:
     former = space.space_plan
+    # Billing reads the former plans: the hours until now keep their price.
     FormerSpacePlan.objects.create(space=space, space_plan=former, ended_at=timezone.now())
     space.space_plan = plan
     space.generation += 1
     space.plan_generation = space.generation
     space.save(update_fields=["space_plan", "generation", "plan_generation", "updated_at"])
-    audit.record(by, _KIND, address_spaces.subject(space), before=_told(former), after=_told(plan))
+    subject = address_spaces.subject(space)
+    audit.record(by, _KIND, subject, before=_identify(former), after=_identify(plan))
 
 
-def _told(plan: SpacePlan) -> dict[str, str | int]:
+def _identify(plan: SpacePlan) -> dict[str, str | int]:
     return {"plan": plan.key, "version": plan.version}
 
 
-def _check_holds(space: AddressSpace, plan: SpacePlan) -> None:
-    """Refuse a plan that is too small for the addresses, users and credits that are there."""
-    there, allowed = _there(space), _allowed(catalog.space_plan_definition(plan))
-    over = {name: used for name, used in there.items() if used > allowed[name]}
+def _check_capacity(space: AddressSpace, plan: SpacePlan) -> None:
+    """Refuse a plan that is too small for the space's addresses, users and credits."""
+    in_use, allowed = _in_use(space), _allowed(publishing.space_plan_definition(plan))
+    over = {name: used for name, used in in_use.items() if used > allowed[name]}
     if over:
-        told = ", ".join(f"{used} {name.replace('_', ' ')}" for name, used in over.items())
+        listed = ", ".join(f"{used} {name.replace('_', ' ')}" for name, used in over.items())
         reasons: dict[str, Any] = {
-            name: [f"{used} are there, {allowed[name]} allowed."] for name, used in over.items()
+            name: [f"{used} in use, {allowed[name]} allowed."] for name, used in over.items()
         }
         raise PlanTooSmall(
-            f"The plan {plan.key!r} is too small for this space, which has {told}: delete some, or "
-            "choose a larger plan.",
+            f"The plan {plan.key!r} is too small for this space, which has {listed}: delete some, "
+            "or choose a larger plan.",
             **reasons,
         )
 
 
-def _there(space: AddressSpace) -> dict[str, int]:
+def _in_use(space: AddressSpace) -> dict[str, int]:
     credit = admission.credit_use(space)
-    placed = sum(each.used_credit for each in credit.brokers)
+    placed = sum(broker.used_credit for broker in credit.brokers)
     return {
         "addresses": space.addresses.filter(deleted_at__isnull=True).count(),
         "users": space.users.filter(deleted_at__isnull=True).count(),
-        "brokers": sum(each.used_credit > 0 for each in credit.brokers),
+        "brokers": sum(broker.used_credit > 0 for broker in credit.brokers),
         "router_credit": credit.router_credit,
         "broker_credit": placed,
         "aggregate_credit": credit.router_credit + placed,

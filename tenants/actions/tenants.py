@@ -1,4 +1,4 @@
-"""Sign up, and change what a tenant says of itself."""
+"""Sign up, create tenants, and change a tenant's billing details."""
 
 import re
 import secrets
@@ -15,15 +15,16 @@ from django.utils.text import slugify
 from controlplane.core import audit
 from controlplane.core.audit import SYSTEM, Actor
 from controlplane.core.errors import Conflict, Denied, Invalid
-from plans import catalog, periods
+from plans.catalog import publishing
 from plans.models import PlanSubscription
+from plans.rating import periods
 from tenants import admission
 from tenants.models import Membership, Role, Tenant, User
 
 _LONGEST_NAME = 200
-_LONGEST_EMAIL = 150  # what Django keeps of a user's name
+_LONGEST_EMAIL = 150  # Django's limit of User.username, which holds the email
 _LONGEST_DETAIL = {"billing_address": 2000, "tax_id": 60, "billing_time_zone": 60}
-_COUNTRY = re.compile("([A-Z]{2})?")
+_COUNTRY = re.compile("([A-Z]{2})?")  # ISO 3166-1 alpha-2, or empty
 
 
 class SignupDisabled(Denied):
@@ -33,14 +34,14 @@ class SignupDisabled(Denied):
 
 
 class EmailTaken(Conflict):
-    """There is an account with this email."""
+    """An account with this email exists already."""
 
     code = "signup.email_taken"
 
 
 @dataclass(frozen=True)
 class SignedUp:
-    """Who signed up, and the tenant they own."""
+    """A user, the tenant they created, and their membership as its owner."""
 
     user: User
     tenant: Tenant
@@ -49,7 +50,10 @@ class SignedUp:
 
 @dataclass(frozen=True)
 class BillingDetails:
-    """What an invoice needs of its buyer; empty fields hold the invoice, not the messaging."""
+    """The buyer's details for invoices.
+
+    An invoice waits until the required ones are there; messaging works without them.
+    """
 
     billing_name: str = ""
     billing_email: str = ""
@@ -63,39 +67,40 @@ def sign_up(
     *,
     email: str,
     password: str | None,
-    organisation: str,
+    organization: str,
     plan_key: str = "",
     by: Actor | None = None,
 ) -> SignedUp:
-    """Create a person, their tenant on a plan, and their ownership of it, all or nothing.
+    """Create a user, their tenant, its plan subscription and their ownership in one transaction.
 
-    ``password`` None means the person logs in elsewhere (OIDC). An empty ``plan_key`` takes the
-    cheapest plan on offer.
+    ``password`` None means that the user logs in through OIDC. An empty ``plan_key`` means the
+    cheapest plan of the catalog.
 
     Raises:
-        SignupDisabled: switched off. EmailTaken: the account exists. Invalid: a field is wrong.
-        Missing: no such plan.
+        SignupDisabled: sign-up is switched off. EmailTaken: the account exists. Invalid: a field is
+        wrong. Missing: no such plan.
     """
+    # A system actor may create accounts even where sign-up is switched off.
     if by != SYSTEM:
         _require_signup()
     address = _legal_email(email)
-    name = _legal_name(organisation)
+    name = _legal_name(organization)
     with transaction.atomic():
         user = _create_user(address, password)
         return _found_tenant(user, name, plan_key, by or Actor(f"user:{address}"))
 
 
-def found_tenant(*, user: User, organisation: str, plan_key: str = "", by: Actor) -> SignedUp:
-    """Create a tenant owned by a person who has an account already (an OIDC login, say).
+def found_tenant(*, user: User, organization: str, plan_key: str = "", by: Actor) -> SignedUp:
+    """Create a tenant that is owned by an existing user, such as one who logged in through OIDC.
 
-    The operator's people may do so where signing up is switched off.
+    Staff may do so even where sign-up is switched off.
 
     Raises:
-        SignupDisabled: switched off. Invalid: the name is wrong. Missing: no such plan.
+        SignupDisabled: sign-up is switched off. Invalid: the name is wrong. Missing: no such plan.
     """
     if not user.is_staff:
         _require_signup()
-    name = _legal_name(organisation)
+    name = _legal_name(organization)
     with transaction.atomic():
         return _found_tenant(user, name, plan_key, by)
 
@@ -126,7 +131,7 @@ def subject(tenant: Tenant) -> audit.Subject:
 def _require_signup() -> None:
     if not settings.SIGNUP_ENABLED:
         raise SignupDisabled(
-            "Signing up is switched off here: ask the operator for an account, or to set "
+            "Sign-up is switched off here: ask the operator for an account, or to set "
             "WAYPOST_SIGNUP_ENABLED=true."
         )
 
@@ -137,18 +142,20 @@ def _legal_email(email: str) -> str:
         raise Invalid(
             f"{email[:80]!r} is not an email address.",
             code="signup.invalid",
-            email=[f"Give an address such as name@example.com, at most {_LONGEST_EMAIL} long."],
+            email=[
+                f"Give an address such as name@example.com, of at most {_LONGEST_EMAIL} characters."
+            ],
         )
     return address
 
 
-def _legal_name(organisation: str) -> str:
-    name = organisation.strip()
+def _legal_name(organization: str) -> str:
+    name = organization.strip()
     if not name or len(name) > _LONGEST_NAME or not name.isprintable():
         raise Invalid(
-            f"Give the organisation a name of 1 to {_LONGEST_NAME} characters.",
+            f"Give the organization a name of 1 to {_LONGEST_NAME} characters.",
             code="signup.invalid",
-            organisation=[f"1 to {_LONGEST_NAME} characters, no control characters."],
+            organization=[f"1 to {_LONGEST_NAME} characters, no control characters."],
         )
     return name
 
@@ -169,6 +176,7 @@ def _create_user(email: str, password: str | None) -> User:
         _check_password(password, user)
         user.set_password(password)
     try:
+        # A savepoint: without it the IntegrityError would break the caller's transaction.
         with transaction.atomic():
             user.save()
     except IntegrityError:
@@ -188,7 +196,7 @@ def _check_password(password: str, user: User) -> None:
 
 
 def _found_tenant(user: User, name: str, plan_key: str, by: Actor) -> SignedUp:
-    plan = catalog.plan(plan_key or _cheapest())
+    plan = publishing.plan(plan_key or _cheapest())
     tenant = _create_tenant(name, user.email)
     PlanSubscription.objects.create(tenant=tenant, plan=plan, starts_at=timezone.now())
     membership = Membership.objects.create(tenant=tenant, user=user, role=Role.OWNER)
@@ -197,11 +205,12 @@ def _found_tenant(user: User, name: str, plan_key: str, by: Actor) -> SignedUp:
 
 
 def _cheapest() -> str:
-    return catalog.current().plans[0].key
+    # The catalog's plans are sorted by monthly fee, lowest first.
+    return publishing.current().plans[0].key
 
 
 def _create_tenant(name: str, billing_email: str) -> Tenant:
-    """Return a new tenant; a few random letters end its slug when the plain one is taken."""
+    """Create a tenant. A random suffix makes its slug unique when the plain one is taken."""
     plain = slugify(name)[:50].strip("-_") or "tenant"
     try:
         with transaction.atomic():
@@ -215,17 +224,18 @@ def _check_details(details: BillingDetails) -> None:
     wrong: dict[str, list[str]] = {}
     for name, value in asdict(details).items():
         longest = _LONGEST_DETAIL.get(name, _LONGEST_NAME)
+        # Line breaks are allowed, because a postal address has several lines.
         if len(value) > longest or not value.replace("\r", "").replace("\n", "").isprintable():
             wrong[name] = [f"At most {longest} characters, no control characters."]
     if details.billing_time_zone not in periods.zone_names():
-        wrong["billing_time_zone"] = ["Give a zone of the IANA database, such as Europe/Berlin."]
+        wrong["billing_time_zone"] = ["Give an IANA time zone, such as Europe/Berlin."]
     if not _COUNTRY.fullmatch(details.billing_country):
         wrong["billing_country"] = ["Give two capital letters (ISO 3166-1), such as DE."]
     if details.billing_email and not _is_email(details.billing_email):
         wrong["billing_email"] = ["Give an address such as name@example.com."]
     if wrong:
         raise Invalid(
-            f"Some billing details are not right: {', '.join(sorted(wrong))}.",
+            f"Some billing details are not valid: {', '.join(sorted(wrong))}.",
             code="billing_details.invalid",
             **wrong,
         )

@@ -1,4 +1,4 @@
-"""Desired state, one module a noun; import names from here."""
+"""The models of desired state, one module per noun. Import the names from this package."""
 
 from tenants.models.address import Address, AddressType, Placement
 from tenants.models.address_space import (

@@ -21,11 +21,11 @@ class AddressType(models.TextChoices):
 
 
 class Address(Reconciled):
-    """One address. ``address`` is unique in its space while not deleted.
+    """One address. ``address`` is unique in its space until it is deleted.
 
-    Legal: matches ``^[^\\s#*+$:][^\\s#*+]{0,254}$``, has no ``::``, no reserved prefix.
-    Null settings mean "the plan's value"; zero is a value.
-    ``probed_at`` is the last time a probe message went through.
+    A legal address matches ``^[^\\s#*+$:][^\\s#*+]{0,254}$`` and has no ``::`` and no reserved
+    prefix. A null setting means the plan's value; zero is a value.
+    ``probed_at`` is the last time that a probe message passed.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.address_id)
@@ -44,7 +44,8 @@ class Address(Reconciled):
     max_bytes = models.BigIntegerField(null=True)
     dead_letter = models.CharField(max_length=255, blank=True)
     probed_at = models.DateTimeField(null=True)
-    last_sampled = models.BooleanField(default=False)  # the finalizer took its last sample
+    # Set while the address is being deleted, once its counters were read for the last time.
+    last_sampled = models.BooleanField(default=False)
 
     class Meta:
         constraints = [
@@ -70,16 +71,16 @@ class Address(Reconciled):
 
 
 class Placement(Timestamped):
-    """One partition of an address on one broker (or on the routers: ``broker`` null).
+    """One partition of an address on one broker, or on the routers if ``broker`` is null.
 
-    Credits are thousandths and are what admission counts, Migrating and Draining included.
+    Credits are in thousandths. Admission counts them in every state.
     Key: (address, broker) and (address, partition, state=Active).
     """
 
     class State(models.TextChoices):
         ACTIVE = "Active"
-        MIGRATING = "Migrating"  # takes and gives until its successor is ready
-        DRAINING = "Draining"  # gives, takes nothing
+        MIGRATING = "Migrating"  # accepts and delivers messages until its successor is ready
+        DRAINING = "Draining"  # only delivers what it has
 
     address = models.ForeignKey(Address, on_delete=models.CASCADE, related_name="placements")
     broker = models.ForeignKey(
@@ -92,6 +93,7 @@ class Placement(Timestamped):
 
     class Meta:
         constraints = [
+            # Nulls count as equal: an address has at most one placement on the routers.
             models.UniqueConstraint(
                 fields=["address", "broker"], name="placement_once", nulls_distinct=False
             ),

@@ -9,7 +9,11 @@ from tenants.models.reconciled import Reconciled, reconciled_constraints
 
 
 class SpaceType(models.TextChoices):
-    """Fixed at creation: routers in front of brokers, or one broker that clients reach."""
+    """The type of a space, fixed at creation.
+
+    Standard: clients connect to routers, which have brokers behind them. Brokered: clients connect
+    to the space's only broker.
+    """
 
     STANDARD = "standard"
     BROKERED = "brokered"
@@ -18,18 +22,31 @@ class SpaceType(models.TextChoices):
 class AddressSpace(Reconciled):
     """An isolated messaging space: one namespace, one CA, addresses behind one connection.
 
-    Name unique in its tenant while not deleted. ``claimed_by``/``claimed_until`` are the lease of
-    the one worker that may reconcile it; ``next_attempt_at`` is when to look again and
-    ``attempts`` counts crashed passes in a row, one more behind a pass that failed in words, and is
-    0 after any other (expected waiting is no failure).
-    ``waiting_for`` is where the last passes stopped, ``waiting_since`` since when nothing moved;
-    null while nothing waits, and when somebody asks for a look.
-    ``plan_generation`` is the generation that gave it its plan.
-    ``release`` is which of the engines' images it shall run (null: the first there were),
-    ``released_at`` since when, and ``observed_release`` which one is real.
-    ``rolled_at`` is when one of its instances was last restarted to take a change on.
-    ``send_withdrawn`` is desired state set by the period quota: every user loses ``send``.
-    ``router_patches``: which of our patches all of its routers have, observed, sorted.
+    ``name`` is unique in its tenant until the space is deleted.
+
+    Desired state:
+
+    - ``plan_generation``: the generation that set the present plan.
+    - ``release``: the engine release to run; null before the first rollout. ``released_at`` is when
+      a rollout moved the space to it, or null if the space was down then: its time to come up is
+      not measured.
+    - ``send_withdrawn``: set by the period quota; every user loses ``send``.
+
+    Observed state:
+
+    - ``observed_release``: the engine release that runs; null before the first one.
+    - ``rolled_at``: the last time that an instance was restarted to apply a change.
+    - ``router_patches``: the patches that all its routers have, sorted.
+
+    State of the reconcile loop:
+
+    - ``claimed_by``, ``claimed_until``: the lease of the one worker that may reconcile the space.
+    - ``next_attempt_at``: when the next pass is due.
+    - ``attempts``: rises by one with each pass that crashes. A pass that fails with a reason sets
+      it to 1, any other pass to 0.
+    - ``waiting_for``: generation, step, reason and instances of the wait that ended the last pass.
+    - ``waiting_since``: since when that wait is unchanged; null if the last pass did not wait, or
+      if a pass was requested since.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.space_id)
@@ -71,9 +88,10 @@ class AddressSpace(Reconciled):
 
 
 class FormerSpacePlan(Timestamped):
-    """A plan that a space had until ``ended_at``; the present one is on the space. Never changed.
+    """A plan that a space had until ``ended_at``. The present plan is a column of the space.
 
-    Key: (space, ended_at). It began when the one before ended, the first with the space itself.
+    Key: (space, ended_at). Immutable. It began at the ``ended_at`` of the space's previous row, or
+    with the space itself.
     """
 
     space = models.ForeignKey(AddressSpace, on_delete=models.PROTECT, related_name="former_plans")
@@ -87,9 +105,9 @@ class FormerSpacePlan(Timestamped):
 
 
 class Broker(Timestamped):
-    """One broker slot of a space; placement fills it, the workers run it. Key: (space, ordinal).
+    """A broker slot of a space: while the row exists, the workers run the broker.
 
-    Desired state: the row exists -> the broker runs. A broker is removed only when empty.
+    Key: (space, ordinal). A slot may be removed only when no address is placed on it.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.broker_id)
@@ -101,26 +119,27 @@ class Broker(Timestamped):
 
     @property
     def name(self) -> str:
-        """The instance's name inside its namespace."""
+        """Return the instance's name inside its namespace."""
         return f"broker-{self.ordinal}"
 
 
 class Endpoint(Timestamped):
-    """Where clients connect: observed, written by the workers. Key: (space, name)."""
+    """A host and port that clients connect to, as observed by the workers. Key: (space, name)."""
 
     space = models.ForeignKey(AddressSpace, on_delete=models.CASCADE, related_name="endpoints")
     name = models.CharField(max_length=40)  # amqps
     protocol = models.CharField(max_length=20)
     host = models.CharField(max_length=255)
     port = models.PositiveIntegerField()
-    certificate_pem = models.TextField()  # whom a client must trust; empty: whom it does already
+    # The CAs that a client must trust; empty where clients trust the issuer already.
+    certificate_pem = models.TextField()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["space", "name"], name="endpoint_once")]
 
 
 class SpaceSecret(Timestamped):
-    """A secret of a space (CA key, broker credentials), sealed by core.secrets.
+    """A secret of a space, such as its CA key, encrypted by ``controlplane.core.secrets``.
 
     Key: (space, name).
     """
@@ -128,7 +147,7 @@ class SpaceSecret(Timestamped):
     space = models.ForeignKey(AddressSpace, on_delete=models.CASCADE, related_name="secrets")
     name = models.CharField(max_length=80)
     sealed = models.TextField()
-    public = models.TextField(blank=True)  # the matching certificate, where there is one
+    public = models.TextField(blank=True)  # the certificate of the key, if it has one
     expires_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -1,4 +1,4 @@
-"""What a deleted space leaves behind when its owner asks for that: volumes with messages."""
+"""The volumes of a deleted space whose owner chose to keep its stored messages."""
 
 from django.db import models
 from django.db.models import Q
@@ -9,8 +9,7 @@ from controlplane.core.models import Timestamped
 class KeptVolumes(Timestamped):
     """The volumes of a deleted space's brokers. Key: the space.
 
-    Kept from the deletion on until an operator releases them (``released_at``); ``gone_at`` is when
-    the workers have removed them.
+    An operator releases them at ``released_at``. The workers have removed them at ``gone_at``.
     """
 
     space = models.OneToOneField(

@@ -1,4 +1,4 @@
-"""A client identity of a space."""
+"""Messaging users: the identities that clients of a space log in with."""
 
 from django.db import models
 from django.db.models import Q
@@ -9,13 +9,14 @@ from tenants.models.reconciled import Reconciled, reconciled_constraints
 
 
 class MessagingUser(Reconciled):
-    """A client identity with permissions. Name unique in its space while not deleted.
+    """A messaging user with its permissions. ``name`` is unique in its space until it is deleted.
 
-    ``permissions``: list of {"addresses": [pattern, ...], "operations": ["send"|"recv", ...]};
-    in a pattern ``*`` is one level and ``#`` the rest (``a/#`` opens ``a/b``, never ``ab``).
-    ``verifiers``: what can check a password and cannot be turned back into it:
-    {"scram-sha-256": {"salt", "iterations", "stored_key", "server_key"} (base64),
-    "artemis": "ENC(…)"} ; the password itself is never stored.
+    ``permissions``: list of {"addresses": [pattern, ...], "operations": ["send"|"recv", ...]}.
+    In a pattern ``*`` matches one level and ``#`` all further ones (``a/#`` matches ``a/b``, never
+    ``ab``).
+    ``verifiers`` can check a password but do not reveal it: {"scram-sha-256": {"salt",
+    "iterations", "stored_key", "server_key"} (base64), "artemis": "ENC(…)"}. The password is never
+    stored.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.messaging_user_id)

@@ -1,4 +1,4 @@
-"""What every reconciled row carries: phase, generations, conditions, deletion."""
+"""The base of reconciled models: phase, generations, conditions, deletion."""
 
 from typing import Any
 
@@ -10,18 +10,18 @@ from controlplane.core.phases import Phase
 
 
 class Reconciled(Timestamped):
-    """Desired state with its observed side.
+    """Desired state with its observed state.
 
-    ``generation`` rises with each change of desired state; ``observed_generation`` is the one a
-    worker has made real. Deletion is desired state too: ``deletion_requested_at`` asks for it and
-    ``deleted_at`` says it is done; the row stays, because what it used is still billed.
+    ``generation`` rises with each change of desired state. ``observed_generation`` is the one that
+    the workers have applied. Setting ``deletion_requested_at`` requests the deletion;
+    ``deleted_at`` is when it was finished. A deleted row stays, because its usage is still billed.
     """
 
     phase = models.CharField(max_length=12, choices=Phase.choices, default=Phase.PENDING)
     generation = models.BigIntegerField(default=1)
     observed_generation = models.BigIntegerField(default=0)
     conditions = models.JSONField(default=list)
-    active_since = models.DateTimeField(null=True)  # first time Active: lifetime meters begin here
+    active_since = models.DateTimeField(null=True)  # first time Active: billed hours begin here
     deletion_requested_at = models.DateTimeField(null=True)
     deleted_at = models.DateTimeField(null=True)
 

@@ -1,4 +1,4 @@
-"""Releases of the engines' images, and how the fleet of spaces is brought to one of them."""
+"""Engine releases, rollouts of them to the fleet of spaces, and maintenance windows."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -7,35 +7,36 @@ from controlplane.core.models import Timestamped
 
 
 class EngineRelease(Timestamped):
-    """The images of brokers and routers that belong together. Key: the images and ``shape``.
+    """A broker image and a router image that belong together, with their template hash. Immutable.
 
-    ``number`` counts from 1, the first that the installation was ever given. ``shape`` stands for
-    how else their pods are made, and for the files that they read at their start. Immutable.
+    Key: the images and ``template_hash``. ``number`` counts the releases of the installation from
+    1. ``template_hash`` covers everything else that needs a restart when it changes: the pods'
+    specification and the files that they read at their start.
     """
 
     number = models.PositiveIntegerField(unique=True)
     broker_image = models.CharField(max_length=500)
     router_image = models.CharField(max_length=500, blank=True)
-    shape = models.CharField(max_length=16, blank=True)
+    template_hash = models.CharField(max_length=16, blank=True, db_column="shape")
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["broker_image", "router_image", "shape"], name="engine_release_once"
+                fields=["broker_image", "router_image", "template_hash"], name="engine_release_once"
             ),
             models.CheckConstraint(name="engine_release_counted", condition=Q(number__gt=0)),
         ]
 
 
 class Rollout(Timestamped):
-    """One undertaking to bring every space to ``release``, away from ``former``.
+    """A rollout: brings every space from ``former`` to ``release``. At most one is open.
 
-    Running <-> Paused (a person) ; Running -> Done ; any of them -> Superseded (another began)
-    Running -> Stopped (too many spaces failed) -> Running (a person)
+    Running <-> Paused (staff); Running -> Done; any open state -> Superseded (another one began);
+    Running -> Stopped (too many spaces failed) -> Running (staff).
 
-    At most one is open. ``is_configured``: the installation's configuration asked for it, else a
-    person rolled back; then ``revision`` is the configuration's, the highest there was. Spaces that
-    failed count anew from ``resumed_at``.
+    ``is_configured``: the configured images began it; otherwise staff rolled back. ``revision`` is
+    the highest revision of the configuration that asked for it, 0 after a roll-back. The patience
+    of failed spaces starts again at ``resumed_at``.
     """
 
     class State(models.TextChoices):
@@ -45,6 +46,7 @@ class Rollout(Timestamped):
         DONE = "Done"
         SUPERSEDED = "Superseded"
 
+    # ``former`` is where a roll-back goes; null for the first release of an installation.
     release = models.ForeignKey(EngineRelease, on_delete=models.PROTECT, related_name="rollouts")
     former = models.ForeignKey(
         EngineRelease, on_delete=models.PROTECT, null=True, related_name="left_by"
@@ -58,6 +60,7 @@ class Rollout(Timestamped):
 
     class Meta:
         constraints = [
+            # Null in ``ended_at`` counts as equal, so at most one rollout is open.
             models.UniqueConstraint(
                 fields=["ended_at"],
                 condition=Q(ended_at__isnull=True),
@@ -77,9 +80,10 @@ class Rollout(Timestamped):
 
 
 class MaintenanceWindow(Timestamped):
-    """When a tenant's spaces may be restarted by a rollout: each week, UTC. None: at any time.
+    """A weekly window, in UTC, in which rollouts may restart the tenant's spaces.
 
-    Key: (tenant, weekday, starts_at). ``weekday`` 0 is Monday; it may end on a later day.
+    A tenant without windows allows restarts at any time. Key: (tenant, weekday, starts_at).
+    ``weekday`` 0 is Monday. A window may end on a later day.
     """
 
     tenant = models.ForeignKey(

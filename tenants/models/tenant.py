@@ -1,4 +1,4 @@
-"""People and the customers they act for."""
+"""Users, tenants, memberships and API tokens."""
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
@@ -19,9 +19,9 @@ class Role(models.TextChoices):
 
 
 class User(AbstractUser):
-    """A person. ``username`` equals the lower-case email; ``is_staff`` marks the operator.
+    """A person. ``username`` equals the lower-case email; ``is_staff`` marks the operator's staff.
 
-    A person who logs in through OIDC has ``oidc_subject`` (issuer#sub) and no usable password.
+    A user who logs in through OIDC has ``oidc_subject`` (issuer#sub) and no usable password.
     """
 
     email = models.EmailField(unique=True)
@@ -31,7 +31,7 @@ class User(AbstractUser):
 class Tenant(Timestamped):
     """One paying customer. ``slug`` is unique and is the tenant's name in URLs.
 
-    Billing details may be completed later; a missing one holds the invoice.
+    Billing details may be completed later; until then the tenant's invoices wait.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.tenant_id)
@@ -65,7 +65,7 @@ class ApiToken(Timestamped):
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="api_tokens")
     name = models.CharField(max_length=100)
     role = models.CharField(max_length=12, choices=Role.choices)
-    prefix = models.CharField(max_length=12)  # the first characters, to recognise it in a list
+    prefix = models.CharField(max_length=12)  # shown in lists to recognize the token
     token_hash = models.CharField(max_length=64, unique=True)
     created_by = models.CharField(max_length=255)
     expires_at = models.DateTimeField(null=True)

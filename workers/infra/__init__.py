@@ -1,1 +1,1 @@
-"""The door to where things run: one contract, an adapter per place."""
+"""Run routers and brokers: one port, ``base.Infra``, with one adapter for each platform."""

@@ -1,4 +1,4 @@
-"""Which adapter of the ``infra`` contract this installation uses."""
+"""Choose the adapter of the port ``Infra`` that this installation uses."""
 
 from pathlib import Path
 
@@ -11,10 +11,10 @@ from workers.infra.local.adapter import LocalInfra
 
 
 def current() -> Infra:
-    """Return the adapter that ``settings.INFRA`` names; cheap, so call it where it is needed.
+    """Return the adapter that ``settings.INFRA`` names. The call is cheap: do not keep the result.
 
     Raises:
-        Invalid: ``infra.unknown``, or the cluster's description is wrong.
+        Invalid: ``infra.unknown``, or the cluster file is not valid.
     """
     if settings.INFRA == "kubernetes":
         return _kubernetes()
@@ -27,7 +27,7 @@ def current() -> Infra:
 
 
 def _kubernetes() -> Infra:
-    # Imported here: a cluster's client takes a second to load, and most installations have none.
+    # Imported here: the Kubernetes client takes a second to load, and local mode does not need it.
     from workers.infra.kubernetes import connection
     from workers.infra.kubernetes.adapter import KubernetesInfra
 

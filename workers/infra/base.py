@@ -1,8 +1,9 @@
-"""The contract of ``infra``: run named instances of rendered files in isolated namespaces.
+"""The port ``Infra``: run named instances with rendered files in isolated namespaces.
 
-Nothing here says processes or pods. A caller first asks ``place`` for the layout (paths and ports
-an instance will see), renders its files with it, then calls ``ensure_instance``. Every method is
-idempotent and may be killed anywhere; none blocks until ready: readiness is observed.
+It is the same for processes and for pods. A caller first calls ``layout_of`` for the paths and
+ports that an instance will have, renders its files with them, then calls ``ensure_instance``.
+Every method is idempotent and may be killed anywhere. No method waits until something is ready:
+``list_instances`` reports readiness.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import Protocol
 
 
 class InfraError(Exception):
-    """The place refuses or is away; ``retry`` says whether waiting can help."""
+    """The platform refuses or does not answer; ``retry`` says whether waiting can help."""
 
     def __init__(self, message: str, *, reason: str, retry: bool) -> None:
         super().__init__(message)
@@ -21,11 +22,11 @@ class InfraError(Exception):
 
 
 class CertificateProblem(InfraError):
-    """The certificate that public listeners shall present is not to be had; spaces serve on."""
+    """The certificate for public listeners is not available; spaces continue to serve."""
 
 
 class EndpointPending(InfraError):
-    """The endpoint has no address yet; ``extra_names`` are those that it will have besides."""
+    """The endpoint has no address yet; ``extra_names`` are other host names that it will have."""
 
     def __init__(self, message: str, extra_names: Sequence[str]) -> None:
         super().__init__(message, reason="EndpointPending", retry=True)
@@ -33,7 +34,7 @@ class EndpointPending(InfraError):
 
 
 class Kind(StrEnum):
-    """What an instance is; decides its command, its volume and its ports."""
+    """The kind of an instance; decides its command, volume and ports."""
 
     BROKER = "broker"
     ROUTER = "router"
@@ -41,7 +42,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Namespace:
-    """Where one address space runs. ``name`` comes from ``workers.infra.names.namespace``."""
+    """The namespace of one address space; ``workers.infra.names.namespace`` makes its ``name``."""
 
     name: str
     tenant_id: str
@@ -49,8 +50,8 @@ class Namespace:
 
 
 @dataclass(frozen=True)
-class Room:
-    """The most that one space may ever run, by its plan; memory in MiB for each instance."""
+class ResourceBudget:
+    """The most that one space may run under its plan; memory is in MiB per instance."""
 
     brokers: int
     broker_memory_mb: int
@@ -60,10 +61,13 @@ class Room:
 
 @dataclass(frozen=True)
 class Layout:
-    """What one instance will see: absolute paths inside its own view, and where it listens.
+    """The folders, hosts and ports of one instance.
 
-    ``ports`` maps a port's name (``amqps`` public, ``management`` internal mutual TLS) to its
-    number; ``bind_host`` is what to listen on, ``host`` what peers and workers dial.
+    * ``config_dir``, ``data_dir``: absolute paths as the instance sees them.
+    * ``bind_host``: the address that the instance listens on.
+    * ``host``: the host that peers and workers connect to.
+    * ``ports``: numbers by name: ``amqps`` is public, ``management`` is internal with mutual TLS,
+      and ``mesh`` (routers only) connects routers.
     """
 
     config_dir: str
@@ -75,12 +79,13 @@ class Layout:
 
 @dataclass(frozen=True)
 class InstanceSpec:
-    """One router or broker to run. ``files``: path relative to config_dir -> content.
+    """One router or broker to run.
 
-    Files named in ``live_files`` may change without a restart (the engine reloads them); a change
-    of anything else (another file, the memory, the engine) restarts the instance. ``secret_files``
-    are stored with mode 0600. ``image`` is what it runs from where engines are images; empty: the
-    one that the installation is configured with.
+    * ``files``: content by path relative to ``config_dir``.
+    * ``live_files``: files that the engine reloads, so their change needs no restart. A change of
+      anything else (another file, the memory, the engine) restarts the instance.
+    * ``secret_files``: files to store as secrets.
+    * ``image``: the container image, where the platform has images. Empty means the configured one.
     """
 
     namespace: Namespace
@@ -91,15 +96,16 @@ class InstanceSpec:
     secret_files: frozenset[str] = frozenset()
     memory_mb: int = 128
     image: str = ""
-    engine: str = "artemis"  # artemis | devrouter | qdrouterd | skrouterd
+    engine: str = "artemis"  # artemis | devrouter | qdrouterd
 
 
 @dataclass(frozen=True)
 class InstanceStatus:
-    """What was observed. ``boot`` identifies one life of the process (start time and pid).
+    """The observed state of an instance.
 
-    ``trouble``: why waiting alone will not bring it up, in the words of the place; empty without.
-    ``held_back``: it was asked to change in a way that needs a restart, and the change waits.
+    * ``boot``: identifies one incarnation of the process.
+    * ``trouble``: the platform's reason why waiting alone will not help; empty if there is none.
+    * ``restart_deferred``: a change that needs a restart waits.
     """
 
     name: str
@@ -108,21 +114,23 @@ class InstanceStatus:
     message: str = ""
     boot: str = ""
     trouble: str = ""
-    held_back: bool = False
+    restart_deferred: bool = False
 
 
 @dataclass(frozen=True)
 class EngineImages:
-    """The images of the engines that an installation is configured with; empty where none are.
+    """The configured images of the engines, and what else decides how instances are made.
 
-    ``shape`` stands for all else in which instances of one installation differ from another's, and
-    of one version of Waypost from another's. ``revision`` rises with each change of the
-    configuration: who has a lower one than was rolled out last is being replaced.
+    * ``broker``, ``router``: image references; empty if the platform has no images.
+    * ``template_hash``: changes when another setting or another version of Waypost makes instances
+      in a different way.
+    * ``revision``: rises with each change of the configuration. A worker with a lower revision than
+      that of the last rollout is about to be replaced.
     """
 
     broker: str = ""
     router: str = ""
-    shape: str = ""
+    template_hash: str = ""
     revision: int = 0
 
 
@@ -130,7 +138,7 @@ class EngineImages:
 class PublicEndpoint:
     """Where clients reach an instance's public port.
 
-    ``trouble`` says why nothing leads there from outside yet and what to do; empty: none is known.
+    ``trouble`` says why clients outside cannot reach it and what to do; empty if none is known.
     """
 
     host: str
@@ -143,8 +151,9 @@ class PublicEndpoint:
 class GivenCertificate:
     """A certificate for public listeners as it was found (PEM), not checked yet.
 
-    ``authority_pem`` is whom clients must trust for it; empty where they do already. ``source``
-    says in words where it is kept, ``remedy`` what to do where it cannot be used, or not for long.
+    * ``authority_pem``: the authority that clients must trust; empty if they trust it already.
+    * ``source``: text that says where the certificate is stored.
+    * ``remedy``: text that says what to do if it is not valid or expires soon.
     """
 
     key_pem: str
@@ -158,65 +167,67 @@ class Infra(Protocol):
     """Run instances in namespaces. All methods are idempotent and raise only ``InfraError``."""
 
     def engine_images(self) -> EngineImages:
-        """Return the images that the installation is configured with now."""
+        """Return the images that are configured now."""
         ...
 
-    def ensure_namespace(self, namespace: Namespace, room: Room) -> None:
-        """Make the namespace and its isolation; the first call of each pass."""
+    def ensure_namespace(self, namespace: Namespace, budget: ResourceBudget) -> None:
+        """Create or update the namespace and its isolation. Each reconcile pass calls it first."""
         ...
 
-    def place(self, namespace: Namespace, kind: Kind, name: str) -> Layout:
-        """Return where ``name`` will run; the same answer every time until it is deleted."""
+    def layout_of(self, namespace: Namespace, kind: Kind, name: str) -> Layout:
+        """Return the layout of an instance; it stays the same until the instance is deleted."""
         ...
 
     def ensure_instance(self, spec: InstanceSpec, *, may_restart: bool = True) -> InstanceStatus:
-        """Make the instance run as ``spec`` says; one that is missing is always made.
+        """Make the instance run as ``spec`` says; create it if it does not exist.
 
-        With ``may_restart`` False an instance that is there gets its live files and keeps all the
-        rest: should it start again by itself, it starts as before; a file that somebody deleted may
-        be given anew. ``held_back`` says whether anything was left out.
+        With ``may_restart`` False, an existing instance gets its live files and keeps everything
+        else, so that it starts as before if it crashes. A file that somebody deleted may be
+        restored. ``restart_deferred`` in the status says whether any change waits.
         """
         ...
 
     def restart_instance(self, namespace: Namespace, name: str) -> None: ...
 
     def list_instances(self, namespace: Namespace) -> Sequence[InstanceStatus]:
-        """Return what was made and not deleted; what was deleted may answer for a while yet."""
+        """Return the existing instances; a deleted one may still answer for a while."""
         ...
 
     def delete_instance(
         self, namespace: Namespace, name: str, *, keep_volume: bool = False
     ) -> None:
-        """Stop the instance and remove its files, and its volume unless that is to be kept.
+        """Stop the instance; remove its files, and its volume unless ``keep_volume``.
 
-        Callers checked that the volume is empty, or have a person's word.
+        Callers have checked that the volume is empty, or a person has confirmed the deletion.
         """
         ...
 
     def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint:
-        """Make what leads to the space's public instances, and return where that is.
+        """Create or update the space's public endpoint, and return its address.
+
+        ``instance`` is one of the public instances.
 
         Raises:
-            EndpointPending: the place has not given it an address yet.
+            EndpointPending: the platform has not assigned an address yet.
         """
         ...
 
     def ensure_certificate(
         self, namespace: Namespace, endpoint: PublicEndpoint
     ) -> GivenCertificate | None:
-        """Return what public listeners shall present; None: what the space's authority signs.
+        """Return the certificate for public listeners; None means one of the space's own authority.
 
         Raises:
-            CertificateProblem: the place has none for this endpoint, or none yet.
+            CertificateProblem: there is no certificate for this endpoint, or none yet.
         """
         ...
 
     def delete_endpoint(self, namespace: Namespace) -> None:
-        """Remove what leads to a space that ends, and registry credentials; its instances stay."""
+        """Remove the endpoint and registry credentials of a space that ends; instances stay."""
         ...
 
     def delete_namespace(self, namespace: Namespace) -> bool:
-        """Remove everything of the namespace; True once it is gone."""
+        """Delete the namespace with everything in it; return True once it is gone."""
         ...
 
     def list_namespaces(self) -> Sequence[str]: ...

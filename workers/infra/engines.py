@@ -1,4 +1,4 @@
-"""What the engines need wherever they run: their ports, and the broker's command. Pure."""
+"""What the engines need on every platform: their ports and commands. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,8 +7,8 @@ PORTS: Mapping[str, Sequence[str]] = {
     "broker": ("amqps", "management"),
     "router": ("amqps", "management", "mesh"),
 }
-# Each start gets its own identity, so that a reader of counters knows one life from the next. In
-# a pod two dollars would become one, and a variable's name in $(…) its value: neither is here.
+# Each start gets its own identity, so that metering can distinguish incarnations. Kubernetes
+# replaces ``$$`` and ``$(VARIABLE)`` in commands; this script contains neither.
 _BOOT_SCRIPT = 'exec "$0" "-Dwaypost.boot=$(date +%s%N)" "$@"'
 _FLAGS = (
     "-XX:-UsePerfData",
@@ -29,8 +29,8 @@ class Launch:
 
 
 @dataclass(frozen=True)
-class BrokerPlaces:
-    """Absolute paths as the broker sees them: the program, its files, its data, and scratch."""
+class BrokerPaths:
+    """Absolute paths as the broker sees them: program, configuration, data, temporary files."""
 
     home: str
     config: str
@@ -39,7 +39,7 @@ class BrokerPlaces:
 
 
 def broker_command(
-    java: str, places: BrokerPlaces, memory_mb: int, class_path: Sequence[str], flags: Sequence[str]
+    java: str, paths: BrokerPaths, memory_mb: int, class_path: Sequence[str], flags: Sequence[str]
 ) -> list[str]:
     """Return the command that runs a broker whose heap is ``memory_mb``."""
     return [
@@ -48,14 +48,14 @@ def broker_command(
         *_FLAGS,
         f"-Xmx{memory_mb}m",
         *class_path,
-        f"-Djava.security.auth.login.config={places.config}/login.config",
-        f"-Dlog4j2.configurationFile={places.config}/log4j2.properties",
-        f"-Dartemis.home={places.home}",
-        f"-Dartemis.instance={places.scratch}",
-        f"-Dartemis.instance.etc={places.config}",
-        f"-Ddata.dir={places.data}",
-        f"-Djava.io.tmpdir={places.scratch}",
-        f"-Djava.library.path={places.home}/bin/lib/linux-x86_64",
+        f"-Djava.security.auth.login.config={paths.config}/login.config",
+        f"-Dlog4j2.configurationFile={paths.config}/log4j2.properties",
+        f"-Dartemis.home={paths.home}",
+        f"-Dartemis.instance={paths.scratch}",
+        f"-Dartemis.instance.etc={paths.config}",
+        f"-Ddata.dir={paths.data}",
+        f"-Djava.io.tmpdir={paths.scratch}",
+        f"-Djava.library.path={paths.home}/bin/lib/linux-x86_64",
         "org.apache.activemq.artemis.cli.Artemis",
         "run",
     ]
@@ -64,15 +64,17 @@ def broker_command(
 def router_command(program: str, config_dir: str) -> Launch:
     """Return how to start a router from its rendered file.
 
-    The router makes a TLS context for each connection and for each login that it relays. OpenSSL
-    would read the machine's bundle of authorities into every one: 25 ms of a processor each, and
-    trust that a space does not want. These variables name no bundle instead.
+    The router creates a TLS context for each connection and for each login that it relays. By
+    default OpenSSL loads the machine's CA bundle into every context. That costs 25 ms of CPU time
+    each, and the router would trust authorities that a space does not want. The variables disable
+    the bundle.
     Source: OpenSSL manual, ``SSL_CTX_set_default_verify_paths``.
     """
     environment = {"SSL_CERT_FILE": "/dev/null", "SSL_CERT_DIR": "/nonexistent"}
     return Launch([program, "--conf", f"{config_dir}/router.json"], environment)
 
 
-def as_new_life(command: Sequence[str]) -> Launch:
-    """Return a broker's command so that each start of it can be told from the one before."""
+def as_new_incarnation(command: Sequence[str]) -> Launch:
+    """Return how to run a broker's command so that each start has its own identity."""
+    # Limits the memory of glibc, whose malloc arenas grow in number with Java's threads.
     return Launch(["/bin/sh", "-c", _BOOT_SCRIPT, *command], {"MALLOC_ARENA_MAX": "2"})

@@ -1,7 +1,7 @@
-"""Names of namespaces and instances: legal everywhere, never colliding, made in this one place.
+"""Names of namespaces and of supervised programs: legal on every platform, and unique.
 
-A name is a readable slug and a hash of the ids that make it unique. Called by the reconcile loop
-and the infra adapters; nothing a tenant wrote reaches a name except through the slug.
+A namespace's name is a readable slug and a hash of the ids that make it unique. Text of a tenant
+gets into a name only through the slug.
 """
 
 import hashlib
@@ -9,6 +9,7 @@ import re
 
 MAX_LENGTH = 63  # DNS label, RFC 1123; the limit of a Kubernetes namespace and of a label value
 _HASH_LENGTH = 12  # 60 bits
+# Base 32 without letters that look like digits (Crockford).
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
@@ -18,7 +19,7 @@ def namespace(tenant_id: str, space_id: str, readable: str) -> str:
 
 
 def program(namespace: str, instance: str) -> str:
-    """Return the supervised program's name of an instance in a namespace."""
+    """Return the name of an instance's supervised program."""
     return f"{namespace}.{instance}"
 
 
@@ -29,13 +30,13 @@ def slug(text: str) -> str:
 
 def _named(prefix: str, readable: str, *ids: str) -> str:
     digest = _hash(*ids)
-    room = MAX_LENGTH - len(prefix) - len(digest) - 2
-    middle = slug(readable)[:room].strip("-")
+    budget = MAX_LENGTH - len(prefix) - len(digest) - 2
+    middle = slug(readable)[:budget].strip("-")
     return "-".join(part for part in (prefix, middle, digest) if part)
 
 
 def _hash(*ids: str) -> str:
     # Lengths first, so that ("ab", "c") and ("a", "bc") differ.
-    text = "".join(f"{len(each)}:{each}" for each in ids)
+    text = "".join(f"{len(part)}:{part}" for part in ids)
     number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
     return "".join(_ALPHABET[(number >> (5 * i)) & 31] for i in range(_HASH_LENGTH))

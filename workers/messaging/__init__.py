@@ -1,1 +1,1 @@
-"""The door to what runs: AMQP management, broker and router drivers, the probe."""
+"""Clients of running routers and brokers: AMQP management, drivers, probes."""

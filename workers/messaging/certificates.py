@@ -1,9 +1,12 @@
-"""Certificates of spaces and of the installation: authorities, issuing, renewal. Pure but one part.
+"""Certificates of spaces and of the installation: authorities, issuing, renewal.
 
-A space has an authority of its own that signs everything inside it; the installation has a control
-authority whose client certificates bind a router to its space (common name = space id). Keys are
-PEM text here; callers seal them (``SpaceSecret``) or keep them in a 0600 file. The part that is not
-pure is the control authority's folder. Algorithms: ECDSA P-256 with SHA-256, RFC 5280 profiles.
+Each space has its own authority, which signs every certificate inside the space. The installation
+has one control authority. It issues the client certificates that bind a router to its space (the
+common name is the space id).
+
+Keys are PEM text here; callers encrypt them (``SpaceSecret``) or keep them in a 0600 file. All
+functions are pure except ``control_authority``, which uses a folder. Algorithms: ECDSA P-256 with
+SHA-256, RFC 5280 profiles.
 """
 
 import fcntl
@@ -20,13 +23,13 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-ORGANISATION = "waypost"
+ORGANIZATION = "waypost"
 AUTHORITY_LIFETIME = timedelta(days=3650)
 LIFETIME = timedelta(days=30)
-# Clocks of two machines differ; a certificate must be good on both at once.
+# The clocks of two machines differ; a new certificate must be valid on both at once.
 _BACKDATED = timedelta(minutes=5)
 
-_LONGEST_SUBJECT = 64  # RFC 5280, appendix A.1, ub-common-name-length; hosts may have 253
+_LONGEST_SUBJECT = 64  # RFC 5280, appendix A.1, ub-common-name-length; host names have up to 253
 
 
 @dataclass(frozen=True)
@@ -46,11 +49,12 @@ class KeyPair:
 
 
 def create_authority(common_name: str, now: datetime) -> KeyPair:
-    """Return a new self-signed authority that may sign end certificates only."""
+    """Return a new self-signed authority that may sign end-entity certificates only."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = _name(common_name)
     certificate = (
         _builder(name, name, key.public_key(), now, AUTHORITY_LIFETIME)
+        # path_length=0: it may not sign further authorities.
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(_key_usage(signs_certificates=True), critical=True)
         .sign(key, hashes.SHA256())
@@ -61,11 +65,12 @@ def create_authority(common_name: str, now: datetime) -> KeyPair:
 def issue_server(
     authority: KeyPair, hosts: Sequence[str], now: datetime, lifetime: timedelta = LIFETIME
 ) -> KeyPair:
-    """Return a server certificate for ``hosts`` (names or addresses).
+    """Return a server certificate for ``hosts`` (names or IP addresses).
 
-    Some AMQP libraries compare an address with the subject only, so the first host that fits there
-    is in both.
+    Some AMQP libraries compare the host with the subject only. So the first host that fits into
+    the subject is in the subject and in the alternative names.
     """
+    # If all hosts are too long, cut the first one: only the alternative names match then.
     subject = next((host for host in hosts if len(host) <= _LONGEST_SUBJECT), hosts[0])
     subject = subject[:_LONGEST_SUBJECT]
     return _issue(authority, subject, ExtendedKeyUsageOID.SERVER_AUTH, now, lifetime, hosts)
@@ -79,18 +84,18 @@ def issue_client(
 
 
 def distinguished_name(common_name: str) -> str:
-    """Return the subject as Java prints it: what a broker's certificate users file must hold."""
-    return f"CN={common_name}, O={ORGANISATION}"
+    """Return the subject as Java prints it, for a broker's certificate users file."""
+    return f"CN={common_name}, O={ORGANIZATION}"
 
 
 def renew_at(certificate: x509.Certificate) -> datetime:
-    """Return when to replace a certificate: after two thirds of its life."""
+    """Return when to replace a certificate: after two thirds of its lifetime."""
     begins = certificate.not_valid_before_utc
     return begins + (certificate.not_valid_after_utc - begins) * 2 / 3
 
 
 def is_good(pair: KeyPair, authority: KeyPair, hosts: Sequence[str], now: datetime) -> bool:
-    """Return whether ``pair`` is signed by ``authority``, names ``hosts``, and is not due yet."""
+    """Return whether ``authority`` signed ``pair`` for exactly ``hosts`` and no renewal is due."""
     certificate = pair.certificate
     try:
         certificate.verify_directly_issued_by(authority.certificate)
@@ -100,22 +105,22 @@ def is_good(pair: KeyPair, authority: KeyPair, hosts: Sequence[str], now: dateti
 
 
 def control_authority(folder: Path, now: datetime) -> KeyPair:
-    """Return the installation's control authority, making it in ``folder`` the first time.
+    """Return the installation's control authority; create it in ``folder`` on the first call.
 
-    Safe for processes that start at once: the first one makes it, under a file lock. A folder that
-    holds one already may be read-only, as a mounted secret is.
+    Processes may call this at the same time: a file lock lets one of them create it. A folder that
+    already holds an authority may be read-only, as a mounted secret is.
     """
-    both = folder / "authority.pem"
-    if both.exists():
-        return _split(both.read_text())
+    pem_file = folder / "authority.pem"
+    if pem_file.exists():
+        return _split(pem_file.read_text())
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not both.exists():
+        if not pem_file.exists():  # another process may have created it before we got the lock
             made = create_authority("waypost control", now)
-            _write_private(both, made.key_pem + made.certificate_pem)
+            _write_private(pem_file, made.key_pem + made.certificate_pem)
             _write_private(folder / "ca.pem", made.certificate_pem)
-        return _split(both.read_text())
+        return _split(pem_file.read_text())
 
 
 def _split(text: str) -> KeyPair:
@@ -125,6 +130,7 @@ def _split(text: str) -> KeyPair:
 
 
 def _write_private(path: Path, text: str) -> None:
+    # ``os.open`` sets the mode at creation: the file is never readable by others, not even briefly.
     temporary = path.with_suffix(".new")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "w") as file:
@@ -179,7 +185,7 @@ def _name(common_name: str) -> x509.Name:
     # Java prints the last attribute first, so this reads "CN=…, O=…" in a broker's users file.
     return x509.Name(
         [
-            x509.NameAttribute(NameOID.ORGANIZATION_NAME, ORGANISATION),
+            x509.NameAttribute(NameOID.ORGANIZATION_NAME, ORGANIZATION),
             x509.NameAttribute(NameOID.COMMON_NAME, common_name),
         ]
     )

@@ -1,7 +1,7 @@
-"""One counting AMQP connection in a thread of its own; ``traffic`` groups them.
+"""An AMQP client that counts its messages, in a thread of its own; ``traffic`` groups clients.
 
-proton's event loop is not to be touched from other threads, so every wish (begin to send, close)
-is an event flag that the client's own timer looks at.
+Other threads must not call into proton's event loop. So each request to a client (begin to send,
+close) sets a flag, which the client's own timer reads.
 """
 
 import threading
@@ -19,7 +19,7 @@ _TICK_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Login:
-    """Where and as whom to connect. ``ca_file`` is what to trust; always TLS."""
+    """Host and credentials of a connection, which always uses TLS and trusts ``ca_file``."""
 
     host: str
     port: int
@@ -31,7 +31,7 @@ class Login:
 
 @dataclass
 class Tally:
-    """What clients counted. ``connection_seconds`` is from open to close, summed."""
+    """What clients counted. ``connection_seconds`` adds up the time from open to close."""
 
     accepted: int = 0
     received: int = 0
@@ -58,15 +58,16 @@ class TrafficError(Exception):
 
 
 class Client(handlers.MessagingHandler):
-    """One connection that sends ``sends`` messages or receives ``credit`` of them.
+    """One connection that sends ``sends`` messages or receives up to ``credit`` messages.
 
-    ``ready`` is set once its link is attached, ``ended`` once its connection is closed, both also
-    when it failed: then ``error`` says why.
+    ``ready`` is set when its link is attached and ``ended`` when its connection is closed. Both are
+    also set after a failure; ``error`` then holds the reason.
     """
 
     def __init__(
         self, login: Login, address: str, *, sends: int = 0, credit: int = 0, body_bytes: int = 100
     ) -> None:
+        # No prefetch: ``on_link_opened`` gives exactly ``credit``.
         super().__init__(prefetch=0, auto_accept=True, auto_settle=True)
         self.tally = Tally()
         self.error: TrafficError | None = None
@@ -74,6 +75,7 @@ class Client(handlers.MessagingHandler):
         self._login, self._address = login, address
         self._sends, self._credit, self._sent = sends, credit, 0
         self._body = b"x" * body_bytes
+        # Flags set by other threads, read by ``on_timer_task``.
         self._go, self._leave = threading.Event(), threading.Event()
         self._opened_at: float | None = None
         self._connection: Any = None
@@ -88,33 +90,34 @@ class Client(handlers.MessagingHandler):
         self._go.set()
 
     def leave(self) -> None:
-        """Ask the client to close its connection in order; ``ended`` is set once it has."""
+        """Make the client close its connection cleanly; ``ended`` is set once it has."""
         self._leave.set()
 
     def _run(self) -> None:
         try:
             tls.Container(self).run()
-        except Exception as error:  # noqa: BLE001  (a thread's end: told to whoever waits)
+        except Exception as error:  # noqa: BLE001  (the end of a thread: waiters read ``error``)
             self._fail(f"the client stopped: {error}", "")
         finally:
             self.ready.set()
             self.ended.set()
 
     def on_start(self, event: Any) -> None:
-        """Dial with TLS and the login, and begin to look at the flags."""
+        """Connect with TLS and the login, and start the timer that reads the flags."""
         options = {"virtual_host": self._login.virtual_host} if self._login.virtual_host else {}
         self._connection = event.container.connect(
             f"amqps://{self._login.host}:{self._login.port}",
             ssl_domain=tls.make_settings(self._login.ca_file),
             user=self._login.user,
             password=self._login.password,
+            # Reconnecting would hide a refusal and count a second connection.
             reconnect=False,
             **options,
         )
         event.container.schedule(_TICK_SECONDS, self)
 
     def on_timer_task(self, event: Any) -> None:
-        """Do what the flags ask for and look again a little later."""
+        """Do what the flags request and restart the timer."""
         if self._leave.is_set():
             self._connection.close()
             return
@@ -122,7 +125,7 @@ class Client(handlers.MessagingHandler):
         event.container.schedule(_TICK_SECONDS, self)
 
     def on_connection_opened(self, event: Any) -> None:
-        """Attach the one link."""
+        """Attach the client's only link."""
         self._opened_at = time.monotonic()
         self.tally.connections += 1
         if self._sends:
@@ -131,10 +134,12 @@ class Client(handlers.MessagingHandler):
             event.container.create_receiver(self._connection, self._address)
 
     def on_link_opened(self, event: Any) -> None:
-        """Give credit and tell that the link stands."""
-        ends = event.link.remote_source if event.link.is_receiver else event.link.remote_target
-        if ends.address is None:
-            return  # refused: the peer attaches with no terminus and then detaches with the error
+        """Give credit and set ``ready``."""
+        terminus = event.link.remote_source if event.link.is_receiver else event.link.remote_target
+        if terminus.address is None:
+            # A refused link: the peer attaches without a terminus, then detaches with the error
+            # (AMQP part 2 section 2.6.3).
+            return
         if event.link.is_receiver:
             event.link.flow(self._credit)
         self.ready.set()
@@ -144,15 +149,15 @@ class Client(handlers.MessagingHandler):
         self._pump()
 
     def on_accepted(self, event: Any) -> None:
-        """Count what the other side took responsibility for."""
+        """Count a message that the other side accepted."""
         self.tally.accepted += 1
 
     def on_rejected(self, event: Any) -> None:
-        """Count a refusal and keep its condition."""
+        """Count a rejected message."""
         self.tally.refused += 1
 
     def on_released(self, event: Any) -> None:
-        """Count a message that nobody took (released or modified)."""
+        """Count a message that no receiver took (released or modified)."""
         self.tally.refused += 1
 
     def on_message(self, event: Any) -> None:
@@ -160,7 +165,7 @@ class Client(handlers.MessagingHandler):
         self.tally.received += 1
 
     def on_link_error(self, event: Any) -> None:
-        """Keep the protocol's error and leave."""
+        """Keep the protocol's error and close the connection."""
         self._fail_with(event.link.remote_condition)
         event.connection.close()
 
@@ -169,15 +174,15 @@ class Client(handlers.MessagingHandler):
         self._fail_with(event.connection.remote_condition)
 
     def on_transport_error(self, event: Any) -> None:
-        """Keep the error of TLS, SASL or the network and stop trying."""
+        """Keep the error of TLS, SASL or the network and stop."""
         self._fail_with(event.transport.condition)
         self._mark_closed()
         event.container.stop()
 
     def on_connection_closed(self, event: Any) -> None:
-        """End the connection's time, and the socket: both sides have said that they are done.
+        """Stop the connection's clock and close the socket: both sides have sent a close.
 
-        A router leaves ending the socket to the client, and counts the connection until then.
+        A router waits for the client to close the socket and counts the connection until then.
         """
         self._mark_closed()
         event.transport.close_tail()
@@ -201,5 +206,5 @@ class Client(handlers.MessagingHandler):
             self._fail(str(condition.description or condition.name), str(condition.name))
 
     def _fail(self, message: str, condition: str) -> None:
-        if self.error is None:
+        if self.error is None:  # the first error is the cause, later ones follow from it
             self.error = TrafficError(f"{self._address}: {message}", condition)

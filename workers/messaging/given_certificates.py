@@ -1,7 +1,7 @@
-"""Whether a certificate that was given may be presented to clients, and in whose words not. Pure.
+"""Check a certificate that comes from outside Waypost and is for clients. Pure.
 
-Names are compared as clients do (RFC 9525, section 6.3): alternative names only, ``*`` for the
-whole of the leftmost label.
+Names are compared as clients do (RFC 9525, section 6.3): only alternative names count, and ``*``
+stands for the whole leftmost label.
 """
 
 import ipaddress
@@ -25,7 +25,7 @@ _Key = RSAPrivateKey | EllipticCurvePrivateKey
 
 
 class NotUsable(Exception):
-    """It may not be presented; ``reason`` is a slug, the text says why not."""
+    """The certificate may not be presented; ``reason`` is a slug, the text explains it."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -34,9 +34,10 @@ class NotUsable(Exception):
 
 @dataclass(frozen=True)
 class Usable:
-    """What to present, written anew: PKCS #8 key, chain with the server's own certificate first.
+    """What to present, re-encoded: PKCS #8 key, chain with the server's own certificate first.
 
-    ``authority_pem``: whom clients must trust for it; empty where they do already.
+    ``authority_pem`` holds the authorities that clients must trust. It is empty if the provided
+    files hold no ``ca.crt``.
     """
 
     pair: KeyPair
@@ -46,7 +47,7 @@ class Usable:
 def check(
     key_pem: str, certificate_pem: str, authority_pem: str, source: str, host: str, now: datetime
 ) -> Usable:
-    """Return what to present to clients of ``host``; ``source`` says where the texts are kept.
+    """Return what to present to clients of ``host``; ``source`` names the origin for messages.
 
     Raises:
         NotUsable: ``CertificateUnreadable``, ``CertificateKeyOther``, ``CertificateNotYetValid``,
@@ -56,8 +57,9 @@ def check(
     chain = _read_all(certificate_pem, f"tls.crt in {source}")
     key = _read_key(key_pem, f"tls.key in {source}")
     authorities = _read_all(authority_pem, f"ca.crt in {source}") if authority_pem.strip() else []
-    for judge in (_find_other_key(key), _find_time(now), _find_host(host), _find_usage):
-        _refuse(judge(chain[0]), f"The certificate in {source}")
+    # Cheap checks of the server's own certificate first; the first problem is the one reported.
+    for find_problem in (_find_other_key(key), _find_time(now), _find_host(host), _find_usage):
+        _refuse(find_problem(chain[0]), f"The certificate in {source}")
     _check_signers(chain, source, now)
     if authorities:
         _check_authorities(chain[-1], authorities, source, now)
@@ -71,65 +73,71 @@ def covers(certificate: x509.Certificate, host: str) -> bool:
     except x509.ExtensionNotFound:
         return False
     try:
+        # An IP address counts only as an IPAddress entry, never as a DNS name (RFC 9525).
         return ipaddress.ip_address(host) in names.get_values_for_type(x509.IPAddress)
     except ValueError:
         patterns = names.get_values_for_type(x509.DNSName)
-        return any(_matches(each.lower(), host.lower()) for each in patterns)
+        return any(_matches(pattern.lower(), host.lower()) for pattern in patterns)
 
 
 def warn_at(certificate: x509.Certificate) -> datetime:
-    """Return from when on its end is worth a warning: the last three weeks, or sixth of its life.
+    """Return when to begin to warn of its expiry.
 
-    Whichever is shorter: those who renew by themselves have done so by then.
+    The warning period is three weeks or one sixth of the lifetime, whichever is shorter.
+    Automatic renewal has happened by then.
     """
     begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     return ends - min(_WARNED_BEFORE, (ends - begins) / 6)
 
 
-_Judge = Callable[[x509.Certificate], tuple[str, str] | None]
+# A check of one certificate: returns the slug and the text of a problem, None if there is none.
+_Check = Callable[[x509.Certificate], tuple[str, str] | None]
 
 
-def _find_other_key(key: _Key) -> _Judge:
-    def judge(certificate: x509.Certificate) -> tuple[str, str] | None:
+def _find_other_key(key: _Key) -> _Check:
+    def find_problem(certificate: x509.Certificate) -> tuple[str, str] | None:
         if key.public_key() == certificate.public_key():
             return None
-        told = "is not that of its key: tls.key belongs to what tls.crt begins with."
-        return "CertificateKeyOther", told
+        problem = "does not match tls.key: the first certificate in tls.crt must belong to it."
+        return "CertificateKeyOther", problem
 
-    return judge
+    return find_problem
 
 
-def _find_time(now: datetime) -> _Judge:
-    def judge(certificate: x509.Certificate) -> tuple[str, str] | None:
+def _find_time(now: datetime) -> _Check:
+    def find_problem(certificate: x509.Certificate) -> tuple[str, str] | None:
         begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
         if now < begins:
-            told = f"is good from {begins:%Y-%m-%d %H:%M} UTC on only."
-            return "CertificateNotYetValid", told
+            return "CertificateNotYetValid", f"is not valid before {begins:%Y-%m-%d %H:%M} UTC."
         if now >= ends:
-            return "CertificateExpired", f"ran out on {ends:%Y-%m-%d %H:%M} UTC."
+            return "CertificateExpired", f"expired on {ends:%Y-%m-%d %H:%M} UTC."
         return None
 
-    return judge
+    return find_problem
 
 
-def _find_host(host: str) -> _Judge:
-    def judge(certificate: x509.Certificate) -> tuple[str, str] | None:
+def _find_host(host: str) -> _Check:
+    def find_problem(certificate: x509.Certificate) -> tuple[str, str] | None:
         if covers(certificate, host):
             return None
-        return "CertificateHostMissing", f"is not for {host}."
+        return "CertificateHostMissing", f"is not valid for {host}."
 
-    return judge
+    return find_problem
 
 
 def _find_usage(certificate: x509.Certificate) -> tuple[str, str] | None:
-    """As clients do (RFC 5280, section 4.2.1.12): no extension means every purpose."""
+    """Check the purpose as clients do: without the extension, every purpose is allowed.
+
+    Source: RFC 5280, section 4.2.1.12.
+    """
     try:
         purposes = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
     except x509.ExtensionNotFound:
         return None
     if ExtendedKeyUsageOID.SERVER_AUTH in purposes:
         return None
-    return "CertificateUsageOther", "is not for servers: have serverAuth in its extended key usage."
+    problem = "is not for servers: its extended key usage must contain serverAuth."
+    return "CertificateUsageOther", problem
 
 
 def _matches(pattern: str, host: str) -> bool:
@@ -138,23 +146,30 @@ def _matches(pattern: str, host: str) -> bool:
 
 
 def _check_signers(chain: Sequence[x509.Certificate], source: str, now: datetime) -> None:
-    """Check that each certificate of tls.crt signs the one before it (RFC 5246, 7.4.2), and now."""
+    """Check that each certificate of tls.crt signs the one before it and is valid now.
+
+    Source of the order: RFC 5246, section 7.4.2.
+    """
     for certificate, by in pairwise(chain):
         if not _is_signed(certificate, by):
-            told = f"is not signed by the one that follows it in tls.crt, {_subject(by)}."
-            _refuse((_AUTHORITY_OTHER, told), f"That of {_subject(certificate)} in {source}")
+            problem = f"is not signed by the next certificate in tls.crt, {_subject(by)}."
+            subject = _subject(certificate)
+            _refuse((_AUTHORITY_OTHER, problem), f"The certificate of {subject} in {source}")
         _refuse(_find_time(now)(by), f"The certificate of {_subject(by)} in tls.crt in {source}")
 
 
 def _check_authorities(
     last: x509.Certificate, authorities: Sequence[x509.Certificate], source: str, now: datetime
 ) -> None:
-    """Check that one of ca.crt signed the last of tls.crt, or is it, and is good now."""
-    signers = [each for each in authorities if each == last or _is_signed(last, each)]
+    """Check that a valid certificate of ca.crt signed the last one of tls.crt, or equals it."""
+    signers = [
+        authority for authority in authorities if authority == last or _is_signed(last, authority)
+    ]
     if not signers:
-        told = "is not signed by its ca.crt, nor is one that follows it in tls.crt."
-        _refuse((_AUTHORITY_OTHER, told), f"The certificate in {source}")
-    if all(_find_time(now)(each) for each in signers):
+        problem = "has no chain to ca.crt: no certificate there signed the last one in tls.crt."
+        _refuse((_AUTHORITY_OTHER, problem), f"The certificate in {source}")
+    # One valid signer is enough: ca.crt may hold the old and the new authority during a change.
+    if all(_find_time(now)(authority) for authority in signers):
         where = f"The certificate of {_subject(signers[0])} in ca.crt in {source}"
         _refuse(_find_time(now)(signers[0]), where)
 
@@ -184,7 +199,7 @@ def _read_all(pem: str, where: str) -> Sequence[x509.Certificate]:
 
 
 def _read_key(pem: str, where: str) -> _Key:
-    """Return a key of the types that every client and engine can do."""
+    """Return the key; only RSA and EC keys, which every client, router and broker supports."""
     wanted = "one RSA or EC private key without a passphrase"
     try:
         found = serialization.load_pem_private_key(pem.encode(), password=None)
@@ -208,4 +223,7 @@ def _write_key(key: _Key) -> str:
 
 
 def _write(certificates: Sequence[x509.Certificate]) -> str:
-    return "".join(each.public_bytes(serialization.Encoding.PEM).decode() for each in certificates)
+    return "".join(
+        certificate.public_bytes(serialization.Encoding.PEM).decode()
+        for certificate in certificates
+    )

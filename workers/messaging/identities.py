@@ -1,7 +1,7 @@
-"""Our client identities as files, because the AMQP library reads certificates from paths only.
+"""Write client certificates to files: the AMQP library reads them from paths only.
 
-Files are named by their content, private (0600), and live in this process's own state folder; they
-can be deleted at any time and come back at the next use.
+Each file's name is a hash of its content, and only this process may read it (0600). The files are
+in the process's own state folder. They can be deleted at any time: the next use writes them again.
 """
 
 import hashlib
@@ -15,23 +15,23 @@ from workers.messaging.observed import ManagementTarget
 def target(
     host: str, port: int, *, authority_pem: str, client: KeyPair, folder: Path
 ) -> ManagementTarget:
-    """Return where and how to reach an instance; writes the identity's files under ``folder``."""
+    """Return how to reach an instance; write the certificates and the key to ``folder``."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return ManagementTarget(
         host=host,
         port=port,
-        ca_file=_kept(folder, authority_pem, "ca"),
-        cert_file=_kept(folder, client.certificate_pem, "crt"),
-        key_file=_kept(folder, client.key_pem, "key"),
+        ca_file=_ensure_file(folder, authority_pem, "ca"),
+        cert_file=_ensure_file(folder, client.certificate_pem, "crt"),
+        key_file=_ensure_file(folder, client.key_pem, "key"),
     )
 
 
-def _kept(folder: Path, text: str, suffix: str) -> str:
+def _ensure_file(folder: Path, text: str, suffix: str) -> str:
     path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.{suffix}"
     if not path.exists():
         temporary = path.with_name(f".{path.name}.{os.getpid()}")
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "w") as file:
             file.write(text)
-        temporary.replace(path)
+        temporary.replace(path)  # atomic: another thread sees the whole file or none
     return str(path)

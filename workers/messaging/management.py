@@ -1,7 +1,9 @@
 """The client of a broker's management address, over AMQP with mutual TLS.
 
-A request is a message to ``activemq.management``; the answer comes to a queue of our own. Source:
-Artemis user manual, "Management", section "Management via AMQP". Used by the broker driver only.
+A request is a message to ``activemq.management``; the answer comes to a dynamic queue of this
+connection. The broker driver sends the requests; the router driver and the probes use only
+``open_connection`` and ``close_quietly``. Source: Artemis user manual, "Management", section
+"Management via AMQP".
 """
 
 import json
@@ -30,9 +32,9 @@ _GOODBYE_SECONDS = 1.0  # how long a peer may take to answer a close
 
 
 class Unreachable(Exception):
-    """Nobody answers there now or in time, or one that is about to end and refuses.
+    """The instance does not answer in time, or it is stopping and refuses requests.
 
-    What runs behind it is unknown, never empty.
+    Its state is then unknown; callers must not take it for empty.
     """
 
 
@@ -51,7 +53,7 @@ class Request:
 
 
 class ManagementClient:
-    """An open management connection; made by ``connected``. Not for several threads."""
+    """An open management connection; create it by ``connected``. Not thread-safe."""
 
     def __init__(self, connection: BlockingConnection, timeout_seconds: float) -> None:
         self._connection = connection
@@ -69,11 +71,11 @@ class ManagementClient:
         return self.ask([Request(resource, attribute=attribute)])[0]
 
     def ask(self, requests: Sequence[Request]) -> list[Any]:
-        """Return the results in order, sending a window of requests before waiting for answers.
+        """Return the results in order; up to ``_WINDOW`` requests are in flight at once.
 
         Raises:
-            Refused: one of them failed (all were sent all the same).
-            Unreachable: no answer in time, or a refusal of a broker that is about to end.
+            Refused: one of them failed; the others were sent nevertheless.
+            Unreachable: no answer in time, or the broker is stopping and refused a request.
         """
         outcomes = self.try_all(requests)
         for outcome in outcomes:
@@ -82,37 +84,38 @@ class ManagementClient:
         return outcomes
 
     def try_all(self, requests: Sequence[Request]) -> list[Any]:
-        """Return for each request its result, or the ``Refused`` it ended in.
+        """Return the result of each request, or its ``Refused``, in order.
 
         Raises:
-            Unreachable: no answer in time, or a refusal of a broker that is about to end.
+            Unreachable: no answer in time, or the broker is stopping and refused a request.
         """
         results: list[Any] = []
         for begin in range(0, len(requests), _WINDOW):
             results += self._window(requests[begin : begin + _WINDOW])
-        refusals = [each for each in results if isinstance(each, Refused)]
+        refusals = [result for result in results if isinstance(result, Refused)]
         if refusals and self._is_stopping():
-            raise Unreachable(f"the broker stops: {refusals[0]}") from refusals[0]
+            raise Unreachable(f"the broker is stopping: {refusals[0]}") from refusals[0]
         return results
 
     def _is_stopping(self) -> bool:
-        """Return whether a broker that refuses is about to end: then it says nothing of its state.
+        """Return whether the broker is stopping, in which case its refusals mean nothing.
 
-        For a second it still answers, and refuses much of what it is asked (seen with Artemis
-        2.56), but says whether it is started. Source: ``ActiveMQServerControl.isStarted``.
+        A stopping broker still answers for about a second. It refuses most requests then (seen
+        with Artemis 2.56), but still reports that it is no longer started. Source:
+        ``ActiveMQServerControl.isStarted``.
         """
         (started,) = self._window([Request("broker", attribute="Started")])
         return started is False
 
     def leave(self, address: str, text: str) -> None:
-        """Put one message that does not outlive the broker's process at ``address``."""
+        """Send one non-durable message to ``address``; it is gone when the broker stops."""
         with _as_unreachable():
             sender = self._connection.create_sender(address)
             sender.send(Message(body=text, durable=False), timeout=self._timeout)
             sender.close()  # type: ignore[no-untyped-call]
 
     def peek(self, address: str) -> str:
-        """Return the body of the first message at ``address`` and leave it there."""
+        """Return the body of the first message at ``address`` without removing it."""
         with _as_unreachable():
             receiver = self._connection.create_receiver(address, credit=1, options=Copy())
             message = receiver.receive(timeout=self._timeout)
@@ -123,6 +126,7 @@ class ManagementClient:
         with _as_unreachable():
             for number, request in enumerate(requests):
                 self._sender.send(self._message(request, number), timeout=self._timeout)
+            # Answers may come in another order than requests; the correlation id is the position.
             answers: dict[str, Message] = {}
             for _ in requests:
                 answer = self._receiver.receive(timeout=self._timeout)
@@ -136,6 +140,7 @@ class ManagementClient:
             properties["_AMQ_Attribute"] = request.attribute
         else:
             properties["_AMQ_OperationName"] = request.operation
+        # An operation takes its arguments as a JSON array; reading an attribute takes no body.
         body = None if request.attribute else json.dumps(list(request.arguments))
         return Message(
             address=ADDRESS,
@@ -152,7 +157,7 @@ def connected(
 ) -> Iterator[ManagementClient]:
     """Yield a client of ``target``; the connection ends with the block.
 
-    ``purpose`` becomes part of the container id, for people who look at connections.
+    ``purpose`` becomes part of the container id, so that operators recognize the connection.
 
     Raises:
         Unreachable: nothing answers, or it does not accept our certificate.
@@ -182,17 +187,17 @@ def open_connection(
 
 
 def close_quietly(connection: BlockingConnection) -> None:
-    """Close; a connection that is broken, or whose peer hangs, is given up soon.
+    """Close a connection; wait at most ``_GOODBYE_SECONDS`` for a peer that hangs or is gone.
 
-    The library's own close does not see that the socket ended meanwhile, so it waits its whole
-    timeout for an answer, and when that has passed without one it waits for ever.
+    proton's own ``close`` does not notice that the socket has closed. It waits its whole timeout
+    for an answer, and without one it then waits forever.
     """
     ending: Any = connection.conn
     with suppress(ProtonException, OSError):
         ending.close()
         connection.wait(lambda: not ending.state & Endpoint.REMOTE_ACTIVE, timeout=_GOODBYE_SECONDS)
     with suppress(ProtonException, OSError):
-        connection.disconnected = True  # it has nothing to wait for now
+        connection.disconnected = True  # so that ``close`` below does not wait
         if ending.transport is not None:
             ending.transport.close_tail()
             ending.transport.close_head()
@@ -200,11 +205,13 @@ def close_quietly(connection: BlockingConnection) -> None:
 
 
 def _decoded(answer: Message) -> Any:
+    # Depending on its version, proton returns a binary body as bytes or as a memoryview.
     body = bytes(answer.body) if isinstance(answer.body, memoryview) else answer.body
     value = _parsed(body)
     properties: dict[str, Any] = answer.properties or {}
     if not properties.get("_AMQ_OperationSucceeded"):
         return Refused(str(value))
+    # Results are JSON arrays; an operation with one return value has one element.
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
@@ -225,4 +232,4 @@ def _as_unreachable() -> Iterator[None]:
         raise Unreachable(str(error) or type(error).__name__) from error
 
 
-_WINDOW = 50
+_WINDOW = 50  # requests sent before their answers are read

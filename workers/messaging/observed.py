@@ -1,4 +1,4 @@
-"""What the drivers read from routers and brokers, as plain values for metering and status."""
+"""Values that the drivers read from routers and brokers, for metering and status."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class ManagementTarget:
-    """Where and how to reach one instance's management: mutual TLS with the space's own CA.
+    """How to reach one instance's management listener: mutual TLS with the space's own CA.
 
     ``ca_file``, ``cert_file`` and ``key_file`` are paths readable by this process.
     """
@@ -20,16 +20,17 @@ class ManagementTarget:
 
 @dataclass(frozen=True)
 class AddressCounters:
-    """Cumulative counters of one tenant address on one instance, inside the instance's life.
+    """Cumulative counters of one tenant address on one instance, within one incarnation.
 
-    ``stored_bytes`` is a gauge. Internal addresses (probe twins, management) are never here.
+    ``stored_bytes`` is a gauge. Internal addresses (probe twins, management) have no counters here.
 
-    ``queues_out`` is for topics: what each subscription queue (its name and its broker's id for it)
-    had acknowledged. A queue vanishes with its subscriber, so ``messages_out``, their sum at this
-    moment, may fall; whoever bills adds up the growth of each queue instead. Empty otherwise.
+    ``queues_out`` is filled for topics only: the messages acknowledged by each subscription queue.
+    Its keys are ``<queue name>#<queue id>``. A queue vanishes with its subscriber, so
+    ``messages_out``, the sum over the present queues, may decrease. Billing therefore adds up the
+    growth of each queue.
 
-    ``life`` is the broker's id for the queue or topic: one that was deleted and made again under
-    its name counts from zero under another id. Empty at routers, which give none.
+    ``incarnation`` is the broker's id of the queue or topic. An address that was deleted and
+    recreated counts from zero under another id. Routers have no such id: empty.
     """
 
     address: str
@@ -37,12 +38,12 @@ class AddressCounters:
     messages_out: int
     stored_bytes: int = 0
     queues_out: Mapping[str, int] = field(default_factory=dict)
-    life: str = ""
+    incarnation: str = ""
 
 
 @dataclass(frozen=True)
 class ConnectionSeen:
-    """One open client connection; internal ones (workers, router to broker) are never here."""
+    """One open client connection; internal ones (workers, router to broker) are left out."""
 
     id: str
     user: str
@@ -54,8 +55,8 @@ class ConnectionSeen:
 class InstanceSnapshot:
     """One cumulative snapshot of one instance.
 
-    ``boot_id`` is one life of its process; ``connections_opened`` is cumulative inside it and
-    counts client connections only.
+    ``boot_id`` identifies the incarnation of its process. ``connections_opened`` is cumulative
+    within the incarnation and counts client connections only.
     """
 
     boot_id: str

@@ -1,12 +1,13 @@
-"""Address patterns of permissions: ``*`` is one level, a final ``#`` is the rest; ``/`` separates.
+"""Address patterns of permissions.
 
-``a/#`` opens ``a``, ``a/b`` and ``a/b/c``, never ``ab``; ``#`` opens everything. The broker driver
-and the auth service both decide with this function, so a user may do the same in either space type.
+Levels are separated by ``/``. ``*`` stands for one level, a final ``#`` for any number of levels.
+So ``a/#`` matches ``a``, ``a/b`` and ``a/b/c``, never ``ab``; ``#`` matches everything. The broker
+driver and the auth service use the same function, so permissions mean the same in both space types.
 """
 
 
 def matches(pattern: str, address: str) -> bool:
-    """Return whether ``pattern`` opens ``address``. What is not a wildcard is compared exactly."""
+    """Return whether ``pattern`` matches ``address``. Other characters are compared exactly."""
     wanted, levels = pattern.split("/"), address.split("/")
     if wanted[-1] == "#":
         wanted = wanted[:-1]

@@ -1,7 +1,8 @@
-"""Ready means it works: send one message through an address and read it back.
+"""Probe a broker: send one message through an address and read it back.
 
-Always through an internal twin of the address (same kind, same broker or routers), so that no
-tenant sees the message and no billed counter moves. Called by the probe step.
+The address is always an internal twin (same kind, same broker or routers as the tenants'
+addresses), so that no tenant sees the message and no billed counter changes. Called by the probe
+step.
 """
 
 import secrets
@@ -15,18 +16,18 @@ from proton.utils import BlockingConnection
 from workers.messaging import management
 from workers.messaging.observed import ManagementTarget
 
-_LIFETIME_SECONDS = 30  # what a killed probe leaves behind goes away by itself
+_LIFETIME_SECONDS = 30  # messages of a killed probe expire after this time
 
 
 class ProbeFailed(Exception):
-    """The message did not come back; the text says where it stopped."""
+    """The message did not come back; the text says at which address and why."""
 
 
 def through_broker(target: ManagementTarget, address: str, *, timeout_seconds: float = 5) -> float:
     """Send and receive one durable message at ``address`` of a broker; return the seconds it took.
 
     Raises:
-        ProbeFailed: it was refused, or did not come back in time.
+        ProbeFailed: the broker refused the message, or it did not come back in time.
         Unreachable: the broker does not answer.
     """
     connection = management.open_connection(
@@ -43,7 +44,7 @@ def through_broker(target: ManagementTarget, address: str, *, timeout_seconds: f
 
 
 def is_closed(host: str, port: int, timeout_seconds: float = 0.5) -> bool:
-    """Return whether the host refuses connections there; one that does not answer is not judged."""
+    """Return whether the host refuses connections at ``port``; False if it does not answer."""
     try:
         socket.create_connection((host, port), timeout_seconds).close()
     except ConnectionRefusedError:
@@ -55,7 +56,7 @@ def is_closed(host: str, port: int, timeout_seconds: float = 0.5) -> bool:
 
 def _round_trip(connection: BlockingConnection, address: str, timeout: float) -> None:
     mark = secrets.token_hex(8)
-    # The selector keeps two probes at once, and leftovers of a killed one, apart.
+    # With the selector, concurrent probes and leftovers of killed ones do not get mixed up.
     receiver = connection.create_receiver(
         address, credit=1, options=Selector(f"waypost_probe = '{mark}'")
     )
@@ -66,5 +67,5 @@ def _round_trip(connection: BlockingConnection, address: str, timeout: float) ->
     )
     receiver.receive(timeout=timeout)
     receiver.accept()
-    # Closing waits for the peer, so the acknowledgement is on its way before we say it works.
+    # Closing waits for the peer, so the broker has the acknowledgement before we report success.
     receiver.close()  # type: ignore[no-untyped-call]

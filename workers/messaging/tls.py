@@ -1,10 +1,11 @@
-"""TLS of our AMQP clients, made no more often than needed. Called where connections are opened.
+"""TLS settings of our AMQP clients, cached because proton is slow to create them.
 
-proton reads every authority of the machine for each set of TLS settings, 35 ms on Debian 12, and
-its own container makes two sets that nothing here uses. So the sets of the last connections are
-kept, and the container here makes none. (proton trusts the machine's authorities besides the one it
-is given, and offers no way not to: what keeps a stranger out is the peer's name, which no public
-authority signs.)
+For each set of settings proton reads every authority of the machine (35 ms on Debian 12), and its
+own container creates two sets that nothing here uses. So this module caches the sets of the last
+connections, and its container creates none.
+
+proton trusts the machine's authorities in addition to the given one, and has no option against it.
+The check of the peer's name protects us: no public authority signs the internal names.
 """
 
 import time
@@ -15,16 +16,17 @@ from typing import Any
 from proton import SSLDomain, reactor
 from proton._reactor import GlobalOverrides
 
-# A set holds 0.8 MiB of authorities, and 12 KiB more for each session that a peer offers to resume.
+# Each set holds 0.8 MiB of authorities, and 12 KiB for each TLS session that a peer offers to
+# resume. So the cache is small, and its entries expire.
 _KEPT = 16
 _KEPT_SECONDS = 60
 
 
 def make_settings(ca_file: str, cert_file: str = "", key_file: str = "") -> SSLDomain:
-    """Return settings that trust ``ca_file``, check the peer's name and show our certificate.
+    """Return settings that trust ``ca_file``, check the peer's name and present our certificate.
 
     Raises:
-        proton.SSLException: one of the files is not there or not readable.
+        proton.SSLException: one of the files is missing or not readable.
     """
     made = SSLDomain(SSLDomain.MODE_CLIENT)
     made.set_trusted_ca_db(ca_file)
@@ -35,11 +37,12 @@ def make_settings(ca_file: str, cert_file: str = "", key_file: str = "") -> SSLD
 
 
 def recent_settings(ca_file: str, cert_file: str, key_file: str) -> SSLDomain:
-    """Return settings as ``make_settings`` does, or those made of these files within a minute.
+    """Return settings as ``make_settings`` does, cached for at most a minute. Thread-safe.
 
-    For files that are named by their content: one that was written anew is not read again. Threads
-    may share the settings.
+    Use it only for files that are named by their content: a file that is rewritten is not read
+    again.
     """
+    # The minute is part of the key, so an entry is not used after its end.
     return _kept(ca_file, cert_file, key_file, time.monotonic() // _KEPT_SECONDS)
 
 
@@ -49,10 +52,12 @@ def _kept(ca_file: str, cert_file: str, key_file: str, _minute: float) -> SSLDom
 
 
 class Container(reactor.Container):
-    """proton's container without TLS settings of its own: a connection must bring them."""
+    """proton's container without TLS settings of its own: each connection must bring them."""
 
     def __init__(self, *handlers: Any) -> None:
-        super().__init__(*handlers, impl=None)  # told of an ``impl``, it sets none of the following
+        # With an ``impl`` argument, proton's constructor skips all of the following attributes,
+        # among them the two sets of TLS settings.
+        super().__init__(*handlers, impl=None)
         self.ssl: Any = None
         self.global_handler = GlobalOverrides(self.global_handler)  # type: ignore[arg-type]
         self.trigger = None

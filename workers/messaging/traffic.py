@@ -1,8 +1,8 @@
-"""Counting traffic: groups of real AMQP clients that exchange a known number of messages.
+"""Groups of real AMQP clients that exchange a known number of messages and count them.
 
-Used by the demonstration, the benchmark and the end-to-end tests; nothing of the product itself
-depends on it. Every message is confirmed and every connection is closed in order, so that what is
-counted here is exactly what the other side must have counted.
+The demo, the benchmark and the end-to-end tests use it; no other part of the product does. Every
+message is confirmed and every connection is closed cleanly. So routers and brokers must have
+counted exactly the figures counted here.
 """
 
 import time
@@ -27,10 +27,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Plan:
-    """What a party does: ``messages`` over ``senders`` connections, read by ``receivers``.
+    """What a party does: send ``messages`` over ``senders`` connections to ``receivers``.
 
-    ``copies``: each receiver gets every message (topic, multicast); else they share them.
-    ``arriving``: how many come besides what is sent here, as a subscription gets its topic's.
+    ``copies``: each receiver gets every message (topic, multicast); otherwise they share them.
+    ``arriving``: how many messages other parties send to the receivers. A subscription, for
+    example, receives what is sent to its topic.
     """
 
     address: str
@@ -43,7 +44,7 @@ class Plan:
 
     @property
     def expected(self) -> int:
-        """How many messages the receivers will have taken in the end."""
+        """How many messages the receivers take in total."""
         return self.arriving + self.messages * (self.receivers if self.copies else 1)
 
 
@@ -52,8 +53,8 @@ class Party:
 
     def __init__(self, login: Login, plan: Plan) -> None:
         self.plan = plan
-        # Credit for everything, also where receivers share: a router gives each its share whatever
-        # credit it has, and what is beyond the credit would wait there.
+        # Each receiver gives credit for all messages, also where receivers share them: a router
+        # distributes without regard to credit, and messages beyond the credit would wait in it.
         self._receivers = [
             Client(login, plan.address, credit=plan.expected) for _ in range(plan.receivers)
         ]
@@ -63,11 +64,12 @@ class Party:
         ]
 
     def open(self, timeout_seconds: float = 30) -> None:
-        """Connect everybody: receivers first, so that no direct message finds nobody.
+        """Connect all clients, receivers first: a direct message needs a receiver when it is sent.
 
         Raises:
-            TrafficError: somebody was refused or too slow.
+            TrafficError: a client was refused or too slow.
         """
+        # Start all clients of a group before waiting, so that their logins overlap.
         for clients in (self._receivers, self._senders):
             for client in clients:
                 client.start()
@@ -77,7 +79,7 @@ class Party:
         self._raise_error()
 
     def exchange(self, timeout_seconds: float = 60) -> Tally:
-        """Send everything, wait for every confirmation and every expected message; the tally.
+        """Send everything, wait for all confirmations and expected messages, return the tally.
 
         Raises:
             TrafficError: a client was refused, or not everything arrived in time.
@@ -93,7 +95,8 @@ class Party:
         return self.tally()
 
     def close(self, timeout_seconds: float = 20) -> Tally:
-        """Close every connection in order and return what was counted. Idempotent."""
+        """Close every connection cleanly and return the tally. Idempotent."""
+        # Signal all clients first, so that the closes overlap.
         for client in self._clients():
             client.leave()
         for client in self._clients():
@@ -101,7 +104,7 @@ class Party:
         return self.tally()
 
     def tally(self) -> Tally:
-        """Return what has been counted up to now."""
+        """Return the tally so far."""
         return sum((client.tally for client in self._clients()), Tally())
 
     def _clients(self) -> Sequence[Client]:
@@ -132,7 +135,7 @@ def with_password(login: Login, password: str) -> Login:
 
 @dataclass(frozen=True)
 class Attempt:
-    """How one client fared: ``refusal`` is None when it was let in."""
+    """The result of one client's attempt: ``refusal`` is None when it succeeded."""
 
     refusal: TrafficError | None
     tally: Tally
@@ -144,7 +147,7 @@ class Attempt:
 
 
 def attempt(login: Login, address: str, *, sends: bool, timeout_seconds: float = 15) -> Attempt:
-    """Connect, attach one link, leave again, and return how that went."""
+    """Connect, attach one link, close the connection, and return the result."""
     client = Client(login, address, sends=int(sends), credit=int(not sends))
     client.start()
     if not client.ready.wait(timeout_seconds):
@@ -171,6 +174,6 @@ def listen(login: Login, address: str, timeout_seconds: float = 15) -> Client:
 
 
 def _split(total: int, parts: int) -> list[int]:
-    """Return ``total`` cut into ``parts`` shares that differ by one at most, none of them 0."""
+    """Split ``total`` into at most ``parts`` shares that differ by at most one; none is 0."""
     shares = [total // parts + (1 if index < total % parts else 0) for index in range(parts)]
     return [share for share in shares if share]

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workers.metering.lives import SampleRow
+from workers.metering.source_states import SampleRow
 
 TABLE = "bronze/samples"
 _TYPES: Mapping[str, Any] = {
@@ -25,20 +25,34 @@ _TYPES: Mapping[str, Any] = {
     "timestamp": pa.timestamp("us", tz="UTC"),
     "date": pa.date32(),
 }
+# Columns with minimum and maximum per file, by which readers skip files outside a period.
 _STATISTICS = ("taken_at", "bucket_at")
 
 
 @cache
 def schema() -> pa.Schema:
     """Return the table's Arrow schema, the partition column ``date`` last."""
-    columns = json.loads(_schema_file().read_text(encoding="utf-8"))["columns"]
+    columns = _columns()
     return pa.schema([pa.field(c["name"], _TYPES[c["type"]], c["nullable"]) for c in columns])
 
 
-def encode(batch_id: str, rows: Sequence[SampleRow]) -> bytes:
-    """Return one Parquet file of ``rows``. Equal arguments give equal rows, whenever it is called.
+def columns_of_role(role: str) -> tuple[str, ...]:
+    """Return the columns that are meters of one kind: ``counter`` or ``peak``."""
+    return tuple(column["name"] for column in _columns() if column.get("role") == role)
 
-    The partition column is in the file's path, not in the file.
+
+@cache
+def _columns() -> Sequence[Mapping[str, Any]]:
+    columns: Sequence[Mapping[str, Any]] = json.loads(_schema_file().read_text(encoding="utf-8"))[
+        "columns"
+    ]
+    return columns
+
+
+def encode(batch_id: str, rows: Sequence[SampleRow]) -> bytes:
+    """Return one Parquet file of ``rows``. Equal arguments give equal rows at any time.
+
+    The partition column ``date`` is in the file's path, not in the file.
     """
     fields = [field for field in schema() if field.name != "date"]
     columns = [[_value(batch_id, row, field.name) for row in rows] for field in fields]
@@ -50,7 +64,7 @@ def encode(batch_id: str, rows: Sequence[SampleRow]) -> bytes:
 
 
 def file_path(name: str, day: date) -> str:
-    """Return where a file belongs, relative to the table."""
+    """Return the path of a file, relative to the table."""
     return f"date={day.isoformat()}/{name}.parquet"
 
 
@@ -81,12 +95,13 @@ def _extremes(footer: Any, extreme: Any) -> dict[str, datetime]:
 
 
 def _floor(value: datetime) -> str:
-    """Delta keeps milliseconds: a minimum is cut, a maximum is raised."""
+    """Return a minimum for Delta, whose statistics have milliseconds: rounded down."""
     whole = value.astimezone(UTC)
     return f"{whole:%Y-%m-%dT%H:%M:%S}.{whole.microsecond // 1000:03d}Z"
 
 
 def _ceiling(value: datetime) -> str:
+    """Return a maximum for Delta: rounded up, or readers would skip a file that has the value."""
     return _floor(value + timedelta(microseconds=999))
 
 
@@ -95,7 +110,7 @@ def _value(batch_id: str, row: SampleRow, name: str) -> Any:
 
 
 def _schema_file() -> Path:
-    # Found, not imported: nobody imports the lakehouse, whose package needs Spark.
+    # Located without an import: the workers may not import ``lakehouse``, which needs Spark.
     spec = importlib.util.find_spec("lakehouse")
     if spec is None or spec.origin is None:
         raise RuntimeError("the lakehouse folder is not installed beside the workers")

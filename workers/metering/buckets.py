@@ -1,20 +1,28 @@
-"""Which bucket a round belongs to: regular ones of a quarter of an hour, cut short by a close."""
+"""Assign samples to buckets.
+
+A regular bucket lasts a quarter of an hour. The close of an invoice ends ("cuts") one early.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from workers.metering.lives import BUCKET, floor_bucket
+from workers.metering.source_states import BUCKET, floor_bucket
 
-# A first round this late after a regular boundary still belongs to the bucket that ended.
+# The first cycle after a regular boundary still belongs to the bucket that ended, if it is this
+# soon. Otherwise the usage just before the boundary would be counted in the next bucket.
 BOUNDARY_GRACE = timedelta(minutes=5)
 
 
 @dataclass(frozen=True)
 class Clock:
-    """The buckets of one round: when it was, where the space stands, where a close cuts.
+    """The buckets of one sampling cycle of one space.
 
-    A cut only says where the next bucket begins. Which one this round's samples belong to does not
-    depend on it, so a bill is the same whether an ordinary round came before the cut or not.
+    * ``taken_at``: when the samples of the cycle were taken.
+    * ``space_bucket_at``: the bucket that the space was in before; None if it has none yet.
+    * ``cut_at``: where a close ends the running bucket; None in an ordinary cycle.
+
+    A cut only decides where the next bucket begins, not which bucket this cycle's samples belong
+    to. So an invoice is the same whether an ordinary cycle came before the cut or not.
     """
 
     taken_at: datetime
@@ -23,29 +31,33 @@ class Clock:
 
     @property
     def regular(self) -> datetime:
-        """The running bucket, were there no cut; it never goes back."""
+        """The running bucket without regard to the cut; never earlier than the space's bucket."""
         floor = floor_bucket(self.taken_at)
         return max(floor, self.space_bucket_at or floor)
 
     @property
     def current(self) -> datetime:
-        """The bucket that everything after this round belongs to."""
+        """The bucket of all samples after this cycle."""
         return max(self.regular, self.cut_at or self.regular)
 
-    def place(self, bucket_at: datetime) -> datetime:
-        """Return the bucket that this round's sample of a source in ``bucket_at`` belongs to."""
+    def bucket_of_sample(self, bucket_at: datetime) -> datetime:
+        """Return the bucket of this cycle's sample, for a source that is in ``bucket_at``."""
         running = self._before_cut()
         if bucket_at >= running or self._is_first_after(bucket_at, running):
             return bucket_at
         return running
 
     def _before_cut(self) -> datetime:
-        """The running bucket; to a cut that is repeated for who was silent, as to the first one."""
+        """Return the running bucket as it was before the cut.
+
+        A close repeats its cut for instances that were silent. Then the space is already in the
+        bucket after the cut, and the repetition must find the same bucket as the first attempt.
+        """
         is_repeated = self.cut_at is not None and self.cut_at == self.space_bucket_at
         return floor_bucket(self.taken_at) if is_repeated else self.regular
 
     def _is_first_after(self, bucket_at: datetime, running: datetime) -> bool:
-        """Return whether this is the round just after the regular end of ``bucket_at``."""
+        """Return whether this is the first cycle after the regular end of ``bucket_at``."""
         is_aligned = running == floor_bucket(self.taken_at)
         is_next = running - bucket_at <= BUCKET
         return is_aligned and is_next and self.taken_at - running <= BOUNDARY_GRACE

@@ -1,8 +1,10 @@
-"""The close of one invoice, from the last sample to the draft: gathers what the gate judges.
+"""The close of one invoice on the worker: from the period's last sample to the draft.
 
-cut the running bucket -> land -> commit -> pipeline -> copy -> evidence -> ``invoicing.close``.
-Every step may be repeated and killed: the invoice stays ``closing`` and the periodic pass asks
-again. What cannot be gathered holds the invoice with the reason.
+Cut the running bucket -> land -> commit -> run the pipeline -> copy gold -> gather the evidence ->
+``invoicing.close``, which validates the evidence.
+
+Every step may be killed and repeated: the invoice stays ``closing``, and the periodic task starts
+the close again. If the evidence cannot be gathered, the invoice is held with the reason.
 """
 
 import uuid
@@ -16,11 +18,12 @@ from django.utils import timezone
 from controlplane.core import leases, operations
 from controlplane.core.audit import WORKER
 from controlplane.core.errors import Unavailable, WaypostError
-from plans import invoicing, metering
+from plans import invoicing
 from plans.invoicing import Evidence, TablePin, UsageKey
 from plans.models import Invoice
-from plans.periods import Period
-from plans.usage import UsageCell, merged
+from plans.rating.periods import Period
+from plans.usage import recording
+from plans.usage.reading import UsageCell, merged
 from tenants.models import AddressSpace
 from workers.metering import delta, gold, ingest, landing, pipeline, quality, recompute, sampling
 from workers.metering.pipeline import Report
@@ -30,18 +33,19 @@ from workers.models import MeteredSource
 
 logger = structlog.get_logger(__name__)
 
-# Of the transforms; part of every manifest.
+# The version of the Spark transforms; every invoice manifest names it.
 PIPELINE_VERSION = "1"
-# So long after the request are silent instances asked again before the invoice is held. Longer than
-# workers take to give metering its rights in every space (``reconcile.loop.FULL_PASS_EVERY``).
+# For how long the close retries silent instances before it holds the invoice. Longer than workers
+# take to give metering its rights in every space (``reconcile.loop.FULL_PASS_EVERY``).
 PATIENCE = timedelta(minutes=7)
 _LEASE_SECONDS = 60
-_WAIT_SECONDS = 20
+_WAIT_SECONDS = 20  # for a sampling cycle that reads the same space now
+# Shown as the steps of the invoice's operation.
 _STEPS = ("last samples", "landing", "pipeline", "recompute", "gate")
 
 
 class NotYet(Exception):
-    """Something is on its way; the periodic pass asks again."""
+    """A part of the evidence is not there yet; the periodic task starts the close again."""
 
 
 class InstancesSilent(Unavailable):
@@ -53,7 +57,7 @@ class InstancesSilent(Unavailable):
 
 @dataclass(frozen=True)
 class _Close:
-    """One attempt: the invoice, its period, how instances are read, where the tables are."""
+    """One attempt to close: the invoice, the readers of instances, the root of the lakehouse."""
 
     invoice: Invoice
     readers: Readers
@@ -64,7 +68,7 @@ class _Close:
         return Period(self.invoice.starts_at, self.invoice.ends_at)
 
     def tell(self, step: str) -> None:
-        """Show how far the close is on the invoice's running operation."""
+        """Report the current step in the invoice's running operation."""
         reached = _STEPS.index(step)
         states = ["done" if n < reached else "waiting" for n in range(len(_STEPS))]
         states[reached] = "running"
@@ -76,7 +80,7 @@ class _Close:
 
 
 def close(invoice_id: str, readers: Readers) -> None:
-    """Bring a closing invoice to draft or held. Idempotent; one attempt at a time."""
+    """Bring a closing invoice to draft or held. Idempotent; a lease keeps attempts apart."""
     with leases.kept(f"close:{invoice_id}", uuid.uuid4().hex, _LEASE_SECONDS) as won:
         invoice = Invoice.objects.get(pk=invoice_id)
         if not won or invoice.state != Invoice.State.CLOSING:
@@ -87,9 +91,9 @@ def close(invoice_id: str, readers: Readers) -> None:
             attempt.tell("gate")
             invoicing.close(invoice=invoice, evidence=evidence, by=WORKER)
         except NotYet as reason:
-            logger.info("the close waits", invoice=invoice_id, reason=str(reason))
+            logger.info("the close of an invoice waits", invoice=invoice_id, reason=str(reason))
         except WaypostError as error:
-            logger.warning("the close is held", invoice=invoice_id, code=error.error_code)
+            logger.warning("an invoice is held", invoice=invoice_id, code=error.error_code)
             invoicing.hold(invoice=invoice, code=error.error_code, message=error.message, by=WORKER)
 
 
@@ -97,38 +101,39 @@ def gather(attempt: _Close) -> Evidence:
     """Return the evidence of the period, at table versions that hold every sample before now.
 
     Raises:
-        NotYet: another process is at a part of it; ask again.
-        WaypostError: it cannot be gathered; the message says what to mend.
+        NotYet: another process works on a part of it; call again.
+        WaypostError: it cannot be gathered; the message says what to fix.
     """
     attempt.tell("last samples")
     _cut(attempt)
     attempt.tell("landing")
     as_of = timezone.now()
+    # Read before landing: whatever has a number by now must be in bronze afterwards.
     expected = quality.expected_seqs(attempt.invoice.tenant_id, attempt.period)
     _land(attempt)
     attempt.tell("pipeline")
     report = _pipeline(attempt)
     attempt.tell("recompute")
-    asked = _question(attempt, report)
-    sample_hash, n_samples = recompute.sample_ids(asked)
-    lost = quality.lost_ends(expected, recompute.last_seqs(asked))
+    question = _question(attempt, report)
+    sample_hash, n_samples = recompute.sample_ids(question)
+    lost = quality.lost_ends(expected, recompute.last_seqs(question))
     return Evidence(
         as_of=as_of,
         tables={n: TablePin(table.id, table.version) for n, table in report.tables.items()},
         sample_hash=sample_hash,
         n_samples=n_samples,
         gold=figures(_gold(attempt, report)),
-        recomputed=recompute.totals(asked),
-        sampled_spaces=recompute.sampled_spaces(asked),
+        recomputed=recompute.totals(question),
+        sampled_spaces=recompute.sampled_spaces(question),
         pipeline_version=PIPELINE_VERSION,
-        holes=(*recompute.holes(asked), *lost),
-        falls=recompute.falls(asked),
+        holes=(*recompute.holes(question), *lost),
+        falls=recompute.falls(question),
         crash_gaps=quality.crash_gaps(attempt.invoice.tenant_id, attempt.period),
     )
 
 
 def figures(cells: list[UsageCell]) -> dict[UsageKey, int]:
-    """Return cells summed per space, address and meter; of peaks the largest."""
+    """Return the cells per space, address and meter: sums, or the largest value of a peak meter."""
     found: dict[UsageKey, int] = {}
     for cell in cells:
         key = UsageKey(cell.space_id, cell.address, cell.meter)
@@ -137,15 +142,15 @@ def figures(cells: list[UsageCell]) -> dict[UsageKey, int]:
 
 
 def _cut(attempt: _Close) -> None:
-    """Take the period's last samples: after this, every source is in a later bucket."""
+    """Take the period's last samples. Afterwards every source is in a later bucket."""
     spaces = _uncut(attempt)
     if not spaces:
         return
     cut = sampling.Cut(attempt.invoice.ends_at)
-    rounds = sampling.sample(spaces, attempt.readers, cut=cut, patience=_WAIT_SECONDS)
-    silent = {each.space_id: each.silent for each in rounds if each.silent}
-    if not all(each.is_applied or each.silent for each in rounds):
-        raise NotYet("another round is reading a space")
+    results = sampling.sample(spaces, attempt.readers, cut=cut, patience=_WAIT_SECONDS)
+    silent = {sampled.space_id: sampled.silent for sampled in results if sampled.silent}
+    if not all(sampled.is_applied or sampled.silent for sampled in results):
+        raise NotYet("another sampling cycle is reading a space")
     if not silent:
         return
     if timezone.now() - attempt.invoice.updated_at < PATIENCE:
@@ -153,18 +158,20 @@ def _cut(attempt: _Close) -> None:
     names = ", ".join(sorted(name for found in silent.values() for name in found))
     raise InstancesSilent(
         f"{names} did not answer for {PATIENCE.seconds // 60} minutes, so the last samples of the "
-        "period are not in: bring it back, then close again."
+        "period are missing. Bring the instances back, then close the invoice again."
     )
 
 
 def _uncut(attempt: _Close) -> list[AddressSpace]:
-    """The tenant's spaces with a source whose next sample would still be in the period.
+    """Return the tenant's spaces with a source whose next sample would still be in the period.
 
-    One that is being deleted too, until its last sample has ended all its lives.
+    Includes a space that is being deleted, until its last sample has ended all its incarnations,
+    and a space that was never sampled.
     """
     own = AddressSpace.objects.filter(
         tenant_id=attempt.invoice.tenant_id, active_since__isnull=False, deleted_at__isnull=True
     )
+    # ``bucket_at`` is null until the first sample.
     begun = MeteredSource.objects.filter(bucket_at__isnull=False, space_id__in=own.values("id"))
     living = begun.filter(ended_at__isnull=True)
     inside = _spaces(living.filter(bucket_at__lt=attempt.invoice.ends_at))
@@ -180,7 +187,7 @@ def _spaces(sources: QuerySet[MeteredSource]) -> set[str]:
 def _land(attempt: _Close) -> None:
     ingest.ingest()
     if landing.waiting(attempt.invoice.tenant_id, attempt.invoice.ends_at):
-        raise NotYet("another process commits the last samples")
+        raise NotYet("another process is committing the last samples")
 
 
 def _pipeline(attempt: _Close) -> Report:
@@ -190,9 +197,10 @@ def _pipeline(attempt: _Close) -> Report:
         pipeline.end_turn(holder)
         gold.copy_newest(attempt.root)
     except pipeline.PipelineBusy as error:
+        # Reserves the next run: otherwise the periodic task could start the job first every time.
         pipeline.await_turn(holder)
         raise NotYet(error.message) from error
-    except metering.CopyIsOlder as error:
+    except recording.CopyIsOlder as error:
         raise NotYet(error.message) from error
     return report
 

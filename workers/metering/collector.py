@@ -1,14 +1,18 @@
 """From cumulative snapshots to bronze rows: the pure core of metering.
 
-``advance`` takes what is remembered of one space's sources and one round of snapshots, and gives
-what to remember next and the rows that must be landed now. ``land`` turns one source's state into
-rows. No clock, database or network here; ``sampling`` and ``landing`` call it.
+* ``advance`` takes the stored states of one space's sources and the snapshots of one sampling
+  cycle. It returns the next states and the rows that must be landed now.
+* ``land`` turns one source's state into rows.
 
-Inside one life everything only grows: ``boot_id`` is one life of a process, ``epoch`` one life of
-an address in it (a counter that fell, an address that was gone, or one that its broker made anew).
-Gauges become running integrals: the value seen last times the time since. The end of a bucket or
-of a life lands a whole snapshot: every address once more, idle ones too, so that any other file may
-be lost and no cell changes.
+``sampling`` and ``landing`` call it. It uses no clock, database or network.
+
+Inside one incarnation every counter only grows. ``boot_id`` names the incarnation of the process.
+``epoch`` counts how often an address began again within it: after a counter reset, after the
+address was missing, or after its broker created it again. Gauges become running integrals: the
+value seen last times the time since then.
+
+The end of a bucket or of an incarnation lands a whole snapshot: every address once more, idle ones
+too. So any other file may be lost without a change of any usage cell.
 Rules: design of the lakehouse, section 2.
 """
 
@@ -18,20 +22,27 @@ from datetime import datetime, timedelta
 
 from workers.messaging.observed import AddressCounters, InstanceSnapshot
 from workers.metering.buckets import Clock
-from workers.metering.lives import SPACE, AddressState, Mark, Retired, SampleRow, SourceState
+from workers.metering.source_states import (
+    SPACE,
+    AddressState,
+    Mark,
+    Retired,
+    SampleRow,
+    SourceState,
+)
 
-# Nobody knows what a gauge did in a longer silence: that time is not billed.
+# The value of a gauge is unknown in a longer silence, so the time beyond this is not billed.
 LONGEST_STEP = timedelta(minutes=2)
 _TOPIC = "topic"
-_REPEATS = 2  # ends of buckets at which what is gone is landed again
-_MARKS_KEPT = 96  # a day of buckets: as far as the pipeline may lag behind live.py
+_REPEATS = 2  # at so many ends of buckets an address that is gone is landed again
+_MARKS_KEPT = 96  # a day of buckets: ``live`` is exact while the pipeline lags no further
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One round of one space: snapshots by instance name, and the type of each address.
+    """One sampling cycle of one space: snapshots by instance name, and the type of each address.
 
-    ``taken_at`` is when the last snapshot arrived; an instance that did not answer is not here.
+    ``taken_at`` is when the last snapshot arrived. An instance that did not answer has no entry.
     """
 
     tenant_id: str
@@ -43,7 +54,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Advance:
-    """The next states (ended lives included) and the rows that must be landed with them."""
+    """The next states (those of ended incarnations too) and the rows to land with them."""
 
     states: tuple[SourceState, ...]
     rows: tuple[SampleRow, ...]
@@ -56,11 +67,11 @@ def advance(
     cut_at: datetime | None = None,
     begins_at: datetime | None = None,
 ) -> Advance:
-    """Return the states after one round, and the rows that the round itself must land.
+    """Return the states after one cycle, and the rows that the cycle itself must land.
 
-    ``states`` are the space's living sources. With ``cut_at`` the bucket is cut there: this
-    round still belongs to the bucket that ends, everything later to the one that begins.
-    ``begins_at``: no bucket of a space that was never sampled begins before.
+    ``states`` are the space's sources that have not ended. With ``cut_at`` the bucket ends there:
+    this cycle still belongs to the bucket that ends, all later ones to the bucket that begins.
+    ``begins_at`` is the earliest begin of the first bucket of a space that was never sampled.
     """
     known = {state.source: state for state in states}
     space = known.pop(_name(reading, SPACE), None) or _fresh(reading, SPACE, SPACE)
@@ -70,38 +81,40 @@ def advance(
     for instance, snapshot in sorted(reading.instances.items()):
         previous = known.pop(_name(reading, instance), None)
         if previous is not None and previous.boot_id != snapshot.boot_id:
+            # The instance restarted: its previous incarnation ended with what was seen last.
             _collect(end(previous), done, rows)
             previous = None
         state = previous or _fresh(reading, instance, snapshot.boot_id)
         _collect(_step(state, snapshot, reading, clock), done, rows)
-    if reading.instances:  # else nothing is known, and nothing is said
+    if reading.instances:  # otherwise the number of connections is unknown, not zero
         _collect(_step(space, None, reading, clock), done, rows)
     else:
         done.append(space)
+    # Sources left in ``known`` did not answer; they keep their state.
     return Advance((*done, *known.values()), tuple(rows))
 
 
 def land(state: SourceState, *, is_end: bool = False) -> Advance:
     """Return the state with the next ``seq`` and its rows: a heartbeat, and what moved.
 
-    At the end of a bucket or of a life (``is_end``) a whole snapshot: every address that ever
-    counted, and those that are gone since the last ends. A source that was never sampled has
-    nothing to land.
+    At the end of a bucket or of an incarnation (``is_end``) the rows are a whole snapshot: every
+    address that ever counted something, and the addresses that disappeared recently. A source that
+    was never sampled has nothing to land.
     """
     if state.sampled_at is None or state.bucket_at is None:
         return Advance((state,), ())
-    held = [*state.addresses.items(), *state.retired]
-    due = [(name, address) for name, address in held if _is_due(address, is_end)]
+    known = [*state.addresses.items(), *state.retired]
+    due = [(name, address) for name, address in known if _is_due(address, is_end)]
     landed = replace(
         state,
         seq=state.seq + 1,
         unlanded=False,
         unclosed=state.unclosed and not is_end,
-        addresses={name: _landed(each, is_end) for name, each in state.addresses.items()},
+        addresses={n: _landed(address, is_end) for n, address in state.addresses.items()},
         retired=_still_repeated(state.retired, is_end),
     )
-    taken_at = max(state.sampled_at, state.bucket_at)  # a clock that was set back
-    beat = SampleRow(
+    taken_at = max(state.sampled_at, state.bucket_at)  # the clock may have been set back
+    heartbeat = SampleRow(
         state.tenant_id,
         state.space_id,
         state.source,
@@ -113,12 +126,12 @@ def land(state: SourceState, *, is_end: bool = False) -> Advance:
         connection_ms=state.connection_ms,
         peak_connections=state.peak_connections,
     )
-    rows = [_address_row(beat, name, address) for name, address in due]
-    return Advance((landed,), (beat, *sorted(rows, key=lambda row: (row.address, row.epoch))))
+    rows = [_address_row(heartbeat, name, address) for name, address in due]
+    return Advance((landed,), (heartbeat, *sorted(rows, key=lambda row: (row.address, row.epoch))))
 
 
 def end(state: SourceState) -> Advance:
-    """Return the state as the end of its life, with a whole snapshot of what was seen last."""
+    """Return the ended state of an incarnation, with a whole snapshot of what was seen last."""
     rows: list[SampleRow] = []
     last = replace(_closed(state, rows), ended=True, connections=0)
     return Advance((last,), tuple(rows))
@@ -132,11 +145,11 @@ def _collect(step: Advance, done: list[SourceState], rows: list[SampleRow]) -> N
 def _step(
     state: SourceState, snapshot: InstanceSnapshot | None, reading: Reading, clock: Clock
 ) -> Advance:
-    """One source in one round: ``snapshot`` None is the space's own source."""
+    """Return one source after one cycle; ``snapshot`` is None for the space's own source."""
     rows: list[SampleRow] = []
     before = state.bucket_at or clock.regular
-    bucket_at = clock.place(before)
-    if before < bucket_at:  # too late to belong to the old bucket
+    bucket_at = clock.bucket_of_sample(before)
+    if before < bucket_at:  # the sample is too late for the old bucket
         state = _closed(state, rows)
     if state.bucket_at != bucket_at:
         state = _open_bucket(state, bucket_at)
@@ -144,7 +157,7 @@ def _step(
         state = _observe_space(state, reading)
     else:
         state = _observe(state, snapshot, reading)
-    if bucket_at < clock.current:
+    if bucket_at < clock.current:  # the sample was the last one of its bucket
         state = _open_bucket(_closed(state, rows), clock.current)
     return Advance((state,), tuple(rows))
 
@@ -164,7 +177,10 @@ def _still_repeated(retired: tuple[Retired, ...], is_end: bool) -> tuple[Retired
 
 
 def _closed(state: SourceState, rows: list[SampleRow]) -> SourceState:
-    """End the bucket (or the life) with a whole snapshot, unless one followed the last sample."""
+    """Return the state after a whole snapshot, which is added to ``rows``.
+
+    Without a sample since the last whole snapshot there is nothing to add.
+    """
     if not state.unclosed:
         return state
     landed = land(state, is_end=True)
@@ -179,8 +195,8 @@ def _open_bucket(state: SourceState, bucket_at: datetime) -> SourceState:
 
 
 def _observe_space(state: SourceState, reading: Reading) -> SourceState:
-    together = sum(len(snapshot.connections) for snapshot in reading.instances.values())
-    peak = max(state.peak_connections, together)
+    connections = sum(len(snapshot.connections) for snapshot in reading.instances.values())
+    peak = max(state.peak_connections, connections)
     return replace(
         state,
         sampled_at=reading.taken_at,
@@ -195,6 +211,7 @@ def _observe(state: SourceState, snapshot: InstanceSnapshot, reading: Reading) -
     seen = {c.address: _observe_address(state, c, reading, elapsed_ms) for c in snapshot.addresses}
     olds = state.addresses.items()
     gone = {name: _gone(old) for name, old in olds if name not in seen}
+    # Old epochs of addresses that began again.
     over = tuple((n, _gone(a)) for n, a in olds if n in seen and seen[n].epoch != a.epoch)
     used_in, used_out = _used(state, seen)
     return replace(
@@ -205,8 +222,9 @@ def _observe(state: SourceState, snapshot: InstanceSnapshot, reading: Reading) -
         addresses={**gone, **seen},
         retired=(*state.retired, *over),
         connections=len(snapshot.connections),
-        # A lower bound while a login is under way: inside one life its maximum is the truth.
+        # Each value is a lower bound while a login is in progress, so the maximum is right.
         connections_opened=max(state.connections_opened, snapshot.connections_opened),
+        # The number seen last is taken to hold until now.
         connection_ms=state.connection_ms + state.connections * elapsed_ms,
         used_in=state.used_in + used_in,
         used_out=state.used_out + used_out,
@@ -228,7 +246,7 @@ def _observe_address(
         messages_in=counters.messages_in,
         messages_out=_out(before, counters),
         queues_out=dict(counters.queues_out),
-        life=counters.life,
+        life=counters.incarnation,
         stored_bytes=counters.stored_bytes,
         stored_byte_ms=before.stored_byte_ms + before.stored_bytes * elapsed_ms,
     )
@@ -238,46 +256,48 @@ def _observe_address(
 
 
 def _gone(address: AddressState) -> AddressState:
-    """An address, or an epoch of one, that shows no counters any more."""
+    """Return the state of an address, or of an epoch of one, that reports no counters any more."""
     return replace(address, present=False, fresh=_REPEATS) if address.present else address
 
 
 def _out(before: AddressState, counters: AddressCounters) -> int:
-    """Messages out since the epoch began; of a topic the growth of each queue, added up."""
+    """Return the messages out since the epoch began: for a topic the growth of its queues."""
     if before.type != _TOPIC:
         return counters.messages_out
     grown = 0
     for queue, now in counters.queues_out.items():
         last = before.queues_out.get(queue, 0)
+        # A lower value means that the queue was deleted and created again.
         grown += now - last if now >= last else now
     return before.messages_out + grown
 
 
 def _is_next_epoch(old: AddressState, counters: AddressCounters) -> bool:
-    fell = counters.messages_in < old.messages_in or (
+    # A topic's messages out are already robust against counter resets (``_out``).
+    is_reset = counters.messages_in < old.messages_in or (
         old.type != _TOPIC and counters.messages_out < old.messages_out
     )
-    is_another = "" not in (old.life, counters.life) and old.life != counters.life
-    return fell or is_another or not old.present
+    is_recreated = "" not in (old.life, counters.incarnation) and old.life != counters.incarnation
+    return is_reset or is_recreated or not old.present
 
 
 def _used(state: SourceState, seen: Mapping[str, AddressState]) -> tuple[int, int]:
-    came = went = 0
+    used_in = used_out = 0
     for name, address in seen.items():
         old = state.addresses.get(name)
         is_same = old is not None and old.epoch == address.epoch
-        came += address.messages_in - (old.messages_in if old and is_same else 0)
-        went += address.messages_out - (old.messages_out if old and is_same else 0)
-    return came, went
+        used_in += address.messages_in - (old.messages_in if old and is_same else 0)
+        used_out += address.messages_out - (old.messages_out if old and is_same else 0)
+    return used_in, used_out
 
 
 def _counters(address: AddressState) -> tuple[int, int, int]:
     return address.messages_in, address.messages_out, address.stored_byte_ms
 
 
-def _address_row(beat: SampleRow, name: str, address: AddressState) -> SampleRow:
+def _address_row(heartbeat: SampleRow, name: str, address: AddressState) -> SampleRow:
     return replace(
-        beat,
+        heartbeat,
         address=name,
         address_type=address.type,
         epoch=address.epoch,

@@ -1,8 +1,8 @@
-"""The one writer of the bronze table: adds landed files to its Delta log without copying them.
+"""The only writer of the bronze table: adds landed files to its Delta log without copying them.
 
-One run at a time, under the lease ``bronze-committer``. Which batches a commit takes in is fixed in
-the database before it (``commit_number``), and the number is the commit's Delta transaction id:
-so a run that was killed after the commit finds it done, and two runs at once cannot both commit.
+One run at a time, under the lease ``bronze-committer``. Before a commit the database fixes which
+batches it takes in (``commit_number``). The number is also the commit's Delta transaction id. So a
+run after a killed one finds that the commit exists, and two runs at once cannot both commit.
 """
 
 import time
@@ -29,31 +29,33 @@ logger = structlog.get_logger(__name__)
 
 APP = "bronze-committer"
 _LEASE_SECONDS = 60
-# Batches in one commit: after days of an outage a run that is cut off has got on by some commits.
+# Batches in one commit. After an outage of days, a killed run has still finished some commits.
 _MOST = 500
-# Invoices pin table versions for the audit period (lakehouse.tables keeps the same).
+# Eleven years: invoices pin table versions for the audit period. ``lakehouse.tables`` has the same.
 _KEPT = "interval 4018 days"
 _KEPT_ROWS = timedelta(days=40)
 _CHECKS = {
     "seq_positive": "seq > 0",
-    "counters_positive": "messages_in >= 0 AND messages_out >= 0 AND stored_byte_ms >= 0 "
-    "AND connections_opened >= 0 AND connection_ms >= 0 AND peak_connections >= 0",
+    "counters_positive": " AND ".join(
+        f"{column} >= 0" for role in ("counter", "peak") for column in bronze.columns_of_role(role)
+    ),
 }
 
 
 @roots.in_words()
 def commit_landed(root: Root) -> int:
-    """Take every landed batch into bronze; return how many. 0 too when another run holds the lease.
+    """Commit every landed batch to bronze; return how many, or 0 if another run holds the lease.
 
-    Killed anywhere, the next run commits each batch exactly once.
+    After a kill at any point, the next run commits each batch exactly once.
 
     Raises:
-        StoreAway, StoreRefuses, BucketMissing: the object store is in the way; nothing is lost.
+        StoreAway, StoreRefuses, BucketMissing: the object store fails; nothing is lost.
     """
     with leases.kept(APP, uuid.uuid4().hex, _LEASE_SECONDS) as won:
         if not won:
             return 0
         table = ensure_table(root)
+        # First the commits that a killed run numbered, then new ones.
         finished = _finish(table, root)
         while _number_landed(table) and (newest := _finish(table, root)):
             finished += newest
@@ -61,7 +63,7 @@ def commit_landed(root: Root) -> int:
 
 
 def ensure_table(root: Root) -> DeltaTable:
-    """Return the bronze table, created with its constraints when it is not there. Idempotent."""
+    """Return the bronze table; create it with its constraints if it does not exist. Idempotent."""
     uri, options = roots.uri(root, bronze.TABLE), roots.options(root)
     if DeltaTable.is_deltatable(uri, options):
         table = DeltaTable(uri, storage_options=options)
@@ -84,16 +86,16 @@ def ensure_table(root: Root) -> DeltaTable:
     missing = set(_CHECKS) - {
         name.removeprefix("delta.constraints.") for name in table.metadata().configuration
     }
-    if missing:  # a table whose making was cut short
+    if missing:  # the table is new, or its creation was interrupted
         table.alter.add_constraint({name: _CHECKS[name] for name in sorted(missing)})
     return table
 
 
 def commit_files(table: DeltaTable, root: Root, paths: Sequence[str], number: int) -> bool:
-    """Add files in one commit with transaction id ``number``; False when that is there already.
+    """Add files in one commit with transaction id ``number``; return False if that exists already.
 
     Raises:
-        CommitFailedError: another process committed between; nothing was added.
+        CommitFailedError: another process committed at the same time; nothing was added.
     """
     if (table.transaction_version(APP) or 0) >= number:
         return False
@@ -110,19 +112,20 @@ def commit_files(table: DeltaTable, root: Root, paths: Sequence[str], number: in
 
 
 def _number_landed(table: DeltaTable) -> int:
-    """Fix which batches the next commit takes in, at most ``_MOST``; return how many."""
+    """Assign the next commit number to at most ``_MOST`` landed batches; return how many."""
     with transaction.atomic():
         landed = LandingBatch.objects.select_for_update().filter(
             state=LandingBatch.State.LANDED, commit_number__isnull=True
         )
         numbers = list(landed.order_by("number").values_list("number", flat=True)[:_MOST])
         last = LandingBatch.objects.aggregate(last=Max("commit_number"))["last"] or 0
+        # The table may be ahead of the database after a restore; a number is never used twice.
         following = max(last, table.transaction_version(APP) or 0) + 1
         return LandingBatch.objects.filter(number__in=numbers).update(commit_number=following)
 
 
 def _finish(table: DeltaTable, root: Root) -> int:
-    """Make every numbered commit that is not known to be done; return how many batches."""
+    """Make every numbered commit that is not recorded as done; return how many batches."""
     numbered = LandingBatch.objects.filter(
         state=LandingBatch.State.LANDED, commit_number__isnull=False
     ).order_by("commit_number", "number")
@@ -133,7 +136,7 @@ def _finish(table: DeltaTable, root: Root) -> int:
         try:
             commit_files(table, root, list(batches.values_list("path", flat=True)), number)
         except CommitFailedError:
-            logger.warning("another process committed first; the next run goes on", number=number)
+            logger.warning("another process committed first; the next run continues", number=number)
             return done
         done += batches.update(
             state=LandingBatch.State.COMMITTED, rows=[], committed_at=timezone.now()
@@ -147,6 +150,7 @@ def forget_committed() -> int:
         state=LandingBatch.State.COMMITTED, committed_at__lt=timezone.now() - _KEPT_ROWS
     )
     last = LandingBatch.objects.aggregate(last=Max("commit_number"))["last"]
+    # The last number stays: ``_number_landed`` and ``restored.check`` read it.
     deleted, _ = old.exclude(commit_number=last).delete()
     return deleted
 

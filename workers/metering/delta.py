@@ -1,4 +1,4 @@
-"""The one door to reading Delta tables: open at a pinned version, ask in SQL, get plain rows."""
+"""Read Delta tables: open one at a pinned version and query it in SQL."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,13 +14,14 @@ from workers.metering.roots import Root
 BRONZE = "bronze.samples"
 USAGE = "gold.usage"
 QUALITY = "gold.quality"
-# What the engine says of a file that a table names and that is not there.
+# What delta-rs reports when a table refers to a file that does not exist: first for a folder, then
+# for an object store.
 _GONE = ("not found: No such file", "NoSuchKey")
 _FOLDERS = {BRONZE: "bronze/samples", USAGE: "gold/usage", QUALITY: "gold/quality"}
 
 
 class TableReplaced(Conflict):
-    """The table on disk is not the one that was pinned, or a part of it is not there."""
+    """The stored table is not the pinned one, or a part of it is missing."""
 
     code = "metering.table_replaced"
 
@@ -35,10 +36,10 @@ def exists(root: Root, name: str) -> bool:
 def open_table(
     root: Root, name: str, *, version: int | None = None, table_id: str = ""
 ) -> DeltaTable:
-    """Return the table at ``version`` (newest when None), checked against its pinned id.
+    """Return the table at ``version`` (None: the newest), checked against its pinned id.
 
     Raises:
-        TableReplaced: another table is there now, or none, or not that version.
+        TableReplaced: the table has another id or does not exist, or not in that version.
     """
     try:
         table = DeltaTable(
@@ -48,23 +49,23 @@ def open_table(
         raise TableReplaced(
             f"{name}{'' if version is None else f' at version {version}'} is not in "
             f"{roots.uri(root, '').rstrip('/')}: "
-            "restore the lakehouse, then ask again."
+            "restore the lakehouse, then try again."
         ) from error
     found = str(table.metadata().id)
     if table_id and found != table_id:
         raise TableReplaced(
-            f"{name} is table {found} and not {table_id}: restore the lakehouse that this invoice "
-            "was made from, then ask again."
+            f"{name} is table {found} and not {table_id}: restore the lakehouse from which this "
+            "invoice was made, then try again."
         )
     return table
 
 
 @roots.in_words()
 def ask(sql: str, tables: Mapping[str, DeltaTable]) -> list[dict[str, Any]]:
-    """Return the rows of a DataFusion query over ``tables`` by the names used in it.
+    """Return the rows of a DataFusion query; ``tables`` maps the names in it to tables.
 
     Raises:
-        TableReplaced: files of a table are not there.
+        TableReplaced: files of a table are missing.
     """
     builder = QueryBuilder()
     for name, table in tables.items():
@@ -72,11 +73,11 @@ def ask(sql: str, tables: Mapping[str, DeltaTable]) -> list[dict[str, Any]]:
     try:
         rows: list[dict[str, Any]] = pa.table(builder.execute(sql).read_all()).to_pylist()
     except Exception as error:
-        # The engine's errors share no class. A folder says the one, an object store the other.
-        if not any(said in str(error) for said in _GONE):
+        # DataFusion's errors share no class, so only the text distinguishes them.
+        if not any(phrase in str(error) for phrase in _GONE):
             raise
         raise TableReplaced(
-            "Files of the lakehouse are not there: restore the lakehouse, then ask again."
+            "Files of the lakehouse are missing: restore the lakehouse, then try again."
         ) from error
     return rows
 

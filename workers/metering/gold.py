@@ -1,7 +1,7 @@
-"""Gold usage: copy it into ``plans.metering``, and read one tenant's cells at a pinned version.
+"""Gold usage: copy it to the database, and read one tenant's cells at a pinned version.
 
-The copy replaces whole days: those whose files differ between the version copied last and the
-newest. Safe to repeat; ``copy_in`` refuses to go back.
+The copy replaces the days whose files differ between the version copied last and the newest. It is
+idempotent; ``recording.copy_in`` refuses a version older than the last copy.
 """
 
 import json
@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from plans import metering
-from plans.metering import UsageCell
 from plans.models import UsageCopy
+from plans.usage import recording
+from plans.usage.recording import UsageCell
 from workers.metering import delta, roots
 from workers.metering.pipeline import Table
 from workers.metering.roots import Root
@@ -23,21 +23,22 @@ _COLUMNS = "tenant_id, space_id, address, meter, bucket_at, quantity"
 
 @roots.in_words()
 def copy_newest(root: Root) -> int | None:
-    """Copy what the newest version changed; return the version, None when it was copied before.
+    """Copy what the newest version changed; return the version, or None if there is nothing to do.
 
     Raises:
-        CopyIsOlder: another process copied a newer one meanwhile.
+        CopyIsOlder: another process copied a newer version in the meantime.
     """
     if not delta.exists(root, delta.USAGE):
         return None
     table = delta.open_table(root, delta.USAGE)
     table_id, version = str(table.metadata().id), int(table.version())
     as_of = _note(table).get("as_of")
+    # A replaced table has another id, so that all its days are copied.
     last = _last_copied(table_id)
     if as_of is None or last == version:
         return None
     days = changed_days(root, table, last)
-    metering.copy_in(
+    recording.copy_in(
         table_id=table_id,
         table_version=version,
         as_of=datetime.fromisoformat(as_of),
@@ -49,7 +50,7 @@ def copy_newest(root: Root) -> int | None:
 
 @roots.in_words()
 def is_current(root: Root) -> bool:
-    """Return whether the newest gold was made from the newest bronze, so that there is no work."""
+    """Return whether the newest gold was computed from the newest bronze."""
     if not delta.exists(root, delta.BRONZE):
         return True
     if not delta.exists(root, delta.USAGE):
@@ -64,9 +65,10 @@ def cells(
     """Return the tenant's cells with buckets in [starts_at, ends_at), at the pinned version.
 
     Raises:
-        TableReplaced: the pinned table is not there any more.
+        TableReplaced: the pinned table does not exist any more.
     """
     table = delta.open_table(root, delta.USAGE, version=pin.version, table_id=pin.id)
+    # ``date`` is the partition column: it limits the files that are read.
     where = (
         f"tenant_id = {delta.text(tenant_id)} AND {_dates(starts_at, ends_at)} "
         f"AND bucket_at >= {delta.instant(starts_at)} AND bucket_at < {delta.instant(ends_at)}"
@@ -75,7 +77,8 @@ def cells(
 
 
 def changed_days(root: Root, table: DeltaTable, since: int | None) -> set[date]:
-    """Return the days whose files differ between ``table`` and version ``since`` (None: empty)."""
+    """Return the days whose files differ between version ``since`` (None: empty) and ``table``."""
+    # Files are immutable, so equal paths mean equal content.
     now = _files(table)
     before = _files(delta.open_table(root, delta.USAGE, version=since)) if since is not None else {}
     return {day for day in {*now, *before} if now.get(day) != before.get(day)}
@@ -94,7 +97,7 @@ def _files(table: DeltaTable) -> dict[date, frozenset[str]]:
 
 
 def _note(table: DeltaTable) -> dict[str, Any]:
-    """What the job noted in its newest commit (compactions carry no note)."""
+    """Return what the Spark job noted in its newest commit; compactions carry no note."""
     for entry in table.history():
         note: dict[str, Any] = json.loads(entry.get("userMetadata") or "{}")
         if note.get("as_of"):
@@ -103,7 +106,10 @@ def _note(table: DeltaTable) -> dict[str, Any]:
 
 
 def _cells_of(table: DeltaTable, days: set[date]) -> list[UsageCell]:
-    """Read all at once: the copy's transaction must not wait for the lakehouse."""
+    """Return all cells of ``days`` at once.
+
+    So the transaction of the copy does not wait for the lakehouse.
+    """
     if not days:
         return []
     literals = ", ".join(f"date '{day}'" for day in sorted(days))

@@ -1,6 +1,7 @@
-"""Outbox -> files -> bronze, for the beat and for whoever cannot wait for it.
+"""Bring every sampled counter into bronze: outbox -> files -> bronze.
 
-Each part is safe to repeat and to kill; together they bring every sampled counter into bronze.
+The periodic task calls it, and so does everything that cannot wait for the task. Each part may be
+killed and repeated.
 """
 
 from collections.abc import Sequence
@@ -10,17 +11,19 @@ from workers.metering.roots import Root
 
 
 def lakehouse_root() -> Root:
-    """Return where the lakehouse lies."""
+    """Return the root of the lakehouse."""
     return roots.configured()
 
 
 def ingest(space_ids: Sequence[str] | None = None) -> int:
-    """Land and commit what moved in some spaces, or in all; return the committed batches.
+    """Land and commit the new samples of some spaces (None: all); return the committed batches.
+
+    After an error everything waits in the outbox.
 
     Raises:
-        LandingFull: the disk is full; everything waits in the outbox.
+        LandingFull: the disk is full.
         LandingRefused: the files cannot be written for another reason.
-        StoreAway, StoreRefuses, BucketMissing: the object store is in the way; the same holds.
+        StoreAway, StoreRefuses, BucketMissing: the object store fails.
     """
     landing.reserve_moved(space_ids)
     root = lakehouse_root()
@@ -29,6 +32,6 @@ def ingest(space_ids: Sequence[str] | None = None) -> int:
 
 
 def tidy() -> None:
-    """Remove what killed processes and past days left: temporary files, old outbox rows."""
-    landing.remove_strays(lakehouse_root())
+    """Remove temporary files of killed processes, and old outbox rows."""
+    landing.remove_orphans(lakehouse_root())
     committer.forget_committed()

@@ -1,9 +1,9 @@
-"""From rows to files: the outbox. Reserve (rows and seq fixed) -> file -> landed.
+"""The outbox of samples: reserved (rows and ``seq`` fixed) -> file written -> landed.
 
-``reserve`` runs in the transaction that takes the rows from the sources' states, so a row is in
-the state or in the outbox, never lost between. ``write_reserved`` may be killed anywhere, and run
-twice at once: a batch that has not landed is written again under the same id, and the row names the
-file of one attempt that came to its end.
+``reserve`` runs in the transaction that takes the rows from the sources' states, so each row is in
+a state or in the outbox and is never lost between them. ``write_reserved`` may be killed anywhere
+and may run twice at once: a batch that has not landed is written again under the same id, and its
+outbox row names the file of an attempt that finished.
 """
 
 import errno
@@ -21,8 +21,8 @@ from django.utils import timezone
 
 from controlplane.core.errors import Unavailable
 from workers.metering import bronze, collector, roots, sources
-from workers.metering.lives import SampleRow
 from workers.metering.roots import ObjectStore, Root
+from workers.metering.source_states import SampleRow
 from workers.models import LandingBatch
 
 _INSTANTS = ("taken_at", "bucket_at")
@@ -30,10 +30,10 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class LandingFull(Unavailable):
-    """The disk under the lakehouse is full; every row waits in the outbox."""
+    """The disk of the lakehouse is full; every row waits in the outbox."""
 
     code = "metering.disk_full"
-    title = "No room for samples"
+    title = "No disk space for samples"
 
 
 class LandingRefused(Unavailable):
@@ -44,9 +44,9 @@ class LandingRefused(Unavailable):
 
 
 def reserve_moved(space_ids: Sequence[str] | None = None) -> int:
-    """Reserve what moved since the last landing, and one heartbeat per source; return the rows.
+    """Reserve what changed since the last landing, with one heartbeat row per source.
 
-    Sources that were not sampled since have nothing to land.
+    Sources that were not sampled since then have nothing to land. Returns the number of rows.
     """
     with transaction.atomic():
         states = [s for s in sources.load(sources.living(space_ids)) if s.unlanded]
@@ -58,8 +58,9 @@ def reserve_moved(space_ids: Sequence[str] | None = None) -> int:
 
 
 def reserve(rows: Iterable[SampleRow]) -> list[str]:
-    """Put rows into the outbox, one batch per date; return the ids. Needs a transaction around."""
+    """Put rows into the outbox, one batch per date; return the ids. Call it in a transaction."""
     ids = []
+    # One file belongs to one partition (date); ``groupby`` needs sorted rows.
     for _, dated in groupby(sorted(rows, key=lambda row: row.date), key=lambda row: row.date):
         payload = [_payload(row) for row in dated]
         batch = LandingBatch.objects.create(id=uuid.uuid4().hex, rows=payload, n_rows=len(payload))
@@ -70,16 +71,19 @@ def reserve(rows: Iterable[SampleRow]) -> list[str]:
 def write_reserved(root: Root) -> int:
     """Write the file of every reserved batch; return how many landed.
 
+    After an error the remaining batches wait for the next call.
+
     Raises:
-        LandingFull: the disk is full; the batches wait and are written again.
+        LandingFull: the disk is full.
         LandingRefused: the file system refuses for another reason.
-        StoreAway, StoreRefuses, BucketMissing: the object store is in the way; the same holds.
+        StoreAway, StoreRefuses, BucketMissing: the object store fails.
     """
     landed = 0
     for batch in _reserved():
         rows = [_row(payload) for payload in batch.rows]
         path = bronze.file_path(_file_name(root, batch.id), rows[0].date)
         _write(root, f"{bronze.TABLE}/{path}", bronze.encode(batch.id, rows))
+        # Only the first of two attempts at once updates the row, so ``path`` names one whole file.
         landed += LandingBatch.objects.filter(
             number=batch.number, state=LandingBatch.State.RESERVED
         ).update(state=LandingBatch.State.LANDED, path=path, landed_at=timezone.now())
@@ -102,7 +106,11 @@ def _reserved() -> Iterator[LandingBatch]:
 
 
 def _file_name(root: Root, batch_id: str) -> str:
-    """A file of a folder is replaced whole; of a store, an attempt must not touch another's."""
+    """Return the file's name: in an object store unique for each attempt.
+
+    A rename in a folder is atomic, so attempts may share a name there. An upload is not (see
+    ``roots.put``).
+    """
     return f"{batch_id}-{uuid.uuid4().hex}" if isinstance(root, ObjectStore) else batch_id
 
 
@@ -114,7 +122,8 @@ def _write(root: Root, path: str, content: bytes) -> None:
 
 
 def _write_file(path: Path, content: bytes) -> None:
-    """Put ``content`` at ``path`` so that it is there whole or not at all, and stays."""
+    """Write ``content`` to ``path`` atomically and durably."""
+    # The process id keeps two attempts at once apart.
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -123,7 +132,7 @@ def _write_file(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-        _sync_folder(path.parent)
+        _sync_folder(path.parent)  # makes the rename itself survive a power failure
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise _refusal(path, error) from error
@@ -138,9 +147,9 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _refusal(path: Path, error: OSError) -> Unavailable:
-    lost = "Nothing is lost: the samples wait in the database and are written again by themselves."
+    lost = "Nothing is lost: the samples wait in the database and are written again automatically."
     if error.errno in _FULL:
-        return LandingFull(f"The disk that holds {path.parent} is full: make room. {lost}")
+        return LandingFull(f"The disk that holds {path.parent} is full: free space. {lost}")
     return LandingRefused(f"{path.parent} cannot be written ({error.strerror}). {lost}")
 
 
@@ -153,15 +162,15 @@ def _row(payload: dict[str, Any]) -> SampleRow:
     return SampleRow(**{**payload, **instants})
 
 
-def remove_strays(root: Root, older_than: timedelta = timedelta(hours=1)) -> int:
-    """Delete temporary files that a killed process left; return how many.
+def remove_orphans(root: Root, older_than: timedelta = timedelta(hours=1)) -> int:
+    """Delete temporary files of killed processes; return how many.
 
-    In a store nothing is deleted: what an upload that was cut short left there no table names.
+    Nothing is deleted in an object store. No table refers to what an interrupted upload left there.
     """
     if isinstance(root, ObjectStore):
         return 0
     before = timezone.now().timestamp() - older_than.total_seconds()
-    strays = [f for f in (root / bronze.TABLE).glob("date=*/.*.tmp") if f.stat().st_mtime < before]
-    for stray in strays:
-        stray.unlink(missing_ok=True)
-    return len(strays)
+    orphans = [f for f in (root / bronze.TABLE).glob("date=*/.*.tmp") if f.stat().st_mtime < before]
+    for orphan in orphans:
+        orphan.unlink(missing_ok=True)
+    return len(orphans)

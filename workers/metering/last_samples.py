@@ -1,8 +1,8 @@
-"""The last sample before something is torn down or restarted; where others call into metering.
+"""Take the last sample before a teardown or restart. The reconcile loop calls metering here.
 
-Of what is torn down it is all that will ever be counted: by then no client can use it any more. An
-instance that restarts forgets its counters, so what was read just before is all of that life but
-the moment until it stops.
+Before a teardown the clients are disconnected, so the last sample counts everything. A restart
+resets the counters of an instance, so the sample just before it counts everything except the
+moment until the instance stops.
 """
 
 from collections.abc import Collection, Sequence
@@ -13,64 +13,65 @@ from django.db import transaction
 from django.utils import timezone
 
 from tenants.models import AddressSpace
-from workers.metering import collector, landing, lives, sampling, sources
+from workers.metering import collector, landing, sampling, source_states, sources
 from workers.metering.readers import Readers
 from workers.metering.sampling import Sampled
 
-# So long is a silent instance asked before its space is torn down without a last sample; what it
-# carried since the one before is shown as a gap.
+# For how long a deletion waits for a silent instance before it goes on without a last sample. The
+# time since the previous sample is then shown as a gap.
 PATIENCE = timedelta(minutes=10)
 _WAIT_SECONDS = 5
-_WAIT_FOR_ALL_SECONDS = 20  # a round under way over all spaces
+_WAIT_FOR_ALL_SECONDS = 20  # for a sampling cycle over all spaces that is running now
 
 
 @dataclass(frozen=True)
 class LastSampler:
-    """Takes last samples by ``readers``; see ``workers.reconcile.doors.Metering``."""
+    """Takes last samples with ``readers``; implements ``workers.reconcile.ports.Metering``."""
 
     readers: Readers
 
     def last_sample(self, space_id: str, addresses: Sequence[str] | None) -> bool:
-        """Take the last sample of some addresses, or of the whole space (None) and end its lives.
+        """Take the last sample of some addresses, or of the whole space (None).
 
-        True when it is recorded or cannot ever be. False: not yet, ask again. Idempotent.
+        For the whole space it also ends all incarnations. Returns True if the sample is recorded
+        or never can be, False for "not yet, call again". Idempotent.
         """
         space = AddressSpace.objects.get(pk=space_id)
-        [seen] = sampling.sample([space], self.readers, patience=_WAIT_SECONDS)
-        is_complete = seen.is_applied and not seen.silent
+        [sampled] = sampling.sample([space], self.readers, patience=_WAIT_SECONDS)
+        is_complete = sampled.is_applied and not sampled.silent
         if addresses is not None:
             return is_complete
         if not is_complete and not _is_patience_over(space):
             return False
-        end_space(space_id, seen.reached if seen.is_applied else frozenset())
+        end_space(space_id, sampled.reached if sampled.is_applied else frozenset())
         return True
 
     def before_restart(self, space_id: str, instance: str) -> bool:
-        """Take the last sample before ``instance`` restarts, so that its end is no crash.
+        """Take the last sample before ``instance`` restarts, so that its end is not a crash.
 
-        True when it is recorded, or when nothing can be read: a restart may be what mends it.
-        False: another round is reading the space, ask again. Idempotent.
+        Returns True if the sample is recorded, or if nothing can be read: the restart may repair
+        the instance. Returns False if another cycle is reading the space: call again. Idempotent.
         """
         space = AddressSpace.objects.get(pk=space_id)
         if space.active_since is None:
-            return True  # nobody could use it yet
-        [seen] = sampling.sample([space], self.readers, patience=_WAIT_SECONDS)
-        _expect_restart(seen, {instance})
-        return seen.is_applied or bool(seen.silent)
+            return True  # no client could use it yet
+        [sampled] = sampling.sample([space], self.readers, patience=_WAIT_SECONDS)
+        _expect_restart(sampled, {instance})
+        return sampled.is_applied or bool(sampled.silent)
 
     def before_stop(self) -> bool:
-        """Take the last samples before every instance stops; True when all of them are recorded."""
+        """Take the last samples before every instance stops; return whether all are recorded."""
         spaces = sampling.list_spaces()
-        rounds = sampling.sample(spaces, self.readers, patience=_WAIT_FOR_ALL_SECONDS)
-        for seen in rounds:
-            _expect_restart(seen, seen.reached)
-        return all(seen.is_applied and not seen.silent for seen in rounds)
+        results = sampling.sample(spaces, self.readers, patience=_WAIT_FOR_ALL_SECONDS)
+        for sampled in results:
+            _expect_restart(sampled, sampled.reached)
+        return all(sampled.is_applied and not sampled.silent for sampled in results)
 
 
 def end_space(space_id: str, reached: frozenset[str]) -> None:
-    """End every life of the space, cleanly where the instance was just ``reached``."""
+    """End every incarnation of the space, cleanly if its instance was just ``reached``."""
     now = timezone.now()
-    clean = {f"{space_id}/{name}" for name in (*reached, lives.SPACE)}
+    clean = {f"{space_id}/{name}" for name in (*reached, source_states.SPACE)}
     with transaction.atomic():
         states = sources.load(sources.living([space_id]))
         for is_clean in (True, False):
@@ -79,14 +80,14 @@ def end_space(space_id: str, reached: frozenset[str]) -> None:
             landing.reserve([row for step in steps for row in step.rows])
 
 
-def _expect_restart(seen: Sampled, instances: Collection[str]) -> None:
-    if seen.is_applied:
-        names = [f"{seen.space_id}/{name}" for name in seen.reached.intersection(instances)]
+def _expect_restart(sampled: Sampled, instances: Collection[str]) -> None:
+    if sampled.is_applied:
+        names = [f"{sampled.space_id}/{name}" for name in sampled.reached.intersection(instances)]
         sources.living().filter(source__in=names).update(restart_at=timezone.now())
 
 
 def _is_patience_over(space: AddressSpace) -> bool:
     if space.active_since is None:
-        return True  # nobody could ever use it
+        return True  # no client could ever use it
     requested_at = space.deletion_requested_at
     return requested_at is not None and timezone.now() - requested_at > PATIENCE

@@ -1,7 +1,7 @@
-"""Usage that gold does not hold yet, for period quotas: counted from the collector's memory.
+"""Usage that gold lacks so far, for period quotas: computed from the collector's states.
 
-A quota must not wait for Spark. What a source has used since the bucket began in which gold was
-last complete, minus what the copy already holds of that bucket, is not copied yet.
+A quota must not wait for Spark. The usage that is not copied yet is what the sources used since the
+bucket in which gold was last complete, minus what the copy of gold already has since then.
 """
 
 from collections import defaultdict
@@ -10,20 +10,21 @@ from datetime import UTC, datetime
 
 from django.db.models import Q, Sum
 
-from plans import enforcement, metering
 from plans.models import UsageRecord
-from plans.periods import month_of
-from plans.usage import MESSAGES_IN, MESSAGES_OUT
+from plans.quotas import enforcement
+from plans.rating.periods import month_of
+from plans.usage import recording
+from plans.usage.meters import MESSAGES_IN, MESSAGES_OUT
 from tenants.models import Tenant
 from workers.metering import sources
-from workers.metering.lives import BUCKET, SourceState, floor_bucket
+from workers.metering.source_states import BUCKET, SourceState, floor_bucket
 from workers.models import MeteredSource
 
 _MESSAGES = (MESSAGES_IN, MESSAGES_OUT)
 
 
 def enforce(now: datetime) -> None:
-    """Make every tenant's alerts and spaces agree with its period quotas, as of now."""
+    """Evaluate the period quotas of every tenant; update its alerts and spaces accordingly."""
     enforcement.evaluate_all(not_yet_copied=not_yet_copied(now), now=now)
 
 
@@ -32,8 +33,8 @@ def not_yet_copied(now: datetime) -> dict[str, dict[str, int]]:
 
     Never negative. Exact while the copy is less than a day behind, a lower bound after that.
     """
-    as_of = metering.as_of()
-    # One bucket earlier than gold says: spaces cross a boundary one after the other.
+    as_of = recording.as_of()
+    # One bucket earlier than gold's time: spaces enter a new bucket one after the other.
     since = floor_bucket(as_of) - BUCKET if as_of else datetime(1970, 1, 1, tzinfo=UTC)
     zones = dict(Tenant.objects.values_list("id", "billing_time_zone"))
     starts = {
@@ -48,7 +49,7 @@ def not_yet_copied(now: datetime) -> dict[str, dict[str, int]]:
 
 
 def used_since(state: SourceState, since: datetime) -> tuple[int, int]:
-    """Return messages in and out of one life since the first bucket at or after ``since``."""
+    """Return messages in and out of an incarnation since its first bucket at or after ``since``."""
     begun = [mark for mark in state.marks if mark.bucket_at >= since]
     if not begun:
         return 0, 0
@@ -61,14 +62,15 @@ def _used_since(starts: Mapping[str, datetime], since: datetime) -> dict[str, di
     recent = Q(ended_at__isnull=True) | Q(ended_at__gte=since)
     for row in MeteredSource.objects.filter(recent).iterator():
         if row.tenant_id in starts:
-            came, went = used_since(sources.state_of(row), starts[row.tenant_id])
-            found[row.tenant_id][MESSAGES_IN] += came
-            found[row.tenant_id][MESSAGES_OUT] += went
+            used_in, used_out = used_since(sources.state_of(row), starts[row.tenant_id])
+            found[row.tenant_id][MESSAGES_IN] += used_in
+            found[row.tenant_id][MESSAGES_OUT] += used_out
     return found
 
 
 def _copied_since(starts: Mapping[str, datetime]) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(_MESSAGES, 0))
+    # One query per time zone in use: tenants of one zone have the same start.
     for start in set(starts.values()):
         tenants = [tenant_id for tenant_id, at in starts.items() if at == start]
         rows = UsageRecord.objects.filter(

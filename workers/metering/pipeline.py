@@ -1,6 +1,7 @@
-"""Runs the Spark job as a process of its own: one at a time (lease), bounded, with clear errors.
+"""Run the Spark job as a separate process: one at a time (by a lease), with a time limit.
 
-The job is ``lakehouse.jobs.pipeline``; this side knows its command line and its one JSON line.
+The job is ``lakehouse.jobs.pipeline``. The interface is its command line and one line of JSON on
+its standard output.
 """
 
 import json
@@ -30,21 +31,21 @@ from workers.metering.roots import ObjectStore, Root
 logger = structlog.get_logger(__name__)
 
 LEASE = "lakehouse-pipeline"
-# Spark starts with no less than 450 MiB (its UnifiedMemoryManager).
+# Spark refuses to start with a heap below 450 MiB (its UnifiedMemoryManager).
 _LEAST_HEAP_MB = 512
-# Short and renewed while the job runs: a worker that was killed must not hold up usage for longer.
+# Short, and renewed while the job runs, so that a killed worker blocks usage no longer than this.
 _LEASE_SECONDS = 60
 _RENEWED_SECONDS = 15
 _AWAITED = "lakehouse-pipeline-awaited"
-# A close that found the job running looks again within 20 s of its end.
+# A close that found the job running tries again within 20 s of its end.
 _AWAITED_SECONDS = 60
-# The job gets no secret but the keys of an object store: of our own settings only where it runs,
-# and where its JARs and archives are.
+# Of Waypost's settings the job gets only its Spark master and the folders of its JARs and archives.
+# The only secrets it gets are the keys of an object store (``_access``).
 _PASSED_ON = ("WAYPOST_JARS_DIR", "WAYPOST_CACHE", "WAYPOST_SPARK_MASTER")
 
 
 class PipelineFailed(Unavailable):
-    """The Spark job ended without a result; bronze is complete, state and gold are late."""
+    """The Spark job ended without a result. Bronze is complete; state and gold are late."""
 
     code = "metering.pipeline_failed"
     title = "Usage could not be computed"
@@ -67,7 +68,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Report:
-    """What the job says: tables by name, which bronze version they hold, samples taken in."""
+    """What the job reports: tables by name, their bronze version, and how many rows it took in."""
 
     tables: Mapping[str, Table]
     bronze_version: int | None
@@ -76,39 +77,39 @@ class Report:
 
 
 def run(root: Root, *, timeout_seconds: float | None = None) -> Report:
-    """Bring state and gold up to the newest bronze and return the job's report.
+    """Compute state and gold from the newest bronze; return the job's report.
 
-    It may take ``timeout_seconds``, None: PIPELINE_TIMEOUT_SECONDS.
+    ``timeout_seconds`` limits the job; None means PIPELINE_TIMEOUT_SECONDS.
 
     Raises:
-        PipelineBusy: another process is at it, or took the lease of this one.
+        PipelineBusy: another process runs the job, or took the lease from this one.
         PipelineFailed: the job failed or took too long; running it again is safe.
     """
     holder = uuid.uuid4().hex
     with leases.held(LEASE, holder, _LEASE_SECONDS) as won:
         if not won:
-            raise PipelineBusy("The usage pipeline is running already; ask again when it is done.")
+            raise PipelineBusy("The usage pipeline is running already; try again when it is done.")
         renew = partial(leases.acquire, LEASE, holder, _LEASE_SECONDS)
         return _report(*_execute(root, timeout_seconds or settings.PIPELINE_TIMEOUT_SECONDS, renew))
 
 
 def await_turn(holder: str) -> None:
-    """Have the beat leave its next runs to ``holder``, a close that found the job running.
+    """Reserve the next run for ``holder``, a close that found the job running.
 
-    Else a run of the beat's could be there first each time that the close looks again, where runs
-    take about as long as the beat's pause. It ends with ``end_turn``, or by itself in a minute;
-    whoever else waits has it too.
+    The periodic task skips its runs meanwhile. Otherwise it could start the job before every retry
+    of the close, if a run takes about as long as the pause between two runs. The reservation ends
+    with ``end_turn``, or by itself after a minute. All waiting closes share it.
     """
     leases.acquire(_AWAITED, holder, _AWAITED_SECONDS)
 
 
 def end_turn(holder: str) -> None:
-    """Let the beat compute again, if ``holder`` had it wait. Idempotent."""
+    """End the reservation if ``holder`` made it. Idempotent."""
     leases.release(_AWAITED, holder)
 
 
 def is_awaited() -> bool:
-    """Return whether a close waits for its turn: it computes what is new for everybody."""
+    """Return whether a close waits for the job; its run computes the usage of all tenants."""
     return Lease.objects.filter(name=_AWAITED, expires_at__gt=timezone.now()).exists()
 
 
@@ -123,7 +124,8 @@ def _execute(root: Root, timeout_seconds: float, renew: Callable[[], bool]) -> t
                 _keep(renew)
         raise PipelineFailed(
             f"The usage pipeline took longer than {timeout_seconds:.0f} s and was stopped. "
-            "It starts again by itself; give the machine more room if this repeats."
+            "It starts again automatically; give the machine more memory or processors if this "
+            "repeats."
         )
 
 
@@ -131,27 +133,27 @@ def _keep(renew: Callable[[], bool]) -> None:
     if not leases.is_extended(LEASE, renew):
         raise PipelineBusy(
             "The usage pipeline lost its lease to another process and was stopped; "
-            "ask again when that one is done."
+            "try again when that one is done."
         )
 
 
 def _command(root: Root) -> list[str]:
-    place = root.url if isinstance(root, ObjectStore) else str(root)
-    # The other half is for what Java needs beside its heap, for Python and the worker itself.
+    location = root.url if isinstance(root, ObjectStore) else str(root)
+    # The other half is for Java outside its heap, for Python, and for the worker itself.
     heap_mb = max(_LEAST_HEAP_MB, settings.PIPELINE_CONTAINER_MB // 2)
     size = ["--threads", str(settings.PIPELINE_THREADS), "--memory", f"{heap_mb}m"]
     bulk = ["--bulk"] if settings.PIPELINE_BULK else []
-    job = [sys.executable, "-m", "lakehouse.jobs.pipeline", "--root", place, "--end-with-stdin"]
+    job = [sys.executable, "-m", "lakehouse.jobs.pipeline", "--root", location, "--end-with-stdin"]
     return [*job, *size, *bulk]
 
 
 @contextmanager
 def _process(root: Root) -> Iterator[subprocess.Popen[str]]:
-    """The job in a process group of its own (Python and Java), gone when the block ends.
+    """Run the job in its own process group (Python and Java); kill it when the block ends.
 
-    Its stdin is a pipe that only this process holds open: a killed worker takes its job with it.
+    Its stdin is a pipe that only this process keeps open: if the worker is killed, the job ends.
     """
-    # A folder of its own: Python looks for modules where it runs.
+    # An empty working directory: ``python -m`` also imports modules from there.
     with tempfile.TemporaryDirectory(prefix="waypost-pipeline-") as folder, _pipe() as stdin:
         process = subprocess.Popen(
             _command(root),
@@ -173,7 +175,7 @@ def _process(root: Root) -> Iterator[subprocess.Popen[str]]:
 
 @contextmanager
 def _pipe() -> Iterator[int]:
-    """The end to read from; ``communicate`` would close a ``PIPE`` at once."""
+    """Open a pipe for the block; yield its read end. ``communicate`` closes ``PIPE`` at once."""
     reader, writer = os.pipe()
     try:
         yield reader
@@ -191,7 +193,7 @@ def _environment() -> dict[str, str]:
 
 
 def _access(root: Root) -> dict[str, str]:
-    """How the job reaches an object store; read by ``lakehouse.object_store``."""
+    """Return the settings of an object store, which ``lakehouse.object_store`` reads."""
     if not isinstance(root, ObjectStore):
         return {}
     return {
@@ -213,8 +215,8 @@ def _report(code: int, out: str, err: str) -> Report:
         raise PipelineFailed(answer["error"]["message"], code=answer["error"]["code"])
     if code != 0 or not answer:
         raise PipelineFailed(
-            f"The usage pipeline ended with exit code {code}. No sample is lost and it runs again "
-            "by itself; the worker's log has the reason."
+            f"The usage pipeline ended with exit code {code}. No sample is lost, and it is retried "
+            "automatically; the worker's log has the reason."
         )
     tables = {n: Table(table["id"], table["version"]) for n, table in answer["tables"].items()}
     return Report(tables, answer["bronze_version"], answer["rows"], answer["as_of"])

@@ -1,6 +1,7 @@
-"""What the samples of a period cannot show: lives that ended without a last sample, lost seq.
+"""Find what the samples of a period cannot show.
 
-Reads what the collector remembers (``MeteredSource``) and compares it with bronze.
+That is: incarnations that ended without a last sample, and samples lost at the end of one. Reads
+the collector's states (``MeteredSource``) and compares them with bronze.
 """
 
 from collections.abc import Mapping
@@ -8,23 +9,24 @@ from datetime import timedelta
 
 from django.db.models import F, Q, QuerySet
 
-from plans.invoicing import CrashGap, Hole
-from plans.periods import Period
-from workers.metering.lives import SPACE
+from plans.invoicing import CrashGap, Gap
+from plans.rating.periods import Period
+from workers.metering.source_states import SPACE
 from workers.models import MeteredSource
 
-Life = tuple[str, str]  # source, boot_id
-# So long after its last sample may an instance run on until a planned restart ends its life.
+Incarnation = tuple[str, str]  # source, boot_id
+# A planned restart explains the end of an incarnation if the last sample was taken no later than
+# this after the plan.
 RESTARTS_WITHIN = timedelta(minutes=2)
 
 
 def crash_gaps(tenant_id: str, period: Period) -> tuple[CrashGap, ...]:
-    """Return the lives that were cut off without a last sample, in a bucket of the period.
+    """Return the incarnations that ended in a bucket of the period without a last sample.
 
-    Not those that a planned restart ended: their last sample was taken just before.
+    Incarnations that a planned restart ended are excluded: a sample was taken just before.
     """
     ended = (
-        _lives(tenant_id, period)
+        _rows(tenant_id, period)
         .filter(
             ended_at__isnull=False,
             ended_cleanly=False,
@@ -34,28 +36,31 @@ def crash_gaps(tenant_id: str, period: Period) -> tuple[CrashGap, ...]:
         )
         .exclude(restart_at__isnull=False, sampled_at__lte=F("restart_at") + RESTARTS_WITHIN)
     )
+    # The space's own source has no process that could crash.
     return tuple(_gap(row) for row in ended.exclude(boot_id=SPACE).order_by("source", "ended_at"))
 
 
-def expected_seqs(tenant_id: str, period: Period) -> dict[Life, int]:
-    """Return the last ``seq`` that was given out in each life not over before the period.
+def expected_seqs(tenant_id: str, period: Period) -> dict[Incarnation, int]:
+    """Return the last assigned ``seq`` of each incarnation that did not end before the period.
 
-    Read it before landing: whatever was given out by then must be in bronze afterwards.
+    Read it before landing: every number assigned by then must be in bronze afterwards.
     """
-    rows = _lives(tenant_id, period).filter(seq__gt=0)
+    rows = _rows(tenant_id, period).filter(seq__gt=0)
     return {(row.source, row.boot_id): row.seq for row in rows}
 
 
-def lost_ends(expected: Mapping[Life, int], found: Mapping[Life, int]) -> tuple[Hole, ...]:
-    """Return what is missing at the end of lives: given out, and in bronze neither it nor later."""
+def lost_ends(
+    expected: Mapping[Incarnation, int], found: Mapping[Incarnation, int]
+) -> tuple[Gap, ...]:
+    """Return the gaps at the end of incarnations: numbers above the last one in bronze."""
     return tuple(
-        Hole(source, boot_id, found.get((source, boot_id), 0) + 1, seq, at_end=True)
+        Gap(source, boot_id, found.get((source, boot_id), 0) + 1, seq, at_end=True)
         for (source, boot_id), seq in sorted(expected.items())
         if found.get((source, boot_id), 0) < seq
     )
 
 
-def _lives(tenant_id: str, period: Period) -> QuerySet[MeteredSource]:
+def _rows(tenant_id: str, period: Period) -> QuerySet[MeteredSource]:
     return MeteredSource.objects.filter(
         Q(ended_at__isnull=True) | Q(ended_at__gte=period.starts_at), tenant_id=tenant_id
     )

@@ -1,6 +1,7 @@
-"""How a round reads routers and brokers: which instances a space has, and a snapshot of each.
+"""Read routers and brokers for a sampling cycle: list a space's instances, take a snapshot of each.
 
-``Readers`` is what ``sampling`` needs; ``DriverReaders`` is the product's, tests bring their own.
+``sampling`` needs the protocol ``Readers``. ``DriverReaders`` is the product's implementation;
+tests have their own.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,12 +22,12 @@ Snapshot = Callable[..., InstanceSnapshot]
 
 
 class NoAnswer(Exception):
-    """An instance did not answer; that says nothing about its counters."""
+    """An instance did not answer, so its counters are unknown."""
 
 
 @dataclass(frozen=True)
 class Instance:
-    """One instance of a space. ``read`` talks to it (seconds at worst) and raises ``NoAnswer``."""
+    """One instance of a space. ``read`` takes seconds at worst, and may raise ``NoAnswer``."""
 
     name: str
     read: Callable[[], InstanceSnapshot]
@@ -34,27 +35,27 @@ class Instance:
 
 @dataclass(frozen=True)
 class Readable:
-    """What a round needs of one space: its instances and the type of each of its addresses."""
+    """What a sampling cycle needs of one space: its instances, and the type of each address."""
 
     instances: Sequence[Instance]
     types: Mapping[str, str]
 
 
 class Readers(Protocol):
-    """Finds the instances of a space; touches the database and the place where they run."""
+    """Finds the instances of a space, in the database and on the platform that runs them."""
 
     def find(self, space: AddressSpace) -> Readable:
-        """Return what can be read of ``space``.
+        """Return the instances and address types of ``space``.
 
         Raises:
-            InfraError: the place where its instances run does not answer.
+            InfraError: the platform that runs the instances does not answer.
         """
         ...
 
 
 @dataclass(frozen=True)
 class DriverReaders:
-    """Reads by the product's drivers. ``identities_dir`` holds our certificates as files."""
+    """Reads with the product's drivers; ``identities_dir`` has Waypost's client certificates."""
 
     infra: Infra
     identities_dir: Path
@@ -65,9 +66,9 @@ class DriverReaders:
         metered = [MeteredAddress(address, kind) for address, kind in types.items()]
         found = targets.list_targets(space, self.infra, self.identities_dir)
         instances = [
-            Instance(each.name, _reader(self.drivers[each.kind], each.target, metered))
-            for each in found
-            if each.kind in self.drivers
+            Instance(one.name, _reader(self.drivers[one.kind], one.target, metered))
+            for one in found
+            if one.kind in self.drivers
         ]
         return Readable(instances, types)
 
@@ -82,7 +83,7 @@ def product(infra: Infra, identities_dir: Path) -> DriverReaders:
 
 
 def address_types(space: AddressSpace) -> dict[str, str]:
-    """Return the type of each address of the space that may still be on its instances."""
+    """Return the type of each address that may be on the space's instances, deleting ones too."""
     rows = Address.objects.filter(space=space, deleted_at__isnull=True)
     return dict(rows.order_by("address").values_list("address", "type"))
 

@@ -1,8 +1,10 @@
-"""The tenant's usage once more, from bronze alone and by another engine (DataFusion, no Spark).
+"""Recompute a tenant's usage from bronze alone, with another engine (DataFusion, not Spark).
 
-What Spark adds up bucket by bucket is here, per life of a counter, one subtraction: the largest
-value before the period's end minus the largest before its start. The close gate compares the two.
-Also what only the samples themselves show: their ids, holes in ``seq``, counters that fell.
+Spark adds up the usage of each bucket. This module needs one subtraction per counter and
+incarnation: the largest value before the period's end minus the largest before its start. The close
+validation compares the two results.
+
+It also finds what only the samples show: their ids, gaps in ``seq``, and counter resets.
 """
 
 import hashlib
@@ -13,18 +15,19 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from plans.invoicing import Fall, Hole, UsageKey
-from plans.periods import Period
-from workers.metering import delta
+from plans.invoicing import CounterReset, Gap, UsageKey
+from plans.rating.periods import Period
+from workers.metering import bronze, delta
 from workers.metering.pipeline import Table
 from workers.metering.roots import Root
 
-_COUNTERS = ("messages_in", "messages_out", "stored_byte_ms", "connections_opened", "connection_ms")
-_PEAK = "peak_connections"
-_LIFE = "space_id, source, boot_id, address, epoch"
-# The rules a single row must keep; what breaks one is in quarantine and bills nothing. The date is
-# compared as text: DataFusion 55 cannot plan a filter with a cast from timestamp to date once the
-# files have statistics ("Selectivity is out of limit").
+_COUNTERS = bronze.columns_of_role("counter")
+(_PEAK,) = bronze.columns_of_role("peak")
+# Identifies one cumulative counter: an epoch of an address in an incarnation of a source.
+_KEY = "space_id, source, boot_id, address, epoch"
+# The rules for a single row. The pipeline quarantines rows that break one, and bills nothing for
+# them. The date is compared as text: DataFusion 55 cannot plan a filter with a cast from timestamp
+# to date once the files have statistics ("Selectivity is out of limit").
 _VALID = " AND ".join(
     [
         "seq > 0",
@@ -38,17 +41,17 @@ _VALID = " AND ".join(
 
 @dataclass(frozen=True)
 class Question:
-    """One tenant's period in one version of bronze."""
+    """Queries one tenant's period in one version of bronze."""
 
     table: DeltaTable
     tenant_id: str
     period: Period
 
     def ask(self, sql: str) -> list[dict[str, Any]]:
-        """Return the rows of ``sql`` over ``samples``: the tenant's valid rows up to the end."""
+        """Return the rows of ``sql`` over ``samples``: the tenant's valid rows."""
         last = self.period.ends_at.astimezone(UTC).date() + timedelta(days=1)
         tenant = f"tenant_id = {delta.text(self.tenant_id)}"
-        # The day after the end too: the first sample after it closes or opens a hole.
+        # One day more than the period: the first sample after its end shows a gap before it.
         samples = (
             f"WITH samples AS (SELECT * FROM bronze WHERE {tenant} AND {_VALID} "
             f"AND date <= date '{last}')"
@@ -65,20 +68,20 @@ class Question:
 
 
 def question(root: Root, pin: Table, tenant_id: str, period: Period) -> Question:
-    """Return a question to bronze at the pinned version.
+    """Return a query of bronze at the pinned version.
 
     Raises:
-        TableReplaced: the pinned table is not there any more.
+        TableReplaced: the pinned table does not exist any more.
     """
     table = delta.open_table(root, delta.BRONZE, version=pin.version, table_id=pin.id)
     return Question(table, tenant_id, period)
 
 
-def totals(asked: Question) -> dict[UsageKey, int]:
-    """Return every non-zero figure of the period: sums, and the largest of a peak."""
-    start = delta.instant(asked.period.starts_at)
+def totals(query: Question) -> dict[UsageKey, int]:
+    """Return every non-zero quantity of the period: sums, or the maximum of the peak meter."""
+    start = delta.instant(query.period.starts_at)
     reached = ", ".join(
-        f"max(CASE WHEN {asked.before_end} THEN {c} END) AS end_{c}, "
+        f"max(CASE WHEN {query.before_end} THEN {c} END) AS end_{c}, "
         f"max(CASE WHEN bucket_at < {start} THEN {c} END) AS start_{c}"
         for c in _COUNTERS
     )
@@ -86,11 +89,11 @@ def totals(asked: Question) -> dict[UsageKey, int]:
         f"CAST(sum(coalesce(end_{c}, 0) - coalesce(start_{c}, 0)) AS bigint) AS {c}"
         for c in _COUNTERS
     )
-    rows = asked.ask(
-        f", lives AS (SELECT {_LIFE}, {reached}, "
-        f"max(CASE WHEN {asked.inside} THEN {_PEAK} END) AS {_PEAK} FROM samples GROUP BY {_LIFE}) "
+    rows = query.ask(
+        f", epochs AS (SELECT {_KEY}, {reached}, "
+        f"max(CASE WHEN {query.inside} THEN {_PEAK} END) AS {_PEAK} FROM samples GROUP BY {_KEY}) "
         f"SELECT space_id, address, {grown}, coalesce(max({_PEAK}), 0) AS {_PEAK} "
-        "FROM lives GROUP BY space_id, address"
+        "FROM epochs GROUP BY space_id, address"
     )
     return {
         UsageKey(row["space_id"], row["address"], meter): row[meter]
@@ -100,13 +103,13 @@ def totals(asked: Question) -> dict[UsageKey, int]:
     }
 
 
-def sample_ids(asked: Question) -> tuple[str, int]:
+def sample_ids(query: Question) -> tuple[str, int]:
     """Return the SHA-256 over the sorted ids of the period's samples, and how many there are.
 
-    An id is (source, boot_id, address, epoch, seq): order, repetition and batching change nothing.
+    An id is (source, boot_id, address, epoch, seq), so order, duplicates and batches do not matter.
     """
-    rows = asked.ask(
-        f" SELECT DISTINCT source, boot_id, address, epoch, seq FROM samples WHERE {asked.inside}"
+    rows = query.ask(
+        f" SELECT DISTINCT source, boot_id, address, epoch, seq FROM samples WHERE {query.inside}"
     )
     ids = sorted(
         "\x1f".join(str(row[name]) for name in ("source", "boot_id", "address", "epoch", "seq"))
@@ -115,61 +118,64 @@ def sample_ids(asked: Question) -> tuple[str, int]:
     return hashlib.sha256("\x1e".join(ids).encode()).hexdigest(), len(ids)
 
 
-def sampled_spaces(asked: Question) -> frozenset[str]:
+def sampled_spaces(query: Question) -> frozenset[str]:
     """Return the spaces with at least one sample in the period."""
-    rows = asked.ask(f" SELECT DISTINCT space_id FROM samples WHERE {asked.inside}")
+    rows = query.ask(f" SELECT DISTINCT space_id FROM samples WHERE {query.inside}")
     return frozenset(row["space_id"] for row in rows)
 
 
-def falls(asked: Question) -> tuple[Fall, ...]:
-    """Return each counter of the period that is below what its life had reached earlier."""
+def falls(query: Question) -> tuple[CounterReset, ...]:
+    """Return each counter reset: a value of the period below an earlier one of its incarnation."""
     window = (
-        f"OVER (PARTITION BY {_LIFE} ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
+        f"OVER (PARTITION BY {_KEY} ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
     )
     before = ", ".join(f"max({c}) {window} AS before_{c}" for c in _COUNTERS)
-    fell = " OR ".join(f"{c} < before_{c}" for c in _COUNTERS)
-    rows = asked.ask(
-        f", distinct_samples AS (SELECT DISTINCT {_LIFE}, seq, bucket_at, {', '.join(_COUNTERS)} "
+    is_below = " OR ".join(f"{c} < before_{c}" for c in _COUNTERS)
+    rows = query.ask(
+        f", distinct_samples AS (SELECT DISTINCT {_KEY}, seq, bucket_at, {', '.join(_COUNTERS)} "
         f"FROM samples), walked AS (SELECT *, {before} FROM distinct_samples) "
-        f"SELECT * FROM walked WHERE ({fell}) AND {asked.inside} ORDER BY {_LIFE}, seq"
+        f"SELECT * FROM walked WHERE ({is_below}) AND {query.inside} ORDER BY {_KEY}, seq"
     )
-    return tuple(fall for row in rows for fall in _falls_of(row))
+    return tuple(reset for row in rows for reset in _resets_of(row))
 
 
-def holes(asked: Question) -> tuple[Hole, ...]:
-    """Return the numbers missing between two samples of a life that touch the period.
+def holes(query: Question) -> tuple[Gap, ...]:
+    """Return the gaps between two samples of an incarnation, if they touch the period.
 
-    ``at_end`` when the next sample that did arrive belongs to a later period.
+    ``at_end`` is set if the next sample that arrived belongs to a later period.
     """
-    end = delta.instant(asked.period.ends_at)
-    rows = asked.ask(
-        ", beats AS (SELECT DISTINCT source, boot_id, seq, bucket_at FROM samples "
-        "WHERE address = ''), walked AS (SELECT *, lag(seq, 1, 0) OVER life AS before_seq, "
-        "lag(bucket_at) OVER life AS before_at FROM beats "
-        "WINDOW life AS (PARTITION BY source, boot_id ORDER BY seq)) "
+    end = delta.instant(query.period.ends_at)
+    # Rows with an empty address are the heartbeats: one for each ``seq`` of a source.
+    rows = query.ask(
+        ", heartbeats AS (SELECT DISTINCT source, boot_id, seq, bucket_at FROM samples "
+        "WHERE address = ''), walked AS (SELECT *, lag(seq, 1, 0) OVER incarnation AS before_seq, "
+        "lag(bucket_at) OVER incarnation AS before_at FROM heartbeats "
+        "WINDOW incarnation AS (PARTITION BY source, boot_id ORDER BY seq)) "
         f"SELECT source, boot_id, before_seq, seq, bucket_at >= {end} AS at_end FROM walked "
         f"WHERE seq > before_seq + 1 AND coalesce(before_at, bucket_at) < {end} "
-        f"AND bucket_at >= {delta.instant(asked.period.starts_at)} ORDER BY source, boot_id, seq"
+        f"AND bucket_at >= {delta.instant(query.period.starts_at)} ORDER BY source, boot_id, seq"
     )
     return tuple(
-        Hole(row["source"], row["boot_id"], row["before_seq"] + 1, row["seq"] - 1, row["at_end"])
+        Gap(row["source"], row["boot_id"], row["before_seq"] + 1, row["seq"] - 1, row["at_end"])
         for row in rows
     )
 
 
-def last_seqs(asked: Question) -> dict[tuple[str, str], int]:
-    """Return the largest ``seq`` of each life (source, boot_id) in bronze, later periods too."""
+def last_seqs(query: Question) -> dict[tuple[str, str], int]:
+    """Return the largest ``seq`` of each incarnation (source, boot_id) in bronze, at any time."""
     rows = delta.ask(
         "SELECT source, boot_id, max(seq) AS seq FROM bronze "
-        f"WHERE tenant_id = {delta.text(asked.tenant_id)} AND address = '' "
+        f"WHERE tenant_id = {delta.text(query.tenant_id)} AND address = '' "
         "GROUP BY source, boot_id",
-        {"bronze": asked.table},
+        {"bronze": query.table},
     )
     return {(row["source"], row["boot_id"]): row["seq"] for row in rows}
 
 
-def _falls_of(row: dict[str, Any]) -> Iterable[Fall]:
+def _resets_of(row: dict[str, Any]) -> Iterable[CounterReset]:
     for counter in _COUNTERS:
         before, after = row[f"before_{counter}"], row[counter]
         if before is not None and after < before:
-            yield Fall(row["source"], row["boot_id"], row["address"], counter, before, after)
+            yield CounterReset(
+                row["source"], row["boot_id"], row["address"], counter, before, after
+            )

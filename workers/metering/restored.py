@@ -1,8 +1,8 @@
-"""After a restore: do the database and the lakehouse stem from the same instant?
+"""Check after a restore that the database and the lakehouse are of the same instant.
 
-The committer numbers its commits in the database and writes the number into the bronze table
-(``committer``), and the database knows which version of gold it copied (``gold``): so each side
-tells how far the other was. Called by ``manage.py after_restore``.
+The database and the bronze table both have the numbers of the commits (``committer``), and the
+database has the version of gold that it copied (``gold``). So each side shows how far the other
+was. Called by ``manage.py after_restore``.
 """
 
 from django.db.models import Max, QuerySet
@@ -13,18 +13,20 @@ from workers.metering import committer, delta, sources
 from workers.metering.roots import Root
 from workers.models import LandingBatch
 
-_MEND = "Restore both of one instant (docs/operate/backup.md) before a worker runs."
+_REMEDY = "Restore both from one backup (docs/operate/backup.md) before a worker runs."
 
 
 class LakehouseDiffers(Conflict):
-    """Samples would be lost, or numbered twice."""
+    """Samples would be lost, or their numbers used twice."""
 
     code = "restore.lakehouse_differs"
     title = "Database and lakehouse are of different instants"
 
 
 def check(root: Root) -> None:
-    """Return if bronze holds every commit that the database knows of and no other, gold every copy.
+    """Check that the lakehouse has every commit and copy that the database knows, and no others.
+
+    A commit that was numbered and not recorded as done may be in bronze or not.
 
     Raises:
         LakehouseDiffers: the message says which side is older.
@@ -35,20 +37,21 @@ def check(root: Root) -> None:
     if found < committed:
         raise LakehouseDiffers(
             f"The lakehouse is older than the database: its last commit is {found}, and the "
-            f"database knows of {committed}. {_MEND}"
+            f"database knows of {committed}. {_REMEDY}"
         )
     if found > _last(numbered):
         raise LakehouseDiffers(
             f"The lakehouse is newer than the database: its last commit is {found}, and the "
-            f"database knows of {_last(numbered)}. {_MEND}"
+            f"database knows of {_last(numbered)}. {_REMEDY}"
         )
     _check_gold(root)
 
 
 def forget_planned_restarts() -> None:
-    """Take every stop after the backup for a crash: nobody knows what was done until the loss.
+    """Delete the notes of planned restarts, so that every stop after the backup counts as a crash.
 
-    A backup takes last samples and notes that all is about to restart; the notes are in it.
+    Before a backup, last samples are taken and all restarts are noted, so the notes are in it. The
+    usage between the backup and the loss is unknown.
     """
     sources.living().update(restart_at=None)
 
@@ -61,7 +64,7 @@ def _check_gold(root: Root) -> None:
     if found is None or found.version() < copied.table_version:
         raise LakehouseDiffers(
             f"The lakehouse is older than the database, which copied version "
-            f"{copied.table_version} of {delta.USAGE}. {_MEND}"
+            f"{copied.table_version} of {delta.USAGE}. {_REMEDY}"
         )
 
 

@@ -1,8 +1,8 @@
-"""Where the lakehouse lies: a folder, or a bucket of an S3-compatible object store.
+"""The root of the lakehouse: a folder, or a bucket of an S3-compatible object store.
 
-A root is a ``Path`` or an ``ObjectStore``; what differs between the two is here and nowhere else.
-``delta`` and ``committer`` open tables with ``uri`` and ``options``; ``landing`` and ``committer``
-write and read single files. All of it speaks to the store through the engine of ``deltalake``.
+A root is a ``Path`` or an ``ObjectStore``. ``delta`` and ``committer`` open tables with ``uri`` and
+``options``; ``landing`` and ``committer`` write and read single files. All access to a store goes
+through ``deltalake`` (delta-rs).
 """
 
 import io
@@ -20,33 +20,34 @@ from pyarrow.fs import PyFileSystem
 
 from controlplane.core.errors import Unavailable
 
-_LATER = "Nothing is lost: samples wait in the database, and all of it is tried again by itself."
-_SETTINGS = "look at WAYPOST_LAKEHOUSE_ROOT, _ENDPOINT, _REGION and the two keys"
-# As the engine and the servers word them (S3 API reference, "Error responses").
+_LATER = "Nothing is lost: samples wait in the database, and everything is retried automatically."
+_SETTINGS = "check WAYPOST_LAKEHOUSE_ROOT, _ENDPOINT, _REGION and the two keys"
+# Phrases in errors of delta-rs and of servers (S3 API reference, "Error responses").
 _REFUSALS = (
     "403 Forbidden",
     "AccessDenied",
     "InvalidAccessKeyId",
     "SignatureDoesNotMatch",
-    "UserNotFound",  # versitygw, of an access key, with 404
+    "UserNotFound",  # versitygw, for an unknown access key, with status 404
 )
 _NO_BUCKET = "NoSuchBucket"
 _BUFFER = 1 << 20  # bytes
+# How delta-rs begins the message of a failed request, and what it calls an object store.
 _REQUEST, _OF_A_STORE = "Error performing ", "Generic S3 error"
 
 
 class StoreAway(Unavailable):
-    """The object store gives no answer, or none that can be used."""
+    """The object store does not answer, or not with a usable answer."""
 
     code = "lakehouse.store_away"
-    title = "The object store is away"
+    title = "The object store does not answer"
 
 
 class StoreRefuses(Unavailable):
-    """The object store does not take our keys, or they may not do this."""
+    """The object store rejects the configured keys, or they lack a permission."""
 
     code = "lakehouse.store_refuses"
-    title = "The object store refuses"
+    title = "The object store refuses access"
 
 
 class BucketMissing(Unavailable):
@@ -60,8 +61,8 @@ class BucketMissing(Unavailable):
 class ObjectStore:
     """A root in an object store: ``url`` is ``s3://bucket/prefix``.
 
-    An empty ``endpoint`` is the region's own of Amazon. A file appears when its upload is
-    completed; one that an error cuts short may appear too, not whole (``put``).
+    An empty ``endpoint`` means Amazon's endpoint of the region. A file appears when its upload is
+    completed. After an error a part of it may appear (see ``put``).
     """
 
     url: str
@@ -72,14 +73,15 @@ class ObjectStore:
 
     @property
     def options(self) -> dict[str, str]:
-        """What the engine must know; ends within a minute when the store is away."""
+        """Return the options for delta-rs. Its calls fail within a minute if the store is down."""
         address = {"AWS_ENDPOINT_URL": self.endpoint} if self.endpoint else {}
         return {
             "AWS_ACCESS_KEY_ID": self.access_key,
             "AWS_SECRET_ACCESS_KEY": self.secret_key,
             "AWS_REGION": self.region,
             "AWS_ALLOW_HTTP": str(self.endpoint.startswith("http://")).lower(),
-            # A version of a table is made by "create unless there": two writers cannot both win.
+            # A new version of a table is created only if it does not exist (If-None-Match), so that
+            # of two writers one fails.
             "aws_conditional_put": "etag",
             "connect_timeout": "5s",
             "timeout": "30s",
@@ -93,7 +95,7 @@ Root = Path | ObjectStore
 
 
 def configured() -> Root:
-    """Return the root that the settings name."""
+    """Return the root from the settings."""
     if not settings.LAKEHOUSE_ROOT.startswith("s3://"):
         return Path(settings.LAKEHOUSE_ROOT)
     return ObjectStore(
@@ -106,64 +108,68 @@ def configured() -> Root:
 
 
 def uri(root: Root, folder: str) -> str:
-    """Return where a table is, for the engine."""
+    """Return the location of a table for delta-rs."""
     return f"{root.url}/{folder}" if isinstance(root, ObjectStore) else str(root / folder)
 
 
 def options(root: Root) -> dict[str, str] | None:
-    """Return the engine's options for tables under ``root``."""
+    """Return the options of delta-rs for tables under ``root``."""
     return root.options if isinstance(root, ObjectStore) else None
 
 
 @contextmanager
 def in_words() -> Iterator[None]:
-    """Put what an object store refuses into words; other errors pass. Also a decorator.
+    """Replace errors of an object store with errors that say what to do. Also a decorator.
+
+    Other errors pass unchanged.
 
     Raises:
-        StoreAway, StoreRefuses, BucketMissing: in place of the engine's error.
+        StoreAway, StoreRefuses, BucketMissing: in place of the error of delta-rs.
     """
     try:
         yield
-    except Exception as error:  # the engine's errors share no class
-        # The second is why an upload failed of which then even the clearing up failed.
-        for each in (error, error.__context__):
-            refusal = _refusal(str(each))
+    except Exception as error:  # the errors of delta-rs share no class
+        # The context is the original error if the cleanup after a failed upload failed too.
+        for cause in (error, error.__context__):
+            refusal = _refusal(str(cause))
             if refusal:
-                raise refusal from each
+                raise refusal from cause
         raise
 
 
 def said(error: Exception) -> str:
-    """Return the store's own words under a refusal, at most 500 characters, without our keys."""
+    """Return the store's original message, at most 500 characters, without the configured keys."""
     return without_keys(str(error.__cause__ or ""))[:500]
 
 
-def without_keys(words: str) -> str:
-    """Return what a store or a job said, without our keys."""
+def without_keys(text: str) -> str:
+    """Return a message of a store or a job without the configured keys."""
     for key in (settings.LAKEHOUSE_ACCESS_KEY, settings.LAKEHOUSE_SECRET_KEY):
-        words = words.replace(key, "(key)") if key else words
-    return words
+        text = text.replace(key, "(key)") if key else text
+    return text
 
 
 def put(store: ObjectStore, path: str, content: bytes) -> None:
-    """Write one file of the store, replacing one of that name.
+    """Write one file of the store; an existing one is replaced.
 
-    It is whole only when this returned: the engine's stream publishes what it has when an
-    interrupt leaves it. So give each attempt a name of its own, and refer to none that raised.
+    The file is complete only if this call returned: after an interrupt the stream of delta-rs
+    publishes what it has so far. So give each attempt its own name, and do not use the file of a
+    call that raised.
 
     Raises:
         StoreAway, StoreRefuses, BucketMissing: it was not written.
     """
     with in_words():
-        # The engine's stream takes bytes, which pyarrow hands it from a buffer of its own only.
+        # The stream of delta-rs accepts only ``bytes``. pyarrow passes those from its own buffer,
+        # so the pieces must be smaller than that buffer.
         with _file_system(store).open_output_stream(path, buffer_size=_BUFFER) as stream:
             shutil.copyfileobj(io.BytesIO(content), stream, _BUFFER // 2)
 
 
 def reader(root: Root) -> Callable[[str], Any]:
-    """Return what opens a file under ``root`` for random reads (``pyarrow.NativeFile``)."""
+    """Return a function that opens a file under ``root`` for random reads (a pyarrow file)."""
     if isinstance(root, ObjectStore):
-        files = _file_system(root)  # one client for all of them
+        files = _file_system(root)  # one client for all files
         return lambda path: files.open_input_file(path)
     return lambda path: pa.OSFile(str(root / path))
 
@@ -172,13 +178,13 @@ def _file_system(store: ObjectStore) -> Any:
     return PyFileSystem(DeltaStorageHandler(store.url, store.options))
 
 
-def _refusal(said: str) -> Unavailable | None:
-    if _REQUEST not in said:
+def _refusal(message: str) -> Unavailable | None:
+    if _REQUEST not in message:
         return None
-    if _NO_BUCKET in said:
-        return BucketMissing(f"The lakehouse's bucket is not there: make it. {_LATER}")
-    if any(each in said for each in _REFUSALS):
-        return StoreRefuses(f"The object store refuses our keys: {_SETTINGS}. {_LATER}")
-    if _OF_A_STORE in said:
+    if _NO_BUCKET in message:
+        return BucketMissing(f"The lakehouse's bucket does not exist: create it. {_LATER}")
+    if any(phrase in message for phrase in _REFUSALS):
+        return StoreRefuses(f"The object store refuses the configured keys: {_SETTINGS}. {_LATER}")
+    if _OF_A_STORE in message:
         return StoreAway(f"The object store gives no usable answer: {_SETTINGS}. {_LATER}")
     return None

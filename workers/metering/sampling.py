@@ -1,9 +1,12 @@
-"""One round: read every instance of some spaces, remember what was seen, reserve what must land.
+"""The sampling cycle: read every instance of some spaces, store the states, reserve the rows.
 
-Called by the beat's round over all spaces, by the close (which cuts a bucket) and before teardown.
-Reads run without a transaction; what was read is applied per space in one. A space is read by one
-round at a time (lease ``sample:<space>``), so no snapshot is applied after a newer one. What is odd
-about one instance or space is its own: it is said, is no sample, and every other one is read.
+Called by the periodic task for all spaces, by the close (which cuts a bucket), and before restarts
+and teardown.
+
+* Instances are read outside any transaction; a space's snapshots are applied in one transaction.
+* Only one cycle at a time reads a space (lease ``sample:<space>``), so no snapshot is applied after
+  a newer one.
+* An error of one instance or space is logged and gives no sample; all others are still read.
 """
 
 import time
@@ -29,22 +32,25 @@ from workers.infra.base import InfraError
 from workers.messaging.observed import InstanceSnapshot
 from workers.metering import collector, landing, sources
 from workers.metering.collector import Reading
-from workers.metering.lives import SourceState
 from workers.metering.readers import Instance, NoAnswer, Readable, Readers
+from workers.metering.source_states import SourceState
 
 logger = structlog.get_logger(__name__)
 
 _LEASE_SECONDS = 60
-_AT_ONCE = 8
+_AT_ONCE = 8  # spaces, and connections to instances
 _POLL_SECONDS = 0.1
+# A stored sample this far in the future comes from a clock that was set back since.
 _CLOCK_SET_BACK = timedelta(minutes=2)
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """What one round saw of one space. ``is_applied`` False: another round was at it.
+    """The result of one cycle for one space.
 
-    Or it could not be read or remembered at all: then ``silent`` names it as a whole.
+    ``reached`` and ``silent`` are names of instances. ``is_applied`` is False if another cycle was
+    reading the space, or if the space could not be read or stored at all. In the second case
+    ``silent`` has one text for the whole space.
     """
 
     space_id: str
@@ -55,45 +61,49 @@ class Sampled:
 
 @dataclass(frozen=True)
 class Cut:
-    """A close cuts the running bucket ``at`` this instant; None: an ordinary round."""
+    """Where a close ends the running bucket; ``at`` is None in an ordinary cycle."""
 
     at: datetime | None = None
 
 
 def list_spaces() -> list[AddressSpace]:
-    """Return the spaces that ordinary rounds sample, by id."""
+    """Return the spaces that ordinary cycles sample, ordered by id."""
     return list(queries.list_sampled_spaces())
 
 
-def round_all(readers: Readers) -> list[Sampled]:
-    """Sample every space once; a space that another round is reading is left to that one."""
+def sample_all(readers: Readers) -> list[Sampled]:
+    """Sample every space once; skip a space that another cycle is reading."""
     return sample(list_spaces(), readers)
 
 
 def sample(
     spaces: Iterable[AddressSpace], readers: Readers, *, cut: Cut | None = None, patience: float = 0
 ) -> list[Sampled]:
-    """Read and apply one round of ``spaces``; ``patience`` is how long to wait for other rounds.
+    """Read and apply one cycle of ``spaces``.
 
-    An instance that does not answer is ``silent``; the others are applied all the same. Some
-    spaces are read at once, so that one slow instance does not hold up all others.
+    An instance that does not answer is ``silent``; the others are applied. Several spaces are read
+    at once, so that one slow instance does not delay all others. ``patience`` is the time in
+    seconds to wait for another cycle that is reading the same space.
 
     Raises:
-        OperationalError, InterfaceError: the database is away; what was read is forgotten.
+        OperationalError, InterfaceError: the database does not answer; the snapshots are lost.
     """
     done: list[Sampled] = []
     waiting = iter(spaces)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         while chunk := list(islice(waiting, _AT_ONCE)):
-            with ExitStack() as stack:
+            with ExitStack() as stack:  # holds the leases until the whole chunk is applied
                 begun = [_begin(space, readers, pool, (stack, patience)) for space in chunk]
-                done += [_finish(each, cut or Cut()) for each in begun]
+                done += [_finish(reading, cut or Cut()) for reading in begun]
     return done
 
 
 @dataclass(frozen=True)
 class _Begun:
-    """A space that is being read; ``running`` None: another round has it, or ``is_unreadable``."""
+    """A space that is being read.
+
+    ``running`` is None if another cycle is reading the space, or if it ``is_unreadable``.
+    """
 
     space: AddressSpace
     started_at: datetime
@@ -111,11 +121,11 @@ def _begin(
     stack, patience = context
     if not _hold(space, stack, patience):
         return _Begun(space, timezone.now(), {}, None)
-    started_at = timezone.now()  # behind the wait: what another round applied in it is older
+    started_at = timezone.now()  # after the wait, so what another cycle applied then is older
     readable = _find(readers, space)
     if readable is None:
         return _Begun(space, started_at, {}, None, is_unreadable=True)
-    running = {each.name: pool.submit(_timed, each) for each in readable.instances}
+    running = {one.name: pool.submit(_timed, one) for one in readable.instances}
     return _Begun(space, started_at, readable.types, running)
 
 
@@ -123,43 +133,45 @@ def _finish(begun: _Begun, cut: Cut) -> Sampled:
     space = begun.space
     if begun.running is None:
         return _unread(space) if begun.is_unreadable else Sampled(space.id, is_applied=False)
-    seen = {name: _answer(space, name, each) for name, each in begun.running.items()}
+    seen = {name: _answer(space, name, future) for name, future in begun.running.items()}
     answers = {name: answer for name, answer in seen.items() if answer is not None}
+    # One time for all snapshots of the reading, no earlier than any of them.
     taken_at = max((at for _, at in answers.values()), default=timezone.now())
     snapshots = {name: snapshot for name, (snapshot, _) in answers.items()}
     reading = Reading(space.tenant_id, space.id, taken_at, snapshots, begun.types)
     silent = frozenset(seen) - frozenset(snapshots)
-    with _guarded("a reading cannot be remembered", space=space.id):
+    with _guarded("samples cannot be stored", space=space.id):
         applied = apply(reading, started_at=begun.started_at, cut=cut)
         return Sampled(space.id, applied, frozenset(snapshots), silent)
-    return _unread(space)
+    return _unread(space)  # ``_guarded`` suppressed an error
 
 
 def _unread(space: AddressSpace) -> Sampled:
-    every = frozenset({f"every instance of {space.name}"})
-    return Sampled(space.id, is_applied=False, silent=every)
+    silent = frozenset({f"every instance of {space.name}"})
+    return Sampled(space.id, is_applied=False, silent=silent)
 
 
 @contextmanager
 def _guarded(event: str, **about: str) -> Iterator[None]:
-    """Log whatever goes wrong and go on behind the block; a database that is away is raised."""
+    """Log and suppress errors of the block, except if the database does not answer."""
     try:
         yield
     except (OperationalError, InterfaceError):
         raise
     except (NoAnswer, InfraError, WaypostError) as error:
         logger.warning(event, **about, reason=str(error))
-    except Exception:  # one odd instance must not end the metering of all others
+    except Exception:  # one faulty instance must not stop the metering of all others
         logger.exception(event, **about)
 
 
 def apply(reading: Reading, *, started_at: datetime, cut: Cut | None = None) -> bool:
-    """Remember a reading and reserve its rows, in one transaction.
+    """Store a reading and reserve its rows, in one transaction.
 
-    False when a newer reading was applied after ``started_at``: this one must be forgotten, for
-    its smaller counters would look like a new life.
+    Returns False, and stores nothing, if a newer reading was applied after ``started_at``: the
+    smaller counters of this one would look like counter resets.
     """
     with transaction.atomic():
+        # A snapshot of a replaced incarnation would end the new one.
         outdated = sources.outdated(reading.space_id, reading.instances)
         current = {n: s for n, s in reading.instances.items() if n not in outdated}
         states = sources.load_space(reading.space_id, current)
@@ -178,7 +190,7 @@ def apply(reading: Reading, *, started_at: datetime, cut: Cut | None = None) -> 
 
 
 def _last_close(tenant_id: str, until: datetime) -> datetime | None:
-    """Where the tenant's bills reach to: the first bucket of a new space must not begin before."""
+    """Return the end of the tenant's last invoice: a new space's first bucket begins no earlier."""
     closes = Invoice.objects.filter(tenant_id=tenant_id, ends_at__lt=until)
     last: datetime | None = closes.aggregate(last=Max("ends_at"))["last"]
     return last
@@ -187,7 +199,7 @@ def _last_close(tenant_id: str, until: datetime) -> datetime | None:
 def _is_newer(state: SourceState, started_at: datetime) -> bool:
     if state.sampled_at is None:
         return False
-    # Far ahead is no newer round but a clock that was set back: sampling must go on.
+    # Far ahead is not a newer cycle: the clock was set back, and sampling must go on.
     return timedelta(0) < state.sampled_at - started_at < _CLOCK_SET_BACK
 
 
@@ -210,7 +222,7 @@ def _answer(
 
 
 def _hold(space: AddressSpace, stack: ExitStack, patience: float) -> bool:
-    """Take the space's lease until ``stack`` ends; False when another round keeps it."""
+    """Hold the space's lease until ``stack`` ends; return False if another cycle keeps it."""
     name, holder = f"sample:{space.id}", uuid.uuid4().hex
     deadline = time.monotonic() + patience
     while not leases.acquire(name, holder, _LEASE_SECONDS):

@@ -1,6 +1,6 @@
-"""What is remembered of metered sources: rows of ``MeteredSource`` <-> ``collector.SourceState``.
+"""Convert between rows of ``MeteredSource`` and ``SourceState``.
 
-Used by ``sampling`` and ``landing`` inside their transactions; ``load`` locks what it returns.
+``sampling`` and ``landing`` use it inside their transactions; ``load`` locks the rows it returns.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,9 +11,10 @@ from typing import Any
 from django.db.models import QuerySet
 
 from workers.messaging.observed import InstanceSnapshot
-from workers.metering.lives import SPACE, AddressState, Mark, SourceState
+from workers.metering.source_states import SPACE, AddressState, Mark, SourceState
 from workers.models import MeteredSource
 
+# Fields of ``SourceState`` that are keys of the JSON column ``integrals``.
 _SCALARS = (
     "connections",
     "connections_opened",
@@ -27,22 +28,27 @@ _SCALARS = (
 
 
 def living(space_ids: Iterable[str] | None = None) -> QuerySet[MeteredSource]:
-    """Return the sources whose life goes on, of some spaces or of all."""
+    """Return the sources whose incarnation has not ended, of some spaces or of all."""
     rows = MeteredSource.objects.filter(ended_at__isnull=True)
     return rows if space_ids is None else rows.filter(space_id__in=list(space_ids))
 
 
 def load(rows: QuerySet[MeteredSource]) -> list[SourceState]:
-    """Return the states of ``rows`` in a fixed order, locked until the transaction ends."""
+    """Return the states of ``rows``, locked until the transaction ends."""
+    # The fixed order prevents deadlocks between two transactions.
     return [state_of(row) for row in rows.order_by("source", "boot_id").select_for_update()]
 
 
 def load_space(space_id: str, snapshots: Mapping[str, InstanceSnapshot]) -> list[SourceState]:
-    """Return the space's living sources, locked; a life that was ended too early goes on again."""
+    """Return the states of a space's sources, locked.
+
+    These are the sources that have not ended, and those that were ended although the snapshots
+    still show their incarnation.
+    """
     states = load(living([space_id]))
     named = {state.source for state in states}
-    boots = {instance: snapshot.boot_id for instance, snapshot in snapshots.items()}
-    for instance, boot_id in {**boots, SPACE: SPACE}.items():
+    boot_ids = {instance: snapshot.boot_id for instance, snapshot in snapshots.items()}
+    for instance, boot_id in {**boot_ids, SPACE: SPACE}.items():
         source = f"{space_id}/{instance}"
         if source not in named:
             states += load(MeteredSource.objects.filter(source=source, boot_id=boot_id))
@@ -50,20 +56,20 @@ def load_space(space_id: str, snapshots: Mapping[str, InstanceSnapshot]) -> list
 
 
 def outdated(space_id: str, snapshots: Mapping[str, InstanceSnapshot]) -> set[str]:
-    """Return the instances whose snapshot shows a life that another one has followed already."""
-    followed = set()
+    """Return the instances whose snapshot is of an incarnation that another one has replaced."""
+    replaced = set()
     for instance, snapshot in snapshots.items():
-        lives = MeteredSource.objects.filter(source=f"{space_id}/{instance}")
-        is_ended = lives.filter(boot_id=snapshot.boot_id, ended_at__isnull=False).exists()
-        if is_ended and lives.filter(ended_at__isnull=True).exists():
-            followed.add(instance)
-    return followed
+        rows = MeteredSource.objects.filter(source=f"{space_id}/{instance}")
+        is_ended = rows.filter(boot_id=snapshot.boot_id, ended_at__isnull=False).exists()
+        if is_ended and rows.filter(ended_at__isnull=True).exists():
+            replaced.add(instance)
+    return replaced
 
 
 def save(states: Iterable[SourceState], now: datetime, *, cleanly: bool = False) -> None:
-    """Write the states; ended ones get ``now`` as the time their end was seen.
+    """Write the states; ``ended_at`` of ended ones becomes ``now``.
 
-    Ends are written first: one source has one living life.
+    Ended states are written first: a unique constraint allows a source one row without an end.
     """
     for state in sorted(states, key=lambda state: not state.ended):
         ended = {
@@ -79,11 +85,12 @@ def save(states: Iterable[SourceState], now: datetime, *, cleanly: bool = False)
 
 
 def state_of(row: MeteredSource) -> SourceState:
-    """Return what one row remembers."""
+    """Return the state in one row."""
+    # Keys that an older version did not write keep the default of the dataclass.
     scalars = {name: row.integrals[name] for name in _SCALARS if name in row.integrals}
     marks = tuple(
-        Mark(datetime.fromisoformat(at), came, went)
-        for at, came, went in row.integrals.get("marks", [])
+        Mark(datetime.fromisoformat(at), messages_in, messages_out)
+        for at, messages_in, messages_out in row.integrals.get("marks", [])
     )
     addresses = {name: AddressState(**fields) for name, fields in row.addresses.items()}
     retired = tuple(

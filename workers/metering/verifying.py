@@ -1,6 +1,6 @@
-"""The proof of an invoice: its usage read again at the pinned table versions, byte for byte.
+"""Verify an invoice: make it again from the pinned table versions and compare every byte.
 
-Ends the operation that ``invoicing.request_verify`` began.
+Finishes the operation that ``invoicing.request_verify`` started.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from controlplane.core.errors import WaypostError
 from plans import invoicing
 from plans.invoicing import Verification
 from plans.models import Invoice
-from plans.periods import Period
+from plans.rating.periods import Period
 from workers.metering import delta, gold, ingest, recompute
 from workers.metering.pipeline import Table
 from workers.metering.roots import Root
@@ -19,7 +19,7 @@ _SUBJECT = "invoice_verification"
 
 
 def verify(invoice_id: str) -> None:
-    """Recompute the invoice and end its verification: succeeded when every byte is the same."""
+    """Recompute the invoice and finish its verification: it succeeds if every byte is the same."""
     invoice = Invoice.objects.get(pk=invoice_id)
     try:
         found = recomputed(invoice, ingest.lakehouse_root())
@@ -29,8 +29,8 @@ def verify(invoice_id: str) -> None:
     if found.same:
         operations.succeed(_SUBJECT, invoice_id, up_to_generation=1)
         return
-    words = "The invoice cannot be reproduced: " + "; ".join(found.differences)
-    operations.fail(_SUBJECT, invoice_id, code="invoice.differs", message=words)
+    message = "The invoice cannot be reproduced: " + "; ".join(found.differences)
+    operations.fail(_SUBJECT, invoice_id, code="invoice.differs", message=message)
 
 
 def recomputed(invoice: Invoice, root: Root) -> Verification:
@@ -38,14 +38,15 @@ def recomputed(invoice: Invoice, root: Root) -> Verification:
 
     Raises:
         NothingToVerify: the invoice has no document.
-        TableReplaced: a pinned table is not there any more.
+        TableReplaced: a pinned table does not exist any more.
     """
     pins = {n: Table(pin["id"], pin["version"]) for n, pin in _pins(invoice).items()}
     period = Period(invoice.starts_at, invoice.ends_at)
+    # Corrections of earlier months need the usage of those months.
     since = invoicing.usage_since(invoice)
     cells = gold.cells(root, pins[delta.USAGE], invoice.tenant_id, since, period.ends_at)
-    asked = recompute.question(root, pins[delta.BRONZE], invoice.tenant_id, period)
-    sample_hash, _ = recompute.sample_ids(asked)
+    question = recompute.question(root, pins[delta.BRONZE], invoice.tenant_id, period)
+    sample_hash, _ = recompute.sample_ids(question)
     return invoicing.verify(invoice=invoice, cells=cells, sample_hash=sample_hash)
 
 

@@ -1,13 +1,13 @@
-"""The ordered steps of one address space, and of its end. Each step is idempotent.
+"""The ordered steps that reconcile one address space, or delete it. Each step is idempotent.
 
     namespace -> certificates -> credentials -> brokers -> [routers] -> broker addresses and users
     -> [router addresses] -> departures -> [router departures] -> [retirements] -> endpoints
     -> [router probe] -> probe -> instances -> (status, written by the loop)
 
-The steps in brackets are those of ``standard`` spaces only. A pass stops at the first step that is
-not Done. An instance that is down stops only what needs it; the step "instances" waits for it, so
-that changes reach the others meanwhile. Deletion runs ``TEARDOWN`` instead, which is the same order
-backwards.
+Only ``standard`` spaces have the steps in brackets. A pass stops at the first step that is not
+Done. An instance that is down stops only the steps that need it, so that changes still reach the
+others; the step "instances" at the end waits for it. Deletion runs ``TEARDOWN`` instead: first no
+client may use the space, then the last sample is taken, then everything is deleted.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,15 +16,16 @@ from dataclasses import dataclass
 from workers.infra.base import InfraError
 from workers.messaging.management import Unreachable
 from workers.reconcile import rolling
-from workers.reconcile.doors import Doors
+from workers.reconcile.context import ReconcileContext
 from workers.reconcile.outcome import Done, Failed, Outcome, Wait
+from workers.reconcile.ports import Ports
 from workers.reconcile.steps import (
     broker_addresses,
     brokers,
     certificates,
     credentials,
     departures,
-    emptying,
+    drain,
     endpoints,
     namespace,
     probe,
@@ -33,14 +34,13 @@ from workers.reconcile.steps import (
     router_probe,
     routers,
 )
-from workers.reconcile.work import Work
 
-Ensure = Callable[[Work, Doors], Outcome]
+Ensure = Callable[[ReconcileContext, Ports], Outcome]
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step under the name that operations show."""
+    """One step, with the name that operations show."""
 
     name: str
     ensure: Ensure
@@ -65,6 +65,7 @@ STANDARD: Sequence[Step] = (
     Step("routers", routers.ensure),
     Step("broker addresses", broker_addresses.ensure),
     Step("router addresses", router_addresses.ensure),
+    # After the addresses: clients lose their permissions before the last sample is taken.
     Step("departures", departures.ensure),
     Step("router departures", router_addresses.forget_departed),
     Step("retirements", retirements.ensure),
@@ -74,8 +75,9 @@ STANDARD: Sequence[Step] = (
     Step("instances", rolling.settled),
 )
 TEARDOWN: Sequence[Step] = (
+    # Routers first: in a standard space they hold all connections of clients.
     Step("router emptying", routers.empty),
-    Step("emptying", emptying.ensure),
+    Step("emptying", drain.ensure),
     Step("endpoints", endpoints.remove),
     Step("routers", routers.remove),
     Step("brokers", brokers.remove),
@@ -83,36 +85,34 @@ TEARDOWN: Sequence[Step] = (
 )
 
 
-def steps_of(work: Work) -> Sequence[Step]:
+def steps_of(context: ReconcileContext) -> Sequence[Step]:
     """Return the steps that this pass must take, in order."""
-    if work.space.deletion_requested_at is not None:
+    if context.space.deletion_requested_at is not None:
         return TEARDOWN
-    return BROKERED if work.is_brokered else STANDARD
+    return BROKERED if context.is_brokered else STANDARD
 
 
-def run(work: Work, doors: Doors) -> Iterator[tuple[Step, Outcome]]:
-    """Yield each step with its outcome; ends after the first that is not Done."""
-    for step in steps_of(work):
-        outcome = _attempt(step, work, doors)
+def run(context: ReconcileContext, ports: Ports) -> Iterator[tuple[Step, Outcome]]:
+    """Run the steps; yield each with its outcome, and end after the first that is not Done."""
+    for step in steps_of(context):
+        outcome = _attempt(step, context, ports)
         yield step, outcome
         if not isinstance(outcome, Done):
             return
 
 
-def _attempt(step: Step, work: Work, doors: Doors) -> Outcome:
-    """Run one step; what its doors expect to happen becomes an outcome, anything else rises.
-
-    Whatever waits while an instance is down is told as waiting for that instance.
-    """
-    outcome = _outcome(step, work, doors)
-    return rolling.explain(work) if isinstance(outcome, Wait) and work.down else outcome
+def _attempt(step: Step, context: ReconcileContext, ports: Ports) -> Outcome:
+    """Run one step. Errors that its ports declare become outcomes; any other error propagates."""
+    outcome = _outcome(step, context, ports)
+    # The instance that is down is most likely the cause of the wait, so it is what we report.
+    return rolling.explain(context) if isinstance(outcome, Wait) and context.down else outcome
 
 
-def _outcome(step: Step, work: Work, doors: Doors) -> Outcome:
+def _outcome(step: Step, context: ReconcileContext, ports: Ports) -> Outcome:
     try:
-        return step.ensure(work, doors)
+        return step.ensure(context, ports)
     except Unreachable:
-        return Wait(1, "InstanceUnreachable")
+        return Wait(1, "InstanceUnreachable")  # it may have just stopped or restarted
     except InfraError as error:
         if error.retry:
             return Wait(2, f"{error.reason}: {error}")

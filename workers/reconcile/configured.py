@@ -1,8 +1,9 @@
-"""What the engines of this installation are made from now: images, and a digest of all the rest.
+"""The configured engine release: the images, and a hash of everything else that needs a restart.
 
-Called by ``workers.tasks`` for the rollout over the fleet, and by ``rolling`` before a restart. All
-the rest is how the place makes instances, and the files that engines read only at their start, as
-they are rendered for nobody in particular: so another template of ours is another release.
+Called by ``workers.tasks`` for the rollout of the fleet, and by ``rolling`` before a restart. The
+template hash covers how the platform creates instances, and the files that engines read only at
+their start. These files are rendered without any tenant's data, so the hash changes only with a
+version of Waypost or a setting.
 """
 
 import hashlib
@@ -18,38 +19,40 @@ from workers.messaging.brokers import render
 from workers.messaging.certificates import KeyPair
 from workers.messaging.routers import config
 from workers.messaging.routers import desired as routers
-from workers.reconcile.doors import Doors, Routing
+from workers.reconcile.ports import Ports, Routing
 
 _NOBODY = KeyPair("", "")
-# Any limit will do, but one: without it parts of the templates would not be written.
+# The value does not matter. Without a limit, parts of the templates would not be rendered.
 _CONNECTIONS = 1
 
 
-def release(doors: Doors) -> EngineImages:
-    """Return the release that the installation is configured with; empty where none are.
+def release(ports: Ports) -> EngineImages:
+    """Return the configured release; without images if engines run as local programs.
 
-    Its shape differs when a version of Waypost, or a setting, makes instances in another way. It
-    depends on no tenant, and is the same for every process of one version with the same settings.
+    The template hash changes when another version of Waypost, or another setting, changes how
+    instances are created. It depends on no tenant, and is the same in every process that has the
+    same version and settings.
     """
-    images = doors.infra.engine_images()
+    images = ports.infra.engine_images()
     if not images.broker:
         return images
-    cold = [dict(each) for each in _cold_files(doors.routing)]
-    text = json.dumps([images.shape, cold], sort_keys=True)
-    shape = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return replace(images, shape=shape, revision=settings.REVISION)
+    cold = [dict(files) for files in _cold_files(ports.routing)]
+    # Sorted, so that every process computes the same hash.
+    text = json.dumps([images.template_hash, cold], sort_keys=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]  # max_length of the column
+    return replace(images, template_hash=digest, revision=settings.REVISION)
 
 
 def _cold_files(routing: Routing) -> Iterator[Mapping[str, str]]:
-    """Yield what a plain broker of each type of space, and a plain router, read at their start.
+    """Yield the start-up files of a broker of each space type and of a router, without tenant data.
 
-    With and without a certificate that clients are shown.
+    Public instances come with and without a public certificate.
     """
-    place = brokers.Place("/etc", "/data", "0.0.0.0", 1, 2)
-    for public, presented in ((True, None), (True, _NOBODY), (False, None)):
+    engine_layout = brokers.EngineLayout("/etc", "/data", "0.0.0.0", 1, 2)
+    for public, public_certificate in ((True, None), (True, _NOBODY), (False, None)):
         broker = brokers.DesiredBroker(
             public=public,
-            presented=presented,
+            public_certificate=public_certificate,
             addresses=(),
             users=(),
             send_withdrawn=False,
@@ -57,13 +60,13 @@ def _cold_files(routing: Routing) -> Iterator[Mapping[str, str]]:
             authority_pem="",
             max_connections=_CONNECTIONS,
         )
-        yield _without(render.files(broker, place), render.LIVE_FILES)
-    at = routers.Place("/etc", "0.0.0.0", 1, 2, 3 if routing.has_mesh else None)
-    for presented in (None, _NOBODY):
-        yield _without(config.files(_router(routing, presented), at), config.LIVE_FILES)
+        yield _without(render.files(broker, engine_layout), render.LIVE_FILES)
+    at = routers.EngineLayout("/etc", "0.0.0.0", 1, 2, 3 if routing.has_mesh else None)
+    for public_certificate in (None, _NOBODY):
+        yield _without(config.files(_router(routing, public_certificate), at), config.LIVE_FILES)
 
 
-def _router(routing: Routing, presented: KeyPair | None) -> routers.DesiredRouter:
+def _router(routing: Routing, public_certificate: KeyPair | None) -> routers.DesiredRouter:
     return routers.DesiredRouter(
         name="router-0",
         space_id="",
@@ -71,7 +74,7 @@ def _router(routing: Routing, presented: KeyPair | None) -> routers.DesiredRoute
         brokers=(),
         addresses=(),
         server=_NOBODY,
-        presented=presented,
+        public_certificate=public_certificate,
         client=_NOBODY,
         authority_pem="",
         auth=routers.AuthServiceAt(routing.auth_host, routing.auth_port, "", _NOBODY),

@@ -1,49 +1,58 @@
-"""From rows to what one broker should hold. Pure but for reading rows already loaded."""
+"""Build the desired state of one broker from the rows of a pass. No side effects."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from plans import catalog
-from tenants.models import Address, AddressType, Broker, MessagingUser
+from controlplane.core import address_types
+from controlplane.core.address_types import BrokerForm
+from plans.catalog import publishing
+from tenants.models import Address, Broker, MessagingUser
 from workers.infra.base import InstanceSpec, Kind, Layout
 from workers.messaging.brokers import desired, render
 from workers.messaging.brokers.desired import (
+    BrokerAddressKind,
     DesiredAddress,
     DesiredBroker,
     DesiredUser,
-    Holds,
+    EngineLayout,
     Limits,
     Permission,
-    Place,
 )
-from workers.reconcile import presenting
-from workers.reconcile.work import Work
+from workers.reconcile import public_certificate
+from workers.reconcile.context import ReconcileContext
 
-_HOLDS = {
-    AddressType.QUEUE: Holds.QUEUE,
-    AddressType.DEADLETTER: Holds.QUEUE,
-    AddressType.TOPIC: Holds.TOPIC,
+# Forms that are addresses of a broker; a form that is missing here raises KeyError.
+_KINDS: Mapping[BrokerForm, BrokerAddressKind | None] = {
+    BrokerForm.QUEUE: BrokerAddressKind.QUEUE,
+    BrokerForm.TOPIC: BrokerAddressKind.TOPIC,
+    BrokerForm.QUEUE_OF_TOPIC: None,
+    BrokerForm.ABSENT: None,
 }
 
 
-def build(work: Work, broker: Broker, *, emptied: bool = False) -> DesiredBroker:
-    """Return what ``broker`` should hold; ``emptied`` of users and addresses before teardown."""
-    addresses = [] if emptied else list_addresses(work, broker)
-    users = [_user(row) for row in work.wanted_users] if work.is_brokered and not emptied else []
+def build(context: ReconcileContext, broker: Broker, *, emptied: bool = False) -> DesiredBroker:
+    """Return the desired state of ``broker``; ``emptied``: without users and addresses."""
+    addresses = [] if emptied else list_addresses(context, broker)
+    # In a standard space clients log in at the routers, so its brokers know no users.
+    users = (
+        [_user(row) for row in context.wanted_users] if context.is_brokered and not emptied else []
+    )
     return DesiredBroker(
-        public=work.is_brokered,
+        public=context.is_brokered,
         addresses=addresses,
         users=users,
-        send_withdrawn=work.space.send_withdrawn,
-        server=work.key_pair(f"server/{broker.name}"),
-        authority_pem=work.secrets["authority"].public,
-        max_connections=catalog.space_plan_definition(work.space.space_plan).max_connections,
-        presented=presenting.pair(work) if work.is_brokered else None,
+        send_withdrawn=context.space.send_withdrawn,
+        server=context.key_pair(f"server/{broker.name}"),
+        authority_pem=context.secrets["authority"].public,
+        max_connections=publishing.space_plan_definition(context.space.space_plan).max_connections,
+        public_certificate=public_certificate.pair(context) if context.is_brokered else None,
     )
 
 
-def spec(work: Work, broker: Broker, layout: Layout, *, emptied: bool = False) -> InstanceSpec:
-    """Return the instance that runs ``broker``, its files rendered."""
-    place = Place(
+def spec(
+    context: ReconcileContext, broker: Broker, layout: Layout, *, emptied: bool = False
+) -> InstanceSpec:
+    """Return the instance specification of ``broker``, with its rendered files."""
+    engine_layout = EngineLayout(
         layout.config_dir,
         layout.data_dir,
         layout.bind_host,
@@ -51,46 +60,53 @@ def spec(work: Work, broker: Broker, layout: Layout, *, emptied: bool = False) -
         layout.ports["management"],
     )
     return InstanceSpec(
-        namespace=work.namespace,
+        namespace=context.namespace,
         kind=Kind.BROKER,
         name=broker.name,
-        files=render.files(build(work, broker, emptied=emptied), place),
-        memory_mb=catalog.space_plan_definition(work.space.space_plan).broker_memory_mb,
-        image=work.release.broker_image if work.release else "",
+        files=render.files(build(context, broker, emptied=emptied), engine_layout),
+        memory_mb=publishing.space_plan_definition(context.space.space_plan).broker_memory_mb,
+        image=context.release.broker_image if context.release else "",
         live_files=render.LIVE_FILES,
         secret_files=render.SECRET_FILES,
     )
 
 
-def list_addresses(work: Work, broker: Broker) -> Sequence[DesiredAddress]:
-    """Return the addresses placed on ``broker``; those it cannot carry are left out."""
-    placed = [each for each in work.wanted_addresses if is_on(each, broker)]
-    names = {each.address for each in placed if desired.is_possible(each.address)}
+def list_addresses(context: ReconcileContext, broker: Broker) -> Sequence[DesiredAddress]:
+    """Return the addresses that are placed on ``broker`` and that a broker can hold."""
+    placed = [address for address in context.wanted_addresses if is_on(address, broker)]
+    # Names on this broker: a message can only be dead-lettered to an address of the same broker.
+    names = {address.address for address in placed if desired.is_possible(address.address)}
     return [
         DesiredAddress(
-            each.address,
-            _HOLDS[AddressType(each.type)],
-            limits(each, names),
-            subscriptions=_subscriptions(work, each),
-            read_only=each.type == AddressType.DEADLETTER,
+            address.address,
+            kind,
+            limits(address, names),
+            subscriptions=_subscriptions(context, address),
+            read_only=address_types.BY_SLUG[address.type].is_read_only,
         )
-        for each in placed
-        if each.address in names and AddressType(each.type) in _HOLDS
+        for address in placed
+        if address.address in names and (kind := _kind(address)) is not None
     ]
 
 
+def _kind(address: Address) -> BrokerAddressKind | None:
+    """Return what the address is on a broker; a subscription is only a queue of its topic."""
+    return _KINDS[address_types.BY_SLUG[address.type].broker_form]
+
+
 def is_on(address: Address, broker: Broker) -> bool:
-    """Return whether a partition of ``address`` (of its topic, for a subscription) is there."""
-    return any(each.broker_id == broker.id for each in address.placements.all())
+    """Return whether a placement of ``address`` is on ``broker``."""
+    return any(placement.broker_id == broker.id for placement in address.placements.all())
 
 
 def limits(address: Address, present: set[str]) -> Limits:
     """Return the effective settings: the address's own, within what its plan allows.
 
-    Attempts are counted only where there is a dead-letter target; without one the broker would
-    drop the message after the last attempt.
+    ``present`` are the addresses on the same broker. The delivery attempts are limited only if the
+    dead-letter address is among them: without it the broker would drop a message after the last
+    attempt.
     """
-    plan = catalog.address_plan_definition(address.address_plan)
+    plan = publishing.address_plan_definition(address.address_plan)
     dead_letter = address.dead_letter if address.dead_letter in present else ""
     attempts = _or_plan(address.max_delivery_attempts, plan.max_delivery_attempts)
     return Limits(
@@ -102,11 +118,11 @@ def limits(address: Address, present: set[str]) -> Limits:
     )
 
 
-def _subscriptions(work: Work, topic: Address) -> Sequence[str]:
+def _subscriptions(context: ReconcileContext, topic: Address) -> Sequence[str]:
     return [
-        each.address
-        for each in work.wanted_addresses
-        if each.topic_id == topic.id and desired.is_possible(each.address)
+        address.address
+        for address in context.wanted_addresses
+        if address.topic_id == topic.id and desired.is_possible(address.address)
     ]
 
 
@@ -115,14 +131,17 @@ def _user(row: MessagingUser) -> DesiredUser:
         name=row.name,
         verifiers=row.verifiers,
         since=row.created_at,
-        permissions=[Permission(each["addresses"], each["operations"]) for each in row.permissions],
+        permissions=[
+            Permission(permission["addresses"], permission["operations"])
+            for permission in row.permissions
+        ],
     )
 
 
 def _smaller(own: int | None, plan: int | None) -> int | None:
-    known = [each for each in (own, plan) if each is not None]
+    known = [limit for limit in (own, plan) if limit is not None]
     return min(known) if known else None
 
 
 def _or_plan(own: int | None, plan: int) -> int:
-    return plan if own is None else own
+    return plan if own is None else own  # 0 is a setting of its own

@@ -1,9 +1,9 @@
-"""From rows to what one router should hold. Pure but for reading rows already loaded."""
+"""Build the desired state of one router from the rows of a pass. Writes no rows."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from plans import catalog
+from plans.catalog import publishing
 from tenants.models import Address, AddressType, MessagingUser, Placement
 from tenants.router_patches import Patch
 from workers.infra.base import InstanceSpec, Kind, Layout
@@ -13,173 +13,187 @@ from workers.messaging.routers.desired import (
     AuthServiceAt,
     BrokerAt,
     DesiredRouter,
-    MateAt,
+    EngineLayout,
     OnBroker,
-    Place,
+    PeerAt,
     RoutedAddress,
-    Shape,
+    RouterAddressKind,
     router_name,
 )
-from workers.reconcile import presenting
-from workers.reconcile.doors import Doors, Routing
-from workers.reconcile.work import Work
+from workers.reconcile import public_certificate
+from workers.reconcile.context import ReconcileContext
+from workers.reconcile.ports import Ports, Routing
 
-# The auth service knows of a change within this time (services.auth.watcher); a connection that was
-# opened before may have been let in by what is not true any more.
+# The auth service learns of a change within this time (services.auth.watcher). Until then it may
+# accept a connection that the change does not permit.
 LOGINS_LAG = timedelta(seconds=1)
 
 
-def list_names(work: Work) -> Sequence[str]:
-    """Return the routers of the space; the first one leads (holds the link routes)."""
-    if work.is_brokered:
+def list_names(context: ReconcileContext) -> Sequence[str]:
+    """Return the names of the space's routers, by ordinal."""
+    if context.is_brokered:
         return []
-    wanted = catalog.space_plan_definition(work.space.space_plan).routers
-    return [router_name(ordinal) for ordinal in range(wanted if work.has_mesh else 1)]
+    wanted = publishing.space_plan_definition(context.space.space_plan).routers
+    return [router_name(ordinal) for ordinal in range(wanted if context.has_mesh else 1)]
 
 
-def list_up(work: Work) -> Sequence[str]:
-    """Return the routers that steps may talk to; the end of the pass waits for the others."""
-    return [name for name in list_names(work) if name not in work.down]
+def list_up(context: ReconcileContext) -> Sequence[str]:
+    """Return the routers that steps may use; the step "instances" waits for the others."""
+    return [name for name in list_names(context) if name not in context.down]
 
 
-def build(work: Work, doors: Doors, name: str, *, emptied: bool = False) -> DesiredRouter:
-    """Return what ``name`` should hold; ``emptied`` of addresses and users before teardown."""
-    plan = catalog.space_plan_definition(work.space.space_plan)
+def build(
+    context: ReconcileContext, ports: Ports, name: str, *, emptied: bool = False
+) -> DesiredRouter:
+    """Return the desired state of router ``name``; ``emptied``: without addresses and users."""
+    plan = publishing.space_plan_definition(context.space.space_plan)
     return DesiredRouter(
         name=name,
-        space_id=work.space.id,
-        leads=_leads(work, name),
-        mates=_mates(work, doors, name),
-        brokers=[_broker(work, doors, broker.name) for broker in work.brokers],
-        addresses=[] if emptied else list_addresses(work),
-        server=work.key_pair(f"server/{name}"),
-        client=work.key_pair("client/router"),
-        authority_pem=work.secrets["authority"].public,
-        auth=_auth_service(work, doors.routing),
+        space_id=context.space.id,
+        leads=_leads(context, name),
+        peers=_peers(context, ports, name),
+        brokers=[_broker(context, ports, broker.name) for broker in context.brokers],
+        addresses=[] if emptied else list_addresses(context),
+        server=context.key_pair(f"server/{name}"),
+        client=context.key_pair("client/router"),
+        authority_pem=context.secrets["authority"].public,
+        auth=_auth_service(context, ports.routing),
+        # Each router allows this many, because it counts only its own connections.
         max_connections=plan.max_connections,
-        allowed={} if emptied else allowed(work),
-        presented=presenting.pair(work),
+        allowed={} if emptied else allowed(context),
+        public_certificate=public_certificate.pair(context),
     )
 
 
-def _leads(work: Work, name: str) -> bool:
+def _leads(context: ReconcileContext, name: str) -> bool:
     """Return whether this router holds the link routes of the space's topics.
 
-    All of them may where they announce one container id; else exactly one, the first that is up:
-    a broker would take a client that comes by another router for another subscriber.
+    With the patch ``container-id`` all routers do, because they announce the same container id.
+    Otherwise only the first router that is up does: brokers key a durable subscription by the
+    container id, and would take a client at another router for another subscriber.
     """
-    if Patch.CONTAINER_ID in work.space.router_patches:
+    if Patch.CONTAINER_ID in context.space.router_patches:
         return True
-    names = list_names(work)
-    return name == next((each for each in names if each not in work.down), names[0])
+    names = list_names(context)
+    return name == next((router for router in names if router not in context.down), names[0])
 
 
-def spec(work: Work, router: DesiredRouter, layout: Layout, engine: str) -> InstanceSpec:
-    """Return the instance that runs ``router``, its files rendered."""
-    place = Place(
+def spec(
+    context: ReconcileContext, router: DesiredRouter, layout: Layout, engine: str
+) -> InstanceSpec:
+    """Return the instance specification of ``router``, with its rendered files."""
+    engine_layout = EngineLayout(
         layout.config_dir,
         layout.bind_host,
         layout.ports["amqps"],
         layout.ports["management"],
-        layout.ports["mesh"] if work.has_mesh else None,
+        layout.ports["mesh"] if context.has_mesh else None,
     )
     return InstanceSpec(
-        namespace=work.namespace,
+        namespace=context.namespace,
         kind=Kind.ROUTER,
         name=router.name,
-        files=config.files(router, place),
-        image=work.release.router_image if work.release else "",
+        files=config.files(router, engine_layout),
+        image=context.release.router_image if context.release else "",
         live_files=config.LIVE_FILES,
         secret_files=config.SECRET_FILES,
         engine=engine,
     )
 
 
-def list_addresses(work: Work) -> Sequence[RoutedAddress]:
-    """Return the addresses that routers carry, oldest first: of two alike the older one stays.
+def list_addresses(context: ReconcileContext) -> Sequence[RoutedAddress]:
+    """Return the addresses of the routers, oldest first: if two names clash, the older one stays.
 
-    Without those that no broker can carry, which the files must not name either: they are rendered
-    before a step tells of the problem.
+    Addresses that brokers cannot hold are left out. They are checked here too, because the files of
+    the routers are rendered before the step that reports such an address.
     """
-    rows = sorted(work.wanted_addresses, key=lambda each: (each.created_at, each.id))
+    rows = sorted(context.wanted_addresses, key=lambda row: (row.created_at, row.id))
     return [
-        routed(work, each)
-        for each in rows
-        if each.id not in work.problems and brokers.is_possible(each.address)
+        routed(context, row)
+        for row in rows
+        if row.id not in context.problems and brokers.is_possible(row.address)
     ]
 
 
-def list_leaving(work: Work) -> Sequence[RoutedAddress]:
-    """Return the addresses on their way out, without those whose name is wanted again."""
-    wanted = {each.address for each in work.wanted_addresses}
-    return [routed(work, each) for each in work.leaving_addresses if each.address not in wanted]
+def list_leaving(context: ReconcileContext) -> Sequence[RoutedAddress]:
+    """Return the addresses that are being deleted, except those whose name is wanted again."""
+    wanted = {row.address for row in context.wanted_addresses}
+    return [routed(context, row) for row in context.leaving_addresses if row.address not in wanted]
 
 
-def routed(work: Work, row: Address) -> RoutedAddress:
-    """Return one address as routers know it."""
-    ordinals = {broker.id: broker.ordinal for broker in work.brokers}
-    placed = [each for each in row.placements.all() if each.broker_id in ordinals]
+def routed(context: ReconcileContext, row: Address) -> RoutedAddress:
+    """Return one address as routers name it, with the brokers that hold it."""
+    ordinals = {broker.id: broker.ordinal for broker in context.brokers}
+    # A placement may be on a broker that was created after this pass read the brokers.
+    placed = [placement for placement in row.placements.all() if placement.broker_id in ordinals]
     return RoutedAddress(
         row.address if row.topic is None else f"{row.topic.address}::{row.address}",
-        Shape(AddressType(row.type).value),
+        RouterAddressKind(AddressType(row.type).value),
         tuple(
             OnBroker(
-                f"broker-{ordinals[str(each.broker_id)]}",
-                draining=each.state == Placement.State.DRAINING,
+                f"broker-{ordinals[str(placement.broker_id)]}",
+                draining=placement.state == Placement.State.DRAINING,
             )
-            for each in sorted(placed, key=lambda each: ordinals[str(each.broker_id)])
+            for placement in sorted(
+                placed, key=lambda placement: ordinals[str(placement.broker_id)]
+            )
         ),
     )
 
 
-def find_clashes(work: Work) -> Mapping[str, str]:
-    """Return the addresses that routers cannot tell from an older one."""
-    return entities.find_clashes(list_addresses(work))
+def find_clashes(context: ReconcileContext) -> Mapping[str, str]:
+    """Return the addresses that routers take for an older one: name -> older name."""
+    return entities.find_clashes(list_addresses(context))
 
 
-def allowed(work: Work) -> Mapping[str, datetime]:
-    """Return from when on a user's connections may have been opened."""
-    floor = _space_changed_at(work) or work.space.created_at
+def allowed(context: ReconcileContext) -> Mapping[str, datetime]:
+    """Return for each user the earliest time at which a permitted connection was opened."""
+    floor = _space_changed_at(context) or context.space.created_at
+    # Connections from before the last change may rest on permissions that are withdrawn.
     return {
         user.name: max(floor, _user_changed_at(user) or user.created_at)
-        for user in work.wanted_users
+        for user in context.wanted_users
     }
 
 
-def settles_at(work: Work) -> datetime:
-    """Return when the auth service surely knows every change that this pass brings about."""
-    changes = [_space_changed_at(work), *map(_user_changed_at, work.users)]
-    return max([each for each in changes if each is not None], default=work.now)
+def settles_at(context: ReconcileContext) -> datetime:
+    """Return the time by which the auth service knows every change of logins in this pass."""
+    changes = [_space_changed_at(context), *map(_user_changed_at, context.users)]
+    return max([moment for moment in changes if moment is not None], default=context.now)
 
 
-def _space_changed_at(work: Work) -> datetime | None:
-    is_changed = work.has_other_logins and work.space.observed_generation > 0
-    return work.space.updated_at + LOGINS_LAG if is_changed else None
+def _space_changed_at(context: ReconcileContext) -> datetime | None:
+    # A space that was never ready had no logins, so there is nothing to wait for.
+    is_changed = context.has_other_logins and context.space.observed_generation > 0
+    return context.space.updated_at + LOGINS_LAG if is_changed else None
 
 
 def _user_changed_at(user: MessagingUser) -> datetime | None:
-    """Return when logins know the change of a user that could log in before, None without one."""
+    """Return when the auth service knows a user's change; None for a new or unchanged user."""
     is_changed = user.generation > user.observed_generation > 0
     return user.updated_at + LOGINS_LAG if is_changed else None
 
 
-def _mates(work: Work, doors: Doors, name: str) -> Sequence[MateAt]:
-    """Return the routers before this one: so each pair is joined once, and a new one joins all."""
-    names = list_names(work)
+def _peers(context: ReconcileContext, ports: Ports, name: str) -> Sequence[PeerAt]:
+    """Return the routers with lower ordinals, to which this one opens its mesh connections.
+
+    So each pair is connected once, and a new router needs no change at the others.
+    """
+    names = list_names(context)
     before = names[: names.index(name)] if name in names else []
-    places = {each: doors.infra.place(work.namespace, Kind.ROUTER, each) for each in before}
-    return [MateAt(each, at.host, at.ports["mesh"]) for each, at in places.items()]
+    layouts = {peer: ports.infra.layout_of(context.namespace, Kind.ROUTER, peer) for peer in before}
+    return [PeerAt(peer, layout.host, layout.ports["mesh"]) for peer, layout in layouts.items()]
 
 
-def _broker(work: Work, doors: Doors, name: str) -> BrokerAt:
-    layout = doors.infra.place(work.namespace, Kind.BROKER, name)
+def _broker(context: ReconcileContext, ports: Ports, name: str) -> BrokerAt:
+    layout = ports.infra.layout_of(context.namespace, Kind.BROKER, name)
     return BrokerAt(name, layout.host, layout.ports["management"])
 
 
-def _auth_service(work: Work, routing: Routing) -> AuthServiceAt:
+def _auth_service(context: ReconcileContext, routing: Routing) -> AuthServiceAt:
     return AuthServiceAt(
         routing.auth_host,
         routing.auth_port,
-        routing.authority(work.now).certificate_pem,
-        work.key_pair("client/auth"),
+        routing.authority(context.now).certificate_pem,
+        context.key_pair("client/auth"),
     )

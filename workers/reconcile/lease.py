@@ -1,9 +1,9 @@
-"""One worker at a time holds a space, for as long as its pass takes. Called by ``loop``.
+"""The lease of a space: one worker at a time reconciles it. Called by ``loop``.
 
-The lease is two columns of the space: who, and until when. A worker that is killed frees the space
-by that time. While a pass runs, a thread puts the end off, so that a step that takes longer than
-the lease (a slow cluster, a large broker) lets no second worker in; for five minutes, so that one
-that hangs does not keep the space.
+The lease is two columns of the space: the holder, and when the lease ends. So the lease of a killed
+worker ends by itself. While a pass runs, a thread extends the lease, so that no second worker
+starts while a step takes longer than the lease (a slow cluster, a large broker). The thread stops
+after five minutes, so that a pass that hangs does not keep the space.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,53 +17,56 @@ from controlplane.core import leases
 from tenants.models import AddressSpace
 
 LENGTH = timedelta(seconds=45)
-_BEAT_SECONDS = 15.0
-# A pass that takes longer than this hangs, most likely: another worker may try.
+_RENEW_SECONDS = 15.0  # a third of the lease: one failed renewal does not lose it
+# A pass that takes longer than this most likely hangs: another worker may try.
 _LONGEST_SECONDS = 300.0
 
 
 class Lost(Exception):
-    """Another worker took the space over; whatever we would write is not ours to write."""
+    """Another worker has the lease of the space; this one must not write anything any more."""
 
 
 @dataclass(frozen=True)
 class Lease:
-    """What ``holder`` has or wants on a space; ``clock`` is the worker's."""
+    """The lease that ``holder`` has or wants on a space; ``clock`` is the worker's."""
 
     space_id: str
     holder: str
     clock: Callable[[], datetime]
 
     def claim(self) -> bool:
-        """Take the lease if it is free, ours or over; one conditional update, so one wins."""
+        """Take the lease if it is free, ours or expired; return whether we have it.
+
+        One conditional update, so only one of several workers wins.
+        """
         now = self.clock()
         free = Q(claimed_until__isnull=True) | Q(claimed_until__lt=now) | Q(claimed_by=self.holder)
-        living = AddressSpace.objects.filter(free, id=self.space_id, deleted_at__isnull=True)
-        return bool(living.update(claimed_by=self.holder, claimed_until=now + LENGTH))
+        space = AddressSpace.objects.filter(free, id=self.space_id, deleted_at__isnull=True)
+        return bool(space.update(claimed_by=self.holder, claimed_until=now + LENGTH))
 
     def extend(self) -> None:
-        """Put the end off by the lease's length from now.
+        """Extend the lease to its full length from now.
 
         Raises:
-            Lost: it is not ours any more.
+            Lost: the lease is not ours any more.
         """
         mine = AddressSpace.objects.filter(id=self.space_id, claimed_by=self.holder)
         if not mine.update(claimed_until=self.clock() + LENGTH):
             raise Lost
 
     def release(self) -> None:
-        """Give the space back; does nothing when it is another's."""
+        """Give the lease back; do nothing if it is not ours."""
         mine = AddressSpace.objects.filter(id=self.space_id, claimed_by=self.holder)
         mine.update(claimed_by="", claimed_until=None)
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Keep the lease from running out while the block runs, and give it back at its end.
+        """Extend the lease while the block runs, and give it back at the end of the block.
 
-        From five minutes on it is not put off any more, and ``extend`` may find it lost.
+        After five minutes it is not extended any more, and ``extend`` may raise ``Lost``.
         """
         try:
-            with leases.renewed(self.space_id, self._is_extended, _BEAT_SECONDS, _LONGEST_SECONDS):
+            with leases.renewed(self.space_id, self._is_extended, _RENEW_SECONDS, _LONGEST_SECONDS):
                 yield
         finally:
             self.release()
@@ -72,5 +75,6 @@ class Lease:
         try:
             self.extend()
         except Lost:
-            return False  # the pass finds out after its step, and writes nothing
+            # The pass notices it at its own ``extend`` after the step, and writes nothing.
+            return False
         return True

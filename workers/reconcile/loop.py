@@ -1,7 +1,8 @@
-"""Claim a space, run its steps, record what came of it; and find the spaces that are due.
+"""The reconcile loop: find the spaces that are due, claim one, run its steps, record the outcome.
 
-Called by ``workers.tasks`` and the ``reconcile`` command. A message only says "look": what must be
-done is read from the rows. This is the one place with a broad ``except``.
+Called by ``workers.tasks`` and the ``reconcile`` command. A message only triggers a pass; the pass
+reads from the rows what is to be done. The only broad ``except`` of a pass is here: an error in one
+space must not end the worker.
 """
 
 import math
@@ -20,50 +21,51 @@ from django.db.models import F, Q
 
 from controlplane.core import outages, phases
 from tenants.models import Address, AddressSpace, MessagingUser
-from workers.reconcile import address_space, lease, rolling, status, work
-from workers.reconcile.doors import Doors
+from workers.reconcile import address_space, context, lease, rolling, status
+from workers.reconcile.context import ReconcileContext
 from workers.reconcile.lease import Lease
 from workers.reconcile.outcome import Done, Failed, Outcome, Wait
-from workers.reconcile.work import Work
+from workers.reconcile.ports import Ports
 
 logger = structlog.get_logger(__name__)
 
 FULL_PASS_EVERY = timedelta(minutes=5)
-_EARLIEST = 0.8  # of that time
+_EARLIEST = 0.8  # a full pass may be as early as this share of that time (jitter)
 FAILED_DELAY_SECONDS = 30.0
 _LONGEST_BACKOFF_SECONDS = 300.0
 _LONGEST_NAP_SECONDS = 1.0
-# What waits is asked at the step's own pace at first, so that a start is seen at once; then less
-# and less often, so that what waits for days costs next to nothing.
+# At first a waiting space is reconciled as often as the step asks for, so that an instance that has
+# started is noticed at once. Later the pauses grow, so that a wait of days costs almost nothing.
 _PATIENT_AFTER = timedelta(seconds=20)
 _LONGEST_PAUSE_SECONDS = 60.0
-_LONGEST_WAITED_FOR = 200
-# A pass that fails once may have met a moment; one that fails again has met a mistake.
-_TOLD_AFTER_ATTEMPTS = 3
-_SOON_MENDED_SECONDS = 5.0
+_LONGEST_WAITED_FOR = 200  # max_length of AddressSpace.waiting_for
+# One crash may be transient; only repeated crashes are shown as a condition.
+_REPORTED_AFTER_ATTEMPTS = 3
+_SHORTEST_RECHECK_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
 class _Passed:
-    """One pass; ``pause_seconds``: until the next look, None: the time is written elsewhere."""
+    """The result of one pass. ``pause_seconds``: until the next one; None: ``list_due`` decides."""
 
     outcome: Outcome | None
     pause_seconds: float | None = None
 
 
-def reconcile(space_id: str, doors: Doors, *, budget_seconds: float = 20) -> Outcome | None:
-    """Bring one space as far as it gets within the budget; None when another worker has it.
+def reconcile(space_id: str, ports: Ports, *, budget_seconds: float = 20) -> Outcome | None:
+    """Run passes over one space within the budget; return the last outcome.
 
-    Short waits are slept through here, so that a change is usable soon; longer ones are left to
-    ``list_due``. Of what happens in a pass only a database that is away is raised.
+    None if another worker has the lease, or the pass crashed. Short waits are slept through here,
+    so that a change takes effect soon; longer ones are left to ``list_due``. Of all errors in a
+    pass, only those of an unreachable database are raised.
     """
     holder = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
-    mine = Lease(space_id, holder, doors.clock)
+    mine = Lease(space_id, holder, ports.clock)
     deadline = time.monotonic() + budget_seconds
     outcome: Outcome | None = None
     while mine.claim():
         with mine.kept():
-            passed = _pass(mine, doors)
+            passed = _pass(mine, ports)
         outcome = passed.outcome
         nap = passed.pause_seconds
         if nap is None or nap > _LONGEST_NAP_SECONDS or time.monotonic() + nap > deadline:
@@ -72,11 +74,11 @@ def reconcile(space_id: str, doors: Doors, *, budget_seconds: float = 20) -> Out
     return outcome
 
 
-def list_due(doors: Doors) -> Sequence[str]:
-    """Return the ids of spaces to look at now: due by time, or changed without a message to us."""
-    now = doors.clock()
+def list_due(ports: Ports) -> Sequence[str]:
+    """Return the ids of the spaces that are due: by time, or by a change whose message was lost."""
+    now = ports.clock()
     by_time = Q(next_attempt_at__isnull=True) | Q(next_attempt_at__lte=now)
-    # What failed or waits has its time; who changes it brings that forward.
+    # A space that failed or waits is due by time only; a new change sets that time to now.
     changed = Q(attempts=0, waiting_since__isnull=True) & (
         Q(generation__gt=F("observed_generation"))
         | Q(id__in=Address.objects.filter(_CHANGED).values("space_id"))
@@ -91,54 +93,55 @@ _CHANGED = Q(deleted_at__isnull=True) & Q(generation__gt=F("observed_generation"
 
 
 def pause(wait: Wait, waited: timedelta) -> float:
-    """Return the seconds until the next look at what has waited so long without moving.
+    """Return the seconds until the next pass over a space that has ``waited`` without progress.
 
-    At least what the step asks for; later a tenth of the time waited, at most a minute. So nothing
-    takes a tenth longer than it must, but for the last minute.
+    At least what the step asks for; after 20 s a tenth of the time waited, at most a minute. So
+    polling makes a long wait longer by at most a tenth, and by at most a minute.
     """
     grown = waited.total_seconds() / 10 if waited >= _PATIENT_AFTER else 0.0
     return max(wait.delay_seconds, min(grown, _LONGEST_PAUSE_SECONDS))
 
 
-def _pass(mine: Lease, doors: Doors) -> _Passed:
+def _pass(mine: Lease, ports: Ports) -> _Passed:
     log = logger.bind(space_id=mine.space_id)
     space = AddressSpace.objects.select_related("space_plan", "release").get(id=mine.space_id)
     try:
-        return _run_steps(space, mine, doors)
+        return _run_steps(space, mine, ports)
     except lease.Lost:
         log.warning("lease lost to another worker")
     except Exception as error:
         if outages.is_database_away(error):
-            raise  # nothing can be recorded now; the task tells of it in one line
+            raise  # nothing can be recorded now; the task logs this error in one line
         log.exception("reconcile pass failed")
         _back_off(space, mine)
     return _Passed(None)
 
 
-def _run_steps(space: AddressSpace, mine: Lease, doors: Doors) -> _Passed:
-    now = doors.clock()
+def _run_steps(space: AddressSpace, mine: Lease, ports: Ports) -> _Passed:
+    now = ports.clock()
     last = space.last_full_pass_at
+    # Jitter brings a pass forward by up to a fifth of the interval; it is a full one all the same.
     full = last is None or now - last >= FULL_PASS_EVERY * _EARLIEST
-    loaded = work.load(space, now=now, full=full, has_mesh=doors.routing.has_mesh)
-    replaced = rolling.find_replaced(loaded, doors)
+    loaded = context.load(space, now=now, full=full, has_mesh=ports.routing.has_mesh)
+    replaced = rolling.find_replaced(loaded, ports)
     if replaced is not None:
-        return _Passed(replaced)  # not even the time of the next look: a newer worker has its own
+        return _Passed(replaced)  # write nothing: the newer worker schedules this space
     steps: list[status.StepState] = []
     outcome: Outcome = Done()
-    for step, outcome in address_space.run(loaded, doors):
+    for step, outcome in address_space.run(loaded, ports):
         steps.append(status.describe(step.name, outcome))
-        mine.extend()
+        mine.extend()  # raises Lost before the status is written, if the lease is not ours
     status.record(loaded, outcome, steps)
     return _Passed(outcome, _schedule(loaded, outcome, steps, mine))
 
 
 def _schedule(
-    loaded: Work, outcome: Outcome, steps: Sequence[status.StepState], mine: Lease
+    loaded: ReconcileContext, outcome: Outcome, steps: Sequence[status.StepState], mine: Lease
 ) -> float | None:
-    """Write when to look again; return the seconds until then, None if that is the beat's business.
+    """Store when the next pass is due; return the seconds until then for a wait, else None.
 
-    Who asked for a look while the pass ran wrote another time: that stands, and the look is now.
-    Waiting is no failure and does not count as an attempt.
+    A change during the pass has set ``next_attempt_at``. That value stays, and the next pass is due
+    now (0 seconds). Waiting is not a failure and does not count as an attempt.
     """
     space = loaded.space
     fields: dict[str, Any] = {"attempts": int(isinstance(outcome, Failed))}
@@ -148,23 +151,24 @@ def _schedule(
     row.update(**fields)
     now = mine.clock()
     seconds, waits = _next_look(loaded, outcome, steps, now)
-    unasked = row.filter(next_attempt_at=space.next_attempt_at)
-    if not unasked.update(next_attempt_at=now + timedelta(seconds=seconds), **waits):
+    unchanged = row.filter(next_attempt_at=space.next_attempt_at)
+    if not unchanged.update(next_attempt_at=now + timedelta(seconds=seconds), **waits):
         return 0.0
     return seconds if isinstance(outcome, Wait) else None
 
 
 def _next_look(
-    loaded: Work, outcome: Outcome, steps: Sequence[status.StepState], now: datetime
+    loaded: ReconcileContext, outcome: Outcome, steps: Sequence[status.StepState], now: datetime
 ) -> tuple[float, dict[str, Any]]:
-    """Return in how many seconds to look again, and what is waited for since when."""
+    """Return the seconds until the next pass, and the fields that say what waits and since when."""
     if not isinstance(outcome, Wait):
-        # Jitter spreads the full passes of many spaces that were made together.
+        # Jitter spreads the full passes of spaces that were created at the same time.
         settled = FULL_PASS_EVERY.total_seconds() * random.uniform(_EARLIEST, 1.0)
-        settled = min(settled, _until_mended(loaded, now))
+        settled = min(settled, _until_fixed(loaded, now))
         seconds = settled if isinstance(outcome, Done) else FAILED_DELAY_SECONDS
         return seconds, {"waiting_for": "", "waiting_since": None}
     space = loaded.space
+    # The detail after the slug is left out: it may change while the wait is the same.
     slug = outcome.reason.partition(":")[0]
     waits_for = " ".join([str(space.generation), steps[-1]["name"], slug, *sorted(loaded.down)])
     is_same = space.waiting_for == waits_for[:_LONGEST_WAITED_FOR]
@@ -175,19 +179,20 @@ def _next_look(
     }
 
 
-def _until_mended(loaded: Work, now: datetime) -> float:
-    """Return the seconds until somebody asks again of a trouble that is told apart from Ready.
+def _until_fixed(loaded: ReconcileContext, now: datetime) -> float:
+    """Return the seconds until the next check of a problem with the endpoint or the mesh.
 
-    Infinite without one. A tenth of the time it has lasted, for it may last.
+    Such a problem has its own condition and leaves the space Ready. Infinite if there is none;
+    otherwise a tenth of the time that it has lasted, at least 5 s.
     """
     troubles = {phases.REACHABLE: loaded.endpoint_trouble, phases.ROUTERS: loaded.unjoined}
     begun = [_begun(loaded, kind, now) for kind, trouble in troubles.items() if trouble]
-    pauses = [(now - each).total_seconds() / 10 for each in begun]
-    return max(_SOON_MENDED_SECONDS, min(pauses, default=math.inf))
+    pauses = [(now - since).total_seconds() / 10 for since in begun]
+    return max(_SHORTEST_RECHECK_SECONDS, min(pauses, default=math.inf))
 
 
-def _begun(loaded: Work, kind: str, now: datetime) -> datetime:
-    """Return since when a condition says that something is wrong, as of the last pass."""
+def _begun(loaded: ReconcileContext, kind: str, now: datetime) -> datetime:
+    """Return since when a condition has not been True, as of the last pass; ``now`` if it was."""
     known = phases.find_condition(loaded.space.conditions, kind)
     if known is None or known["status"] == "True":
         return now
@@ -195,13 +200,13 @@ def _begun(loaded: Work, kind: str, now: datetime) -> datetime:
 
 
 def _back_off(space: AddressSpace, mine: Lease) -> None:
-    """Write a later look after a crash, unless somebody asked for one while the pass ran."""
+    """Delay the next pass after a crash, unless a change during the pass has set its time."""
     attempts = space.attempts + 1
     delay = min(_LONGEST_BACKOFF_SECONDS, 2.0 ** min(attempts, 10)) * random.uniform(0.5, 1.0)
     row = AddressSpace.objects.filter(id=space.id, claimed_by=mine.holder)
     row.update(attempts=attempts)
-    unasked = row.filter(next_attempt_at=space.next_attempt_at)
-    unasked.update(next_attempt_at=mine.clock() + timedelta(seconds=delay))
-    # Last, for what the pass met may be in the row itself, and end this too.
-    if attempts >= _TOLD_AFTER_ATTEMPTS:
+    unchanged = row.filter(next_attempt_at=space.next_attempt_at)
+    unchanged.update(next_attempt_at=mine.clock() + timedelta(seconds=delay))
+    # Last, because the row itself may be the cause of the crash, and then this raises too.
+    if attempts >= _REPORTED_AFTER_ATTEMPTS:
         status.record_crash(row, mine.clock())

@@ -1,7 +1,8 @@
-"""Whether the routers of a space are one mesh, told in the condition ``Routers``.
+"""The condition ``Routers``: whether the routers of a space form one mesh.
 
-Apart from Ready, which rollouts, metering and the space's addresses go by: each router serves its
-own clients meanwhile, and queues lead from one to another by their brokers.
+It is not part of Ready, because rollouts, metering and addresses depend on Ready. Without a
+complete mesh each router still serves its own clients, and queues still connect clients of
+different routers through their brokers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,57 +10,60 @@ from datetime import datetime, timedelta
 
 from controlplane.core import phases
 from controlplane.core.phases import Condition
-from plans import catalog
+from plans.catalog import publishing
 from workers.reconcile import desired_routers
-from workers.reconcile.work import Work
+from workers.reconcile.context import ReconcileContext
 
-# A router that restarts is found by its mates again within an idle timeout (16 s), a name that is
-# remembered (30 s in a cluster) and the pause before they dial: until then nothing is wrong.
+# After a restart the peers of a router need an idle timeout (16 s), the lifetime of its old DNS
+# entry (30 s in a cluster) and a pause before they connect again. Until then nothing is wrong.
 _PATIENCE = timedelta(seconds=60)
-_MOST_TOLD = 3
+_MOST_SHOWN = 3
 
 
-def find_unjoined(work: Work, seen: Mapping[str, Mapping[str, str]]) -> Sequence[str] | None:
-    """Return who does not reach whom, in words; None where it is not known of all routers.
+def find_unjoined(
+    context: ReconcileContext, seen: Mapping[str, Mapping[str, str]]
+) -> Sequence[str] | None:
+    """Return texts that say which router does not reach which; None if not known of all routers.
 
-    ``seen``: router -> mate that it dials in vain -> why. A mate that is down is told as such.
+    ``seen``: router -> peer that it cannot connect to -> reason. Peers that are down are left out,
+    because the pass already waits for them.
     """
     found = [
-        f"{name} does not reach {mate} ({words})"
-        for name, mates in seen.items()
-        for mate, words in mates.items()
-        if mate not in work.down
+        f"{name} does not reach {peer} ({reason})"
+        for name, peers in seen.items()
+        for peer, reason in peers.items()
+        if peer not in context.down
     ]
-    is_whole = set(seen) == set(desired_routers.list_names(work))
+    is_whole = set(seen) == set(desired_routers.list_names(context))
     return found if found or is_whole else None
 
 
-def with_routers(work: Work, conditions: Sequence[Condition]) -> list[Condition]:
-    """Return the conditions with one that says whether the routers are the plan's, and joined.
+def with_routers(context: ReconcileContext, conditions: Sequence[Condition]) -> list[Condition]:
+    """Return the conditions with ``Routers``: whether all routers of the plan form one mesh.
 
-    Unchanged where this pass did not see them all; none where one router is all there is to be.
+    Unchanged if this pass did not read all routers. Without ``Routers`` if the plan has one router.
     """
-    wanted = catalog.space_plan_definition(work.space.space_plan).routers
-    if work.is_brokered or wanted == 1:
-        return [each for each in conditions if each["type"] != phases.ROUTERS]
-    if not work.has_mesh:
+    wanted = publishing.space_plan_definition(context.space.space_plan).routers
+    if context.is_brokered or wanted == 1:
+        return [condition for condition in conditions if condition["type"] != phases.ROUTERS]
+    if not context.has_mesh:
         message = f"The development router runs alone; the plan has {wanted} routers."
-        return _with(conditions, "False", "OneOnly", message, work.now)
-    if work.unjoined is None:
+        return _with(conditions, "False", "OneOnly", message, context.now)
+    if context.unjoined is None:
         return list(conditions)
-    if not work.unjoined:
-        message = f"There are {wanted} routers, each joined to each other."
-        return _with(conditions, "True", "AsPlanned", message, work.now)
-    told = _words(work.unjoined)
-    if not _is_late(work, phases.find_condition(conditions, phases.ROUTERS)):
-        message = f"{told}. Routers that just started join within a minute."
-        return _with(conditions, "Unknown", "MeshForming", message, work.now)
+    if not context.unjoined:
+        message = f"All {wanted} routers are connected to each other."
+        return _with(conditions, "True", "AsPlanned", message, context.now)
+    unjoined = _shorten(context.unjoined)
+    if not _is_late(context, phases.find_condition(conditions, phases.ROUTERS)):
+        message = f"{unjoined}. Routers that have just started connect within a minute."
+        return _with(conditions, "Unknown", "MeshForming", message, context.now)
     message = (
-        f"{told}. What clients send through one of them may not reach clients at the other, but "
-        "for queues. Look at what lies between them: network policies, firewalls, the routers' "
-        "own logs."
+        f"{unjoined}. Messages that clients send through one of them may not reach clients of the "
+        "other, except through queues. Check the network between them (network policies, "
+        "firewalls) and the logs of both routers."
     )
-    return _with(conditions, "False", phases.MESH_INCOMPLETE, message, work.now)
+    return _with(conditions, "False", phases.MESH_INCOMPLETE, message, context.now)
 
 
 def _with(
@@ -73,17 +77,20 @@ def _with(
     return phases.with_condition(conditions, new)
 
 
-def _words(unjoined: Sequence[str]) -> str:
-    more = len(unjoined) - _MOST_TOLD
-    told = "; ".join(unjoined[:_MOST_TOLD])
-    return f"{told}; and {more} more" if more > 0 else told
+def _shorten(unjoined: Sequence[str]) -> str:
+    more = len(unjoined) - _MOST_SHOWN
+    shown = "; ".join(unjoined[:_MOST_SHOWN])
+    return f"{shown}; and {more} more" if more > 0 else shown
 
 
-def _is_late(work: Work, known: Condition | None) -> bool:
-    """Return whether they have been apart for longer than starts take, as ``known`` has it."""
+def _is_late(context: ReconcileContext, known: Condition | None) -> bool:
+    """Return whether the mesh has been incomplete for longer than a start takes.
+
+    ``known`` is the condition as of the last pass.
+    """
     if known is None or known["status"] == "True":
         return False
     if known["reason"] == phases.MESH_INCOMPLETE:
-        return True
+        return True  # once reported, a restart of one router does not take the report back
     since = datetime.fromisoformat(known["since"])
-    return work.now - max(since, work.space.rolled_at or since) >= _PATIENCE
+    return context.now - max(since, context.space.rolled_at or since) >= _PATIENCE

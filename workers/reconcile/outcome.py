@@ -1,18 +1,21 @@
-"""The only words that cross a step's boundary."""
+"""The possible outcomes of a reconcile step."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Done:
-    """The thing is as desired."""
+    """The step has reached the desired state."""
 
     message: str = ""
 
 
 @dataclass(frozen=True)
 class Wait:
-    """Not yet, and that is expected: look again after ``delay_seconds``. Not an error."""
+    """Not yet, as expected: run the step again after ``delay_seconds``.
+
+    ``reason`` is a slug, or ``<slug>: <message>``.
+    """
 
     delay_seconds: float
     reason: str
@@ -20,7 +23,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class Failed:
-    """It will not get there without a change; ``reason`` is a slug, ``message`` is for people."""
+    """Waiting will not help, only a change; ``reason`` is a slug, ``message`` is for people."""
 
     reason: str
     message: str

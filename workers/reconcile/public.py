@@ -1,26 +1,28 @@
-"""Where the clients of a space connect, as the place says, or as it said before."""
+"""The endpoint that the clients of a space connect to: the present one, or the last known one."""
 
 from tenants.models import Endpoint
 from workers.infra.base import EndpointPending, PublicEndpoint
-from workers.reconcile.doors import Doors
-from workers.reconcile.work import Work
+from workers.reconcile.context import ReconcileContext
+from workers.reconcile.ports import Ports
 
 NAME = "amqps"
 
 
-def endpoint(work: Work, doors: Doors, instance: str) -> PublicEndpoint:
-    """Return where clients reach the space by ``instance``. Idempotent.
+def endpoint(context: ReconcileContext, ports: Ports, instance: str) -> PublicEndpoint:
+    """Return where clients reach the space through ``instance``. Idempotent.
 
-    One that is known and has gone, its service deleted by hand say, is where it was: whatever else
-    a pass does must not wait until the place gives it an address again.
+    If a known endpoint is gone, for instance because its service was deleted by hand, the last
+    known address is returned with ``trouble``. So the rest of a pass does not wait until the
+    platform assigns an address again.
 
     Raises:
-        InfraError: the place refuses or is away; ``EndpointPending``: it never had an address.
+        InfraError: the platform refuses the request or does not answer.
+        EndpointPending: the endpoint never had an address.
     """
     try:
-        return doors.infra.ensure_endpoint(work.namespace, instance)
+        return ports.infra.ensure_endpoint(context.namespace, instance)
     except EndpointPending as pending:
-        known = Endpoint.objects.filter(space=work.space, name=NAME).first()
+        known = Endpoint.objects.filter(space=context.space, name=NAME).first()
         if known is None:
             raise
         return PublicEndpoint(known.host, known.port, pending.extra_names, trouble=str(pending))

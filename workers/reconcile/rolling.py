@@ -1,9 +1,9 @@
-"""Restart what must be restarted one at a time, each behind the readiness of all others.
+"""Apply changes to the instances of one kind, and restart them one at a time.
 
-Called by the steps ``brokers`` and ``routers``, for the instances of one kind. Everything that an
-engine reloads reaches all of them at once; what needs a restart is given to one, and to the next
-only when none is down. So a change that an instance cannot start with stops at that instance, the
-others go on as they were, and taking the change back repairs it.
+Called by the steps ``brokers`` and ``routers``. Files that an engine reloads reach all instances at
+once. A change that needs a restart is applied to one instance, and to the next one only when none
+is down. So a change with which an instance cannot start stops at that instance: the others keep
+running as before, and reverting the change repairs the space.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -13,150 +13,157 @@ from tenants import rollouts
 from tenants.models import AddressSpace
 from workers.infra.base import EngineImages, InstanceSpec, InstanceStatus
 from workers.reconcile import configured
-from workers.reconcile.doors import Doors
+from workers.reconcile.context import Down, ReconcileContext
 from workers.reconcile.outcome import Done, Outcome, Wait
-from workers.reconcile.work import Down, Work
+from workers.reconcile.ports import Ports
 
-# A start takes seconds; what is not up after this while will not be up at once.
+# A start takes seconds. An instance that is not up after this time will not be up soon.
 _SOON = timedelta(seconds=60)
 _SHORT_SECONDS, _LONG_SECONDS = 0.2, 10.0
-# What ``explain`` says of a start, and of one that took too long.
+# Slugs of ``explain``: for a start that takes too long or fails, and for any start.
 _LASTING = {"BrokerDown", "RouterDown", "RolloutStopped"}
 _OF_STARTS = _LASTING | {"BrokerStarting", "RouterStarting", "RollingOut"}
 _REPLACED = (
-    "UpgradeUnderWay: this space has moved to a newer version of Waypost, and the worker that "
-    "looked is of the older one. Workers of the newer one go on with it."
+    "UpgradeUnderWay: this space has moved to a newer version of Waypost than this worker's. "
+    "Workers of the newer version reconcile it."
 )
 
 
 def ensure(
-    work: Work, doors: Doors, specs: Sequence[InstanceSpec], answers: Callable[[str], bool]
+    context: ReconcileContext,
+    ports: Ports,
+    specs: Sequence[InstanceSpec],
+    answers: Callable[[str], bool],
 ) -> Outcome:
-    """Bring the instances of one kind to their specs; those that are down go to ``work.down``.
+    """Apply the specs of one kind, with at most one restart in a pass. Idempotent.
 
-    Done while at least one serves, for the steps that follow are of use to it; ``settled`` at the
-    end of the pass waits for the others. Idempotent: at most one restart a pass, and before it the
-    last sample of what runs, for a restart forgets the counters.
+    Done if at least one instance serves, so that the following steps reach it. Instances that are
+    down are noted in ``context.down``; ``settled`` at the end of the pass waits for them. Before a
+    restart the instance is sampled a last time, because a restart resets its counters.
     """
-    infra = doors.infra
+    infra = ports.infra
     seen = {spec.name: infra.ensure_instance(spec, may_restart=False) for spec in specs}
-    held = [spec for spec in specs if seen[spec.name].held_back]
-    work.held_back |= {spec.name for spec in held}
-    if held and work.is_settled and _is_of_another_shape(work, configured.release(doors)):
-        held = []
-    down = _find_down(work, seen, answers, ask=bool(held))
-    chosen = choose([spec.name for spec in held], seen, down)
+    deferred = [spec for spec in specs if seen[spec.name].restart_deferred]
+    context.restart_deferred |= {spec.name for spec in deferred}
+    # A new version of Waypost alone restarts nothing here: a settled space waits for its wave.
+    if deferred and context.is_settled and _has_other_template(context, configured.release(ports)):
+        deferred = []
+    down = _find_down(context, seen, answers, ask=bool(deferred))
+    chosen = choose([spec.name for spec in deferred], seen, down)
     if chosen is not None:
-        if seen[chosen].running and not doors.metering.before_restart(work.space.id, chosen):
+        if seen[chosen].running and not ports.metering.before_restart(context.space.id, chosen):
             return Wait(_SHORT_SECONDS, "LastSamplePending")
-        _remember(work)
-        infra.ensure_instance(next(spec for spec in held if spec.name == chosen))
-        down[chosen] = Down("it restarts with what changed")
-    work.down |= down
-    work.waiting |= {spec.name for spec in held} - down.keys()
-    return explain(work) if specs and len(down) == len(specs) else Done()
+        _remember(context)
+        infra.ensure_instance(next(spec for spec in deferred if spec.name == chosen))
+        down[chosen] = Down("it restarts to apply a change")
+    context.down |= down
+    context.waiting |= {spec.name for spec in deferred} - down.keys()
+    return explain(context) if specs and len(down) == len(specs) else Done()
 
 
-def find_replaced(work: Work, doors: Doors) -> Wait | None:
-    """Return the wait for newer workers when the space is theirs alone, None when it is ours too.
+def find_replaced(context: ReconcileContext, ports: Ports) -> Wait | None:
+    """Return a wait if only workers of a newer version may reconcile the space, else None.
 
-    A space of another shape than ours, after a newer version was rolled out: whatever we wrote to
-    it, files that engines reload included, would be of the older version.
+    This is so if the space has another template hash than ours and a newer version has been rolled
+    out. Anything that we wrote to its instances, even live files, would be of the older version.
     """
-    if work.release is None:
+    if context.release is None:
         return None
-    ours = configured.release(doors)
-    if _is_of_another_shape(work, ours) and rollouts.is_outdated(ours.revision):
+    ours = configured.release(ports)
+    if _has_other_template(context, ours) and rollouts.is_outdated(ours.revision):
         return Wait(_LONG_SECONDS, _REPLACED)
     return None
 
 
-def _is_of_another_shape(work: Work, ours: EngineImages) -> bool:
-    """Return whether we make instances in another way than the space was given.
+def _has_other_template(context: ReconcileContext, ours: EngineImages) -> bool:
+    """Return whether our template hash differs from that of the space's release.
 
-    Then what differs is no change of a settled space: it waits for its wave of the rollout.
+    If so, a difference between instances and specs may come from the version of Waypost alone.
     """
-    return work.release is not None and work.release.shape != ours.shape
+    return context.release is not None and context.release.template_hash != ours.template_hash
 
 
 def choose(
-    held: Sequence[str], seen: dict[str, InstanceStatus], down: Collection[str]
+    deferred: Sequence[str], seen: dict[str, InstanceStatus], down: Collection[str]
 ) -> str | None:
-    """Return which of the held-back instances may restart now, None for none of them.
+    """Return the instance that may restart now, out of those with a deferred restart, or None.
 
-    One that does not run loses nothing, and the change may be what repairs it. One that runs
-    restarts only if no other is down.
+    An instance that does not run may restart at once: it loses nothing, and the change may repair
+    it. An instance that runs restarts only if no other one is down.
     """
-    stopped = [name for name in held if not seen[name].running]
+    stopped = [name for name in deferred if not seen[name].running]
     if stopped:
         return stopped[0]
-    return next((name for name in held if not set(down) - {name}), None)
+    # A running instance that does not answer may restart itself: the restart may repair it.
+    return next((name for name in deferred if not set(down) - {name}), None)
 
 
-def settled(work: Work, _doors: Doors) -> Outcome:
-    """Wait for the instances that an earlier step of this pass found down."""
-    return explain(work) if work.down else Done()
+def settled(context: ReconcileContext, _ports: Ports) -> Outcome:
+    """Wait for the instances that earlier steps of this pass found down."""
+    return explain(context) if context.down else Done()
 
 
-def explain(work: Work) -> Wait:
-    """Return the wait for what is down, with its reason in the words of the place."""
-    name, first = min(work.down.items(), key=lambda each: (not each[1].lasting, each[0]))
-    told = f"{name} is not ready: {first.words}."
-    if not work.waiting:
+def explain(context: ReconcileContext) -> Wait:
+    """Return the wait for the instances that are down, with the reason that the platform gives."""
+    # Name an instance that is down for long before one that is just starting.
+    name, first = min(context.down.items(), key=lambda item: (not item[1].lasting, item[0]))
+    cause = f"{name} is not ready: {first.reason}."
+    if not context.waiting:
         kind = name.partition("-")[0].title()
         state = "Down" if first.lasting else "Starting"
-        return Wait(_delay(work), f"{kind}{state}: {told}")
+        return Wait(_delay(context), f"{kind}{state}: {cause}")
     reason = "RolloutStopped" if first.lasting else "RollingOut"
-    rest = " and ".join(sorted(work.waiting))
-    keep = "keeps" if len(work.waiting) == 1 else "keep"
-    return Wait(_delay(work), f"{reason}: {told} {rest} {keep} what ran before until then.")
+    rest = " and ".join(sorted(context.waiting))
+    keep = "keeps" if len(context.waiting) == 1 else "keep"
+    return Wait(_delay(context), f"{reason}: {cause} {rest} {keep} running as before until then.")
 
 
 def _find_down(
-    work: Work,
+    context: ReconcileContext,
     seen: dict[str, InstanceStatus],
     answers: Callable[[str], bool],
     *,
     ask: bool,
 ) -> dict[str, Down]:
-    """Return who is down; who runs is asked only if it matters (each costs a connection)."""
-    late = _is_late(work)
+    """Return the instances that do not run or do not answer.
+
+    A running instance is contacted only if it matters, because that takes a connection.
+    """
+    late = _is_late(context)
     found = {
-        name: Down(each.trouble or each.message or "starting", late or bool(each.trouble))
-        for name, each in seen.items()
-        if not each.running
+        name: Down(status.trouble or status.message or "starting", late or bool(status.trouble))
+        for name, status in seen.items()
+        if not status.running
     }
-    if ask or work.full or found or work.unready_since:
+    if ask or context.full or found or context.unready_since:
         for name in seen.keys() - found.keys():
             if not answers(name):
                 found[name] = Down("it does not answer yet", late)
     return found
 
 
-def _delay(work: Work) -> float:
-    """A worker sleeps through a short wait; one for something that lasts is left to the beat.
+def _delay(context: ReconcileContext) -> float:
+    """Return a short delay while at least one instance may be up soon, else a long one.
 
-    One that may be up soon is looked at soon, whatever else is down.
+    The worker sleeps through a short delay; a long one is left to ``loop.list_due``.
     """
-    is_hopeless = all(each.lasting for each in work.down.values())
-    return _LONG_SECONDS if is_hopeless else _SHORT_SECONDS
+    is_lasting = all(instance.lasting for instance in context.down.values())
+    return _LONG_SECONDS if is_lasting else _SHORT_SECONDS
 
 
-def _is_late(work: Work) -> bool:
-    """Return whether the space has been waiting for longer than starts take.
-
-    It may have been unready for long before a pass came as far as a start: for an address, a right.
-    """
-    since, space = work.unready_since, work.space
-    told = space.waiting_for.split()
-    if since is None or not _OF_STARTS.intersection(told):
+def _is_late(context: ReconcileContext) -> bool:
+    """Return whether the space has been waiting for an instance for longer than a start takes."""
+    since, space = context.unready_since, context.space
+    waiting_for = space.waiting_for.split()
+    if since is None or not _OF_STARTS.intersection(waiting_for):
         return False
-    if not _LASTING.intersection(told):
+    if not _LASTING.intersection(waiting_for):
+        # Before the wait for a start the space may have been unready long, for another reason.
         since = max(since, space.waiting_since or since)
-    return work.now - max(since, space.rolled_at or since) > _SOON
+    return context.now - max(since, space.rolled_at or since) > _SOON
 
 
-def _remember(work: Work) -> None:
-    """Write down that a restart is due now: patience with it begins here."""
-    AddressSpace.objects.filter(id=work.space.id).update(rolled_at=work.now)
-    work.space.rolled_at = work.now
+def _remember(context: ReconcileContext) -> None:
+    """Store the time of the restart: ``_is_late`` counts from it."""
+    AddressSpace.objects.filter(id=context.space.id).update(rolled_at=context.now)
+    context.space.rolled_at = context.now

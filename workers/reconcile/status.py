@@ -1,7 +1,7 @@
-"""Write down what a pass found: phases, conditions, observed generations, operations.
+"""Store the findings of a pass: phases, conditions, observed generations, operations.
 
-Only the holder of the space's lease calls this. It writes rows that differ and no others, so that a
-pass over a settled space changes nothing but the time of the pass.
+Only the holder of the space's lease calls this. It writes only rows that differ, so a pass over a
+settled space changes nothing but the time of the pass.
 """
 
 from collections.abc import Sequence
@@ -16,21 +16,21 @@ from controlplane.core import operations, phases
 from controlplane.core.phases import Condition, Phase
 from tenants.models import Address, AddressSpace, MessagingUser, SpaceSecret
 from workers.reconcile import meshing
+from workers.reconcile.context import Problem, ReconcileContext
 from workers.reconcile.outcome import Done, Outcome, Wait
-from workers.reconcile.work import Problem, Work
 
 StepState = dict[str, str]
 _FAILED = "reconcile.failed"
 _CRASHED = (
-    "Waypost met an error of its own here and tries again by itself. Your operator finds it in the "
-    "log of the workers, under the id of this space."
+    "An internal error of Waypost stops the work on this space. Waypost tries again by itself. "
+    "Your operator finds the error in the log of the workers, under the id of this space."
 )
 _SPACE, _ADDRESS, _USER = "address_space", "address", "messaging_user"
 
 
 @dataclass(frozen=True)
 class _Ready:
-    """The Ready condition in parts; ``failed``: waiting will not help."""
+    """The parts of the Ready condition. ``failed``: waiting will not help."""
 
     ok: bool
     reason: str
@@ -39,7 +39,7 @@ class _Ready:
 
 
 def describe(step_name: str, outcome: Outcome) -> StepState:
-    """Return one step as an operation shows it."""
+    """Return the state of one step as operations show it."""
     if isinstance(outcome, Done):
         return {"name": step_name, "state": "done", "message": outcome.message}
     if isinstance(outcome, Wait):
@@ -48,101 +48,109 @@ def describe(step_name: str, outcome: Outcome) -> StepState:
 
 
 @transaction.atomic
-def record(work: Work, outcome: Outcome, steps: Sequence[StepState]) -> None:
-    """Record the pass. Conditional on nothing: the caller holds the lease."""
-    if work.space.deletion_requested_at is not None:
-        _record_teardown(work, outcome, steps)
+def record(context: ReconcileContext, outcome: Outcome, steps: Sequence[StepState]) -> None:
+    """Store the outcome of a pass. The caller holds the lease."""
+    if context.space.deletion_requested_at is not None:
+        _record_teardown(context, outcome, steps)
         return
     ready = _readiness(outcome)
-    for address in work.wanted_addresses:
-        _record_address(work, address, ready, steps)
-    for address in work.leaving_addresses:
-        _record_leaving(work, address, steps)
-    for user in work.users:
-        _record_user(work, user, ready, steps)
-    if work.probed and work.full:
+    for address in context.wanted_addresses:
+        _record_address(context, address, ready, steps)
+    for address in context.leaving_addresses:
+        _record_leaving(context, address, steps)
+    for user in context.users:
+        _record_user(context, user, ready, steps)
+    # A full pass has probed every kind in use, so its probe counts for every address.
+    if context.probed and context.full:
         Address.objects.filter(
-            id__in=[each.id for each in work.wanted_addresses if each.id not in work.problems]
-        ).update(probed_at=work.now)
-    _record_space(work, ready, steps)
+            id__in=[
+                address.id
+                for address in context.wanted_addresses
+                if address.id not in context.problems
+            ]
+        ).update(probed_at=context.now)
+    _record_space(context, ready, steps)
 
 
-def record_crash(held: QuerySet[AddressSpace, AddressSpace], now: datetime) -> None:
-    """Say of a space that its passes end in an error that nobody expected. Idempotent.
+def record_crash(claimed: QuerySet[AddressSpace, AddressSpace], now: datetime) -> None:
+    """Store in a space that its passes crash with an unexpected error. Idempotent.
 
-    ``held`` holds the row while the caller holds the lease, and is empty otherwise.
+    ``claimed`` selects the row only while the caller holds the lease, and is empty otherwise.
     """
-    for space in held:
+    for space in claimed:
         ready = _Ready(False, "PassFailed", _CRASHED, failed=True)
         fields = _status(space, ready, now, failed=True)
         if space.deletion_requested_at is not None:
             fields["phase"] = Phase.TERMINATING
-        held.update(**fields)
+        claimed.update(**fields)
 
 
 def _readiness(outcome: Outcome) -> _Ready:
     if isinstance(outcome, Done):
-        return _Ready(True, "Works", "A message went through.")
+        return _Ready(True, "Works", "A test message passed through the space.")
     if isinstance(outcome, Wait):
         reason, _, detail = outcome.reason.partition(": ")
-        return _Ready(False, reason, detail or "We are working on it; nothing is needed from you.")
+        return _Ready(
+            False, reason, detail or "Waypost is working on it. You need not do anything."
+        )
     return _Ready(False, outcome.reason, outcome.message, failed=True)
 
 
-def _record_space(work: Work, ready: _Ready, steps: Sequence[StepState]) -> None:
-    space = work.space
-    fields = _status(space, ready, work.now, failed=ready.failed)
+def _record_space(context: ReconcileContext, ready: _Ready, steps: Sequence[StepState]) -> None:
+    space = context.space
+    fields = _status(space, ready, context.now, failed=ready.failed)
     if ready.ok:
-        # The release that this pass went by: another one may have been asked for meanwhile.
+        # The release that this pass used: meanwhile another one may have been assigned.
         fields["observed_release_id"] = space.release_id
-    conditions = _with_certificate(work, meshing.with_routers(work, fields["conditions"]))
-    fields["conditions"] = _with_reachable(work, conditions)
+    conditions = _with_certificate(context, meshing.with_routers(context, fields["conditions"]))
+    fields["conditions"] = _with_reachable(context, conditions)
     _save(space, fields)
     _end_or_show(_SPACE, space, ready, steps, None)
 
 
-def _with_certificate(work: Work, conditions: list[Condition]) -> list[Condition]:
-    """Return the conditions with one about the certificate that clients are shown.
+def _with_certificate(context: ReconcileContext, conditions: list[Condition]) -> list[Condition]:
+    """Return the conditions with ``Certificate``, about the certificate that clients see.
 
-    Unchanged where this pass did not look at it.
+    Unchanged if this pass has nothing to report of it.
     """
-    found = work.certificate
+    found = context.certificate
     if found is None:
         return conditions
     status: phases.Status = "True" if found.ok else "False"
-    new = phases.build_condition("Certificate", status, found.reason, found.message, work.now)
+    new = phases.build_condition("Certificate", status, found.reason, found.message, context.now)
     return phases.with_condition(conditions, new)
 
 
-def _with_reachable(work: Work, conditions: list[Condition]) -> list[Condition]:
-    """Return the conditions with one for what keeps clients outside from the space, if anything.
+def _with_reachable(context: ReconcileContext, conditions: list[Condition]) -> list[Condition]:
+    """Return the conditions with ``Reachable`` if clients outside the cluster cannot connect.
 
-    Apart from Ready, which rollouts, metering and the space's addresses go by: inside the cluster
-    the space serves. Unchanged where this pass did not come to ask.
+    This is not part of Ready, because rollouts, metering and addresses depend on Ready, and the
+    space does serve inside the cluster. Unchanged if this pass did not get as far as the endpoint.
     """
-    if work.endpoint_trouble is None:
+    if context.endpoint_trouble is None:
         return conditions
-    if not work.endpoint_trouble:
-        return [each for each in conditions if each["type"] != phases.REACHABLE]
-    message = work.endpoint_trouble
-    new = phases.build_condition(phases.REACHABLE, "False", "EndpointPending", message, work.now)
+    if not context.endpoint_trouble:
+        return [condition for condition in conditions if condition["type"] != phases.REACHABLE]
+    message = context.endpoint_trouble
+    new = phases.build_condition(phases.REACHABLE, "False", "EndpointPending", message, context.now)
     return phases.with_condition(conditions, new)
 
 
 def _record_address(
-    work: Work, address: Address, ready: _Ready, steps: Sequence[StepState]
+    context: ReconcileContext, address: Address, ready: _Ready, steps: Sequence[StepState]
 ) -> None:
-    problem = work.problems.get(address.id)
+    problem = context.problems.get(address.id)
     is_changed = address.generation > address.observed_generation
+    # A problem is the address's own: the space and its other addresses become ready without it.
     if problem is not None:
         ready = _Ready(False, problem.reason, problem.message)
     is_final = problem is not None and problem.final
-    fields = _status(address, ready, work.now, failed=is_final)
+    fields = _status(address, ready, context.now, failed=is_final)
     if is_final:
-        # A final refusal is an answer to this generation too; only a change can bring another.
+        # A final problem settles this generation too: only another change can solve it.
         fields["observed_generation"] = address.generation
     if ready.ok and (is_changed or address.probed_at is None):
-        fields["probed_at"] = work.now
+        fields["probed_at"] = context.now
     _save(address, fields)
     if is_changed:
         _end_or_show(_ADDRESS, address, ready, steps, problem)
@@ -164,25 +172,28 @@ def _end_or_show(
         operations.succeed(kind, row.id, up_to_generation=row.generation)
 
 
-def _record_leaving(work: Work, address: Address, steps: Sequence[StepState]) -> None:
-    if address.id in work.gone:
-        _end(_ADDRESS, address, work.now)
+def _record_leaving(
+    context: ReconcileContext, address: Address, steps: Sequence[StepState]
+) -> None:
+    if address.id in context.gone:
+        _end(_ADDRESS, address, context.now)
         return
     _save(address, {"phase": Phase.TERMINATING})
     operations.progress(_ADDRESS, address.id, list(steps))
 
 
 def _record_user(
-    work: Work, user: MessagingUser, ready: _Ready, steps: Sequence[StepState]
+    context: ReconcileContext, user: MessagingUser, ready: _Ready, steps: Sequence[StepState]
 ) -> None:
     if user.deletion_requested_at is not None:
+        # The pass is done: no instance knows the user any more, and its connections are closed.
         if ready.ok:
-            _end(_USER, user, work.now)
+            _end(_USER, user, context.now)
         else:
             _save(user, {"phase": Phase.TERMINATING})
         return
     is_changed = user.generation > user.observed_generation
-    _save(user, _status(user, ready, work.now, failed=False))
+    _save(user, _status(user, ready, context.now, failed=False))
     if is_changed:
         _end_or_show(_USER, user, ready, steps, None)
 
@@ -190,7 +201,7 @@ def _record_user(
 def _status(
     row: AddressSpace | Address | MessagingUser, ready: _Ready, now: datetime, *, failed: bool
 ) -> dict[str, Any]:
-    """Return the status fields of a row that is wanted."""
+    """Return the status fields of a row that is not to be deleted."""
     condition = phases.build_condition(
         "Ready", "True" if ready.ok else "False", ready.reason, ready.message, now
     )
@@ -209,31 +220,35 @@ def _phase(row: AddressSpace | Address | MessagingUser, ready: _Ready, *, failed
         return Phase.ACTIVE
     if failed:
         return Phase.FAILED
+    # A row without a pending change stays Active through a passing problem.
     is_settled = row.generation <= row.observed_generation
     return Phase.ACTIVE if is_settled and row.phase == Phase.ACTIVE else Phase.CONFIGURING
 
 
-def _record_teardown(work: Work, outcome: Outcome, steps: Sequence[StepState]) -> None:
+def _record_teardown(
+    context: ReconcileContext, outcome: Outcome, steps: Sequence[StepState]
+) -> None:
     if not isinstance(outcome, Done):
         ready = _readiness(outcome)
+        # Without a detail of its own the message is a general one: name the reason before it.
         is_bare = isinstance(outcome, Wait) and outcome.reason == ready.reason
         message = f"{ready.reason}: {ready.message}" if is_bare else ready.message
-        condition = phases.build_condition("Ready", "False", "Terminating", message, work.now)
-        conditions = phases.with_condition(work.space.conditions, condition)
-        _save(work.space, {"phase": Phase.TERMINATING, "conditions": conditions})
-        operations.progress(_SPACE, work.space.id, list(steps))
+        condition = phases.build_condition("Ready", "False", "Terminating", message, context.now)
+        conditions = phases.with_condition(context.space.conditions, condition)
+        _save(context.space, {"phase": Phase.TERMINATING, "conditions": conditions})
+        operations.progress(_SPACE, context.space.id, list(steps))
         return
-    for address in work.addresses:
-        _end(_ADDRESS, address, work.now)
-    for user in work.users:
-        _end(_USER, user, work.now)
-    SpaceSecret.objects.filter(space=work.space).delete()
-    operations.progress(_SPACE, work.space.id, list(steps))
-    _end(_SPACE, work.space, work.now)
+    for address in context.addresses:
+        _end(_ADDRESS, address, context.now)
+    for user in context.users:
+        _end(_USER, user, context.now)
+    SpaceSecret.objects.filter(space=context.space).delete()
+    operations.progress(_SPACE, context.space.id, list(steps))
+    _end(_SPACE, context.space, context.now)
 
 
 def _end(kind: str, row: AddressSpace | Address | MessagingUser, now: datetime) -> None:
-    """Mark a row deleted; it stays, because what it used is still billed."""
+    """Mark a row as deleted. The row stays, because its usage is still to be billed."""
     placements = getattr(row, "placements", None)
     if placements is not None:
         placements.all().delete()
@@ -251,5 +266,7 @@ def _end(kind: str, row: AddressSpace | Address | MessagingUser, now: datetime) 
 
 def _save(row: AddressSpace | Address | MessagingUser, fields: dict[str, Any]) -> None:
     changed = {name: value for name, value in fields.items() if getattr(row, name) != value}
+    # ``update`` instead of ``save``: it cannot undo a change that a request makes meanwhile, and it
+    # leaves ``updated_at``, by which ``desired_routers`` knows when logins were last changed.
     if changed:
         type(row).objects.filter(pk=row.pk).update(**changed)

@@ -1,8 +1,8 @@
-"""The AMQP 1.0 frame layer by hand: just enough for a SASL server, a SASL client and one open.
+"""A minimal AMQP 1.0 frame layer: enough for SASL, as server and client, and one open frame.
 
-Called by the auth service (which speaks only this) and by the development router (which relays it).
-Source: OASIS AMQP 1.0 part 2 section 2.3 (frames), part 5 section 5.3 (SASL). The type system is
-proton's.
+The auth service speaks only these frames; the development router uses them to relay logins. Values
+are encoded and decoded by proton. Source: OASIS AMQP 1.0 part 2 section 2.3 (frames), part 5
+section 5.3 (SASL).
 """
 
 import struct
@@ -18,13 +18,13 @@ AMQP_HEADER = b"AMQP\x00\x01\x00\x00"
 SASL_HEADER = b"AMQP\x03\x01\x00\x00"
 AMQP_FRAME = 0
 SASL_FRAME = 1
-_UNDESCRIBED: Any = UNDESCRIBED  # proton's stubs call it a Constant
-# A login needs a few hundred bytes, a bearer token a few thousand: more is somebody playing.
+_UNDESCRIBED: Any = UNDESCRIBED  # proton's type stubs declare a Constant
+# A login needs a few hundred bytes, a bearer token a few thousand. Larger ones are refused.
 MAX_FRAME_BYTES = 65536
 
 
 class Code(IntEnum):
-    """Descriptors of the performatives this module meets."""
+    """Descriptors of the performatives that this module reads or writes."""
 
     OPEN = 0x10
     CLOSE = 0x18
@@ -45,25 +45,25 @@ class Outcome(IntEnum):
 
 
 class Malformed(Exception):
-    """The peer sent something that is not the frame which the protocol allows here."""
+    """The peer sent something else than the frame that the protocol requires at this point."""
 
 
 class Reader(Protocol):
-    """What bytes are awaited from: ``asyncio.StreamReader`` and the router's ``Wire``."""
+    """A source of bytes: ``asyncio.StreamReader`` or the development router's ``Wire``."""
 
     async def readexactly(self, n: int) -> bytes: ...
 
 
 @dataclass(frozen=True)
 class Frame:
-    """One frame with its decoded performative. ``raw`` is what came over the wire."""
+    """One frame with its decoded performative; ``raw`` holds its bytes as received."""
 
     code: int
     fields: Sequence[Any]
     raw: bytes
 
     def field(self, index: int) -> Any:
-        """Return a field, or None when trailing nulls were left out."""
+        """Return a field; None if the sender left it out, as trailing nulls may be."""
         return self.fields[index] if index < len(self.fields) else None
 
 
@@ -82,18 +82,20 @@ async def read_frame(reader: Reader, *expected: Code) -> Frame:
         Malformed: it is too large, broken, or not one of ``expected``.
     """
     head = await reader.readexactly(8)
+    # Size in bytes, data offset in words of 4 bytes, type, channel (AMQP part 2 section 2.3.1).
     size, offset, _, _ = struct.unpack(">IBBH", head)
     if not 8 <= offset * 4 <= size <= MAX_FRAME_BYTES:
         raise Malformed(f"a frame of {size} bytes with offset {offset}")
     rest = await reader.readexactly(size - 8)
     code, fields = _decode(rest[offset * 4 - 8 :])
     if code not in expected:
-        raise Malformed(f"performative 0x{code:02x} where another was expected")
+        raise Malformed(f"unexpected performative 0x{code:02x}")
     return Frame(code, fields, head + rest)
 
 
 def encode(code: Code, fields: Sequence[Any]) -> bytes:
     """Return the frame of a performative; ``bytes`` become binary, ``Array`` arrays."""
+    # A performative is a described list: its descriptor, then its fields in order.
     data = Data()
     data.put_described()
     data.enter()
@@ -105,6 +107,7 @@ def encode(code: Code, fields: Sequence[Any]) -> bytes:
     data.exit()
     data.exit()
     body = bytes(data.encode())
+    # All descriptors from MECHANISMS on belong to SASL.
     kind = SASL_FRAME if code >= Code.MECHANISMS else AMQP_FRAME
     return struct.pack(">IBBH", len(body) + 8, 2, kind, 0) + body
 
@@ -132,8 +135,10 @@ def _decode(body: bytes) -> tuple[int, list[Any]]:
         data.rewind()
         data.next()
         described: Any = data.get_object()
-        # Binary values are views into ``data`` and die with it.
-        values = [bytes(v) if isinstance(v, memoryview) else v for v in described.value]
+        # Binary values may be views into ``data``; a copy outlives it.
+        values = [
+            bytes(value) if isinstance(value, memoryview) else value for value in described.value
+        ]
         return int(described.descriptor), values
     except (ProtonException, AttributeError, TypeError, ValueError) as error:
         raise Malformed(f"not a performative: {error}") from error

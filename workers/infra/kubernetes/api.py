@@ -1,7 +1,8 @@
-"""The cluster's API as five verbs on plain manifests; the one module that speaks to it.
+"""The cluster's API as a few operations on plain manifests. Only this module sends requests to it.
 
-Server-side apply with one field manager (Kubernetes documentation, "Server-Side Apply"). What the
-API answers becomes an ``InfraError`` whose message says in words what to do: see ``refusals``.
+Objects are written by server-side apply with one field manager (Kubernetes documentation,
+"Server-Side Apply"). An error of the API becomes an ``InfraError`` whose message says what to do:
+see ``refusals``.
 """
 
 import json
@@ -21,7 +22,8 @@ from workers.infra.kubernetes.resources import Manifest, Resource
 logger = structlog.get_logger(__name__)
 
 _TIMEOUT_SECONDS = (3, 15)  # connect, read
-# Only what never reached the API is sent again here; an answer, Retry-After too, is the loop's.
+# Only requests that never reached the API are repeated here. The reconcile loop handles every
+# answer, also one with Retry-After.
 _RETRY = Retry(
     total=2,
     connect=2,
@@ -39,13 +41,13 @@ _CONFLICT, _MISSING = 409, 404
 
 
 class Api:
-    """One cluster. Every method raises only ``InfraError``, and can be repeated."""
+    """The API of one cluster. Every method is idempotent and raises only ``InfraError``."""
 
     def __init__(self, client: ApiClient) -> None:
         self._client = client
 
     def find(self, resource: Resource, namespace: str | None, name: str) -> Manifest | None:
-        """Return the object, or None where there is none."""
+        """Return the object, or None if it does not exist."""
         status, body = self._request("GET", resource.path(namespace, name))
         if status == _MISSING:
             return None
@@ -58,7 +60,7 @@ class Api:
         selector: Mapping[str, str],
         fields: Mapping[str, str] | None = None,
     ) -> Sequence[Manifest]:
-        """Return the objects with these labels; none where the kind is not known at all."""
+        """Return the objects with these labels; none if the cluster does not serve the kind."""
         query = {"labelSelector": _selected(selector)}
         if fields:
             query["fieldSelector"] = _selected(fields)
@@ -66,18 +68,23 @@ class Api:
         if status == _MISSING:
             return []
         found = self._checked(status, body, f"{resource.plural} in {namespace}")["items"]
+        # Items of a list come without these two fields.
         head = {"apiVersion": resource.api_version, "kind": resource.kind}
         return [{**head, **item} for item in found]
 
     def apply(self, manifest: Manifest) -> Manifest:
-        """Make the object say what ``manifest`` says, and nothing more of ours.
+        """Create the object, or set its fields to those of ``manifest``; return the live object.
 
-        A field that somebody edited by hand is taken back; one that another applier owns is
-        refused (``FieldConflict``), for two appliers would undo each other for ever.
+        Fields that Waypost applied earlier and that ``manifest`` lacks are removed. A field that
+        somebody edited by hand is overwritten.
+
+        Raises:
+            InfraError: ``FieldConflict`` if another applier owns a field, because two appliers
+                would undo each other's changes for ever.
         """
         status, body = self._apply(manifest, force=False)
         if status == _CONFLICT and self._is_edited_by_hand(manifest, body):
-            logger.warning("taking back what was edited by hand", object=_title(manifest))
+            logger.warning("overwriting manual edits", object=_title(manifest))
             status, body = self._apply(manifest, force=True)
         applied = self._checked(status, body, _title(manifest))
         return self._without_additions(manifest, applied)
@@ -85,11 +92,11 @@ class Api:
     def annotate(
         self, resource: Resource, namespace: str, name: str, annotations: Mapping[str, str]
     ) -> None:
-        """Set annotations of an object that others made (a pod); nothing if it is gone."""
+        """Set annotations of an object that others created (a pod); do nothing if it is gone."""
         self.merge(resource, namespace, name, {"metadata": {"annotations": dict(annotations)}})
 
     def merge(self, resource: Resource, namespace: str, name: str, body: Mapping[str, Any]) -> None:
-        """Set a few fields and leave the others (RFC 7396); nothing if the object is gone."""
+        """Set a few fields, keep the others (RFC 7396); do nothing if the object is gone."""
         path = resource.path(namespace, name)
         query = {"fieldManager": ownership.REPAIRER}
         status, answer = self._request("PATCH", path, query, body=body, content_type=_MERGE)
@@ -97,8 +104,8 @@ class Api:
             self._checked(status, answer, f"{resource.kind} {name}")
 
     def delete(self, resource: Resource, namespace: str | None, name: str) -> bool:
-        """Ask for the object's end; True when it is gone already."""
-        body = {"propagationPolicy": "Background"}
+        """Request the deletion of the object; return True if it is gone already."""
+        body = {"propagationPolicy": "Background"}  # dependents too, without waiting for them
         status, answer = self._request("DELETE", resource.path(namespace, name), body=body)
         if status == _MISSING:
             return True
@@ -112,18 +119,18 @@ class Api:
         return self._request("PATCH", path, query, body=manifest, content_type=_APPLY)
 
     def _without_additions(self, manifest: Manifest, applied: Manifest) -> Manifest:
-        """Take away what others added where nobody may: an apply leaves their fields alone."""
+        """Remove fields that others added where they may not; an apply does not touch them."""
         resource = resources.of(manifest)
         added = difference.additions(resource, manifest, applied)
         if not added:
             return applied
-        logger.warning("taking out what was added", object=_title(manifest), fields=added)
+        logger.warning("removing fields that others added", object=_title(manifest), fields=added)
         metadata = manifest["metadata"]
         status, body = self._request(
             "PATCH",
             resource.path(metadata.get("namespace"), metadata["name"]),
             {"fieldManager": ownership.REPAIRER},
-            body=[_put_back(each, manifest) for each in added],
+            body=[_put_back(field, manifest) for field in added],
             content_type="application/json-patch+json",
         )
         cleaned = self._checked(status, body, _title(manifest))
@@ -139,7 +146,7 @@ class Api:
         return cleaned
 
     def _is_edited_by_hand(self, manifest: Manifest, refusal: Mapping[str, Any]) -> bool:
-        """Return whether none of those in our way applies (server-side) what it wants."""
+        """Return whether no manager in the conflict uses server-side apply, only plain updates."""
         managers = refusals.conflicting_managers(refusal)
         metadata = manifest["metadata"]
         live = self.find(resources.of(manifest), metadata.get("namespace"), metadata["name"])
@@ -160,6 +167,8 @@ class Api:
         content_type: str = "application/json",
     ) -> tuple[int, Manifest]:
         headers = {"Accept": "application/json", "Content-Type": content_type}
+        # The generated client supplies credentials and connections. Bodies stay plain JSON, without
+        # its model classes.
         serialized = self._client.param_serialize(
             method, path, None, list((query or {}).items()), headers, auth_settings=["BearerToken"]
         )
@@ -176,7 +185,7 @@ class Api:
         except urllib3.exceptions.HTTPError as error:
             raise InfraError(
                 f"The cluster's API does not answer: {type(error).__name__}. Waypost tries again; "
-                "spaces go on serving meanwhile.",
+                "spaces continue to serve.",
                 reason="ClusterUnreachable",
                 retry=True,
             ) from error
@@ -184,9 +193,10 @@ class Api:
 
 
 def _written(body: object, content_type: str) -> str:
-    """Return the body as text. What is applied is read as YAML, whose escapes are not JSON's.
+    """Return the body as text.
 
-    YAML 1.2, 5.7: no surrogate pairs, but eight digits for what is beyond the first plane.
+    The API reads an applied body as YAML, whose escapes differ from those of JSON: there are no
+    surrogate pairs, but eight digits beyond the first plane (YAML 1.2, section 5.7).
     """
     if content_type != _APPLY:
         return json.dumps(body)
@@ -203,7 +213,7 @@ def _selected(values: Mapping[str, str]) -> str:
 
 
 def _put_back(pointer: str, manifest: Manifest) -> Mapping[str, Any]:
-    """Return the operation (RFC 6902) that makes a field say what the manifest says."""
+    """Return the JSON Patch operation (RFC 6902) that gives a field the manifest's value."""
     value = difference.at(manifest, pointer)
     if value is None:
         return {"op": "remove", "path": pointer}

@@ -1,6 +1,6 @@
-"""What an installation says about its cluster: images, storage, endpoints, security.
+"""The description of the cluster by an installation: images, storage, endpoints, security.
 
-Read from settings by ``workers.infra.adapters``; the chart writes those settings.
+``cluster_file`` reads it from a YAML file, which the chart writes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,9 +15,9 @@ _CHECKED = ConfigDict(extra="forbid")
 
 
 class EndpointKind(StrEnum):
-    """How clients from outside reach a space."""
+    """How clients reach a space from outside the cluster."""
 
-    SERVICE = "service"  # inside the cluster only
+    SERVICE = "service"  # not at all: inside the cluster only
     LOAD_BALANCER = "loadbalancer"
     NODE_PORT = "nodeport"
     INGRESS = "ingress"  # TLS passed through by SNI
@@ -26,15 +26,15 @@ class EndpointKind(StrEnum):
 
 
 class CertificateSource(StrEnum):
-    """Where the certificates come from that clients of spaces are shown."""
+    """The source of the certificates that public listeners present."""
 
-    SPACE_CA = "space-ca"  # each space's own authority
-    SECRET = "secret"  # one that the operator supplies, for all spaces
-    ISSUER = "issuer"  # cert-manager makes one for each space
+    SPACE_CA = "space-ca"  # signed by each space's own authority
+    SECRET = "secret"  # one for all spaces, supplied by the operator
+    ISSUER = "issuer"  # one for each space, issued by cert-manager
 
 
 class IssuerKind(StrEnum):
-    """Kinds of issuers that cert-manager has of its own; the first is of one namespace only."""
+    """The kinds of issuers of cert-manager itself; an ``Issuer`` serves only its own namespace."""
 
     ISSUER = "Issuer"
     CLUSTER_ISSUER = "ClusterIssuer"
@@ -42,7 +42,7 @@ class IssuerKind(StrEnum):
 
 @dataclass(frozen=True, config=_CHECKED)
 class Issuer:
-    """An issuer of cert-manager."""
+    """Refers to an issuer of cert-manager."""
 
     kind: IssuerKind = IssuerKind.CLUSTER_ISSUER
     name: str = ""
@@ -50,7 +50,11 @@ class Issuer:
 
 @dataclass(frozen=True, config=_CHECKED)
 class CertificateChoice:
-    """``secret`` is in the control namespace: ``tls.crt``, ``tls.key`` and perhaps ``ca.crt``."""
+    """Where public listeners get their certificates from.
+
+    ``secret`` is the name of a secret in the control namespace, with the keys ``tls.crt``,
+    ``tls.key`` and optionally ``ca.crt``.
+    """
 
     source: CertificateSource = CertificateSource.SPACE_CA
     secret: str = ""
@@ -66,9 +70,12 @@ class CertificateChoice:
 
 @dataclass(frozen=True, config=_CHECKED)
 class EndpointChoice:
-    """``domain``: each space gets ``<namespace>.<domain>`` (for node ports, the nodes' name).
+    """How clients reach spaces.
 
-    ``class_name`` is the ingress class, ``gateway`` the ``namespace/name`` of the Gateway.
+    * ``domain``: each space gets ``<namespace>.<domain>``. For node ports it is the host name of
+      the nodes.
+    * ``class_name``: the ingress class.
+    * ``gateway``: ``namespace/name`` of the Gateway.
     """
 
     kind: EndpointKind = EndpointKind.SERVICE
@@ -81,7 +88,7 @@ class EndpointChoice:
 
 @dataclass(frozen=True, config=_CHECKED)
 class Images:
-    """Image references, digests allowed. Without ``router`` only brokered spaces are offered."""
+    """Image references, optionally with digests. Without ``router`` only brokered spaces work."""
 
     broker: str
     router: str = ""
@@ -91,7 +98,7 @@ class Images:
 
 @dataclass(frozen=True, config=_CHECKED)
 class Identity:
-    """User and group of the containers; both None where the platform assigns them (OpenShift)."""
+    """User and group of the containers; both None if the platform assigns them (OpenShift)."""
 
     user: int | None = 1001
     group: int | None = 1001
@@ -99,7 +106,7 @@ class Identity:
 
 @dataclass(frozen=True, config=_CHECKED)
 class Storage:
-    """The volume of each broker. An empty class means the cluster's default one."""
+    """The volume of each broker; an empty class name means the cluster's default class."""
 
     size_gb: int = 5
     class_name: str = ""
@@ -107,7 +114,7 @@ class Storage:
 
 @dataclass(frozen=True, config=_CHECKED)
 class Pods:
-    """Pods of the cluster that a policy names: those with ``labels`` in ``namespace``."""
+    """Pods that a network policy selects: those with ``labels`` in ``namespace``."""
 
     namespace: str
     labels: Mapping[str, str]
@@ -115,11 +122,13 @@ class Pods:
 
 @dataclass(frozen=True, config=_CHECKED)
 class Cluster:
-    """Everything that builders need to know of the place. Paths are those inside the images.
+    """Everything that the builders of objects need to know about the cluster.
 
-    ``installation`` tells this installation from others in the cluster; a label's value.
-    ``dns_cidrs`` are asked for names beside the pods of ``dns``: no policy can name a pod of the
-    host's network.
+    * ``installation``: distinguishes this installation from others in the cluster; the value of a
+      label.
+    * ``dns_cidrs``: addresses of DNS servers beside the pods of ``dns``. Needed if they are pods on
+      the host network, which a network policy cannot select.
+    * ``java``, ``artemis_home``, ``router_command``: paths inside the images.
     """
 
     installation: str
@@ -140,4 +149,3 @@ class Cluster:
     storage: Storage = Storage()
     java: str = "java"
     artemis_home: str = "/opt/activemq-artemis"
-    router_command: str = "qdrouterd"

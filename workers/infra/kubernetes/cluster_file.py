@@ -1,6 +1,6 @@
-"""Read the description of the cluster: a YAML file with the fields of ``Cluster``, no others.
+"""Read the description of the cluster: a YAML file with the fields of ``Cluster`` and no others.
 
-The chart writes it. A mistake is told with its place, and nothing starts with half of it.
+The chart writes the file.
 """
 
 from pathlib import Path
@@ -18,16 +18,16 @@ def load(path: Path) -> Cluster:
     """Return the cluster that the file describes.
 
     Raises:
-        Invalid: ``cluster_file.invalid``: unreadable, or a field is missing, unknown or of the
-            wrong type; the message names each.
+        Invalid: ``cluster_file.invalid``: the file is unreadable, or fields are missing, unknown
+            or of the wrong type; the message names each one.
     """
     try:
         return TypeAdapter(Cluster).validate_python(yaml.safe_load(path.read_text()))
     except (OSError, yaml.YAMLError) as error:
         raise Invalid(f"{path} cannot be read: {error}", code=_CODE) from error
     except ValidationError as error:
-        told = "; ".join(
-            f"{'.'.join(map(str, each['loc'])) or 'the file'}: {each['msg']}"
-            for each in error.errors()
+        problems = "; ".join(
+            f"{'.'.join(map(str, problem['loc'])) or 'the file'}: {problem['msg']}"
+            for problem in error.errors()
         )
-        raise Invalid(f"{path}: {told}", code=_CODE) from error
+        raise Invalid(f"{path}: {problems}", code=_CODE) from error

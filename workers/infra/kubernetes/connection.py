@@ -1,4 +1,4 @@
-"""The way to the cluster: in a pod its service account, elsewhere the user's kubeconfig."""
+"""Connect to the cluster: in a pod with its service account, elsewhere with a kubeconfig."""
 
 from functools import cache
 from pathlib import Path
@@ -14,17 +14,17 @@ from workers.infra.kubernetes.cluster import Cluster
 
 
 def api() -> Api:
-    """Return the cluster's API. Its connections are shared by the whole process.
+    """Return the cluster's API. The whole process shares its connections.
 
     Raises:
-        InfraError: there is no cluster to be found.
+        InfraError: neither a service account nor a kubeconfig was found.
     """
     return Api(_client())
 
 
 @cache
 def cluster(path: Path) -> Cluster:
-    """Return what the installation says about its cluster (read once)."""
+    """Return the description of the cluster; the file is read once."""
     return cluster_file.load(path)
 
 
@@ -36,7 +36,7 @@ def _client() -> ApiClient:
         load(client_configuration=wanted)
     except config.ConfigException as error:
         raise InfraError(
-            "No cluster is known here: run in a pod with a service account, or set KUBECONFIG.",
+            "No cluster is configured: run in a pod with a service account, or set KUBECONFIG.",
             reason="ClusterUnknown",
             retry=False,
         ) from error

@@ -1,7 +1,10 @@
-"""Whether a live object still says what we want it to say. Pure.
+"""Decide whether a live object still matches its manifest. Pure.
 
-Two things are compared. The digest of what we applied last, because a field that we stopped wanting
-is only in the live object. And every field that we want, because anybody may have edited it.
+Two things are compared:
+
+* The digest of the manifest that was applied last: only it shows that a field was dropped from the
+  manifest.
+* Every field of the manifest, because somebody may have edited the live one.
 """
 
 import hashlib
@@ -14,7 +17,7 @@ from workers.infra.kubernetes.resources import Manifest, Resource
 
 DIGEST = "waypost.io/desired"
 _PORT = "port"
-# Lists that the API merges by a key of their elements; admission may add elements of its own.
+# Lists that the API merges by a key of their elements; admission webhooks may add elements.
 # Source: Kubernetes API reference, "patch merge key" of each field.
 _KEYS = {
     "containers": "name",
@@ -30,7 +33,7 @@ _KEYS = {
 
 
 def digest(value: object) -> str:
-    """Return 16 hex digits that stand for a JSON value."""
+    """Return a hash of a JSON value, as 16 hex digits."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -43,25 +46,25 @@ def stamped(manifest: Manifest) -> Manifest:
 
 
 def is_settled(resource: Resource, wanted: Manifest, live: Mapping[str, Any] | None) -> bool:
-    """Return whether ``live`` holds all of ``wanted`` (stamped), and nothing of ours besides."""
+    """Return whether ``live`` matches ``wanted`` (with its digest), so that no write is needed."""
     if live is None or live["metadata"].get("deletionTimestamp"):
         return False
     return holds(live, wanted) and not additions(resource, wanted, live)
 
 
 def additions(resource: Resource, wanted: Manifest, live: Mapping[str, Any]) -> Sequence[str]:
-    """Return the fields (JSON pointers) into which somebody put what we did not write."""
-    exact = [each for each in resource.exact if not _is_same(at(live, each), at(wanted, each))]
+    """Return the protected fields (JSON pointers) in which others wrote something of theirs."""
+    exact = [path for path in resource.exact if not _is_same(at(live, path), at(wanted, path))]
     closed = [
-        each
-        for each in resource.closed
-        if has_more(at(live, each), at(wanted, each), each.rpartition("/")[2])
+        path
+        for path in resource.closed
+        if has_more(at(live, path), at(wanted, path), path.rpartition("/")[2])
     ]
     return sorted(exact + closed)
 
 
 def at(manifest: Mapping[str, Any], pointer: str) -> object:
-    """Return the field of a JSON pointer (RFC 6901); None where it is not."""
+    """Return the value at a JSON pointer (RFC 6901), or None if it does not exist."""
     found: Any = manifest
     for part in pointer.split("/")[1:]:
         found = (found or {}).get(part)
@@ -69,9 +72,9 @@ def at(manifest: Mapping[str, Any], pointer: str) -> object:
 
 
 def has_more(live: object, wanted: object, field: str = "") -> bool:
-    """Return whether ``live`` has a list, a mapping or an element that ``wanted`` has not.
+    """Return whether ``live`` has a list, a mapping or an element that ``wanted`` lacks.
 
-    A single value beside ours is a default of the API's.
+    Further single values do not count: they are defaults that the API sets.
     """
     if isinstance(live, Mapping) and isinstance(wanted, Mapping):
         return any(has_more(value, wanted.get(key), key) for key, value in live.items())
@@ -82,7 +85,7 @@ def has_more(live: object, wanted: object, field: str = "") -> bool:
 
 
 def holds(live: object, wanted: object, field: str = "") -> bool:
-    """Return whether ``live`` says all that ``wanted`` says; it may say more."""
+    """Return whether ``live`` has every field of ``wanted``; it may have more."""
     if _is_same(live, wanted):
         return True
     if isinstance(wanted, Mapping):
@@ -95,7 +98,7 @@ def holds(live: object, wanted: object, field: str = "") -> bool:
 
 
 def _is_same(live: object, wanted: object) -> bool:
-    """Return whether both say the same; the API leaves out a mapping that is empty."""
+    """Return whether both are equal; the API omits an empty mapping."""
     return live == wanted or (live is None and wanted == {})
 
 
@@ -108,16 +111,16 @@ def _holds_list(live: Sequence[Any], wanted: Sequence[Any], field: str) -> bool:
 def _paired(
     one: Sequence[Any], other: Sequence[Any], field: str
 ) -> Sequence[tuple[Any | None, Any]]:
-    """Return each element of ``other`` after the one of ``one`` that is its counterpart, if any."""
+    """Return each element of ``other`` after its counterpart in ``one`` (or None)."""
     key = _KEYS.get(field, "")
-    if not key or not all(isinstance(each, Mapping) for each in (*one, *other)):
+    if not key or not all(isinstance(element, Mapping) for element in (*one, *other)):
         return list(zip_longest(one[: len(other)], other))
-    by_key = {_identity(each, key): each for each in one}
-    return [(by_key.get(_identity(each, key)), each) for each in other]
+    by_key = {_identity(element, key): element for element in one}
+    return [(by_key.get(_identity(element, key)), element) for element in other]
 
 
 def _identity(element: Mapping[str, Any], key: str) -> str:
     value = element.get(key) or element.get("containerPort")
-    if key == _PORT:  # the API's key of ports has the protocol too
+    if key == _PORT:  # the API's merge key of ports includes the protocol
         return f"{value}/{element.get('protocol', 'TCP')}"
     return str(value.get("name")) if isinstance(value, Mapping) else str(value)

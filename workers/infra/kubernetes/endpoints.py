@@ -1,7 +1,8 @@
-"""Where clients reach a space: one stable service, and what leads to it from outside. Pure.
+"""Build a space's public endpoint: one stable service, and a route from outside to it. Pure.
 
-Outside kinds that share one address pass TLS through by its server name, one host for each space,
-so that nothing between the client and the space's router or broker holds a key.
+An ingress, gateway or route shares one address between spaces: it passes TLS through by the server
+name (SNI), with one host for each space. So nothing between the client and the space's router or
+broker has a private key.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,12 +14,12 @@ from workers.infra.kubernetes.cluster import Cluster, EndpointKind
 from workers.infra.kubernetes.resources import Manifest
 
 NAME = "messaging"
-_PASSED_THROUGH_PORT = 443
+_PASSED_THROUGH_PORT = 443  # of ingresses, gateways and OpenShift's router
 NO_BALANCER = (
-    "The cluster has not given the space's load balancer an address yet. If that lasts: is there a "
-    "controller of load balancers, and what do the events of the service `messaging` say?"
+    "The cluster has not given the space's load balancer an address yet. If this lasts, check that "
+    "the cluster has a load balancer controller, and read the events of the service `messaging`."
 )
-# False in any of these: nothing leads there.
+# Conditions of a route: no traffic passes while one of them is False.
 _LEADS = frozenset({"Accepted", "ResolvedRefs", "Admitted"})
 _SERVICE_TYPES = {
     EndpointKind.LOAD_BALANCER: "LoadBalancer",
@@ -27,7 +28,7 @@ _SERVICE_TYPES = {
 
 
 def build(cluster: Cluster, namespace: Namespace, kind: Kind) -> Sequence[Manifest]:
-    """Return the objects of the space's endpoint; ``kind`` of instance is the public one."""
+    """Return the objects of the endpoint, the service first; clients connect to ``kind``."""
     outside = {
         EndpointKind.INGRESS: ingress,
         EndpointKind.GATEWAY: tls_route,
@@ -38,17 +39,17 @@ def build(cluster: Cluster, namespace: Namespace, kind: Kind) -> Sequence[Manife
 
 
 def inner_host(namespace: Namespace) -> str:
-    """Return the name by which clients inside the cluster reach the space."""
+    """Return the host name of the space for clients inside the cluster."""
     return f"{NAME}.{namespace.name}.svc"
 
 
 def outer_host(cluster: Cluster, namespace: Namespace) -> str:
-    """Return the name of the space in the installation's domain."""
+    """Return the host name of the space in the installation's domain."""
     return f"{namespace.name}.{cluster.endpoint.domain}"
 
 
 def find(cluster: Cluster, namespace: Namespace, service: Manifest) -> tuple[str, int] | None:
-    """Return host and port for clients; None while the cluster has not given them yet."""
+    """Return host and port for clients, or None until the cluster has assigned them."""
     kind, domain = cluster.endpoint.kind, cluster.endpoint.domain
     if kind is EndpointKind.SERVICE:
         return inner_host(namespace), sizes.PORTS["amqps"]
@@ -62,40 +63,46 @@ def find(cluster: Cluster, namespace: Namespace, service: Manifest) -> tuple[str
 
 
 def trouble(live: Sequence[Manifest]) -> str:
-    """Return why nothing leads to the space from outside, and what to do; empty if none is known.
+    """Return why clients outside cannot reach the space, and what to do; empty if none is known.
 
-    ``live``: the objects of its endpoint. Controllers of ingresses do not say. Sources: Gateway API
-    reference, RouteStatus ("Accepted", "ResolvedRefs"); OpenShift API, RouteIngress ("Admitted").
+    ``live`` are the objects of the endpoint. Ingress controllers report nothing. Sources: Gateway
+    API reference, RouteStatus ("Accepted", "ResolvedRefs"); OpenShift API, RouteIngress
+    ("Admitted").
     """
-    for each in live:
-        if each["spec"].get("type") == "LoadBalancer" and not _balancer(each):
+    for manifest in live:
+        if manifest["spec"].get("type") == "LoadBalancer" and not _balancer(manifest):
             return NO_BALANCER
-        refused = [_refusal(one) for one in _list_ways(each)]
+        refused = [_refusal(status) for status in _list_route_status(manifest)]
+        # One router or gateway that accepts the route is enough.
         if refused and all(refused):
-            return (
-                f"The cluster refuses the {each['kind']} to the space; mend it there: {refused[0]}"
-            )
+            kind = manifest["kind"]
+            return f"The cluster refuses the {kind} of the space; fix it there: {refused[0]}"
     return ""
 
 
-def _list_ways(live: Manifest) -> Sequence[Mapping[str, Any]]:
-    """Return what each router or gateway that is asked says; what others said may be stale."""
+def _list_route_status(live: Manifest) -> Sequence[Mapping[str, Any]]:
+    """Return the status from each router or gateway that the route refers to.
+
+    The status from any other one may be stale.
+    """
     status = live.get("status", {})
     if live["kind"] == "Route":
         return list(status.get("ingress", []))
     if live["kind"] != "TLSRoute":
         return []
-    asked = [(each["namespace"], each["name"]) for each in live["spec"]["parentRefs"]]
-    told = [(each, each.get("parentRef", {})) for each in status.get("parents", [])]
-    return [each for each, ref in told if (ref.get("namespace"), ref.get("name")) in asked]
+    gateways = [(parent["namespace"], parent["name"]) for parent in live["spec"]["parentRefs"]]
+    reports = [(report, report.get("parentRef", {})) for report in status.get("parents", [])]
+    return [
+        report for report, ref in reports if (ref.get("namespace"), ref.get("name")) in gateways
+    ]
 
 
-def _refusal(way: Mapping[str, Any]) -> str:
-    """Return why this one does not lead there; empty if it does, or does not say."""
+def _refusal(status: Mapping[str, Any]) -> str:
+    """Return why a router or gateway refuses the route; empty if it accepts, or reports nothing."""
     return " ".join(
-        str(each.get("message") or each.get("reason"))
-        for each in way.get("conditions", [])
-        if each["type"] in _LEADS and each["status"] == "False"
+        str(condition.get("message") or condition.get("reason"))
+        for condition in status.get("conditions", [])
+        if condition["type"] in _LEADS and condition["status"] == "False"
     )
 
 
@@ -104,6 +111,7 @@ def service(cluster: Cluster, namespace: Namespace, kind: Kind) -> Manifest:
     choice = cluster.endpoint
     annotations = dict(choice.annotations)
     if choice.kind is EndpointKind.LOAD_BALANCER and choice.domain:
+        # ExternalDNS creates a DNS record from this annotation.
         annotations["external-dns.alpha.kubernetes.io/hostname"] = outer_host(cluster, namespace)
     port = sizes.PORTS["amqps"]
     return {
@@ -117,7 +125,7 @@ def service(cluster: Cluster, namespace: Namespace, kind: Kind) -> Manifest:
 
 
 def ingress(cluster: Cluster, namespace: Namespace) -> Manifest:
-    """Return an ingress that passes TLS through, in the words of the common controllers."""
+    """Return an ingress that passes TLS through, with the annotations of common controllers."""
     passing = {
         "nginx.ingress.kubernetes.io/ssl-passthrough": "true",
         "haproxy.org/ssl-passthrough": "true",
@@ -136,6 +144,7 @@ def ingress(cluster: Cluster, namespace: Namespace) -> Manifest:
     }
     if cluster.endpoint.class_name:
         spec["ingressClassName"] = cluster.endpoint.class_name
+    # The installation's annotations come last, so that they can override these.
     annotations = {**passing, **cluster.endpoint.annotations}
     return {**_head("networking.k8s.io/v1", "Ingress", namespace, annotations), "spec": spec}
 
@@ -143,8 +152,7 @@ def ingress(cluster: Cluster, namespace: Namespace) -> Manifest:
 def tls_route(cluster: Cluster, namespace: Namespace) -> Manifest:
     """Return a route of the Gateway API from the space's host to its service.
 
-    Source: Gateway API 1.5, which serves TLSRoute as v1, and in its standard channel as nothing
-    else.
+    Source: Gateway API 1.5, whose standard channel serves TLSRoute only as v1.
     """
     owner, _, name = cluster.endpoint.gateway.partition("/")
     return {
@@ -160,7 +168,7 @@ def tls_route(cluster: Cluster, namespace: Namespace) -> Manifest:
 
 
 def route(cluster: Cluster, namespace: Namespace) -> Manifest:
-    """Return OpenShift's route, TLS passed through."""
+    """Return an OpenShift route that passes TLS through."""
     return {
         **_head("route.openshift.io/v1", "Route", namespace, cluster.endpoint.annotations),
         "spec": {
@@ -173,8 +181,9 @@ def route(cluster: Cluster, namespace: Namespace) -> Manifest:
 
 
 def _balancer(service: Manifest) -> str:
-    given = service.get("status", {}).get("loadBalancer", {}).get("ingress") or [{}]
-    return str(given[0].get("hostname") or given[0].get("ip") or "")
+    """Return the host name or IP address of a service's load balancer; empty if it has none."""
+    ingress = service.get("status", {}).get("loadBalancer", {}).get("ingress") or [{}]
+    return str(ingress[0].get("hostname") or ingress[0].get("ip") or "")
 
 
 def _head(

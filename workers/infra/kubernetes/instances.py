@@ -1,8 +1,8 @@
-"""One broker or router as objects: files, stateful set, names, disruption budget. Pure builders.
+"""Build the objects of one broker or router: files, stateful set, service, budget. Pure.
 
-Each instance is a stateful set of one pod with files of its own (docs/adr/0007). A change of a file
-that its engine reloads changes no pod; a change of any other changes the pod template, and the
-cluster replaces the pod.
+Each instance is a stateful set of one pod with its own files (docs/adr/0007). The pod template has
+a digest of the files that the engine does not reload. So a change of one of these makes the cluster
+replace the pod, and a change of any other file does not.
 """
 
 from base64 import b64decode, b64encode
@@ -20,18 +20,18 @@ from workers.infra.kubernetes.resources import Manifest
 CONFIG_DIR = "/etc/waypost"
 DATA_DIR = "/var/lib/waypost"
 SCRATCH_DIR = "/tmp"
-# Says what the pod was made from: all of its template, and the files that are read at its start.
+# Annotation with a digest of what the pod is made from: its spec, and the files read at its start.
 RESTART = "waypost.io/restart"
-# What a config map or a secret may hold (Kubernetes API, "MaxSecretSize").
+# The limit of a config map or secret (Kubernetes API, "MaxSecretSize").
 _LARGEST_BYTES = 1_048_576
-# Grow with the number of addresses, so each has an object of its own.
+# These files grow with the number of addresses, so each gets its own config map.
 _GROWING = ("broker.xml", "router.json")
 _NODE = "kubernetes.io/hostname"
 _GRACE_SECONDS: Mapping[Kind, int] = {Kind.BROKER: 60, Kind.ROUTER: 30}
 
 
 def build(cluster: Cluster, spec: InstanceSpec) -> Sequence[Manifest]:
-    """Return every object of one instance, in order.
+    """Return every object of one instance, in the order of creation.
 
     Raises:
         InfraError: the files do not fit into an object.
@@ -45,7 +45,7 @@ def build(cluster: Cluster, spec: InstanceSpec) -> Sequence[Manifest]:
 
 
 def disruption_budget(namespace: Namespace, kind: Kind) -> Manifest:
-    """Return "one of a kind at a time" for evictions, as when a node is drained."""
+    """Return the budget that lets evictions, such as a node drain, stop one instance at a time."""
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
@@ -68,10 +68,11 @@ def stateful_set(cluster: Cluster, spec: InstanceSpec) -> Manifest:
         "spec": {
             "replicas": 1,
             "serviceName": spec.name,
-            # Parallel, or a pod that never got ready would block the change that repairs it.
+            # Parallel: otherwise a pod that never gets ready blocks the change that repairs it.
             "podManagementPolicy": "Parallel",
-            # The API's default, said so that a partition set by hand is taken back.
+            # The API's default. Explicit, so that a manual change of the partition is overwritten.
             "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}},
+            # Only Waypost deletes volumes, once they are empty or a person agreed.
             "persistentVolumeClaimRetentionPolicy": {
                 "whenDeleted": "Retain",
                 "whenScaled": "Retain",
@@ -84,31 +85,32 @@ def stateful_set(cluster: Cluster, spec: InstanceSpec) -> Manifest:
     }
 
 
-def shape(cluster: Cluster) -> str:
-    """Return what stands for the pods of every space, but for their images and what is a space's.
+def template_hash(cluster: Cluster) -> str:
+    """Return a hash of the pod templates of all spaces, without images and what differs by space.
 
-    It differs when the installation's settings or this module make pods in another way.
+    It changes when the installation's settings, or a new version of this module, change the pods.
     """
     bare = replace(cluster, images=replace(cluster.images, broker="", router=""))
     nowhere = Namespace("", "", "")
     specs = [InstanceSpec(nowhere, kind, kind.value, {}) for kind in Kind]
-    made: list[object] = [_template(bare, spec) for spec in specs]
+    templates: list[object] = [_template(bare, spec) for spec in specs]
     if cluster.endpoint.certificate.source is not CertificateSource.SPACE_CA:
-        made.append("public listeners present a key pair of their own")
-    return digest(made)
+        # Only part of the digest: a change of this text would start a rollout.
+        templates.append("public listeners present a key pair of their own")
+    return digest(templates)
 
 
 def with_former_claims(wanted: Manifest, live: Manifest | None) -> Manifest:
-    """Return the stateful set with the size and class that its volume was made with.
+    """Return the stateful set with the size and class with which its volume was created.
 
     The cluster refuses a change of either (Kubernetes documentation, "StatefulSet: Volume Claim
-    Templates"): what the installation says of storage is for volumes that are still to be made.
+    Templates"). So the storage settings of the installation apply only to new volumes.
     """
-    made = (live or {}).get("spec", {}).get("volumeClaimTemplates")
-    if not made or "volumeClaimTemplates" not in wanted["spec"]:
+    templates = (live or {}).get("spec", {}).get("volumeClaimTemplates")
+    if not templates or "volumeClaimTemplates" not in wanted["spec"]:
         return wanted
     (claim,) = wanted["spec"]["volumeClaimTemplates"]
-    former = made[0]["spec"]
+    former = templates[0]["spec"]
     spec = {**claim["spec"], "resources": {"requests": dict(former["resources"]["requests"])}}
     spec.pop("storageClassName", None)
     if former.get("storageClassName"):
@@ -118,16 +120,17 @@ def with_former_claims(wanted: Manifest, live: Manifest | None) -> Manifest:
 
 
 def with_former(spec: InstanceSpec, live: Sequence[Manifest]) -> InstanceSpec:
-    """Return the spec with its live files only; the others are those of the ``live`` objects.
+    """Return the spec with new content for live files only.
 
-    Only those that we wrote. A file that somebody deleted there, or edited, is given anew: what
-    starts without it does not come up, and what starts with it may let anybody in.
+    All other files keep the content of the ``live`` objects, if Waypost wrote it. A file that
+    somebody deleted or edited gets the new content: an instance may not start without its file, and
+    an edited file may let anybody in.
     """
     former: dict[str, str] = {}
-    for each in live:
-        held = {name: each["data"][name] for name in ownership.list_written(each)}
-        is_secret = each["kind"] == "Secret"
-        former |= {k: b64decode(v).decode() if is_secret else v for k, v in held.items()}
+    for manifest in live:
+        data = {name: manifest["data"][name] for name in ownership.list_written(manifest)}
+        is_secret = manifest["kind"] == "Secret"
+        former |= {k: b64decode(v).decode() if is_secret else v for k, v in data.items()}
     kept = {name: text for name, text in former.items() if name not in spec.live_files}
     return replace(spec, files={**spec.files, **kept})
 
@@ -135,10 +138,11 @@ def with_former(spec: InstanceSpec, live: Sequence[Manifest]) -> InstanceSpec:
 def _template(cluster: Cluster, spec: InstanceSpec) -> Manifest:
     pod = {
         "serviceAccountName": spec.kind.value,
+        # The next two are the API's defaults. Explicit, so that manual changes are overwritten.
         "dnsPolicy": "ClusterFirst",
         "schedulerName": "default-scheduler",
         "automountServiceAccountToken": False,
-        "enableServiceLinks": False,
+        "enableServiceLinks": False,  # no environment variables for the namespace's services
         "terminationGracePeriodSeconds": _GRACE_SECONDS[spec.kind],
         "securityContext": _pod_security(cluster),
         **_spreading(spec),
@@ -179,7 +183,7 @@ def _container(cluster: Cluster, spec: InstanceSpec) -> Manifest:
             "capabilities": {"drop": ["ALL"]},
         },
         **_probes(spec.kind),
-        # One that cannot start writes why, and ends: the end of its log is in its status then.
+        # Puts the end of the log into the status of a container that fails, for ``observed``.
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": _mounts(spec),
     }
@@ -187,21 +191,25 @@ def _container(cluster: Cluster, spec: InstanceSpec) -> Manifest:
 
 def _command(cluster: Cluster, spec: InstanceSpec) -> engines.Launch:
     if spec.kind is Kind.ROUTER:
-        return engines.router_command(cluster.router_command, CONFIG_DIR)
-    places = engines.BrokerPlaces(cluster.artemis_home, CONFIG_DIR, DATA_DIR, SCRATCH_DIR)
+        return engines.router_command("qdrouterd", CONFIG_DIR)
+    paths = engines.BrokerPaths(cluster.artemis_home, CONFIG_DIR, DATA_DIR, SCRATCH_DIR)
     class_path = ["-cp", f"{cluster.artemis_home}/lib/*"]
-    return engines.as_new_life(
-        engines.broker_command(cluster.java, places, spec.memory_mb, class_path, ())
+    return engines.as_new_incarnation(
+        engines.broker_command(cluster.java, paths, spec.memory_mb, class_path, ())
     )
 
 
 def _probes(kind: Kind) -> Manifest:
-    """Started: it listens where it does only once its journal is open, or its configuration read.
+    """Return the probes of an instance.
 
-    A broker may read its journal for long: the startup probe gives it an hour. Ready: a router
-    listens for clients besides, as its file says from its start, or the service would lead them to
-    a closed port; of brokers only some have clients, and the worker asks. Whether messages get
-    through is asked by the worker, so that a lost neighbour takes no instance out of service.
+    * Started: the management port listens. A broker opens it after it has read its journal, which
+      may take long, so the startup probe allows an hour. A router opens it after it has read its
+      configuration.
+    * Ready: a router also listens for clients; otherwise the service would lead them to a closed
+      port. Only some brokers have clients, so the worker checks their listener.
+
+    The worker also checks that messages pass. It is not part of readiness, so that a failed peer
+    takes no instance out of service.
     """
     port = {"port": "management"}
     ready = {"port": "amqps"} if kind is Kind.ROUTER else port
@@ -216,7 +224,7 @@ def _volumes(spec: InstanceSpec) -> list[Manifest]:
     files = {
         "name": "files",
         "projected": {
-            "defaultMode": 0o440,
+            "defaultMode": 0o440,  # the engine reads by its group
             "sources": [
                 {"secret": {"name": spec.name}},
                 {"configMap": {"name": spec.name}},
@@ -254,10 +262,10 @@ def _claims(cluster: Cluster, spec: InstanceSpec) -> Manifest:
 
 
 def _spreading(spec: InstanceSpec) -> Manifest:
-    """Keep instances of one kind apart, over zones and over nodes, where that is possible.
+    """Spread the instances of one kind over zones and nodes, if possible.
 
-    A spread that may be left is one score of the scheduler's among others, as of free memory; the
-    rule against a node that has one of the kind already is a second. Both are of this namespace.
+    A soft spread constraint is only one score of the scheduler beside others, such as free memory.
+    The anti-affinity for nodes adds a second score. Both count only pods of this namespace.
     """
     selector = {"matchLabels": labels.select_component(spec.kind)}
     apart = {"labelSelector": selector, "topologyKey": _NODE}
@@ -287,33 +295,36 @@ def _pod_security(cluster: Cluster) -> Manifest:
         security["runAsUser"] = cluster.identity.user
     if cluster.identity.group is not None:
         security |= {"runAsGroup": cluster.identity.group, "fsGroup": cluster.identity.group}
-        # The default looks at every file of the journal at every start.
+        # The default changes the group of every journal file at every start.
         security["fsGroupChangePolicy"] = "OnRootMismatch"
     return security
 
 
 def _secret(spec: InstanceSpec) -> Manifest:
-    held = {name: text for name, text in spec.files.items() if name in spec.secret_files}
-    data = {name: b64encode(text.encode()).decode() for name, text in held.items()}
+    files = {name: text for name, text in spec.files.items() if name in spec.secret_files}
+    data = {name: b64encode(text.encode()).decode() for name, text in files.items()}
     return _fitting({**_head("v1", "Secret", spec, spec.name), "type": "Opaque", "data": data})
 
 
 def _config_maps(spec: InstanceSpec) -> Sequence[Manifest]:
-    """Return the files that hold no secret, the one that grows in an object of its own."""
-    held = {name: text for name, text in spec.files.items() if name not in spec.secret_files}
-    growing = {name: held.pop(name) for name in _GROWING if name in held}
+    """Return the config maps of the files without secrets; the second has the file that grows."""
+    files = {name: text for name, text in spec.files.items() if name not in spec.secret_files}
+    growing = {name: files.pop(name) for name in _GROWING if name in files}
     return [
         _fitting({**_head("v1", "ConfigMap", spec, name), "data": data})
-        for name, data in ((spec.name, held), (f"{spec.name}-main", growing))
+        for name, data in ((spec.name, files), (f"{spec.name}-main", growing))
     ]
 
 
 def _service(spec: InstanceSpec) -> Manifest:
-    """Return the instance's own name; routers and workers must find it before it is ready."""
+    """Return the headless service that gives the instance its own DNS name.
+
+    Routers and workers must find the instance before it is ready.
+    """
     return {
         **_head("v1", "Service", spec, spec.name),
         "spec": {
-            "clusterIP": "None",
+            "clusterIP": "None",  # headless
             "publishNotReadyAddresses": True,
             "selector": labels.select_instance(spec.name),
             "ports": [
@@ -330,10 +341,11 @@ def _service(spec: InstanceSpec) -> Manifest:
 
 
 def _fitting(manifest: Manifest) -> Manifest:
+    """Return the manifest; raise ``InfraError`` if its data is too large for the cluster."""
     size = sum(len(key) + len(text.encode()) for key, text in manifest["data"].items())
     if size > _LARGEST_BYTES:
         raise InfraError(
-            f"The files of {manifest['metadata']['name']} take {size} bytes, and the cluster keeps "
+            f"The files of {manifest['metadata']['name']} take {size} bytes, and the cluster takes "
             f"{_LARGEST_BYTES} in one object: spread the addresses over more brokers or spaces.",
             reason="ConfigurationTooLarge",
             retry=False,

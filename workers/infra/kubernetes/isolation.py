@@ -1,20 +1,20 @@
-"""The namespace of a space, and what keeps every other space out of it. Pure builders.
+"""Build the namespace of a space and everything that isolates it from other spaces. Pure.
 
-One deny-all policy, and one small policy for each way that traffic may take; a policy names pods of
-its own namespace, or of Waypost's own, never of another space.
+There is one deny-all network policy, and one small policy for each allowed path of traffic. The
+policies select pods of the space's namespace or of Waypost's, never those of another space.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from workers.infra.base import Kind, Namespace, Room
+from workers.infra.base import Kind, Namespace, ResourceBudget
 from workers.infra.kubernetes import labels, sizes
 from workers.infra.kubernetes.cluster import Cluster, Pods
 from workers.infra.kubernetes.resources import Manifest
 
-QUOTA = "waypost"  # its name
-METERING = "waypost-metering"  # the name of its binding
+QUOTA = "waypost"  # name of the ResourceQuota
+METERING = "waypost-metering"  # name of the RoleBinding for metering
 _POD_SECURITY = "pod-security.kubernetes.io"
 
 _Rule = dict[str, Any]
@@ -23,7 +23,11 @@ _Rules = Mapping[str, Sequence[_Rule]]
 
 @dataclass(frozen=True)
 class Taken:
-    """What a space has now: the memory limit of each instance by kind, and its volumes, in MiB."""
+    """What a space uses now.
+
+    ``memory_mb`` is the memory limit of each instance by kind; ``storage_mb`` the size of all
+    volumes. Both are in MiB.
+    """
 
     memory_mb: Mapping[Kind, Sequence[int]] = field(default_factory=dict)
     volumes: int = 0
@@ -34,15 +38,15 @@ _NOTHING = Taken()
 
 
 def build(
-    cluster: Cluster, namespace: Namespace, room: Room, taken: Taken = _NOTHING
+    cluster: Cluster, namespace: Namespace, budget: ResourceBudget, taken: Taken = _NOTHING
 ) -> Sequence[Manifest]:
-    """Return every object of the space that is there whatever runs in it, in order."""
+    """Return the objects that every space has, in the order of creation."""
     return [
         namespace_object(namespace),
         role_binding(cluster, namespace),
         metering_binding(cluster, namespace),
-        *network_policies(cluster, namespace, room),
-        resource_quota(cluster, namespace, room, taken),
+        *network_policies(cluster, namespace, budget),
+        resource_quota(cluster, namespace, budget, taken),
         limit_range(namespace),
         *(service_account(cluster, namespace, kind) for kind in Kind),
     ]
@@ -51,7 +55,7 @@ def build(
 def namespace_object(namespace: Namespace) -> Manifest:
     """Return the namespace, with pod security ``restricted`` enforced."""
     security = {f"{_POD_SECURITY}/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
-    # The standard of a former version allows what today's forbids.
+    # The standards of older versions allow more.
     security[f"{_POD_SECURITY}/enforce-version"] = "latest"
     return {
         "apiVersion": "v1",
@@ -64,13 +68,13 @@ def namespace_object(namespace: Namespace) -> Manifest:
 
 
 def role_binding(cluster: Cluster, namespace: Namespace) -> Manifest:
-    """Return what lets the worker, and nobody else, work in this namespace."""
+    """Return the role binding that lets the worker manage this namespace."""
     who = _account(cluster, cluster.worker_account)
     return _binding(namespace, "waypost-worker", cluster.space_role, who)
 
 
 def metering_binding(cluster: Cluster, namespace: Namespace) -> Manifest:
-    """Return what lets metering see which instances there are, and nothing more."""
+    """Return the role binding that lets metering list the instances, and nothing more."""
     who = _account(cluster, cluster.metering_account)
     return _binding(namespace, METERING, cluster.metering_role, who)
 
@@ -89,21 +93,22 @@ def _account(cluster: Cluster, name: str) -> Manifest:
 
 
 def resource_quota(
-    cluster: Cluster, namespace: Namespace, room: Room, taken: Taken = _NOTHING
+    cluster: Cluster, namespace: Namespace, budget: ResourceBudget, taken: Taken = _NOTHING
 ) -> Manifest:
-    """Return the most that the space may take of the cluster, and one instance more.
+    """Return the quota: what the plan allows, what the space uses already, and one instance more.
 
-    What is there already counts with what it has: were the quota of a smaller plan in force at
-    once, the first pod that is replaced would not fit beside those that are still large. Volumes
-    may be larger than configured: made when that was more, or enlarged by a person.
+    Existing instances count with their present size. Otherwise, after a change to a smaller plan,
+    the first replaced pod would not fit beside those that are still large. Volumes may be larger
+    than configured: the setting was larger before, or a person enlarged them.
 
-    The one more: a pod or claim that a controller makes twice is refused the second time, but the
-    API server has counted it by then, and counts anew only every five minutes. Until then another
-    instance would be refused for no reason that anybody could mend.
+    The reserve of one: if a controller creates a pod or claim twice, the API server refuses the
+    second one but has already counted it. It recounts only every five minutes. Without the reserve,
+    another instance would be refused until then.
     """
-    brokers = _limits(Kind.BROKER, room.brokers, room.broker_memory_mb, taken)
-    routers = _limits(Kind.ROUTER, room.routers, room.router_memory_mb, taken)
+    brokers = _limits(Kind.BROKER, budget.brokers, budget.broker_memory_mb, taken)
+    routers = _limits(Kind.ROUTER, budget.routers, budget.router_memory_mb, taken)
     memory = sizes.quantity(sum(brokers + routers) + max(brokers + routers, default=0))
+    # Kept volumes of deleted brokers count too.
     claims = max(len(brokers), taken.volumes) + 1
     return {
         **_head("v1", "ResourceQuota", namespace, QUOTA),
@@ -114,6 +119,7 @@ def resource_quota(
                 "pods": str(len(brokers + routers) + 1),
                 "persistentvolumeclaims": str(claims),
                 "requests.storage": sizes.quantity(_storage(cluster, claims, taken)),
+                # The public endpoint is the only service of these types.
                 "services.nodeports": "1",
                 "services.loadbalancers": "1",
             }
@@ -122,20 +128,21 @@ def resource_quota(
 
 
 def _storage(cluster: Cluster, claims: int, taken: Taken) -> int:
-    """Return the storage, in MiB, for the volumes there are and for those still to come."""
+    """Return the storage, in MiB, of the existing volumes and of those still to be created."""
     size = cluster.storage.size_gb * 1024
     return max(taken.storage_mb, taken.volumes * size) + (claims - taken.volumes) * size
 
 
 def _limits(kind: Kind, count: int, memory_mb: int, taken: Taken) -> list[int]:
-    """Return the memory limit, in MiB, of each instance that runs and of those still to come."""
+    """Return the memory limits, in MiB, of the instances that run and of those still to come."""
     size = sizes.container_mb(kind, memory_mb)
-    running = [max(each, size) for each in taken.memory_mb.get(kind, ())]
+    running = [max(limit, size) for limit in taken.memory_mb.get(kind, ())]
+    # A plan for fewer instances than run gives a negative factor, and so no further ones.
     return running + [size] * (count - len(running))
 
 
 def limit_range(namespace: Namespace) -> Manifest:
-    """Return what a container gets that asks for nothing: little."""
+    """Return the small defaults for containers without requests and limits."""
     return {
         **_head("v1", "LimitRange", namespace, "waypost"),
         "spec": {
@@ -151,7 +158,7 @@ def limit_range(namespace: Namespace) -> Manifest:
 
 
 def service_account(cluster: Cluster, namespace: Namespace, kind: Kind) -> Manifest:
-    """Return the account of the brokers or of the routers: no rights, and no token."""
+    """Return the service account of the brokers or routers, without rights and token."""
     account = {
         **_head("v1", "ServiceAccount", namespace, kind.value),
         "automountServiceAccountToken": False,
@@ -164,7 +171,7 @@ def service_account(cluster: Cluster, namespace: Namespace, kind: Kind) -> Manif
 
 
 def pull_secret_name(original: str) -> str:
-    """Return the name of the copy; the names of instances are those of their own secrets."""
+    """Return the name of the copy; the prefix keeps it apart from the secrets of instances."""
     return f"pull-{original}"
 
 
@@ -183,20 +190,24 @@ def pull_secret(namespace: Namespace, original: Manifest) -> Manifest:
     }
 
 
-def network_policies(cluster: Cluster, namespace: Namespace, room: Room) -> Sequence[Manifest]:
-    """Return the deny-all policy and one policy for each way that traffic may take."""
-    public = Kind.ROUTER if room.routers else Kind.BROKER
-    ways: dict[str, tuple[_Rule, _Rules]] = {
+def network_policies(
+    cluster: Cluster, namespace: Namespace, budget: ResourceBudget
+) -> Sequence[Manifest]:
+    """Return the deny-all policy and one policy for each allowed path of traffic."""
+    public = Kind.ROUTER if budget.routers else Kind.BROKER
+    paths: dict[str, tuple[_Rule, _Rules]] = {
+        # An empty selector selects every pod of the namespace.
         "deny-all": ({}, {"ingress": [], "egress": []}),
+        # Without "from": clients may come from anywhere.
         "clients": (_ours(public), {"ingress": [{"ports": _ports(sizes.PORTS["amqps"])}]}),
         "management": ({}, {"ingress": [_from(_pods(cluster.worker), "management")]}),
     }
-    if room.routers:
-        ways |= _ways_of_routers(cluster)
-    return [_policy(namespace, name, pods, rules) for name, (pods, rules) in ways.items()]
+    if budget.routers:
+        paths |= _paths_of_routers(cluster)
+    return [_policy(namespace, name, pods, rules) for name, (pods, rules) in paths.items()]
 
 
-def _ways_of_routers(cluster: Cluster) -> dict[str, tuple[_Rule, _Rules]]:
+def _paths_of_routers(cluster: Cluster) -> dict[str, tuple[_Rule, _Rules]]:
     router, broker = _ours(Kind.ROUTER), _ours(Kind.BROKER)
     mesh = {
         "ingress": [_from({"podSelector": router}, "mesh")],
@@ -206,9 +217,9 @@ def _ways_of_routers(cluster: Cluster) -> dict[str, tuple[_Rule, _Rules]]:
     names = [
         {"protocol": protocol, "port": port}
         for port in cluster.dns_ports
-        for protocol in ("UDP", "TCP")
+        for protocol in ("UDP", "TCP")  # DNS repeats over TCP what does not fit into a datagram
     ]
-    resolvers = [_pods(cluster.dns), *({"ipBlock": {"cidr": each}} for each in cluster.dns_cidrs)]
+    resolvers = [_pods(cluster.dns), *({"ipBlock": {"cidr": cidr}} for cidr in cluster.dns_cidrs)]
     return {
         "brokers-from-routers": (
             broker,
@@ -225,9 +236,13 @@ def _ways_of_routers(cluster: Cluster) -> dict[str, tuple[_Rule, _Rules]]:
 
 
 def _policy(namespace: Namespace, name: str, pods: _Rule, rules: _Rules) -> Manifest:
-    spec: _Rule = {"podSelector": dict(pods), "policyTypes": [each.title() for each in rules]}
-    # An empty list and an absent one mean the same, nothing; the API keeps the absent one.
-    spec |= {way: list(allowed) for way, allowed in rules.items() if allowed}
+    spec: _Rule = {
+        "podSelector": dict(pods),
+        "policyTypes": [direction.title() for direction in rules],
+    }
+    # An empty list means the same as none: nothing is allowed. The API drops an empty one, so it
+    # would look like a difference.
+    spec |= {direction: list(allowed) for direction, allowed in rules.items() if allowed}
     return {**_head("networking.k8s.io/v1", "NetworkPolicy", namespace, name), "spec": spec}
 
 
@@ -248,7 +263,7 @@ def _ours(kind: Kind) -> _Rule:
 
 
 def _pods(pods: Pods) -> _Rule:
-    """Return the peer "those pods of that namespace"."""
+    """Return a peer that selects these pods in their namespace."""
     return {
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": pods.namespace}},
         "podSelector": {"matchLabels": dict(pods.labels)},

@@ -1,4 +1,4 @@
-"""The labels on everything that Waypost makes, and the selectors over them. Pure.
+"""The labels of all objects that Waypost creates, and selectors for them. Pure.
 
 Source: Kubernetes documentation, "Recommended Labels".
 """
@@ -11,9 +11,9 @@ TENANT = "waypost.io/tenant"
 SPACE = "waypost.io/space"
 COMPONENT = "app.kubernetes.io/component"
 INSTANCE = "app.kubernetes.io/instance"
-# Whose space it is, where a cluster has several installations of Waypost.
+# Distinguishes several installations of Waypost in one cluster.
 INSTALLATION = "waypost.io/installation"
-# The part of a space that is neither broker nor router: its namespace, policies and endpoints.
+# For objects of a space that belong to no broker or router: namespace, policies, endpoint.
 SPACE_COMPONENT = "space"
 
 OURS: Mapping[str, str] = {
@@ -21,12 +21,12 @@ OURS: Mapping[str, str] = {
     "app.kubernetes.io/managed-by": "waypost",
 }
 
-# Copies of the credentials of a registry.
+# For copies of a registry's credentials.
 PULL_SECRET: Mapping[str, str] = {**OURS, COMPONENT: "pull-secret"}
 
 
 def of_space(namespace: Namespace) -> dict[str, str]:
-    """Return the labels of what belongs to the space as a whole."""
+    """Return the labels of objects that belong to the space as a whole."""
     return {
         **OURS,
         TENANT: namespace.tenant_id,
@@ -36,7 +36,7 @@ def of_space(namespace: Namespace) -> dict[str, str]:
 
 
 def of_instance(namespace: Namespace, kind: Kind, name: str) -> dict[str, str]:
-    """Return the labels of what belongs to one broker or router."""
+    """Return the labels of objects that belong to one broker or router."""
     return {**of_space(namespace), COMPONENT: kind.value, INSTANCE: name}
 
 

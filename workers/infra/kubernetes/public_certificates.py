@@ -1,8 +1,10 @@
-"""What public listeners present where that is not of the space's authority: supplied, or issued.
+"""Public listeners' certificates that the space's own authority does not sign.
 
-A supplied certificate is one secret of the control namespace, read by its name. An issued one is
-made by cert-manager from a ``Certificate`` for each space, and kept in a secret beside it. Neither
-is mounted: the worker checks what it finds and gives it to the instances among their files.
+* The operator supplies one certificate for all spaces, in a secret of the control namespace.
+* Or cert-manager issues one for each space, from a ``Certificate`` in its namespace, into a secret
+  there.
+
+Neither secret is mounted. The worker checks the certificate and adds it to the instances' files.
 Source of fields: cert-manager API reference, ``cert-manager.io/v1``.
 """
 
@@ -22,7 +24,7 @@ SECRET = f"{NAME}-tls"  # no instance has this name
 
 
 def build(issuer: Issuer, namespace: Namespace, host: str) -> Manifest:
-    """Return what asks cert-manager for a certificate of the space's public host."""
+    """Return the ``Certificate`` that requests one for the space's public host."""
     return {
         "apiVersion": "cert-manager.io/v1",
         "kind": "Certificate",
@@ -52,35 +54,35 @@ def build(issuer: Issuer, namespace: Namespace, host: str) -> Manifest:
 
 
 def issued(snapshot: Snapshot, wanted: Manifest) -> GivenCertificate:
-    """Return what cert-manager made of ``wanted``, asking for it first.
+    """Apply the ``Certificate`` and return what cert-manager issued for it.
 
     Raises:
         CertificateProblem: ``CertManagerMissing``, ``CertificatePending`` until it is issued, or
-            what the cluster says against the ``Certificate``.
+            the reason why the cluster refuses the ``Certificate``.
     """
     try:
         live = snapshot.ensure(wanted)
     except InfraError as error:
         raise _refused(error) from error
     where = f"{wanted['metadata']['namespace']}/{NAME}"
-    said = _ready_message(live) or "It has said nothing about it yet."
+    reported = _ready_message(live) or "nothing yet."
     secret = snapshot.of(resources.SECRET).get(SECRET)
     if secret is None or not (secret.get("data") or {}).get("tls.crt"):
         raise CertificateProblem(
-            f"Waiting for cert-manager to issue the certificate {where}. It says: {said}",
+            f"Waiting for cert-manager to issue the certificate {where}. It reports: {reported}",
             reason="CertificatePending",
             retry=True,
         )
-    remedy = f"cert-manager replaces it: see what keeps it from that. It says: {said}"
+    remedy = f"cert-manager should replace it: find out why it does not. It reports: {reported}"
     return _given(secret, f"the secret {where}-tls of cert-manager", remedy)
 
 
 def _refused(error: InfraError) -> CertificateProblem:
-    """Return the refusal of a ``Certificate`` as one of the certificate alone: spaces serve on."""
+    """Return the refusal of a ``Certificate`` as an error that does not stop the space."""
     if error.reason != "KindMissing":
         return CertificateProblem(str(error), reason=error.reason, retry=error.retry)
     return CertificateProblem(
-        "cert-manager is not installed in the cluster, so nobody issues certificates: install "
+        "cert-manager is not installed in the cluster, so no certificate is issued: install "
         "it, or choose another source in `spaces.endpoint.certificate`.",
         reason="CertManagerMissing",
         retry=False,
@@ -88,21 +90,21 @@ def _refused(error: InfraError) -> CertificateProblem:
 
 
 def forget(snapshot: Snapshot, namespace: Namespace) -> None:
-    """Take back what was asked of cert-manager, if anything was, and what it made. Idempotent."""
+    """Delete the space's ``Certificate`` and its secret, if there are any. Idempotent."""
     ours = labels.of_space(namespace)
     try:
-        # The certificate first, or its maker would make the secret again.
+        # The Certificate first; otherwise cert-manager creates the secret again.
         snapshot.prune(resources.CERTIFICATE, (), ours)
     except InfraError as error:
         if error.reason != "ClusterForbidden":
             raise
-        return  # who may not look at them made none; nobody needs a right that is not used
-    others = [each for each in snapshot.of(resources.SECRET) if each != SECRET]
+        return  # without the right to list Certificates the worker never created one
+    others = [name for name in snapshot.of(resources.SECRET) if name != SECRET]
     snapshot.prune(resources.SECRET, others, ours)
 
 
 def supplied(api: Api, namespace: str, name: str) -> GivenCertificate:
-    """Return the certificate that the operator put into the secret.
+    """Return the certificate that the operator stored in the secret.
 
     Raises:
         CertificateProblem: ``CertificateMissing`` or ``CertificateForbidden``.
@@ -113,11 +115,11 @@ def supplied(api: Api, namespace: str, name: str) -> GivenCertificate:
     except InfraError as error:
         if error.reason != "ClusterForbidden":
             raise
-        told = f"The worker may not read {source}: give it the right `get` on that name."
-        raise CertificateProblem(told, reason="CertificateForbidden", retry=False) from error
+        message = f"The worker may not read {source}: give it the right `get` on that name."
+        raise CertificateProblem(message, reason="CertificateForbidden", retry=False) from error
     if secret is None:
-        told = f"There is no certificate: put one into {source}, as tls.crt and tls.key."
-        raise CertificateProblem(told, reason="CertificateMissing", retry=False)
+        message = f"There is no certificate: put one into {source}, as tls.crt and tls.key."
+        raise CertificateProblem(message, reason="CertificateMissing", retry=False)
     return _given(secret, source, "Put another one there.")
 
 
@@ -131,14 +133,14 @@ def _names(host: str) -> dict[str, list[str]]:
 
 def _ready_message(certificate: Manifest) -> str:
     conditions: list[dict[str, Any]] = certificate.get("status", {}).get("conditions") or []
-    return next((each.get("message", "") for each in conditions if each["type"] == "Ready"), "")
+    return next((entry.get("message", "") for entry in conditions if entry["type"] == "Ready"), "")
 
 
 def _given(secret: Manifest, source: str, remedy: str) -> GivenCertificate:
-    held = secret.get("data") or {}
-    # What is no text is no PEM: the check says so, with the place.
+    data = secret.get("data") or {}
+    # Bytes that are not text are not PEM either; the check of the certificate reports that.
     key, certificate, authority = (
-        b64decode(held.get(name, "")).decode(errors="replace")
+        b64decode(data.get(name, "")).decode(errors="replace")
         for name in ("tls.key", "tls.crt", "ca.crt")
     )
     return GivenCertificate(key, certificate, authority, source, remedy)

@@ -1,6 +1,6 @@
-"""The registry's credentials, copied from Waypost's own namespace into that of a space.
+"""Copy the registry's credentials from Waypost's own namespace into that of a space.
 
-The chart names them; the worker may read those in its own namespace, and no other secret there.
+The chart names these secrets. In its own namespace the worker may read them and no others.
 """
 
 from collections.abc import Sequence
@@ -19,18 +19,18 @@ logger = structlog.get_logger(__name__)
 # Source: Kubernetes documentation, "Types of Secret".
 _TYPES = frozenset({"kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg"})
 
-# What only a person can mend: a space that serves does not wait for it.
+# Reasons that only a person can fix: a space that serves does not wait for it.
 _LASTING = frozenset({"PullSecretMissing", "PullSecretUnfit", "ClusterForbidden"})
 
 
 def ensure(api: Api, cluster: Cluster, namespace: Namespace, snapshot: Snapshot) -> Sequence[str]:
-    """Bring the copies up to their originals; return their names. Idempotent.
+    """Copy the secrets, or update the copies; return the names of the copies. Idempotent.
 
-    A space that has a copy or instances serves without a new one; what is in the way is logged.
+    A space that has a copy or instances keeps serving without an update; the error is logged.
 
     Raises:
-        InfraError: an original is not there, is of another type or may not be read, and the space
-            is a new one.
+        InfraError: an original is missing, has another type or may not be read, and the space is
+            new.
     """
     names = []
     for original in cluster.images.pull_secrets:
@@ -60,7 +60,7 @@ def _find(api: Api, cluster: Cluster, original: str) -> Manifest:
 def _check(found: Manifest, original: str) -> None:
     if found.get("type") not in _TYPES:
         raise InfraError(
-            f"The secret {original} of `imagePullSecrets` is of the type {found.get('type')}: name "
+            f"The secret {original} of `imagePullSecrets` has the type {found.get('type')}: name "
             f"one of the type {' or '.join(sorted(_TYPES))}.",
             reason="PullSecretUnfit",
             retry=False,
@@ -69,8 +69,8 @@ def _check(found: Manifest, original: str) -> None:
 
 def _missing(cluster: Cluster, original: str) -> InfraError:
     return InfraError(
-        f"There is no secret {original} in the namespace {cluster.control_namespace}: make it, or "
-        "take it out of `imagePullSecrets`.",
+        f"There is no secret {original} in the namespace {cluster.control_namespace}: create it "
+        "or remove it from `imagePullSecrets`.",
         reason="PullSecretMissing",
         retry=False,
     )

@@ -1,4 +1,4 @@
-"""The kinds of objects that Waypost makes in a cluster, and where the API serves them."""
+"""The kinds of objects that Waypost uses in a cluster, and their API paths."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,11 @@ _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.:_-]*[A-Za-z0-9])?")
 
 @dataclass(frozen=True)
 class Resource:
-    """One kind of object, and where nobody may add anything (JSON pointers, RFC 6901).
+    """One kind of object, and its protected fields (JSON pointers, RFC 6901).
 
-    ``exact`` fields must be as we write them. In ``closed`` ones the API puts values of its own
-    beside ours (defaults), but no list, no mapping and no element.
+    * ``exact``: fields that must be exactly as in the manifest.
+    * ``closed``: fields to which the API may add single values (defaults). Nobody may add a list, a
+      mapping or an element to them.
     """
 
     kind: str
@@ -29,7 +30,7 @@ class Resource:
         """Return the API's path of one object, or of the collection.
 
         Raises:
-            ValueError: a part is no legal name, and so could lead elsewhere.
+            ValueError: a part is not a legal name, so that the path could lead elsewhere.
         """
         for part in (namespace, name):
             if part is not None and not _NAME.fullmatch(part):
@@ -62,7 +63,7 @@ SERVICE = Resource(
     "v1",
     "services",
     exact=frozenset(
-        f"/spec/{each}" for each in ("selector", "externalIPs", "publishNotReadyAddresses")
+        f"/spec/{field}" for field in ("selector", "externalIPs", "publishNotReadyAddresses")
     ),
     closed=frozenset({"/spec/ports"}),
 )
@@ -73,7 +74,7 @@ DISRUPTION_BUDGET = Resource(
     exact=frozenset({"/spec/selector"}),
 )
 _POD = "/spec/template/spec"
-# Values that the API does not default: the way to the node, the place, the rank, whose names.
+# Fields without a default of the API that would weaken the isolation or move the pod.
 _POD_VALUES = (
     "dnsConfig",
     "hostNetwork",
@@ -88,10 +89,10 @@ STATEFUL_SET = Resource(
     "StatefulSet",
     "apps/v1",
     "statefulsets",
-    # Another first ordinal has another volume.
-    exact=frozenset({"/spec/ordinals", *(f"{_POD}/{each}" for each in _POD_VALUES)}),
+    # With another first ordinal the pod would get another volume.
+    exact=frozenset({"/spec/ordinals", *(f"{_POD}/{field}" for field in _POD_VALUES)}),
     closed=frozenset(
-        f"{_POD}/{each}" for each in ("containers", "initContainers", "volumes", "hostAliases")
+        f"{_POD}/{field}" for field in ("containers", "initContainers", "volumes", "hostAliases")
     ),
 )
 INGRESS = Resource(
@@ -116,7 +117,7 @@ POD = Resource("Pod", "v1", "pods")
 EVENT = Resource("Event", "v1", "events")
 VOLUME_CLAIM = Resource("PersistentVolumeClaim", "v1", "persistentvolumeclaims")
 
-# Those that are applied, in an order in which nothing refers to what is not there yet.
+# The kinds that Waypost applies, ordered so that no object refers to a later one.
 APPLIED: Sequence[Resource] = (
     NAMESPACE,
     ROLE_BINDING,
@@ -134,11 +135,11 @@ APPLIED: Sequence[Resource] = (
     ROUTE,
     CERTIFICATE,
 )
-_BY_KIND: Mapping[str, Resource] = {each.kind: each for each in APPLIED}
+_BY_KIND: Mapping[str, Resource] = {resource.kind: resource for resource in APPLIED}
 
 
 def of(manifest: Mapping[str, Any]) -> Resource:
-    """Return the resource that a manifest of ours is of."""
+    """Return the resource of a manifest that Waypost applies."""
     return _BY_KIND[manifest["kind"]]
 
 

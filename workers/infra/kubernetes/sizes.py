@@ -10,22 +10,23 @@ from kubernetes.utils.quantity import parse_quantity
 from workers.infra.base import Kind
 
 PORTS: Mapping[str, int] = {"amqps": 5671, "management": 5673, "mesh": 5674}
-# Beyond its heap a Java process keeps classes, threads and network buffers. A container as large as
-# the heap is killed in the middle of work (EnMasse issue 1451).
+# Besides its heap a Java process needs memory for classes, threads and network buffers. The cluster
+# kills a container that is only as large as the heap while it works (EnMasse issue 1451).
 _BESIDES_MB: Mapping[Kind, int] = {Kind.BROKER: 320, Kind.ROUTER: 64}
 
 _MEBIBYTE = 1 << 20
 
 
 def container_mb(kind: Kind, memory_mb: int) -> int:
-    """Return the memory limit, in MiB, of a container whose engine is given ``memory_mb``."""
+    """Return the memory limit, in MiB, of a container whose engine gets ``memory_mb``."""
     return memory_mb + _BESIDES_MB[kind]
 
 
 def quantity(mebibytes: int) -> str:
-    """Return an amount as the API writes it back: in the largest unit that leaves no fraction.
+    """Return an amount in the API's canonical form: in the largest unit without a fraction.
 
-    Source: apimachinery, resource.Quantity, "canonical form". Another form would never be settled.
+    The API returns quantities in this form; another one would look like a difference for ever.
+    Source: apimachinery, resource.Quantity, "canonical form".
     """
     amount, units = mebibytes, ["Mi", "Gi", "Ti"]
     while amount and amount % 1024 == 0 and len(units) > 1:
@@ -35,14 +36,14 @@ def quantity(mebibytes: int) -> str:
 
 
 def at_least_mebibytes(quantity: str) -> int:
-    """Return any quantity of the API's, rounded up."""
-    parse: Any = parse_quantity  # untyped
+    """Return any quantity of the API in MiB, rounded up."""
+    parse: Any = parse_quantity  # the library has no type annotations
     amount: Decimal = parse(quantity)
     return math.ceil(amount / _MEBIBYTE)
 
 
 def mebibytes(quantity: str) -> int:
-    """Return the amount of a quantity that we wrote; 0 for any other."""
+    """Return the MiB of a quantity in the form that ``quantity`` writes; 0 for any other form."""
     for power, unit in enumerate(("Mi", "Gi", "Ti")):
         number = quantity.removesuffix(unit)
         if number != quantity and number.isdigit():

@@ -1,4 +1,4 @@
-"""What a namespace holds of ours, read once a pass, and brought to what it should hold."""
+"""Read Waypost's objects of a namespace once per reconcile pass, and update those that differ."""
 
 from collections.abc import Collection, Mapping
 
@@ -8,17 +8,17 @@ from workers.infra.kubernetes.resources import Manifest, Resource, name_of
 
 
 def marked(manifest: Manifest, installation: str) -> Manifest:
-    """Return the manifest with the label that says whose it is; not in the template of its pods."""
+    """Return the manifest with the label of the installation, but without it on pod templates."""
     metadata = manifest["metadata"]
-    held = {**metadata.get("labels", {}), labels.INSTALLATION: installation}
-    return {**manifest, "metadata": {**metadata, "labels": held}}
+    labeled = {**metadata.get("labels", {}), labels.INSTALLATION: installation}
+    return {**manifest, "metadata": {**metadata, "labels": labeled}}
 
 
 class Snapshot:
-    """The objects of one namespace by kind, listed when first asked for.
+    """The objects of one namespace by kind, listed at the first use.
 
-    An object that says what it should already is not written: a pass over a settled space costs one
-    list call for each kind and no write.
+    An object that already matches its manifest is not written. So a pass over an unchanged space
+    costs one list call for each kind, and no write.
     """
 
     def __init__(self, api: Api, namespace: str, installation: str) -> None:
@@ -31,11 +31,11 @@ class Snapshot:
         """Return the objects of a kind by name."""
         if resource.kind not in self._seen:
             found = self._api.list(resource, self._namespace, labels.OURS)
-            self._seen[resource.kind] = {name_of(each): each for each in found}
+            self._seen[resource.kind] = {name_of(live): live for live in found}
         return self._seen[resource.kind]
 
     def ensure(self, manifest: Manifest) -> Manifest:
-        """Apply the object unless it says so already; return the live one."""
+        """Apply the object unless it matches already; return the live object."""
         resource = resources.of(manifest)
         wanted = difference.stamped(marked(manifest, self._installation))
         live = self.of(resource).get(name_of(manifest))
@@ -46,14 +46,14 @@ class Snapshot:
         return applied
 
     def prune(self, resource: Resource, keep: Collection[str], selector: Mapping[str, str]) -> None:
-        """Delete objects of a kind that carry these labels and are not to be kept."""
+        """Delete the objects of a kind that have these labels and are not in ``keep``."""
         for name, live in dict(self.of(resource)).items():
-            held = live["metadata"].get("labels", {}).items()
-            if name not in keep and selector.items() <= held:
+            live_labels = live["metadata"].get("labels", {}).items()
+            if name not in keep and selector.items() <= live_labels:
                 self._api.delete(resource, self._namespace, name)
                 del self._seen[resource.kind][name]
 
     def forget(self, *kinds: Resource) -> None:
-        """Read these kinds anew when next asked for."""
-        for each in kinds:
-            self._seen.pop(each.kind, None)
+        """Make the next use list these kinds again."""
+        for resource in kinds:
+            self._seen.pop(resource.kind, None)

@@ -1,7 +1,7 @@
-"""The ``infra`` contract on one machine: each instance is a supervised process.
+"""The port ``Infra`` on one machine: each instance is a supervised process.
 
-For trying Waypost, tests and demonstrations; never for production. Chosen by
-``workers.infra.adapters``. The contract itself is explained in ``workers.infra.base``.
+For trial installations, tests and demonstrations; never for production.
+``workers.infra.base`` documents the port.
 """
 
 import json
@@ -29,7 +29,7 @@ from workers.infra.base import (
     Layout,
     Namespace,
     PublicEndpoint,
-    Room,
+    ResourceBudget,
 )
 from workers.infra.engines import PORTS
 from workers.infra.local import engines, files
@@ -39,7 +39,7 @@ _HOST = "127.0.0.1"
 
 
 class LocalInfra:
-    """Instances as processes of one supervisord, files under ``state_dir/spaces``."""
+    """Runs instances as processes of one supervisord, with files under ``state_dir/spaces``."""
 
     def __init__(self, state_dir: Path, supervisor: SupervisorClient) -> None:
         self._spaces = state_dir / "spaces"
@@ -48,8 +48,8 @@ class LocalInfra:
     def engine_images(self) -> EngineImages:
         return EngineImages()
 
-    def ensure_namespace(self, namespace: Namespace, room: Room) -> None:
-        """Make the folder. One machine's memory is its owner's business: ``room`` is not held."""
+    def ensure_namespace(self, namespace: Namespace, budget: ResourceBudget) -> None:
+        """Create the folder. ``budget`` is not enforced on a single machine."""
         folder = self._spaces / namespace.name
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         owner = folder / "namespace.json"
@@ -57,7 +57,7 @@ class LocalInfra:
             text = json.dumps({"tenant": namespace.tenant_id, "space": namespace.space_id})
             write_atomically(owner, text, mode=0o600)
 
-    def place(self, namespace: Namespace, kind: Kind, name: str) -> Layout:
+    def layout_of(self, namespace: Namespace, kind: Kind, name: str) -> Layout:
         folder = self._files(namespace, name)
         ports = files.remembered_ports(self._spaces, folder.folder, PORTS[kind])
         return Layout(str(folder.config), str(folder.data), _HOST, _HOST, ports)
@@ -67,13 +67,15 @@ class LocalInfra:
         folder.make()
         program = _program(spec, folder)
         with _as_infra_error():
-            held_back = not may_restart and self._supervisor.has_other(program)
-            folder.write(folder.with_former(spec) if held_back else spec.files)
-            if not held_back:
+            restart_deferred = not may_restart and self._supervisor.has_other(program)
+            folder.write(folder.with_former(spec) if restart_deferred else spec.files)
+            if not restart_deferred:
                 self._check_ports(program.name, spec)
                 self._supervisor.ensure(program)
             status = self._supervisor.find(program.name)
-        return replace(_observed(spec.name, spec.kind, status, folder), held_back=held_back)
+        return replace(
+            _observed(spec.name, spec.kind, status, folder), restart_deferred=restart_deferred
+        )
 
     def restart_instance(self, namespace: Namespace, name: str) -> None:
         with _as_infra_error():
@@ -84,12 +86,13 @@ class LocalInfra:
         with _as_infra_error():
             programs = self._supervisor.list_programs()
         found = [
-            (each.name.removeprefix(prefix), each)
-            for each in programs
-            if each.name.startswith(prefix)
+            (program.name.removeprefix(prefix), program)
+            for program in programs
+            if program.name.startswith(prefix)
         ]
         return [
-            _observed(name, _kind(name), each, self._files(namespace, name)) for name, each in found
+            _observed(name, _kind(name), program, self._files(namespace, name))
+            for name, program in found
         ]
 
     def delete_instance(
@@ -100,17 +103,17 @@ class LocalInfra:
         self._files(namespace, name).remove(keep_data=keep_volume)
 
     def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint:
-        layout = self.place(namespace, _kind(instance), instance)
+        layout = self.layout_of(namespace, _kind(instance), instance)
         return PublicEndpoint(_HOST, layout.ports["amqps"], ("localhost",))
 
     def ensure_certificate(
         self, namespace: Namespace, endpoint: PublicEndpoint
     ) -> GivenCertificate | None:
-        """Nobody else signs for this machine."""
+        """Return None: only the space's own authority signs here."""
         return None
 
     def delete_endpoint(self, namespace: Namespace) -> None:
-        """Nothing leads to an instance but its own port, which goes with it."""
+        """Do nothing: the endpoint is the instance's own port, which ends with the instance."""
 
     def delete_namespace(self, namespace: Namespace) -> bool:
         for instance in self.list_instances(namespace):
@@ -124,16 +127,16 @@ class LocalInfra:
         return sorted(path.parent.name for path in self._spaces.glob("*/namespace.json"))
 
     def _check_ports(self, program: str, spec: InstanceSpec) -> None:
-        """Refuse to start beside a stranger who took a remembered port while we were down."""
+        """Raise ``InfraError`` if another program took a port while the instance was stopped."""
         known = self._supervisor.find(program)
         if known is not None and known.pid:
-            return
-        layout = self.place(spec.namespace, spec.kind, spec.name)
+            return  # it runs, so it is the one that listens
+        layout = self.layout_of(spec.namespace, spec.kind, spec.name)
         taken = [port for port in layout.ports.values() if not files.can_bind(port)]
         if taken:
             raise InfraError(
                 f"Port {taken[0]} of {spec.name} is taken by another program on this machine: "
-                "stop that program; we go on by ourselves then.",
+                "stop that program; Waypost then continues automatically.",
                 reason="PortTaken",
                 retry=True,
             )
@@ -151,6 +154,7 @@ def _program(spec: InstanceSpec, folder: InstanceFiles) -> Program:
         log_file=str(folder.log / "output.log"),
         environment=launch.environment,
         revision=files.digest(spec.files, spec.live_files),
+        # supervisord starts low priorities first and stops them last.
         priority=600 if spec.kind is Kind.BROKER else 700,
     )
 
@@ -166,9 +170,9 @@ def _observed(
         return InstanceStatus(name, kind, running=False, message="not started yet")
     message = f"{status.state}: {status.message}"
     running = status.state in {"RUNNING", "STARTING"} and status.pid > 0
-    words = "" if running else folder.last_log_line()
-    if words:
-        message = f"{message}; it said last: {words}"
+    output = "" if running else folder.last_log_line()
+    if output:
+        message = f"{message}; it said last: {output}"
     return InstanceStatus(
         name,
         kind,

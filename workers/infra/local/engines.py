@@ -11,14 +11,14 @@ from django.conf import settings
 
 from workers.infra import engines
 from workers.infra.base import InfraError, InstanceSpec
-from workers.infra.engines import BrokerPlaces, Launch
+from workers.infra.engines import BrokerPaths, Launch
 from workers.infra.local.files import InstanceFiles
 
 # A broker that stays small on a shared machine (design: local mode, section 2).
 JAVA_FLAGS = (
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
-    "-XX:CICompilerCount=1",  # more would take the other core from who waits for the start
+    "-XX:CICompilerCount=1",  # leaves the other cores to whatever waits for the start
     "-Xss256k",
     "-Xms16m",
 )
@@ -26,7 +26,7 @@ JAVA_FLAGS = (
 
 @dataclass(frozen=True)
 class ClassData:
-    """A class-data archive (it halves a broker's start) and the class path it belongs to."""
+    """A class-data archive, which halves a broker's start time, and the class path it is for."""
 
     archive: Path
     jars: str
@@ -36,13 +36,13 @@ def launch(spec: InstanceSpec, files: InstanceFiles) -> Launch:
     """Return how to start ``spec`` with its files in place.
 
     Raises:
-        InfraError: the engine is not on this machine, or not known.
+        InfraError: the engine is not installed on this machine, or unknown.
     """
     if spec.engine == "artemis":
         return _artemis(spec, files)
     if spec.engine == "devrouter":
         return _devrouter(files)
-    if spec.engine in {"qdrouterd", "skrouterd"}:
+    if spec.engine == "qdrouterd":
         return _router_binary(spec.engine, files)
     raise InfraError(f"unknown engine {spec.engine!r}", reason="EngineUnknown", retry=False)
 
@@ -50,13 +50,13 @@ def launch(spec: InstanceSpec, files: InstanceFiles) -> Launch:
 def artemis_command(java: str, etc: Path, memory_mb: int, class_path: Sequence[str]) -> list[str]:
     """Return the command that runs a broker whose folder is the parent of ``etc``."""
     folder = etc.parent
-    places = BrokerPlaces(
+    paths = BrokerPaths(
         home=str(settings.ARTEMIS_HOME),
         config=str(etc),
         data=str(folder / "data"),
         scratch=str(folder / "log" / "tmp"),
     )
-    return engines.broker_command(java, places, memory_mb, class_path, JAVA_FLAGS)
+    return engines.broker_command(java, paths, memory_mb, class_path, JAVA_FLAGS)
 
 
 def _artemis(spec: InstanceSpec, files: InstanceFiles) -> Launch:
@@ -70,11 +70,11 @@ def _artemis(spec: InstanceSpec, files: InstanceFiles) -> Launch:
         )
     (files.log / "tmp").mkdir(exist_ok=True, mode=0o700)
     run = artemis_command(java, files.config, spec.memory_mb, _class_path(home))
-    return engines.as_new_life(run)
+    return engines.as_new_incarnation(run)
 
 
 def class_data(home: Path) -> ClassData:
-    """Return where the class-data archive of the broker is, or would be.
+    """Return the path of the broker's class-data archive, even if it does not exist yet.
 
     Java accepts an archive only with exactly the class path it was made with.
     """
@@ -97,7 +97,7 @@ def _devrouter(files: InstanceFiles) -> Launch:
         "workers.services.devrouter",
         str(files.config / "router.json"),
     ]
-    # The router loads no Django, so it needs nothing of our environment but the code's place.
+    # The router does not load Django, so the path of the code is all it needs of our environment.
     return Launch(command, {"PYTHONPATH": str(settings.BASE_DIR), "PYTHONUNBUFFERED": "1"})
 
 

@@ -1,4 +1,4 @@
-"""Folders, files and ports of instances that run on this machine; called by the local adapter.
+"""Folders, files and ports of the instances on this machine, for the local adapter.
 
 Layout: ``<state>/spaces/<namespace>/<instance>/{etc,data,log}`` and ``ports.json`` beside them.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 from controlplane.embedded.supervisor_client import write_atomically
 from workers.infra.base import InstanceSpec
 
-# Below the kernel's ephemeral range (32768 and up), so no outgoing connection sits on one of them.
+# Below the kernel's ephemeral range (32768 and up), so that no outgoing connection takes one.
 _PORTS = range(21000, 32000)
 _LOG_TAIL_BYTES, _LONGEST_LOG_LINE = 4096, 300
 
@@ -33,11 +33,11 @@ class InstanceFiles:
         self.log = folder / "log"
 
     def make(self) -> None:
-        for each in (self.config, self.data, self.log):
-            each.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for folder in (self.config, self.data, self.log):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def write(self, files: Mapping[str, str]) -> None:
-        """Make the config folder hold exactly ``files``; each file changes at once or not."""
+        """Make ``files`` the exact content of the config folder; each file changes atomically."""
         for name, text in files.items():
             path = self._inside(name)
             if not path.exists() or path.read_text() != text:
@@ -49,7 +49,7 @@ class InstanceFiles:
                 path.unlink()
 
     def with_former(self, spec: InstanceSpec) -> Mapping[str, str]:
-        """Return the spec's live files beside the others as they are in the folder now."""
+        """Return the spec's live files, and all other files as they are in the folder now."""
         live = {name: text for name, text in spec.files.items() if name in spec.live_files}
         former = {
             str(path.relative_to(self.config)): path.read_text()
@@ -59,19 +59,19 @@ class InstanceFiles:
         return {**{k: text for k, text in former.items() if k not in spec.live_files}, **live}
 
     def remove(self, *, keep_data: bool = False) -> None:
-        """Delete the folder, but for the data if that is to be kept. Idempotent."""
-        for each in self.folder.iterdir() if self.folder.exists() else ():
-            if each.is_file():
-                each.unlink()
-            elif each != self.data or not keep_data:
-                shutil.rmtree(each)
+        """Delete the folder, without the data if ``keep_data``. Idempotent."""
+        for path in self.folder.iterdir() if self.folder.exists() else ():
+            if path.is_file():
+                path.unlink()
+            elif path != self.data or not keep_data:
+                shutil.rmtree(path)
         if self.folder.exists() and not keep_data:
             self.folder.rmdir()
 
     def last_log_line(self) -> str:
-        """Return the end of what the instance wrote, in one line; empty where it wrote nothing.
+        """Return the end of the last line of the instance's log; empty if the log is empty.
 
-        An engine that cannot start writes why, and ends.
+        An engine that cannot start logs the reason there and exits.
         """
         try:
             with (self.log / "output.log").open("rb") as log:
@@ -90,7 +90,7 @@ class InstanceFiles:
 
 
 def digest(files: Mapping[str, str], but: frozenset[str]) -> str:
-    """Return the digest of all files that are not in ``but``: what needs a restart to apply."""
+    """Return the digest of all files except ``but``. A change of it needs a restart."""
     document = json.dumps(
         {name: text for name, text in files.items() if name not in but}, sort_keys=True
     )
@@ -98,7 +98,7 @@ def digest(files: Mapping[str, str], but: frozenset[str]) -> str:
 
 
 def remembered_ports(spaces: Path, instance: Path, wanted: Sequence[str]) -> dict[str, int]:
-    """Return the instance's ports by name, choosing free ones once; the same answer ever after."""
+    """Return the instance's ports by name; they are chosen once and stored in its folder."""
     path = instance / "ports.json"
     with _locked(spaces):
         known: dict[str, int] = json.loads(path.read_text()) if path.exists() else {}
@@ -129,9 +129,10 @@ def _free_port(taken: set[int]) -> int:
 
 
 def can_bind(port: int) -> bool:
-    """Return whether nobody listens on a loopback port now."""
+    """Return whether a loopback port is free now."""
     with socket.socket() as probe:
-        # As servers do: connections that a stopped server closed linger on its port for a minute.
+        # As servers do. Otherwise connections that a stopped server closed (TIME_WAIT) would make
+        # its port look used for a minute.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
@@ -141,8 +142,8 @@ def can_bind(port: int) -> bool:
 
 
 def _date_ahead(path: Path) -> None:
-    # Servers reload a file whose date is later than their last reload. A reload between writing
-    # the temporary file and renaming it would otherwise hide this change for ever.
+    # Engines reload a file whose date is later than their last reload. The date is that of writing
+    # the temporary file: a reload before the rename would hide this change for ever.
     ahead = time.time() + 1.5
     os.utime(path, (ahead, ahead))
 

@@ -1,4 +1,4 @@
-"""``manage.py after_restore``: once, on a restored database, before workers start. Idempotent."""
+"""``manage.py after_restore``: prepare a restored database before workers start. Idempotent."""
 
 from typing import Any
 
@@ -12,7 +12,9 @@ from workers.metering import ingest, restored
 
 
 class Command(BaseCommand):
-    help = "Check that database and lakehouse fit, and have every space looked at in full."
+    help = (
+        "Check that database and lakehouse fit together, and make every space due for a full pass."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -20,12 +22,15 @@ class Command(BaseCommand):
         except WaypostError as error:
             raise CommandError(f"{error.error_code}: {error.message}") from error
         with transaction.atomic():
-            # Whoever held them ended with the old database.
+            # The holders of these leases worked on the old database.
             Lease.objects.all().delete()
             restored.forget_planned_restarts()
-            # An installation that is made anew counts its revisions from the start.
+            # A recreated installation counts its revisions from 1 again. With the old, higher
+            # revision on record its workers would take themselves for outdated.
             Rollout.objects.update(revision=0)
             spaces = AddressSpace.objects.filter(deleted_at__isnull=True).update(
                 claimed_by="", claimed_until=None, next_attempt_at=None, last_full_pass_at=None
             )
-        self.stdout.write(f"database and lakehouse fit; {spaces} spaces are due for a full pass")
+        self.stdout.write(
+            f"database and lakehouse fit together; {spaces} spaces are due for a full pass"
+        )

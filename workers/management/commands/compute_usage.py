@@ -1,19 +1,19 @@
-"""``manage.py compute_usage``: one run of the usage pipeline, for a cron job of its own."""
+"""``manage.py compute_usage``: run the usage pipeline once, for a cron job."""
 
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.core.errors import WaypostError
-from workers.metering import pipeline, rounds
+from workers.metering import periodic, pipeline
 
 
 class Command(BaseCommand):
-    help = "Bring usage up to the newest samples, unless another process is at it."
+    help = "Compute usage up to the newest samples, unless another process is doing so."
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            rounds.compute_usage()
+            periodic.compute_usage()
         except pipeline.PipelineBusy as busy:
             self.stdout.write(busy.message)
         except WaypostError as error:

@@ -11,7 +11,7 @@ from workers.reconcile import loop
 
 
 class Command(BaseCommand):
-    help = "Reconcile every space that is due, again and again until stopped."
+    help = "Reconcile every space that is due, and repeat until stopped."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--once", action="store_true", help="stop when nothing is due")
@@ -20,10 +20,10 @@ class Command(BaseCommand):
         stopping = []
         signal.signal(signal.SIGTERM, lambda *_: stopping.append(True))
         while not stopping:
-            due = loop.list_due(wiring.doors())
+            due = loop.list_due(wiring.ports())
             for space_id in due:
                 if not stopping:
-                    loop.reconcile(space_id, wiring.doors())
+                    loop.reconcile(space_id, wiring.ports())
             if options["once"] and not due:
                 return
             time.sleep(0.5)

@@ -1,4 +1,4 @@
-"""``manage.py rollout [pause|resume|roll-back]``: where the fleet stands, and steering it."""
+"""``manage.py rollout [pause|resume|roll-back]``: show or change the rollout of the fleet."""
 
 from typing import Any
 
@@ -35,14 +35,14 @@ class Command(BaseCommand):
 
     def _show(self, rollout: Rollout) -> None:
         now, patience = timezone.now(), fleet.policy().patience
-        standing = rollouts.progress(rollout, now, patience)
+        progress = rollouts.progress(rollout, now, patience)
         release = rollout.release
         self.stdout.write(
             f"release {release.number} ({release.broker_image}, {release.router_image or 'none'}): "
-            f"{rollout.state}, {standing.done} of {standing.total} spaces, {standing.changing} "
-            f"changing, {standing.waiting} waiting, {standing.failed} failed"
+            f"{rollout.state}, {progress.done} of {progress.total} spaces, {progress.changing} "
+            f"changing, {progress.waiting} waiting, {progress.failed} failed"
         )
         if rollout.reason:
             self.stdout.write(f"  {rollout.reason}")
-        for each in rollouts.list_failed(rollout, now, patience):
-            self.stdout.write(f"  {each.tenant}/{each.space}: {each.reason}")
+        for failure in rollouts.list_failed(rollout, now, patience):
+            self.stdout.write(f"  {failure.tenant}/{failure.space}: {failure.reason}")

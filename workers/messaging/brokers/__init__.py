@@ -1,1 +1,1 @@
-"""Artemis brokers: what one should hold and its files (both pure), and the driver."""
+"""Artemis brokers: desired state and configuration files (both pure), and the driver."""

@@ -1,7 +1,7 @@
-"""``broker.xml``: the whole of one broker's configuration, rendered from desired values. Pure.
+"""Render ``broker.xml``, the whole configuration of one broker, from desired values. Pure.
 
-Every tenant-made text passes through the XML writer and has its ``$`` written as a character
-reference, because the broker replaces ``${…}`` by system properties before it parses the file.
+The broker replaces ``${…}`` by system properties before it parses the file. So every ``$`` is
+written as a character reference; the XML writer escapes everything else that tenants choose.
 Source of elements: Artemis user manual, "Configuration Reference" and "Address Settings".
 """
 
@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from xml.etree import ElementTree
 
 from workers.messaging.brokers import desired, permissions
-from workers.messaging.brokers.desired import DesiredBroker, Holds, Limits, Place
+from workers.messaging.brokers.desired import BrokerAddressKind, DesiredBroker, EngineLayout, Limits
 
 PUBLIC = "public"  # the acceptor that clients connect to
-# Replaced by the broker itself: the boot script gives each start of the process its own value.
+# The broker's name identifies its incarnation. The boot script sets the property to a new value at
+# each start of the process. ``render`` first writes _BOOT, because it escapes every ``$``.
 _BOOT = "BOOT-PLACE"
 _BOOT_PROPERTY = "${waypost.boot:unknown}"
 # Memory one address may fill before it pages to disk, and the size of one page file.
@@ -34,7 +35,8 @@ _FIXED = {
     "security-invalidation-interval": "1000",
     "populate-validated-user": "true",
     "global-max-size": "48M",
-    # A full disk refuses new messages; a share of the host's disk would make them hang.
+    # An absolute limit makes the broker refuse messages on a full disk. A percentage of the host's
+    # disk would make senders hang.
     "min-disk-free": "200M",
     "critical-analyzer": "false",
     "message-counter-enabled": "false",
@@ -46,17 +48,17 @@ _FIXED = {
 }
 
 
-def render(broker: DesiredBroker, place: Place) -> str:
-    """Return the file's text for a broker that listens and stores where ``place`` says."""
+def render(broker: DesiredBroker, engine_layout: EngineLayout) -> str:
+    """Return the file's text; ``engine_layout`` holds the broker's folders, host and ports."""
     root = ElementTree.Element("configuration", xmlns="urn:activemq")
     core = ElementTree.SubElement(root, "core", xmlns="urn:activemq:core")
     _text(core, "name", _BOOT)
     for name, value in _FIXED.items():
         _text(core, name, value)
     for name in ("journal", "bindings", "paging", "large-messages"):
-        _text(core, f"{name}-directory", f"{place.data_dir}/{name}")
+        _text(core, f"{name}-directory", f"{engine_layout.data_dir}/{name}")
     _add_wildcards(core)
-    _add_acceptors(core, broker, place)
+    _add_acceptors(core, broker, engine_layout)
     _add_security(core, broker)
     _add_address_settings(core, broker)
     _add_plugin(core)
@@ -64,22 +66,24 @@ def render(broker: DesiredBroker, place: Place) -> str:
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode")
     text = text.replace("$", "&#36;")
-    # The element, for no other text can hold its brackets: an address may have the same name.
+    # Replace the whole element: an address may be named like _BOOT, but its brackets are escaped.
     return text.replace(f"<name>{_BOOT}</name>", f"<name>{_BOOT_PROPERTY}</name>") + "\n"
 
 
-def address_settings(limits: Limits, holds: Holds) -> Mapping[str, str]:
-    """Return the address settings that make ``limits`` real.
+def address_settings(limits: Limits, address_kind: BrokerAddressKind) -> Mapping[str, str]:
+    """Return the address settings that enforce ``limits``.
 
-    A full address pages to disk up to its limit and then refuses each message with
-    ``amqp:resource-limit-exceeded``; it never blocks a sender and never drops.
+    A full address pages to disk up to its limit. Then it refuses each message with
+    ``amqp:resource-limit-exceeded``. It never blocks senders and never drops messages.
     """
     settings = {
         "auto-create-queues": "false",
         "auto-create-addresses": "false",
         "auto-delete-queues": "false",
         "auto-delete-addresses": "false",
-        "default-address-routing-type": "MULTICAST" if holds is Holds.TOPIC else "ANYCAST",
+        "default-address-routing-type": "MULTICAST"
+        if address_kind is BrokerAddressKind.TOPIC
+        else "ANYCAST",
         "max-delivery-attempts": str(
             -1 if limits.max_delivery_attempts is None else limits.max_delivery_attempts
         ),
@@ -89,6 +93,7 @@ def address_settings(limits: Limits, holds: Holds) -> Mapping[str, str]:
         "max-size-bytes": str(_MEMORY_BYTES),
     }
     if limits.max_bytes is not None:
+        # The memory limit stays below the disk limit, and a page below the memory limit.
         memory = max(2, min(_MEMORY_BYTES, limits.max_bytes // 4))
         settings |= {
             "max-size-bytes": str(memory),
@@ -97,7 +102,8 @@ def address_settings(limits: Limits, holds: Holds) -> Mapping[str, str]:
             "page-full-policy": "FAIL",
         }
     if limits.message_ttl_ms is not None:
-        # ``expiry-delay`` is for messages without a time to live, the maximum caps those with one.
+        # ``expiry-delay`` applies to messages without a time to live, ``max-expiry-delay`` caps the
+        # time to live of the others.
         settings |= {
             "expiry-delay": str(limits.message_ttl_ms),
             "max-expiry-delay": str(limits.message_ttl_ms),
@@ -116,31 +122,41 @@ def _add_wildcards(core: ElementTree.Element) -> None:
     _text(wildcards, "delimiter", "/")
 
 
-def _add_acceptors(core: ElementTree.Element, broker: DesiredBroker, place: Place) -> None:
+def _add_acceptors(
+    core: ElementTree.Element, broker: DesiredBroker, engine_layout: EngineLayout
+) -> None:
     acceptors = ElementTree.SubElement(core, "acceptors")
     common = "protocols=AMQP;amqpCredits=1000;amqpLowCredits=300;supportAdvisory=false"
     internal = (
-        f"{common};{_tls(place, 'server')};needClientAuth=true;trustStoreType=PEMCA;"
-        f"trustStorePath={place.config_dir}/authority.pem;saslMechanisms=EXTERNAL;"
-        # Routers forward large messages in parts; in one piece they survive a leaving consumer.
+        f"{common};{_tls(engine_layout, 'server')};needClientAuth=true;trustStoreType=PEMCA;"
+        f"trustStorePath={engine_layout.config_dir}/authority.pem;saslMechanisms=EXTERNAL;"
+        # -1: the broker stores large messages in one piece. Routers forward them in parts, and only
+        # in one piece does a message survive a consumer that leaves.
         "amqpMinLargeMessageSize=-1"
     )
-    where = f"tcp://{place.bind_host}"
-    _text(acceptors, "acceptor", f"{where}:{place.internal_port}?{internal}", name="internal")
+    base_url = f"tcp://{engine_layout.bind_host}"
+    _text(
+        acceptors,
+        "acceptor",
+        f"{base_url}:{engine_layout.internal_port}?{internal}",
+        name="internal",
+    )
     if broker.public:
-        # SCRAM works here, but the broker does not tell of its refusals: they would be billed as
-        # connections. PLAIN is offered inside TLS only.
+        # PLAIN only, always inside TLS. SCRAM works too, but the broker sends no notification of a
+        # failed SCRAM login: metering would bill it as a connection.
         limit = f"connectionsAllowed={broker.max_connections}"
-        tls = _tls(place, "server" if broker.presented is None else "public")
+        tls = _tls(engine_layout, "server" if broker.public_certificate is None else "public")
         public = f"{common};{tls};saslMechanisms=PLAIN;{limit}"
-        _text(acceptors, "acceptor", f"{where}:{place.public_port}?{public}", name=PUBLIC)
+        _text(
+            acceptors, "acceptor", f"{base_url}:{engine_layout.public_port}?{public}", name=PUBLIC
+        )
 
 
-def _tls(place: Place, name: str) -> str:
-    """Return the options of a listener that presents the key pair in ``<name>.pemcfg``."""
+def _tls(engine_layout: EngineLayout, name: str) -> str:
+    """Return the TLS options of an acceptor that presents the key pair in ``<name>.pemcfg``."""
     return (
         "sslEnabled=true;sslAutoReload=true;keyStoreType=PEMCFG;"
-        f"keyStorePath={place.config_dir}/{name}.pemcfg;enabledProtocols=TLSv1.2,TLSv1.3"
+        f"keyStorePath={engine_layout.config_dir}/{name}.pemcfg;enabledProtocols=TLSv1.2,TLSv1.3"
     )
 
 
@@ -148,11 +164,10 @@ def _add_security(core: ElementTree.Element, broker: DesiredBroker) -> None:
     settings = ElementTree.SubElement(core, "security-settings")
     anything = permissions.internal_roles() if broker.public else permissions.router_roles()
     _add_setting(settings, "#", anything)
-    for address in (desired.MANAGEMENT_ADDRESS, desired.NOTIFICATIONS_ADDRESS):
-        _add_setting(settings, address, permissions.internal_roles())
-    if broker.public:
-        for each in broker.addresses:
-            _add_setting(settings, each.address, permissions.roles_of(broker, each))
+    for name in (desired.MANAGEMENT_ADDRESS, desired.NOTIFICATIONS_ADDRESS):
+        _add_setting(settings, name, permissions.internal_roles())
+    for address in broker.addresses if broker.public else desired.topics(broker):
+        _add_setting(settings, address.address, permissions.roles_of(broker, address))
 
 
 def _add_setting(parent: ElementTree.Element, match: str, roles: permissions.Roles) -> None:
@@ -163,9 +178,9 @@ def _add_setting(parent: ElementTree.Element, match: str, roles: permissions.Rol
 
 def _add_address_settings(core: ElementTree.Element, broker: DesiredBroker) -> None:
     parent = ElementTree.SubElement(core, "address-settings")
-    matches = {"#": address_settings(Limits(), Holds.QUEUE)}
-    for each in (*desired.probe_twins(), *broker.addresses):
-        matches[each.address] = address_settings(each.limits, each.holds)
+    matches = {"#": address_settings(Limits(), BrokerAddressKind.QUEUE)}
+    for address in (*desired.probe_twins(), *broker.addresses):
+        matches[address.address] = address_settings(address.limits, address.address_kind)
     for match, settings in matches.items():
         setting = ElementTree.SubElement(parent, "address-setting", match=match)
         for name, value in settings.items():
@@ -173,7 +188,7 @@ def _add_address_settings(core: ElementTree.Element, broker: DesiredBroker) -> N
 
 
 def _add_plugin(core: ElementTree.Element) -> None:
-    """Tell of each connection by notification; internal queues count them (driver, snapshot)."""
+    """Have the broker send a notification of each connection; ``snapshot`` counts them."""
     plugins = ElementTree.SubElement(core, "broker-plugins")
     plugin = ElementTree.SubElement(
         plugins,
@@ -189,14 +204,14 @@ def _add_plugin(core: ElementTree.Element) -> None:
 def _add_addresses(core: ElementTree.Element, broker: DesiredBroker) -> None:
     parent = ElementTree.SubElement(core, "addresses")
     _add_counting_queues(parent)
-    for each in (*desired.probe_twins(), *broker.addresses):
-        address = ElementTree.SubElement(parent, "address", name=each.address)
-        if each.holds is Holds.QUEUE:
-            routing = ElementTree.SubElement(address, "anycast")
-            _add_queue(routing, each.address)
+    for address in (*desired.probe_twins(), *broker.addresses):
+        element = ElementTree.SubElement(parent, "address", name=address.address)
+        if address.address_kind is BrokerAddressKind.QUEUE:
+            routing = ElementTree.SubElement(element, "anycast")
+            _add_queue(routing, address.address)
         else:
-            routing = ElementTree.SubElement(address, "multicast")
-            for name in each.subscriptions:
+            routing = ElementTree.SubElement(element, "multicast")
+            for name in address.subscriptions:
                 _add_queue(routing, name)
 
 
@@ -218,9 +233,9 @@ def _add_counting_queues(parent: ElementTree.Element) -> None:
     )
     _text(queue, "durable", "false")
     for name, kind in kinds.items():
-        # A ring of one: the queue's counter is what we want, not its messages.
+        # Only the queue's counter is read, so a ring of one message is enough.
         queue = ElementTree.SubElement(routing, "queue", attrib={"name": name, "ring-size": "1"})
-        # Whoever brings one of our certificates is internal; clients bring none.
+        # Connections with one of our certificates are internal; clients present none.
         clients = f"_AMQ_NotifType = '{kind}' AND _AMQ_CertSubjectDN NOT LIKE '%O=waypost%'"
         ElementTree.SubElement(queue, "filter", string=clients)
         _text(queue, "durable", "false")

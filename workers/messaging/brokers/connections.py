@@ -1,4 +1,4 @@
-"""Who is connected to a broker, what they hold open, and who of them may not stay."""
+"""List the client connections of a broker and find those without permission."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,9 +10,9 @@ from workers.messaging.brokers import permissions
 from workers.messaging.brokers.desired import DesiredAddress, DesiredBroker, DesiredUser
 from workers.messaging.management import ManagementClient, Request
 
-_MANY = 1_000_000
-_INTERNAL_USER = "CN="  # identities by certificate; a tenant's user name has no "="
-# The broker tells creation times in whole seconds.
+_MANY = 1_000_000  # page size of list operations: one page that holds everything
+_INTERNAL_USER = "CN="  # users with a certificate; the name of a messaging user has no "="
+# The broker reports creation times in whole seconds.
 _CLOCK_GRAIN = timedelta(seconds=1)
 
 
@@ -41,35 +41,44 @@ class _Link:
 
 
 def list_clients(client: ManagementClient) -> Sequence[OpenConnection]:
-    """Return the open client connections: all but those that came to the internal listener."""
+    """Return the open client connections: all except those to the internal listener."""
     answer = client.call("broker", "listConnections", "", 1, _MANY)
-    everyone = [_connection(row) for row in _rows(answer)]
-    # Ours is among them, so the internal listener is known by its address.
-    internal = {each.listener for each in everyone if each.is_internal}
-    return [each for each in everyone if each.listener not in internal and not each.is_internal]
+    found = [_connection(row) for row in _rows(answer)]
+    # Our own connection is in the list, so its local address tells which listener is internal.
+    internal = {connection.listener for connection in found if connection.is_internal}
+    return [
+        connection
+        for connection in found
+        if connection.listener not in internal and not connection.is_internal
+    ]
 
 
-def find_trespassers(client: ManagementClient, broker: DesiredBroker) -> set[str]:
-    """Return the ids of client connections that hold what their user may not have now.
+def find_unauthorized(client: ManagementClient, broker: DesiredBroker) -> set[str]:
+    """Return the ids of client connections that are no longer permitted.
 
-    That is: the user is gone; the connection is older than the user (a former bearer of the
-    name); a consumer or producer is open on an address that is gone or not permitted.
+    A connection is not permitted if one of these is true:
+
+    * its user does not exist any more;
+    * it is older than its user, so it belongs to an earlier user of the same name;
+    * it has a consumer or producer on an address that is gone or not permitted.
     """
-    clients = {each.id: each for each in list_clients(client)}
+    clients = {connection.id: connection for connection in list_clients(client)}
     users = {user.name: user for user in broker.users}
-    guilty = {each.id for each in clients.values() if _is_stranger(each, users)}
-    addresses = {each.address: each for each in broker.addresses}
+    unauthorized = {
+        connection.id for connection in clients.values() if _is_unknown(connection, users)
+    }
+    addresses = {address.address: address for address in broker.addresses}
     sessions = _sessions(client)
     for link in _links(client):
         connection = sessions.get(link.session, "")
         if connection in clients and not _is_permitted(link, users, addresses):
-            guilty.add(connection)
-    return guilty
+            unauthorized.add(connection)
+    return unauthorized
 
 
-def _is_stranger(connection: OpenConnection, users: Mapping[str, DesiredUser]) -> bool:
+def _is_unknown(connection: OpenConnection, users: Mapping[str, DesiredUser]) -> bool:
     if connection.user == "":
-        return False  # logged in but without a session: it holds nothing
+        return False  # no session yet, so it has no links
     user = users.get(connection.user)
     return user is None or connection.opened_at + _CLOCK_GRAIN < user.since
 
@@ -81,9 +90,10 @@ def _is_permitted(
     if user is None:
         return False
     if address is None:
-        # Temporary addresses belong to the one who made them; nothing else is ever open.
+        # Clients may use desired addresses only; temporary ones are not permitted.
         return False
-    # While sending is withdrawn each message is refused; the connection may go on receiving.
+    # While sending is withdrawn, the broker refuses each message. The connection itself stays, so
+    # that it can go on receiving.
     return permissions.may(user, link.operation, address, withdrawn=False)
 
 
@@ -98,7 +108,7 @@ def _links(client: ManagementClient) -> Sequence[_Link]:
         _Link(row["session"], row["validatedUser"], row["address"], operation)
         for rows, operation in ((producers, "send"), (consumers, "recv"))
         for row in _rows(rows)
-        # A sender without an address of its own names one in each message, checked each time.
+        # An anonymous sender names an address in each message; the broker checks each of them.
         if row["address"]
     ]
 
@@ -126,5 +136,5 @@ def _connection(row: Mapping[str, Any]) -> OpenConnection:
 
 
 def _time(text: str) -> datetime:
-    # java.util.Date.toString(), whose zone is the process's: ours run in UTC.
+    # java.util.Date.toString() uses the time zone of the process; our brokers run in UTC.
     return datetime.strptime(text, "%a %b %d %H:%M:%S UTC %Y").replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""What one broker should hold, as plain values; built by the reconcile steps from rows."""
+"""The desired state of one broker, as plain values; the reconcile steps build it from rows."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,30 +14,31 @@ ROUTER_ROLE = "waypost-router"
 CONTROL_NAME = "waypost-control"
 ROUTER_NAME = "waypost-router"
 
-# ``$`` cannot begin a tenant's address, so nothing internal ever collides with one.
+# A tenant's address cannot begin with ``$``, so internal names never collide with one.
 PROBE_PREFIX = "$waypost.probe."
 CONNECTIONS_QUEUE = "$waypost.connections.opened"
 REFUSALS_QUEUE = "$waypost.connections.refused"
 NOTIFICATIONS_ADDRESS = "activemq.notifications"
 MANAGEMENT_ADDRESS = "activemq.management"
 
-# What one life of the broker restored from its journal; kept in the broker, gone with its life.
+# Holds the number of messages that the broker restored from its journal at start. The queue is not
+# durable, so it ends with the incarnation that it describes (see ``restored``).
 RESTORED_QUEUE = "$waypost.restored"
 
 # XML 1.0, production [2] Char: anything else cannot be written in a configuration file.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-class Holds(StrEnum):
-    """What a broker makes of an address."""
+class BrokerAddressKind(StrEnum):
+    """How a broker implements an address."""
 
     QUEUE = "queue"  # one anycast queue of the same name
-    TOPIC = "topic"  # a multicast address; subscribers bring their queues
+    TOPIC = "topic"  # a multicast address; each subscriber has its own queue
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Effective settings of one address (plan met with address). None means no such limit."""
+    """Effective settings of one address, from its plan and its own values. None: no limit."""
 
     message_ttl_ms: int | None = None
     max_delivery_attempts: int | None = None
@@ -48,18 +49,18 @@ class Limits:
 
 @dataclass(frozen=True)
 class DesiredAddress:
-    """One address on this broker. ``subscriptions`` are durable queues of a topic, by name."""
+    """One address on this broker; ``subscriptions`` names the durable queues of a topic."""
 
     address: str
-    holds: Holds
+    address_kind: BrokerAddressKind
     limits: Limits = field(default_factory=Limits)
     subscriptions: Sequence[str] = ()
-    read_only: bool = False  # a dead-letter target: nobody sends to it
+    read_only: bool = False  # a dead-letter address: clients may not send to it
 
 
 @dataclass(frozen=True)
 class Permission:
-    """Patterns and what they open: ``operations`` out of ``send`` and ``recv``."""
+    """Address patterns and the ``operations`` (``send``, ``recv``) permitted on them."""
 
     addresses: Sequence[str]
     operations: Sequence[str]
@@ -67,7 +68,7 @@ class Permission:
 
 @dataclass(frozen=True)
 class DesiredUser:
-    """A client identity. Connections older than ``since`` are of an earlier bearer of the name."""
+    """A messaging user. Connections older than ``since`` belong to an earlier user of that name."""
 
     name: str
     verifiers: Mapping[str, object]
@@ -76,8 +77,8 @@ class DesiredUser:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a broker reads, stores and listens, as it sees it itself."""
+class EngineLayout:
+    """The folders, host and ports of a broker, as seen by the broker's own process."""
 
     config_dir: str
     data_dir: str
@@ -88,9 +89,10 @@ class Place:
 
 @dataclass(frozen=True)
 class DesiredBroker:
-    """Everything one broker should hold. ``public``: clients reach it themselves (brokered).
+    """The desired state of one broker.
 
-    ``presented``: what clients are shown instead of ``server``, from files of its own.
+    ``public``: clients connect to the broker itself (brokered space).
+    ``public_certificate``: presented to clients instead of ``server``, from files of its own.
     """
 
     public: bool
@@ -99,24 +101,34 @@ class DesiredBroker:
     send_withdrawn: bool
     server: KeyPair
     authority_pem: str
-    max_connections: int = -1  # at once, from clients; -1 is no limit
-    presented: KeyPair | None = None
+    max_connections: int = -1  # concurrent, from clients; -1 is no limit
+    public_certificate: KeyPair | None = None
 
 
-def probe_address(holds: Holds) -> str:
-    """Return the internal twin through which addresses that hold this are probed."""
-    return f"{PROBE_PREFIX}{holds.value}"
+def probe_address(address_kind: BrokerAddressKind) -> str:
+    """Return the internal address through which addresses of this kind are probed."""
+    return f"{PROBE_PREFIX}{address_kind.value}"
 
 
 def probe_twins() -> Sequence[DesiredAddress]:
-    """Return the twins that every broker carries."""
-    return [DesiredAddress(probe_address(each), each) for each in Holds]
+    """Return the internal addresses for probes, which every broker has: one for each kind."""
+    return [DesiredAddress(probe_address(kind), kind) for kind in BrokerAddressKind]
+
+
+def topics(broker: DesiredBroker) -> Sequence[DesiredAddress]:
+    """Return the topics of a broker, including the probe's."""
+    return [
+        address
+        for address in (*probe_twins(), *broker.addresses)
+        if address.address_kind is BrokerAddressKind.TOPIC
+    ]
 
 
 def is_possible(address: str) -> bool:
-    """Return whether a broker can carry a tenant's address of this name without harm.
+    """Return whether a tenant's address may have this name on a broker.
 
-    ``${`` would be replaced by a system property of the broker's process, wherever it is written.
+    The broker replaces ``${`` by a system property wherever it reads it. ``::`` separates address
+    and queue in Artemis's fully qualified queue names.
     """
     reserved = address.startswith(("$", "activemq."))
     harmful = "::" in address or "${" in address or _NOT_XML.search(address)

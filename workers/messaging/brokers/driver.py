@@ -1,8 +1,8 @@
-"""The broker driver: make a running Artemis hold what is desired, cut off trespassers, read it.
+"""The broker driver: configure a running Artemis broker, disconnect clients, read its state.
 
-Configuration arrives by the broker's own files (``render``), which it reloads; this module asks
-for the reload, creates what is missing, and reads everything back before it believes it. Called by
-the reconcile steps and by metering. Operations: Artemis user manual, "Management".
+Configuration reaches the broker by its own files (``render``). This module makes the broker reload
+them, creates what is missing, and reads everything back before it reports success. Called by the
+reconcile steps and by metering. Operations: Artemis user manual, "Management".
 """
 
 import json
@@ -16,49 +16,50 @@ from workers.messaging import management
 from workers.messaging import probe as probing
 from workers.messaging.brokers import broker_xml, connections, settings_check
 from workers.messaging.brokers import snapshot as snapshots
-from workers.messaging.brokers.desired import DesiredAddress, DesiredBroker, Holds
+from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress, DesiredBroker
 from workers.messaging.brokers.snapshot import MeteredAddress
 from workers.messaging.management import ManagementClient, Refused, Request
 from workers.messaging.observed import InstanceSnapshot, ManagementTarget
 
 logger = structlog.get_logger(__name__)
 
-_MANY = 1_000_000  # one page that holds everything
+_MANY = 1_000_000  # page size of list operations: one page that holds everything
 
 
 @dataclass(frozen=True)
 class Converged:
-    """What ``converge`` found: addresses that are not as desired yet, with the reason."""
+    """Result of ``converge``; ``pending``: address -> why it is not as desired yet."""
 
     pending: dict[str, str]
     created: int
 
 
-def find_life(target: ManagementTarget) -> str:
-    """Return the identity of the broker process's present life.
+def find_incarnation(target: ManagementTarget) -> str:
+    """Return the identity of the broker process's current incarnation.
 
     Raises:
-        Unreachable: it does not answer; it may still be starting.
+        Unreachable: the broker does not answer; it may still be starting.
     """
-    with management.connected(target, purpose="life", timeout_seconds=5) as client:
+    with management.connected(target, purpose="incarnation", timeout_seconds=5) as client:
         return str(client.read("broker", "Name"))
 
 
 def converge(
     target: ManagementTarget, broker: DesiredBroker, *, only: Collection[str] | None = None
 ) -> Converged:
-    """Reload the broker's files, create what is missing, and say what is not as desired yet.
+    """Reload the broker's files, create what is missing, and report what is not as desired yet.
 
-    ``only`` limits the work to these addresses (the short path); None reads everything back.
+    ``only`` limits the work to these addresses (the short path). None reads everything back.
     Idempotent.
 
     Raises:
-        Unreachable: the broker went away meanwhile.
-        Refused: it would not load or make something; asked again, it may.
+        Unreachable: the broker stopped answering.
+        Refused: the broker refused to load or create something; a retry may succeed.
     """
-    wanted = [each for each in broker.addresses if only is None or each.address in only]
+    wanted = [address for address in broker.addresses if only is None or address.address in only]
     with management.connected(target, purpose="converge") as client:
         client.call("broker", "reloadConfigurationFile")
+        # The broker caches logins and permissions; the new files must apply at once.
         client.ask(
             [
                 Request("broker", "clearAuthenticationCache"),
@@ -70,18 +71,18 @@ def converge(
     return Converged(pending, created)
 
 
-def cut_off(target: ManagementTarget, broker: DesiredBroker) -> int:
-    """Close each client connection that holds what its user may not have; return how many.
+def disconnect_clients(target: ManagementTarget, broker: DesiredBroker) -> int:
+    """Close each client connection that is not permitted any more; return how many were closed.
 
-    Level-triggered: it looks at the open links, not at what has changed.
+    Level-triggered: it checks the open links, whatever has changed since the last call.
 
     Raises:
-        Unreachable: the broker went away meanwhile.
+        Unreachable: the broker stopped answering.
     """
-    with management.connected(target, purpose="cut") as client:
-        guilty = connections.find_trespassers(client, broker)
+    with management.connected(target, purpose="disconnect") as client:
+        unauthorized = connections.find_unauthorized(client, broker)
         outcomes = client.try_all(
-            [Request("broker", "closeConnectionWithID", [each]) for each in sorted(guilty)]
+            [Request("broker", "closeConnectionWithID", [id_]) for id_ in sorted(unauthorized)]
         )
     return sum(1 for outcome in outcomes if not isinstance(outcome, Refused))
 
@@ -90,47 +91,48 @@ def remove(target: ManagementTarget, addresses: Collection[str]) -> None:
     """Delete addresses, and queues of these names, with all their messages. Idempotent.
 
     Raises:
-        Unreachable: the broker went away meanwhile.
-        Refused: it would not delete one of them.
+        Unreachable: the broker stopped answering.
+        Refused: the broker refused to delete one of them.
     """
     with management.connected(target, purpose="remove") as client:
+        # Queues first: a subscription is a queue on the address of its topic.
         queues = set(_names(client, "QueueNames")) & set(addresses)
         client.ask([Request("broker", "destroyQueue", [name, True]) for name in sorted(queues)])
         present = set(_names(client, "AddressNames")) & set(addresses)
         client.ask([Request("broker", "deleteAddress", [name, True]) for name in sorted(present)])
 
 
-def list_strays(target: ManagementTarget, broker: DesiredBroker) -> Sequence[str]:
-    """Return empty addresses that nobody desires (drift); internal ones are left out.
+def list_orphans(target: ManagementTarget, broker: DesiredBroker) -> Sequence[str]:
+    """Return empty addresses that are not desired (drift); internal ones are left out.
 
-    One that holds messages is never a stray: only a person's word deletes messages.
+    An address that holds messages is never an orphan: messages are deleted only on request.
     """
-    with management.connected(target, purpose="strays") as client:
+    with management.connected(target, purpose="orphans") as client:
         answer = json.loads(client.call("broker", "listAddresses", "", 1, _MANY))
-    known = {each.address for each in broker.addresses}
+    known = {address.address for address in broker.addresses}
     return sorted(
-        each["name"]
-        for each in answer["data"]
-        if each["temporary"] == "false"
-        and each["internal"] == "false"
-        and not each["name"].startswith(("$", "activemq."))
-        and each["name"] not in known
-        and each["messageCount"] == "0"
+        row["name"]
+        for row in answer["data"]
+        if row["temporary"] == "false"
+        and row["internal"] == "false"
+        and not row["name"].startswith(("$", "activemq."))
+        and row["name"] not in known
+        and row["messageCount"] == "0"
     )
 
 
 def count_stored(target: ManagementTarget) -> int:
-    """Return how many messages the broker stores, whoever they are for; internal ones left out.
+    """Return how many messages the broker stores, without those on internal addresses.
 
     Raises:
-        Unreachable: the broker went away meanwhile. It is never read as empty.
+        Unreachable: the broker stopped answering; the count is then unknown, never 0.
     """
     with management.connected(target, purpose="stored") as client:
         answer = json.loads(client.call("broker", "listAddresses", "", 1, _MANY))
     return sum(
-        int(each["messageCount"])
-        for each in answer["data"]
-        if not each["name"].startswith(("$", "activemq."))
+        int(row["messageCount"])
+        for row in answer["data"]
+        if not row["name"].startswith(("$", "activemq."))
     )
 
 
@@ -138,7 +140,7 @@ def list_unread(target: ManagementTarget) -> Collection[str]:
     """Return the names of queues that have no consumer now.
 
     Raises:
-        Unreachable: the broker went away meanwhile.
+        Unreachable: the broker stopped answering.
     """
     with management.connected(target, purpose="unread") as client:
         answer = json.loads(client.call("broker", "listQueues", "", 1, _MANY))
@@ -151,14 +153,16 @@ def probe(target: ManagementTarget, address: str) -> float:
 
 
 def probe_listener(target: ManagementTarget, port: int) -> None:
-    """Have a listener for clients that is closed at ``port`` opened anew.
+    """Make the broker reopen its listener for clients if ``port`` refuses connections.
 
-    Where a listener's settings change, the broker makes it anew; if its port is not free at once
-    it stays closed, and no later reload opens it (seen with Artemis 2.56). A network may refuse a
-    connection in the broker's name: where the broker says that it listens now, we believe it.
+    When a listener's settings change, the broker recreates the listener. If the port is not free at
+    that moment, the listener stays closed and no later reload opens it (seen with Artemis 2.56).
+
+    The network may also refuse a connection on behalf of the broker. So if the broker reports
+    success, this function trusts it and does not connect again.
 
     Raises:
-        ProbeFailed: the broker cannot listen there; the text is its own.
+        ProbeFailed: the broker cannot listen there; the text is the broker's.
         Unreachable: the broker does not answer.
     """
     if not probing.is_closed(target.host, port):
@@ -167,7 +171,7 @@ def probe_listener(target: ManagementTarget, port: int) -> None:
         (outcome,) = client.try_all([Request(f"acceptor.{broker_xml.PUBLIC}", "reload")])
     if isinstance(outcome, Refused):
         raise probing.ProbeFailed(f"the broker does not listen for clients: {outcome}")
-    logger.warning("a closed listener was opened anew", host=target.host, port=port)
+    logger.warning("a closed listener was reopened", host=target.host, port=port)
 
 
 def snapshot(
@@ -181,18 +185,18 @@ def snapshot(
 
 
 def _create_missing(client: ManagementClient, wanted: Sequence[DesiredAddress]) -> int:
-    """Create by management what the files have not brought yet (they may arrive later)."""
+    """Create by management requests what the broker has not read from its files yet."""
     addresses = set(_names(client, "AddressNames"))
     queues = set(_names(client, "QueueNames"))
     requests = [
-        Request("broker", "createAddress", [each.address, _routing(each)])
-        for each in wanted
-        if each.address not in addresses
+        Request("broker", "createAddress", [address.address, _routing(address)])
+        for address in wanted
+        if address.address not in addresses
     ]
     requests += [
-        _queue_request(each, name)
-        for each in wanted
-        for name in _queues(each)
+        _queue_request(address, name)
+        for address in wanted
+        for name in _queues(address)
         if name not in queues
     ]
     client.ask(requests)
@@ -200,7 +204,11 @@ def _create_missing(client: ManagementClient, wanted: Sequence[DesiredAddress]) 
 
 
 def _queues(address: DesiredAddress) -> Sequence[str]:
-    return [address.address] if address.holds is Holds.QUEUE else list(address.subscriptions)
+    return (
+        [address.address]
+        if address.address_kind is BrokerAddressKind.QUEUE
+        else list(address.subscriptions)
+    )
 
 
 def _queue_request(address: DesiredAddress, name: str) -> Request:
@@ -212,14 +220,15 @@ def _queue_request(address: DesiredAddress, name: str) -> Request:
         "auto-create-address": False,
         "auto-delete": False,
     }
+    # The second argument makes the broker ignore a queue that exists already.
     return Request("broker", "createQueue", [json.dumps(queue), True])
 
 
 def _routing(address: DesiredAddress) -> str:
-    return "ANYCAST" if address.holds is Holds.QUEUE else "MULTICAST"
+    return "ANYCAST" if address.address_kind is BrokerAddressKind.QUEUE else "MULTICAST"
 
 
 def _names(client: ManagementClient, attribute: str) -> list[str]:
     answer: Any = client.read("broker", attribute)
-    # One name comes back unwrapped by the client's decoding of one-element lists.
+    # ``ManagementClient`` unwraps a list with one element, so one name comes as a string.
     return [answer] if isinstance(answer, str) else list(answer or [])

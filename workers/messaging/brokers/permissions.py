@@ -1,14 +1,19 @@
-"""Who may do what on a broker: users' patterns turned into exact roles per address. Pure.
+"""Turn the permissions of users into exact roles for each address of a broker. Pure.
 
-Each user has a role of its own (``user-<name>``). An exact setting per address, computed here from
-the patterns, is what the broker gets; it never sees a tenant's pattern.
+Each user has a role of its own (``user-<name>``). This module matches the tenants' patterns with
+the addresses. The broker gets exact settings for each address, never a tenant's pattern.
 """
 
 from collections.abc import Mapping, Sequence
 
 from workers.messaging import patterns
 from workers.messaging.brokers import desired
-from workers.messaging.brokers.desired import DesiredAddress, DesiredBroker, DesiredUser, Holds
+from workers.messaging.brokers.desired import (
+    BrokerAddressKind,
+    DesiredAddress,
+    DesiredBroker,
+    DesiredUser,
+)
 
 EVERYTHING = (
     "createAddress",
@@ -26,10 +31,11 @@ EVERYTHING = (
 )
 _SEND = ("send",)
 _RECEIVE = ("consume", "browse")
-# Only who may receive may make queues. Without that right a broker calls a refused plain
-# subscription ``amqp:internal-error``; to give it to everybody would make that
-# ``amqp:unauthorized-access``, but a refused link would then leave its queue behind (a shared one
-# beyond the connection's end), and that queue would fill with copies on the tenant's bill.
+# Only users who may receive from a topic may create queues on it. A user without that right gets
+# ``amqp:internal-error`` for a refused non-durable subscription. If everybody had the right, the
+# error would be ``amqp:unauthorized-access``, but a refused link would leave its queue behind (a
+# shared one even after the connection ends). The tenant would pay for the copies in that queue.
+_ROUTE = (*_SEND, *_RECEIVE)
 _SUBSCRIBE = (
     *_RECEIVE,
     "createDurableQueue",
@@ -37,8 +43,6 @@ _SUBSCRIBE = (
     "createNonDurableQueue",
     "deleteNonDurableQueue",
 )
-# Routers send and consume for all users of a standard space; they create subscriptions as well.
-_ROUTE = (*_SEND, *_SUBSCRIBE)
 
 Roles = Mapping[str, Sequence[str]]  # permission type -> roles
 
@@ -60,25 +64,38 @@ def may(user: DesiredUser, operation: str, address: DesiredAddress, *, withdrawn
 
 
 def roles_of(broker: DesiredBroker, address: DesiredAddress) -> Roles:
-    """Return the exact roles of one address; internal ones may do everything."""
-    roles: dict[str, list[str]] = {each: [desired.INTERNAL_ROLE] for each in EVERYTHING}
-    receive = _SUBSCRIBE if address.holds is Holds.TOPIC else _RECEIVE
+    """Return the exact roles of one address; the internal role may do everything.
+
+    In a standard space the routers check each user, so the routers' role gets all permissions that
+    users need.
+    """
+    roles: dict[str, list[str]] = {kind: [desired.INTERNAL_ROLE] for kind in EVERYTHING}
+    receive = _SUBSCRIBE if address.address_kind is BrokerAddressKind.TOPIC else _RECEIVE
+    if not broker.public:
+        for kind in (*_SEND, *receive):
+            roles[kind].append(desired.ROUTER_ROLE)
+        return roles
     for user in broker.users:
         for operation, types in (("send", _SEND), ("recv", receive)):
             if may(user, operation, address, withdrawn=broker.send_withdrawn):
-                for each in types:
-                    roles[each].append(role(user.name))
+                for kind in types:
+                    roles[kind].append(role(user.name))
     return roles
 
 
 def router_roles() -> Roles:
-    """Return what routers may do anywhere on a broker of a standard space."""
+    """Return what routers may do on every address of a broker in a standard space.
+
+    Routers may create queues on topics only (``roles_of``). By the property ``x-opt-qd.address`` of
+    a dynamic node, a client can make a router request a temporary queue from the broker. The router
+    checks no permission then, and such a queue would be unmetered and unlimited.
+    """
     return {
-        each: [desired.INTERNAL_ROLE, *([desired.ROUTER_ROLE] if each in _ROUTE else [])]
-        for each in EVERYTHING
+        kind: [desired.INTERNAL_ROLE, *([desired.ROUTER_ROLE] if kind in _ROUTE else [])]
+        for kind in EVERYTHING
     }
 
 
 def internal_roles() -> Roles:
-    """Return the roles of what no client may touch."""
-    return {each: [desired.INTERNAL_ROLE] for each in EVERYTHING}
+    """Return the roles of addresses that no client may use."""
+    return {kind: [desired.INTERNAL_ROLE] for kind in EVERYTHING}

@@ -1,6 +1,7 @@
-"""All files of one broker, rendered from desired values. Pure; called by the brokers step.
+"""Render all files of one broker from desired values. Pure; called by the brokers step.
 
-The login modules and the property files they reload: Artemis user manual, "Security".
+Source of the login modules and the property files that they reload: Artemis user manual,
+"Security".
 """
 
 import hashlib
@@ -9,9 +10,10 @@ from dataclasses import replace
 
 from workers.messaging import certificates
 from workers.messaging.brokers import broker_xml, desired, permissions
-from workers.messaging.brokers.desired import DesiredBroker, Place
+from workers.messaging.brokers.desired import DesiredBroker, EngineLayout
 from workers.messaging.certificates import KeyPair
 
+# Files that a running broker reloads. A change of any other file needs a restart.
 LIVE_FILES = frozenset(
     {
         "broker.xml",
@@ -45,8 +47,8 @@ certificate {{
        org.apache.activemq.jaas.textfiledn.role="certificate-roles.properties";
 }};
 """
-# AMQ222165 and AMQ222166 warn of each queue without a dead-letter or expiry address. Addresses of
-# tenants have one if they ask for it, and our own replies to management never do.
+# AMQ222165 and AMQ222166 warn about each queue without a dead-letter or expiry address. A tenant's
+# address has one only on request, and the reply queues of our management clients have none.
 _LOG = """\
 rootLogger.level = WARN
 rootLogger.appenderRef.console.ref = console
@@ -63,7 +65,7 @@ appender.console.name = console
 appender.console.place.type = PatternLayout
 appender.console.place.pattern = %d %-5level [%logger] %msg%n
 """
-# Empty lists are refused at start, so the file names what nobody has.
+# The broker does not start with empty lists, so they name a domain and a role that do not exist.
 _MANAGEMENT = """\
 <management-context xmlns="http://activemq.apache.org/schema">
   <authorisation>
@@ -84,23 +86,27 @@ _BOOTSTRAP = """\
 """
 
 
-def files(broker: DesiredBroker, place: Place) -> Mapping[str, str]:
+def files(broker: DesiredBroker, engine_layout: EngineLayout) -> Mapping[str, str]:
     """Return every file of the broker: path in its configuration folder -> text."""
     return {
-        "broker.xml": broker_xml.render(broker, place),
-        "bootstrap.xml": _bootstrap(broker, place),
+        "broker.xml": broker_xml.render(broker, engine_layout),
+        "bootstrap.xml": _bootstrap(broker, engine_layout),
         "login.config": _LOGIN,
         "management.xml": _MANAGEMENT,
         "log4j2.properties": _LOG,
-        **_key_pair("server", broker.server, place),
-        **(_key_pair("public", broker.presented, place) if broker.presented else {}),
+        **_key_pair("server", broker.server, engine_layout),
+        **(
+            _key_pair("public", broker.public_certificate, engine_layout)
+            if broker.public_certificate
+            else {}
+        ),
         "authority.pem": broker.authority_pem,
         **_identities(broker),
     }
 
 
 def properties(entries: Mapping[str, str]) -> str:
-    """Return a Java properties file; nothing in a key or value can end or add a line.
+    """Return a Java properties file; keys and values are escaped so that none can add a line.
 
     Source: java.util.Properties.load, "character encoding and escapes".
     """
@@ -108,13 +114,13 @@ def properties(entries: Mapping[str, str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _key_pair(name: str, pair: KeyPair, place: Place) -> Mapping[str, str]:
-    """Return a key pair's files, with the one that a listener names (key store type PEMCFG)."""
+def _key_pair(name: str, pair: KeyPair, engine_layout: EngineLayout) -> Mapping[str, str]:
+    """Return a key pair's files and the key store that names them (type PEMCFG)."""
     return {
         f"{name}.key": pair.key_pem,
         f"{name}.pem": pair.certificate_pem,
-        f"{name}.pemcfg": f"source.key={place.config_dir}/{name}.key\n"
-        f"source.cert={place.config_dir}/{name}.pem\n",
+        f"{name}.pemcfg": f"source.key={engine_layout.config_dir}/{name}.key\n"
+        f"source.cert={engine_layout.config_dir}/{name}.pem\n",
     }
 
 
@@ -134,11 +140,14 @@ def _identities(broker: DesiredBroker) -> Mapping[str, str]:
     }
 
 
-def _bootstrap(broker: DesiredBroker, place: Place) -> str:
-    """Carry the digest of what broker.xml says for any tenant: a change of that needs a restart."""
+def _bootstrap(broker: DesiredBroker, engine_layout: EngineLayout) -> str:
+    """Return ``bootstrap.xml`` with a digest of broker.xml without addresses and users.
+
+    The file is not in ``LIVE_FILES``, so a change of the digest restarts the broker.
+    """
     bare = replace(broker, addresses=(), users=(), send_withdrawn=False)
-    digest = hashlib.sha256((broker_xml.render(bare, place) + _LOGIN).encode()).hexdigest()
-    return _BOOTSTRAP.format(revision=digest[:16], config_dir=place.config_dir)
+    digest = hashlib.sha256((broker_xml.render(bare, engine_layout) + _LOGIN).encode()).hexdigest()
+    return _BOOTSTRAP.format(revision=digest[:16], config_dir=engine_layout.config_dir)
 
 
 def _escaped(text: str) -> str:
@@ -148,6 +157,7 @@ def _escaped(text: str) -> str:
 def _escaped_character(character: str) -> str:
     if character.isascii() and (character.isalnum() or character in "._-@/+()|,"):
         return character
+    # The format has escapes of 16 bits only: other characters are written as a surrogate pair.
     units = character.encode("utf-16-be")
     pairs: Sequence[bytes] = [units[i : i + 2] for i in range(0, len(units), 2)]
     return "".join(f"\\u{pair.hex()}" for pair in pairs)

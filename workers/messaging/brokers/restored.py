@@ -1,7 +1,7 @@
-"""How many messages each queue read back from the journal when the broker started.
+"""Count the messages that each queue restored from the journal when the broker started.
 
-The broker adds them to its counters as if they were new. Recorded once a life, by the first
-snapshot, as one message in a non-durable internal queue; see ``snapshot``.
+The broker's counters include them as if they were new. The first snapshot of each incarnation
+records the counts as one message in a non-durable internal queue; see ``snapshot``.
 """
 
 import json
@@ -17,9 +17,9 @@ Row = Mapping[str, Any]
 def find_or_record(
     client: ManagementClient, queues: Sequence[Row], addresses: Mapping[str, Row]
 ) -> Mapping[str, int]:
-    """Return restored messages by queue; queues made later in this life are not in it."""
-    keeper = next(row for row in queues if row["name"] == desired.RESTORED_QUEUE)
-    if keeper["messageCount"] != "0":
+    """Return restored messages by queue; queues created later in this incarnation are missing."""
+    record = next(row for row in queues if row["name"] == desired.RESTORED_QUEUE)
+    if record["messageCount"] != "0":
         text = client.peek(desired.RESTORED_QUEUE)
         found: Mapping[str, int] = json.loads(text)
         return found
@@ -29,7 +29,8 @@ def find_or_record(
 
 
 def count(queues: Sequence[Row], addresses: Mapping[str, Row]) -> dict[str, int]:
-    """Return what was added to each anycast queue without having been routed to it."""
+    """Return how many messages were added to each anycast queue without being routed to it."""
+    # Restored messages count as added to the queue, but not as routed by the address.
     return {
         row["name"]: restored
         for row in queues

@@ -1,14 +1,14 @@
-"""Read a broker's security and address settings back and compare them with what is desired."""
+"""Read a broker's security and address settings and compare them with the desired ones."""
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workers.messaging.brokers import broker_xml, permissions
-from workers.messaging.brokers.desired import DesiredAddress, DesiredBroker
+from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress, DesiredBroker
 from workers.messaging.management import ManagementClient, Refused, Request
 
-# The broker's names of what ``broker_xml.address_settings`` writes, where we compare them.
+# Settings that are compared: the name in ``broker_xml.address_settings`` -> the name in the answer.
 _COMPARED = {
     "max-delivery-attempts": "maxDeliveryAttempts",
     "redelivery-delay": "redeliveryDelay",
@@ -24,33 +24,42 @@ _COMPARED = {
 def find_differences(
     client: ManagementClient, broker: DesiredBroker, wanted: Sequence[DesiredAddress]
 ) -> dict[str, str]:
-    """Return the addresses whose settings are not loaded yet, each with what differs."""
+    """Return the addresses whose settings or permissions are not loaded yet: address -> reason."""
     settings = client.try_all(
-        [Request("broker", "getAddressSettingsAsJSON", [each.address]) for each in wanted]
+        [Request("broker", "getAddressSettingsAsJSON", [address.address]) for address in wanted]
     )
     pending = {
-        each.address: difference
-        for each, answer in zip(wanted, settings, strict=True)
-        if (difference := _settings_difference(each, answer))
+        address.address: difference
+        for address, answer in zip(wanted, settings, strict=True)
+        if (difference := _settings_difference(address, answer))
     }
-    if broker.public:
-        roles = client.try_all(
-            [Request("broker", "getRolesAsJSON", [each.address]) for each in wanted]
-        )
-        for each, answer in zip(wanted, roles, strict=True):
-            if _granted(answer) != _wanted_roles(broker, each):
-                pending[each.address] = "permissions are not loaded yet"
+    granted = wanted if broker.public else _topics(wanted)
+    roles = client.try_all(
+        [Request("broker", "getRolesAsJSON", [address.address]) for address in granted]
+    )
+    for address, answer in zip(granted, roles, strict=True):
+        if _granted(answer) != _wanted_roles(broker, address):
+            pending[address.address] = "permissions are not loaded yet"
     return pending
+
+
+def _topics(wanted: Sequence[DesiredAddress]) -> Sequence[DesiredAddress]:
+    """Return the topics: in a standard space only they have roles of their own.
+
+    All other addresses share the roles of ``#``.
+    """
+    return [address for address in wanted if address.address_kind is BrokerAddressKind.TOPIC]
 
 
 def _settings_difference(address: DesiredAddress, answer: Any) -> str:
     if isinstance(answer, Refused):
-        return f"its settings cannot be read: {answer}"
+        return f"the broker refuses to show its settings: {answer}"
     found: Mapping[str, Any] = json.loads(answer) if isinstance(answer, str) else answer
-    desired = broker_xml.address_settings(address.limits, address.holds)
+    desired = broker_xml.address_settings(address.limits, address.address_kind)
     for name, theirs in _COMPARED.items():
         if name in desired and str(found.get(theirs)) != desired[name]:
             return f"{name} is {found.get(theirs)}, not {desired[name]} yet"
+        # Unset, depending on the setting: missing, empty or -1.
         if name not in desired and found.get(theirs) not in (None, "", -1):
             return f"{name} is {found.get(theirs)} and should not be set"
     return ""
@@ -65,5 +74,6 @@ def _granted(answer: Any) -> set[tuple[str, str]]:
     if isinstance(answer, Refused):
         return set()
     roles: Any = json.loads(answer) if isinstance(answer, str) else answer
+    # ``ManagementClient`` unwraps a list with one element.
     rows = [roles] if isinstance(roles, Mapping) else roles
     return {(row["name"], kind) for row in rows for kind, allowed in row.items() if allowed is True}

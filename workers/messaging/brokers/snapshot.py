@@ -1,22 +1,23 @@
 """One cumulative snapshot of one broker, for metering.
 
-What bills what is the table in section 2 of the lakehouse design:
+Which counters are billed for each address type (the table in section 2 of the lakehouse design):
 
-* queue: messages added to, and acknowledged of, its queue;
-* topic: the address's routed and unrouted messages; acknowledged of its subscribers' queues, but
-  for those that are addresses of type subscription;
-* subscription: nothing in (counted on its topic), acknowledged of its queue out;
-* deadletter: nothing in (moves are not billed), acknowledged out.
+* queue: in: messages added to its queue; out: messages acknowledged on it.
+* topic: in: the address's routed and unrouted messages; out: messages acknowledged on its
+  subscribers' queues, except queues that are addresses of type subscription.
+* subscription: in: nothing (the topic counts it); out: messages acknowledged on its queue.
+* deadletter: in: nothing (moves are not billed); out: messages acknowledged.
 
-**Restored messages.** After a restart the broker counts what it reads back from its journal as
-added. The first look into each life tells them from new ones (added but never routed; exact unless
-sends were refused or rolled back before that look) and leaves the figures in the broker, in a
-non-durable queue that lives exactly as long as they hold.
+**Restored messages.** After a restart the broker counts the messages that it restores from its
+journal as added. The first snapshot of each incarnation finds their number: they were added but
+never routed. The number is exact unless sends were refused or rolled back before that snapshot. The
+snapshot stores it in the broker, in a non-durable queue that ends with the incarnation.
 
-**Connections opened** survive any outage of ours: the broker counts, in two internal queues of
-length one, each connection that brings none of our certificates, and each failed login. A port scan
-or a failed TLS handshake is not a connection. The figure is a lower bound while a login is under
-way, never too high, and exact at rest: in one life take its maximum.
+**Connections opened.** The broker itself counts, so an outage of Waypost loses nothing. Two
+internal queues of length one count the connections without one of our certificates and the failed
+logins. Port scans and failed TLS handshakes do not count. The figure may be too low while a login
+is in progress and is never too high; at rest it is exact. So the maximum within one incarnation is
+the right value.
 """
 
 import json
@@ -34,14 +35,14 @@ from workers.messaging.observed import (
     ManagementTarget,
 )
 
-_MANY = 1_000_000
+_MANY = 1_000_000  # page size of list operations: one page that holds everything
 
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class MeteredAddress:
-    """A tenant's address that may be on this broker. ``type`` as in the address's row."""
+    """A tenant's address that may be on this broker; ``type`` is the value of the row's column."""
 
     address: str
     type: str
@@ -58,25 +59,27 @@ def take(
     ``internal_users`` are client identities that are never billed (none in the product today).
 
     Raises:
-        Unreachable: the broker does not answer; that says nothing about its counters.
+        Unreachable: the broker does not answer; its counters are then unknown.
     """
     with management.connected(target, purpose="meter") as client:
-        life = str(client.read("broker", "Name"))
+        incarnation = str(client.read("broker", "Name"))
         queues, topics = _queues_and_addresses(client)
         base = restored.find_or_record(client, queues, topics)
         stored = _stored_bytes(client, queues)
         opened, seen = _count_connections(client)
-    subscriptions = {each.address for each in addresses if each.type == "subscription"}
-    shown = _Shown(queues, topics, base, stored, but=subscriptions)
-    counters = [found for each in addresses if (found := shown.count(each)) is not None]
+    subscriptions = {metered.address for metered in addresses if metered.type == "subscription"}
+    counts = _Counts(queues, topics, base, stored, exclude=subscriptions)
+    counters = [found for metered in addresses if (found := counts.of(metered)) is not None]
     return InstanceSnapshot(
-        boot_id=life,
+        boot_id=incarnation,
         addresses=counters,
         connections_opened=opened,
         connections=[
-            ConnectionSeen(each.id, each.user, each.container, each.remote_host)
-            for each in seen
-            if each.user not in internal_users
+            ConnectionSeen(
+                connection.id, connection.user, connection.container, connection.remote_host
+            )
+            for connection in seen
+            if connection.user not in internal_users
         ],
     )
 
@@ -95,18 +98,24 @@ def _queues_and_addresses(client: ManagementClient) -> tuple[list[Row], dict[str
 def _count_connections(
     client: ManagementClient,
 ) -> tuple[int, Sequence[connections.OpenConnection]]:
-    """Count so that each race makes the figure smaller: opened first, refusals last."""
+    """Return the number of connections opened, and those open now.
+
+    The order of the reads matters: whatever happens between them makes the first figure too low,
+    never too high.
+    """
     opened = int(client.read(f"queue.{desired.CONNECTIONS_QUEUE}", "MessagesAdded"))
     seen = connections.list_clients(client)
-    undecided = sum(1 for each in seen if each.user == "")
+    # Connections without a session yet: their login may still fail.
+    undecided = sum(1 for connection in seen if connection.user == "")
     refused = int(client.read(f"queue.{desired.REFUSALS_QUEUE}", "MessagesAdded"))
     return max(0, opened - undecided - refused), seen
 
 
-class _Shown:
-    """What a broker shows of its queues and addresses, and what that is of a metered address.
+class _Counts:
+    """The counters of metered addresses, computed from a broker's queues and addresses.
 
-    ``but``: the queues that are addresses of their own, so that no topic counts them again.
+    ``exclude``: queues that are addresses of their own, so that their topic does not count them
+    a second time.
     """
 
     def __init__(
@@ -116,19 +125,19 @@ class _Shown:
         base: Mapping[str, int],
         stored: Mapping[str, int],
         *,
-        but: Collection[str],
+        exclude: Collection[str],
     ) -> None:
         self._topics, self._base, self._stored = topics, base, stored
         self._queues = {str(row["name"]): row for row in queues}
         self._subscribers: dict[str, list[Row]] = {}
         for row in queues:
-            if row["name"] not in but:
+            if row["name"] not in exclude:
                 self._subscribers.setdefault(str(row["address"]), []).append(row)
 
-    def count(self, metered: MeteredAddress) -> AddressCounters | None:
-        """Return the counters of an address, None where it is not on this broker."""
+    def of(self, metered: MeteredAddress) -> AddressCounters | None:
+        """Return the counters of an address, None if it is not on this broker."""
         if metered.type == "topic":
-            return self._count_topic(metered.address)
+            return self._of_topic(metered.address)
         queue = self._queues.get(metered.address)
         if queue is None:
             return None
@@ -139,14 +148,15 @@ class _Shown:
             messages_in=max(0, added) if is_billed_in else 0,
             messages_out=int(queue["messagesAcked"]),
             stored_bytes=self._stored.get(metered.address, 0),
-            life=str(queue["id"]),
+            incarnation=str(queue["id"]),
         )
 
-    def _count_topic(self, address: str) -> AddressCounters | None:
+    def _of_topic(self, address: str) -> AddressCounters | None:
         topic = self._topics.get(address)
         if topic is None:
             return None
         subscribers = self._subscribers.get(address, [])
+        # With the id in the key, a recreated queue of the same name is another counter.
         out = {f"{row['name']}#{row['id']}": int(row["messagesAcked"]) for row in subscribers}
         return AddressCounters(
             address,
@@ -154,12 +164,12 @@ class _Shown:
             messages_out=sum(out.values()),
             queues_out=out,
             stored_bytes=sum(self._stored.get(str(row["name"]), 0) for row in subscribers),
-            life=str(topic["id"]),
+            incarnation=str(topic["id"]),
         )
 
 
 def _stored_bytes(client: ManagementClient, queues: Sequence[Row]) -> dict[str, int]:
-    """Read the persistent size of each queue that holds anything; a vanished queue holds none."""
+    """Return the persistent size of each queue with messages; one that has vanished counts as 0."""
     names = [
         row["name"]
         for row in queues

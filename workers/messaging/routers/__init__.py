@@ -1,1 +1,1 @@
-"""The router driver: what a space's routers should hold, and how to make them hold it."""
+"""Routers: desired state and configuration files (both pure), and the driver."""

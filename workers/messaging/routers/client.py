@@ -1,7 +1,7 @@
 """The client of a router's ``$management``, over AMQP with mutual TLS. Used by the driver only.
 
-Facts of the protocol and its traps are in the reference on AMQP routers, section 4: answers come
-settled, an unknown attribute is swallowed with a 201, some requests are never answered.
+The reference on AMQP routers, section 4, describes the protocol. Three traps: answers are already
+settled; a CREATE with an unknown attribute is answered with 201; some requests get no answer.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,6 @@ from workers.messaging import management
 from workers.messaging.management import Refused, Unreachable
 from workers.messaging.observed import ManagementTarget
 from workers.messaging.routers import patches
-from workers.messaging.routers.dialects import Dialect
 
 ADDRESS = "$management"
 _WINDOW = 50  # requests sent before their answers are waited for
@@ -26,7 +25,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer: a status as in HTTP, its text, a body."""
+    """One answer: an HTTP status code, its text and a body."""
 
     status: int
     description: str
@@ -35,19 +34,20 @@ class Reply:
 
 @dataclass(frozen=True)
 class Request:
-    """One request: ``properties`` name operation, type and entity; ``body`` the attributes."""
+    """One request: ``properties`` name operation, type and entity; ``body`` holds attributes."""
 
     properties: Mapping[str, Any]
     body: Mapping[str, Any] = field(default_factory=dict)
 
 
-class RouterClient:
-    """An open management connection; made by ``connected``. Not for several threads."""
+# Of every entity type of Qpid Dispatch, and of the development router.
+_TYPE_PREFIX = "org.apache.qpid.dispatch."
 
-    def __init__(
-        self, connection: BlockingConnection, dialect: Dialect, timeout_seconds: float
-    ) -> None:
-        self.dialect = dialect
+
+class RouterClient:
+    """An open management connection; create it by ``connected``. Not thread-safe."""
+
+    def __init__(self, connection: BlockingConnection, timeout_seconds: float) -> None:
         self._timeout = timeout_seconds
         self._sender = connection.create_sender(ADDRESS)
         self._receiver = connection.create_receiver(None, dynamic=True, credit=2 * _WINDOW)
@@ -55,23 +55,23 @@ class RouterClient:
         self.patches = patches.of_capabilities(_offered(connection))
 
     def query(self, kind: str, *attributes: str) -> Sequence[Row]:
-        """Return all rows of a type. A column without a value in any row is None.
+        """Return all rows of a type; columns without a value are None.
 
         Raises:
-            Refused: the router knows no such type, or no such column.
+            Refused: the router does not know the type or a column.
             Unreachable: no answer in time.
         """
-        properties = {"operation": "QUERY", "entityType": self.dialect.full_type(kind)}
+        properties = {"operation": "QUERY", "entityType": f"{_TYPE_PREFIX}{kind}"}
         reply = self.ask([Request(properties, {"attributeNames": list(attributes)})])[0]
         if reply.status != 200:
             raise Refused(f"{kind}: {reply.description}")
-        # By the names that came back: a router leaves out columns that it has no value for.
+        # Use the names of the answer: a router leaves out columns without a value in any row.
         names = reply.body["attributeNames"]
         found = [dict(zip(names, row, strict=True)) for row in reply.body["results"]]
         return [{**dict.fromkeys(attributes), **row} for row in found]
 
     def ask(self, requests: Sequence[Request]) -> Sequence[Reply]:
-        """Return the answers in order. Raises ``Unreachable`` when one does not come in time."""
+        """Return the answers in order. Raises ``Unreachable`` if one does not arrive in time."""
         replies: list[Reply] = []
         for begin in range(0, len(requests), _WINDOW):
             replies += self._window(requests[begin : begin + _WINDOW])
@@ -80,15 +80,15 @@ class RouterClient:
     def entity_request(
         self, operation: str, kind: str, name: str, attributes: Mapping[str, Any] | None = None
     ) -> Request:
-        """Return a CREATE, READ or DELETE by name."""
-        properties = {"operation": operation, "type": self.dialect.full_type(kind), "name": name}
+        """Return a CREATE, READ or DELETE request for the entity of this name."""
+        properties = {"operation": operation, "type": f"{_TYPE_PREFIX}{kind}", "name": name}
         return Request(properties, attributes or {})
 
     def close_connection(self, identity: str) -> bool:
-        """Abort a client's connection; False when it was gone already."""
+        """Abort a client's connection; return False if it had closed already."""
         properties = {
             "operation": "UPDATE",
-            "type": self.dialect.full_type("connection"),
+            "type": f"{_TYPE_PREFIX}connection",
             "identity": identity,
         }
         return self.ask([Request(properties, {"adminStatus": "deleted"})])[0].status == 200
@@ -97,6 +97,7 @@ class RouterClient:
         with _as_unreachable():
             for number, request in enumerate(requests):
                 self._sender.link.send(self._message(request, number))
+            # No accept here, unlike with brokers: a router sends its answers settled.
             answers: dict[str, Message] = {}
             for _ in requests:
                 answer = self._receiver.receive(timeout=self._timeout)
@@ -115,7 +116,7 @@ class RouterClient:
 
 @contextmanager
 def connected(
-    target: ManagementTarget, dialect: Dialect, *, purpose: str, timeout_seconds: float = 10
+    target: ManagementTarget, *, purpose: str, timeout_seconds: float = 10
 ) -> Iterator[RouterClient]:
     """Yield a client of ``target``; the connection ends with the block.
 
@@ -127,7 +128,7 @@ def connected(
     )
     try:
         with _as_unreachable():
-            client = RouterClient(connection, dialect, timeout_seconds)
+            client = RouterClient(connection, timeout_seconds)
         yield client
     finally:
         management.close_quietly(connection)
@@ -147,12 +148,12 @@ def _reply(message: Message) -> Reply:
 
 
 def _plain(value: Any) -> Any:
-    """Return a decoded AMQP value in Python's own types.
+    """Return a decoded AMQP value in Python's built-in types.
 
-    proton decodes an AMQP ``int`` to ``int32``, whose text is ``int32(7)``, and so on: such a value
-    neither compares nor prints as the number that was asked for.
+    proton decodes an AMQP ``int`` to its class ``int32``, and other types likewise. The text of
+    such a value is ``int32(7)``, so it neither compares nor prints like the plain number.
     """
-    if isinstance(value, bool) or value is None:
+    if isinstance(value, bool) or value is None:  # before int: a bool is an int in Python
         return value
     if isinstance(value, int):
         return int(value)

@@ -1,8 +1,9 @@
-"""All files of one router, rendered from desired values. Pure; called by the routers step.
+"""Render all files of one router from desired values. Pure; called by the routers step.
 
-The JSON file is what the router starts from. It holds the same entities that the driver keeps in
-the running router, so a restart needs nobody. ``base.json`` repeats what cannot change in a running
-router: its change, and only that, restarts the instance.
+The router reads ``router.json`` when it starts. The file holds the same entities that the driver
+creates in the running router, so a restarted router is complete without the driver. ``base.json``
+repeats the part that cannot change in a running router. Of the two, only a change of ``base.json``
+restarts the instance.
 """
 
 import json
@@ -15,26 +16,27 @@ from workers.messaging.routers.desired import (
     CLIENT_VHOST,
     INTERNAL_VHOST,
     DesiredRouter,
-    Place,
+    EngineLayout,
 )
 
-# A standalone router answers no query for ``router.node``, where a restart of it is seen. An
-# interior router needs no peers, and the first peer that is added later costs no restart.
+# A standalone router answers no query for ``router.node``, which shows restarts to the driver. An
+# interior router works without peers, and adding the first peer later needs no restart.
 # Source: Qpid Dispatch manual, ``router`` entity, attribute ``mode``.
 _MODE = "interior"
-# On a router with our policy patch a lone ``*`` opens no internal address (``$…``, ``_…``).
+# On a router with our policy patch ``*`` alone does not match internal addresses (``$…``, ``_…``).
 _ALL = "*, $*, _*"
-# The TLS profile of a certificate that is not the space's own. A router does not start with two
-# entities of one name, whatever their types (Qpid Dispatch, ``schema.py``).
+# The TLS profile of the certificate for clients. A name must be unique among all entity types, or
+# the router does not start (Qpid Dispatch, ``schema.py``).
 _PRESENTED = "wp-presented"
-# Two hundred clients that log in at once share two cores: the last one waits for seconds.
+# When two hundred clients log in at once on two cores, the last one waits for several seconds.
 _HANDSHAKE_SECONDS = 30
-# A client that vanishes without a word is noticed after this time, and metered until then. It is
-# the router's default, set here because tenants pay by it (docs/messaging.md).
+# The router notices a client that vanished without closing after this time, and meters it until
+# then. This is the router's default; it is set here because tenants pay for it (docs/messaging.md).
 _IDLE_SECONDS = 16
 CONFIG_FILE = "router.json"
 BASE_FILE = "base.json"
 _KEYS = frozenset({"server.key", "public.key", "broker-client.key", "auth-client.key"})
+# A change of these files does not restart the router.
 LIVE_FILES = frozenset(
     {
         CONFIG_FILE,
@@ -58,18 +60,18 @@ _FILE_TYPES = {
 _Entry = tuple[str, Mapping[str, Any]]
 
 
-def files(router: DesiredRouter, place: Place) -> Mapping[str, str]:
+def files(router: DesiredRouter, engine_layout: EngineLayout) -> Mapping[str, str]:
     """Return every file of the router: path in its configuration folder -> text."""
-    base = _base(router, place)
+    base = _base(router, engine_layout)
     live = [
-        (_FILE_TYPES[each.kind], {"name": each.name, **each.attributes})
-        for each in entities.build(router)
+        (_FILE_TYPES[entity.kind], {"name": entity.name, **entity.attributes})
+        for entity in entities.build(router)
     ]
     return {
         CONFIG_FILE: _json([*base, *live]),
         BASE_FILE: _json(base),
         **_key_pair("server", router.server),
-        **(_key_pair("public", router.presented) if router.presented else {}),
+        **(_key_pair("public", router.public_certificate) if router.public_certificate else {}),
         **_key_pair("broker-client", router.client),
         **_key_pair("auth-client", router.auth.client),
         "space-ca.pem": router.authority_pem,
@@ -81,10 +83,10 @@ def _key_pair(name: str, pair: KeyPair) -> Mapping[str, str]:
     return {f"{name}.key": pair.key_pem, f"{name}.pem": pair.certificate_pem}
 
 
-def _base(router: DesiredRouter, place: Place) -> Sequence[_Entry]:
+def _base(router: DesiredRouter, engine_layout: EngineLayout) -> Sequence[_Entry]:
     return [
         ("router", {"id": router.name, "mode": _MODE, "defaultDistribution": "unavailable"}),
-        *_profiles(place.config_dir, is_own=router.presented is None),
+        *_profiles(engine_layout.config_dir, is_own=router.public_certificate is None),
         (
             "authServicePlugin",
             {
@@ -95,13 +97,15 @@ def _base(router: DesiredRouter, place: Place) -> Sequence[_Entry]:
                 "sslProfile": "wp-auth-client",
             },
         ),
-        *_listeners(place, "wp-server" if router.presented is None else _PRESENTED),
+        *_listeners(
+            engine_layout, "wp-server" if router.public_certificate is None else _PRESENTED
+        ),
         *_policy(router.max_connections),
     ]
 
 
 def _profiles(folder: str, *, is_own: bool) -> Sequence[_Entry]:
-    """Return the TLS profiles; without one for clients (``is_own``) they are shown the servers'."""
+    """Return the TLS profiles; with ``is_own``, clients get the space's server certificate."""
 
     def profile(name: str, certificate: str, authority: str) -> _Entry:
         attributes = {
@@ -120,9 +124,9 @@ def _profiles(folder: str, *, is_own: bool) -> Sequence[_Entry]:
     ]
 
 
-def _listeners(place: Place, public_profile: str) -> Sequence[_Entry]:
+def _listeners(engine_layout: EngineLayout, public_profile: str) -> Sequence[_Entry]:
     both: Mapping[str, Any] = {
-        "host": place.bind_host,
+        "host": engine_layout.bind_host,
         "role": "normal",
         "sslProfile": "wp-server",
         "authenticatePeer": True,
@@ -132,44 +136,55 @@ def _listeners(place: Place, public_profile: str) -> Sequence[_Entry]:
     }
     public = {
         "name": "wp-public",
-        "port": place.public_port,
+        "port": engine_layout.public_port,
         "saslPlugin": "wp-auth",
         "policyVhost": CLIENT_VHOST,
     }
     internal = {
         "name": "wp-management",
-        "port": place.internal_port,
+        "port": engine_layout.internal_port,
         "saslMechanisms": "EXTERNAL",
         "policyVhost": INTERNAL_VHOST,
     }
     shown = {**public, **both, "sslProfile": public_profile}
     listeners: list[_Entry] = [("listener", shown), ("listener", {**internal, **both})]
-    if place.mesh_port is not None:
-        mesh = {"name": "wp-mesh", "port": place.mesh_port, "saslMechanisms": "EXTERNAL"}
+    if engine_layout.mesh_port is not None:
+        mesh = {"name": "wp-mesh", "port": engine_layout.mesh_port, "saslMechanisms": "EXTERNAL"}
         listeners.append(("listener", {**both, **mesh, "role": "inter-router"}))
     return listeners
 
 
-def _policy(max_connections: int | None) -> Sequence[_Entry]:
-    """Turn the policy on: without it the auth service's permissions are ignored.
+# A router allows these by default. A client that acts as a waypoint or as a fallback exchanges
+# messages on an address without its broker: not stored, without limits and unmetered.
+_NOT_FOR_CLIENTS = {
+    "allowWaypointLinks": False,
+    "allowFallbackLinks": False,
+    "allowDynamicLinkRoutes": False,
+}
 
-    No sources or targets: those of the auth service hold. An unknown vhost is nobody's.
+
+def _policy(max_connections: int | None) -> Sequence[_Entry]:
+    """Return the entities that enable the policy; without it the router ignores permissions.
+
+    The vhost of clients has no sources and targets, so those of the auth service apply. Connections
+    to an unknown vhost get ``wp-nobody``, which does not exist: they are refused.
     """
     limits = {} if max_connections is None else {"maxConnections": max_connections}
     group = {"remoteHosts": "*", "allowDynamicSource": True, "allowAnonymousSender": True}
+    clients = {**group, **_NOT_FOR_CLIENTS}
     control = {**group, "sources": _ALL, "targets": _ALL, "allowAdminStatusUpdate": True}
     return [
         ("policy", {"enableVhostPolicy": True, "defaultVhost": "wp-nobody"}),
-        ("vhost", {**_vhost(CLIENT_VHOST, group), **limits}),
+        ("vhost", {**_vhost(CLIENT_VHOST, clients), **limits}),
         ("vhost", _vhost(INTERNAL_VHOST, control)),
     ]
 
 
 def _vhost(hostname: str, group: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a vhost with one group for everybody.
+    """Return a vhost with one group for all users.
 
-    A second group without ``users`` stops the router at its start: both would then hold the user
-    with the empty name. Source: Qpid Dispatch, ``policy_local.py``.
+    With a second group without ``users`` the router would not start, because both groups would
+    contain the user with the empty name. Source: Qpid Dispatch, ``policy_local.py``.
     """
     return {"hostname": hostname, "allowUnknownUser": True, "groups": {"$default": group}}
 

@@ -1,15 +1,16 @@
-"""What one router should hold, as plain values; built by the reconcile steps from rows."""
+"""The desired state of one router, as plain values; the reconcile steps build it from rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from controlplane.core import address_types
 from workers.messaging.certificates import KeyPair
 
 
-class Shape(StrEnum):
-    """What an address is to a router (design of the messaging plane, section 2)."""
+class RouterAddressKind(StrEnum):
+    """How a router implements an address (design of the messaging plane, section 2)."""
 
     ANYCAST = "anycast"
     MULTICAST = "multicast"
@@ -20,13 +21,13 @@ class Shape(StrEnum):
 
     @property
     def is_direct(self) -> bool:
-        """Whether no broker is involved, so that the router's counters are what is billed."""
-        return self in (Shape.ANYCAST, Shape.MULTICAST)
+        """Whether no broker is involved; the router's own counters are billed then."""
+        return not address_types.BY_SLUG[self].is_stored
 
 
 @dataclass(frozen=True)
 class OnBroker:
-    """One partition of an address. ``draining``: it gives and takes nothing any more."""
+    """One partition of an address; a ``draining`` one accepts no new messages."""
 
     broker: str
     draining: bool = False
@@ -34,16 +35,16 @@ class OnBroker:
 
 @dataclass(frozen=True)
 class RoutedAddress:
-    """One address as clients name it (a subscription: ``<topic>::<name>``), and where it lies."""
+    """One address as clients name it (a subscription: ``<topic>::<name>``), and its brokers."""
 
     address: str
-    shape: Shape
+    address_kind: RouterAddressKind
     partitions: Sequence[OnBroker] = ()
 
 
 @dataclass(frozen=True)
 class BrokerAt:
-    """A broker's internal listener as routers reach it."""
+    """The host and port at which routers reach a broker's internal listener."""
 
     name: str
     host: str
@@ -51,8 +52,8 @@ class BrokerAt:
 
 
 @dataclass(frozen=True)
-class MateAt:
-    """Another router of the space, at its mesh listener."""
+class PeerAt:
+    """The host and port of another router's mesh listener."""
 
     name: str
     host: str
@@ -60,10 +61,10 @@ class MateAt:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a router reads its files and listens, as it sees it itself.
+class EngineLayout:
+    """The folder, host and ports of a router, as seen by the router's own process.
 
-    ``mesh_port``: where its mates reach it; None for a router that is alone by its making.
+    ``mesh_port``: where its peers connect; None for a router that cannot have peers.
     """
 
     config_dir: str
@@ -75,7 +76,11 @@ class Place:
 
 @dataclass(frozen=True)
 class AuthServiceAt:
-    """Where logins are relayed to, whom to trust there, and who we are: the realm's certificate."""
+    """How to reach the auth service, which checks logins.
+
+    ``authority_pem`` signs the service's certificate. ``client`` is the router's own; its common
+    name is the space id.
+    """
 
     host: str
     port: int
@@ -85,12 +90,13 @@ class AuthServiceAt:
 
 @dataclass(frozen=True)
 class DesiredRouter:
-    """Everything one router should hold.
+    """The desired state of one router.
 
-    ``leads``: this one alone holds the link routes, because brokers key durable subscriptions by
-    router. ``mates``: the routers that it dials to be one with them; each pair is joined once.
-    ``allowed``: user -> connections opened before that moment are to be closed.
-    ``presented``: what clients are shown instead of ``server``, from files of its own.
+    ``leads``: only this router holds the link routes, because brokers identify durable
+    subscriptions by the router that made them.
+    ``peers``: the routers that this router connects to; each pair has one connection.
+    ``allowed``: user -> connections opened before that moment must be closed.
+    ``public_certificate``: presented to clients instead of ``server``, from files of its own.
     """
 
     name: str
@@ -102,36 +108,38 @@ class DesiredRouter:
     client: KeyPair
     authority_pem: str
     auth: AuthServiceAt
-    mates: Sequence[MateAt] = ()
+    peers: Sequence[PeerAt] = ()
     max_connections: int | None = None
     allowed: Mapping[str, datetime] = field(default_factory=dict)
-    presented: KeyPair | None = None
+    public_certificate: KeyPair | None = None
 
 
 def router_name(ordinal: int) -> str:
-    """Return the name of a space's router; to the other routers it is its id in the mesh."""
+    """Return the name of a space's router, which is also its id in the mesh."""
     return f"router-{ordinal}"
 
 
 PROBE_PREFIX = "$waypost.probe."
-# Vhosts under which the two listeners count their connections.
+# The vhosts of the public and the internal listener: each counts its connections.
 CLIENT_VHOST = "wp-clients"
 INTERNAL_VHOST = "wp-internal"
 
 
-def probe_address(shape: Shape) -> str:
-    """Return the internal twin through which addresses of this shape are probed."""
-    return f"{PROBE_PREFIX}{shape.value}"
+def probe_address(address_kind: RouterAddressKind) -> str:
+    """Return the internal address through which addresses of this kind are probed."""
+    return f"{PROBE_PREFIX}{address_kind.value}"
 
 
 def probe_twins(brokers: Sequence[BrokerAt]) -> Sequence[RoutedAddress]:
-    """Return the twins that every router carries; a broker's own twins have the same names."""
-    direct = RoutedAddress(probe_address(Shape.ANYCAST), Shape.ANYCAST)
-    everywhere = [OnBroker(each.name) for each in brokers]
+    """Return a router's internal addresses for probes; those of brokers have the same names."""
+    direct = RoutedAddress(probe_address(RouterAddressKind.ANYCAST), RouterAddressKind.ANYCAST)
+    everywhere = [OnBroker(broker.name) for broker in brokers]
     if not everywhere:
         return [direct]
     return [
         direct,
-        RoutedAddress(probe_address(Shape.QUEUE), Shape.QUEUE, everywhere),
-        RoutedAddress(probe_address(Shape.TOPIC), Shape.TOPIC, everywhere[:1]),
+        RoutedAddress(probe_address(RouterAddressKind.QUEUE), RouterAddressKind.QUEUE, everywhere),
+        RoutedAddress(
+            probe_address(RouterAddressKind.TOPIC), RouterAddressKind.TOPIC, everywhere[:1]
+        ),
     ]

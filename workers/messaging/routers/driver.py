@@ -1,12 +1,12 @@
-"""The router driver: make a running router hold what is desired, cut off trespassers, read it.
+"""The router driver: configure a running router, disconnect clients, read its state.
 
 Called by the reconcile steps and by metering. The same entities are in the router's own file
-(``config``), so a restarted router is right before this module looks. Nothing counts until it has
-been read back.
+(``config``), so a restarted router is complete before this module connects. A change counts only
+after it was read back.
 
-Counters of direct addresses must not vanish while their address exists: each is held by an autoLink
-to a connection that never comes (``entities.HOLD``), which is in the router's file as well. No
-session of ours has to stay open for it.
+The counters of a direct address must exist as long as the address. A router keeps them while a link
+uses the address. So each direct address has an autoLink to a connection that never exists
+(``entities.HOLD``). It is in the router's file too, and no session of ours has to stay open.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -29,11 +29,11 @@ from workers.messaging.routers.desired import (
     PROBE_PREFIX,
     DesiredRouter,
     RoutedAddress,
-    Shape,
+    RouterAddressKind,
 )
-from workers.messaging.routers.dialects import DISPATCH, Dialect
 from workers.messaging.routers.entities import Entity
 
+# The columns that the driver reads, by entity type: those it compares, and the state of links.
 _COLUMNS: Mapping[str, Sequence[str]] = {
     entities.CONNECTOR: (
         "name", "host", "port", "role", "sslProfile", "saslMechanisms", "verifyHostname",
@@ -50,14 +50,15 @@ _CONNECTION_COLUMNS = ("identity", "host", "container", "user", "role", "dir", "
                        "uptimeSeconds")  # fmt: skip
 
 
-_FEW = 200  # up to here single reads cost less than a table
+_FEW = 200  # up to this number of entities, single READs cost less than one QUERY of everything
 
 
 @dataclass(frozen=True)
 class Converged:
-    """``pending``: address -> why it does not work yet; "" is about the router itself.
+    """Result of ``converge``.
 
-    ``unjoined``: mate that it dials and has no connection to -> why, in the router's words.
+    ``pending``: address -> why it does not work yet; the key "" stands for the router itself.
+    ``unjoined``: peer without a connection -> the router's text.
     ``patches``: which of our patches the router has.
     """
 
@@ -68,10 +69,10 @@ class Converged:
     patches: frozenset[Patch] = frozenset()
 
 
-def find_life(target: ManagementTarget, *, dialect: Dialect = DISPATCH) -> str:
-    """Return what tells this life of the router from any other. Raises ``Unreachable``."""
-    with client.connected(target, dialect, purpose="life") as asking:
-        return _life(asking)
+def find_incarnation(target: ManagementTarget) -> str:
+    """Return the identity of the router's current incarnation. Raises ``Unreachable``."""
+    with client.connected(target, purpose="incarnation") as router_client:
+        return _incarnation(router_client)
 
 
 def converge(
@@ -80,32 +81,39 @@ def converge(
     *,
     leaving: Sequence[RoutedAddress] = (),
     only: Collection[str] | None = None,
-    dialect: Dialect = DISPATCH,
 ) -> Converged:
-    """Make the router hold what is desired, and say what does not work yet.
+    """Create and delete entities until the router has what is desired; report what fails.
 
-    ``leaving`` addresses lose everything but what holds their counters. ``only`` names the
-    addresses that changed (the short path costs what changed); None reads and repairs everything.
+    ``leaving`` addresses lose all entities except the hold that keeps their counters.
+    ``only`` names the addresses that changed: the cost of this short path depends on the change
+    alone. None reads and repairs everything.
     Idempotent.
 
     Raises:
-        Unreachable: no answer in time; what was done is found at the next call.
+        Unreachable: no answer in time; the next call finds what was done.
     """
     wanted: Sequence[Entity] = [*entities.build(router), *entities.build_holds(leaving)]
     complete: Collection[str] = entities.ORDER
-    with client.connected(target, dialect, purpose="converge") as asking:
+    with client.connected(target, purpose="converge") as router_client:
+        # Leaving addresses lose entities, and only a full read finds those.
         if only is None or leaving:
-            held = _read_all(asking)
+            existing = _read_all(router_client)
         else:
             wanted = _that_may_have_changed(wanted, only)
-            held, complete = _read_some(asking, wanted), (entities.LINK_ROUTE,)
-        steps = difference.compare(wanted, held, complete=complete)
-        refusals = _apply(asking, steps)
+            existing, complete = _read_some(router_client, wanted), (entities.LINK_ROUTE,)
+        steps = difference.compare(wanted, existing, complete=complete)
+        refusals = _apply(router_client, steps)
+        # A 201 proves nothing (see ``difference``): read back what was changed.
         if not steps.is_empty:
-            held = _read_all(asking) if len(wanted) > _FEW else _read_some(asking, wanted)
-    pending = {**_pending(wanted, held), **refusals}
-    unjoined = difference.find_unjoined(router.mates, held)
-    return Converged(pending, len(steps.create), len(steps.delete), unjoined, asking.patches)
+            existing = (
+                _read_all(router_client)
+                if len(wanted) > _FEW
+                else _read_some(router_client, wanted)
+            )
+    # The text of a refusal explains more than the missing entity, so it takes precedence.
+    pending = {**_pending(wanted, existing), **refusals}
+    unjoined = difference.find_unjoined(router.peers, existing)
+    return Converged(pending, len(steps.create), len(steps.delete), unjoined, router_client.patches)
 
 
 def reattach(
@@ -113,53 +121,56 @@ def reattach(
     router: DesiredRouter,
     *,
     unread: Mapping[str, Collection[str]],
-    dialect: Dialect = DISPATCH,
 ) -> Sequence[str]:
-    """Recreate the links that read one of the queues ``unread`` (by broker); return the addresses.
+    """Recreate the autoLinks that read the queues ``unread`` (by broker); return their addresses.
 
-    Only links that the router calls active: a broker that fails in the middle of a large message
-    drops its consumer and says nothing (reference on Dispatch with Artemis, section 1.4), and then
-    nobody gets what is stored. A link that is coming up by itself is left alone.
+    A broker that fails in the middle of a large message drops its consumer without closing the link
+    (reference on Dispatch with Artemis, section 1.4). The router shows the link as active, but no
+    client gets the stored messages. Links in any other state are left alone: the router attaches
+    them itself.
 
     Raises:
-        Unreachable: no answer in time; what was done is found at the next call.
+        Unreachable: no answer in time; the next call finds what was done.
     """
     suspects = [
-        each
-        for each in entities.build(router)
-        if any(each.reads(broker, queue) for broker, queues in unread.items() for queue in queues)
+        entity
+        for entity in entities.build(router)
+        if any(entity.reads(broker, queue) for broker, queues in unread.items() for queue in queues)
     ]
-    with client.connected(target, dialect, purpose="reattach") as asking:
-        held = _read_some(asking, suspects)
-        stuck = [each for each in suspects if not difference.find_problem(each, held)]
-        names = [(each.kind, each.name) for each in stuck]
-        _apply(asking, difference.Difference(delete=names, create=stuck))
-    return [each.address for each in stuck]
+    with client.connected(target, purpose="reattach") as router_client:
+        existing = _read_some(router_client, suspects)
+        # No problem according to the router, but no consumer at the broker: the link is stuck.
+        stuck = [entity for entity in suspects if not difference.find_problem(entity, existing)]
+        names = [(entity.kind, entity.name) for entity in stuck]
+        _apply(router_client, difference.Difference(delete=names, create=stuck))
+    return [entity.address for entity in stuck]
 
 
-def cut_off(
+def disconnect_clients(
     target: ManagementTarget,
     router: DesiredRouter,
     *,
     leaving: Collection[str] = (),
-    dialect: Dialect = DISPATCH,
 ) -> int:
-    """Close the connections that may not be: of unknown users, older than ``router.allowed`` says,
-    or with a link on a ``leaving`` address. Returns how many. Clients come back by themselves.
+    """Close client connections that are not permitted any more; return how many were closed.
+
+    These are connections of unknown users, connections opened before the user's moment in
+    ``router.allowed``, and connections with a link on a ``leaving`` address. Clients reconnect by
+    themselves.
 
     Raises:
         Unreachable: no answer in time.
     """
     now = datetime.now(UTC)
-    with client.connected(target, dialect, purpose="cut-off") as asking:
-        rows = _client_connections(asking)
-        on_leaving = _with_links_on(asking, leaving) if leaving else set()
-        doomed = [
+    with client.connected(target, purpose="disconnect") as router_client:
+        rows = _client_connections(router_client)
+        on_leaving = _with_links_on(router_client, leaving) if leaving else set()
+        unauthorized = [
             row
             for row in rows
             if str(row["identity"]) in on_leaving or not _is_allowed(row, router, now)
         ]
-        return sum(asking.close_connection(str(row["identity"])) for row in doomed)
+        return sum(router_client.close_connection(str(row["identity"])) for row in unauthorized)
 
 
 def snapshot(
@@ -167,26 +178,28 @@ def snapshot(
     *,
     addresses: Sequence[MeteredAddress],
     internal_users: Collection[str] = (),
-    dialect: Dialect = DISPATCH,
 ) -> InstanceSnapshot:
     """Return one cumulative snapshot for metering.
 
-    Counters are of direct addresses only: stored ones are billed at their broker. Connections are
-    those of the public listener, whose vhost counts them exactly.
+    It has counters of direct addresses only: stored addresses are metered at their broker.
+    Connections are those to the public listener; the listener's vhost counts them exactly.
 
     Raises:
-        Unreachable: the router does not answer; that says nothing about its counters.
+        Unreachable: the router does not answer; its counters are then unknown.
     """
-    direct = [each.address for each in addresses if Shape(each.type).is_direct]
-    with client.connected(target, dialect, purpose="meter") as asking:
-        life = _life(asking)
-        rows = asking.query("router.address", "name", "deliveriesIngress", "deliveriesEgress")
-        seen = _client_connections(asking)
-        opened = _connections_opened(asking)
+    direct = [metered.address for metered in addresses if RouterAddressKind(metered.type).is_direct]
+    with client.connected(target, purpose="meter") as router_client:
+        incarnation = _incarnation(router_client)
+        rows = router_client.query(
+            "router.address", "name", "deliveriesIngress", "deliveriesEgress"
+        )
+        seen = _client_connections(router_client)
+        opened = _connections_opened(router_client)
+    # An address without a row has no counters yet and is left out.
     by_key = {str(row["name"]): row for row in rows}
-    found = [(address, by_key.get(dialect.counter_key(address))) for address in direct]
+    found = [(address, by_key.get(_counter_key(address))) for address in direct]
     return InstanceSnapshot(
-        boot_id=life,
+        boot_id=incarnation,
         addresses=[
             AddressCounters(name, int(row["deliveriesIngress"]), int(row["deliveriesEgress"]))
             for name, row in found
@@ -202,90 +215,106 @@ def probe(target: ManagementTarget, address: str, *, timeout_seconds: float = 5)
     return probing.through_router(target, address, timeout_seconds=timeout_seconds)
 
 
-def _life(asking: RouterClient) -> str:
-    for row in asking.query("router.node", "id", "instance", "nextHop"):
+def _incarnation(router_client: RouterClient) -> str:
+    # ``instance`` changes at each start of the router.
+    for row in router_client.query("router.node", "id", "instance", "nextHop"):
         if row["nextHop"] == "(self)":
             return f"{row['id']}-{row['instance']}"
     raise Unreachable("the router does not show itself")
 
 
-def _read_all(asking: RouterClient) -> difference.Held:
-    """One request for each type."""
-    return {kind: _rows(asking, kind) for kind in entities.ORDER}
+def _counter_key(address: str) -> str:
+    """Return the key of a direct address in the router's address table: mobile, phase 0."""
+    return f"M0{address}"
 
 
-def _rows(asking: RouterClient, kind: str) -> dict[str, Row]:
-    return {str(row["name"]): row for row in asking.query(kind, *_COLUMNS[kind])}
+def _read_all(router_client: RouterClient) -> difference.Existing:
+    """Return all entities of our types, by one QUERY for each type."""
+    return {kind: _rows(router_client, kind) for kind in entities.ORDER}
+
+
+def _rows(router_client: RouterClient, kind: str) -> dict[str, Row]:
+    return {str(row["name"]): row for row in router_client.query(kind, *_COLUMNS[kind])}
 
 
 def _that_may_have_changed(wanted: Sequence[Entity], only: Collection[str]) -> Sequence[Entity]:
-    """Return what the short path looks at: the named addresses, and what is few and shared.
+    """Return the entities for the short path: those of ``only``, and the few shared ones.
 
-    All link routes, because a new address below a topic changes the topic's.
+    All link routes are included, because a new address below a topic changes the topic's route.
     """
     return [
-        each
-        for each in wanted
-        if each.address in only
-        or each.kind in (entities.CONNECTOR, entities.LINK_ROUTE)
-        or each.address.startswith(PROBE_PREFIX)
+        entity
+        for entity in wanted
+        if entity.address in only
+        or entity.kind in (entities.CONNECTOR, entities.LINK_ROUTE)
+        or entity.address.startswith(PROBE_PREFIX)
     ]
 
 
-def _read_some(asking: RouterClient, wanted: Sequence[Entity]) -> difference.Held:
-    """Read back exactly these, many requests in flight; of link routes all, they are few."""
-    single = [each for each in wanted if each.kind != entities.LINK_ROUTE]
-    replies = asking.ask([asking.entity_request("READ", each.kind, each.name) for each in single])
-    held: dict[str, dict[str, Row]] = {entities.LINK_ROUTE: _rows(asking, entities.LINK_ROUTE)}
-    for each, reply in zip(single, replies, strict=True):
+def _read_some(router_client: RouterClient, wanted: Sequence[Entity]) -> difference.Existing:
+    """Read these entities, many requests in flight; of link routes all, because they are few."""
+    single = [entity for entity in wanted if entity.kind != entities.LINK_ROUTE]
+    replies = router_client.ask(
+        [router_client.entity_request("READ", entity.kind, entity.name) for entity in single]
+    )
+    existing: dict[str, dict[str, Row]] = {
+        entities.LINK_ROUTE: _rows(router_client, entities.LINK_ROUTE)
+    }
+    for entity, reply in zip(single, replies, strict=True):
         if reply.status == 200:
-            held.setdefault(each.kind, {})[each.name] = reply.body
-    return held
+            existing.setdefault(entity.kind, {})[entity.name] = reply.body
+    return existing
 
 
-def _apply(asking: RouterClient, steps: difference.Difference) -> Mapping[str, str]:
-    """Delete, then create; return the refusals by address."""
-    asking.ask([asking.entity_request("DELETE", kind, name) for kind, name in steps.delete])
+def _apply(router_client: RouterClient, steps: difference.Difference) -> Mapping[str, str]:
+    """Delete, then create; return the refused creations: address -> reason."""
+    router_client.ask(
+        [router_client.entity_request("DELETE", kind, name) for kind, name in steps.delete]
+    )
     refusals: dict[str, str] = {}
-    replies = asking.ask(
+    replies = router_client.ask(
         [
-            asking.entity_request("CREATE", each.kind, each.name, each.attributes)
-            for each in steps.create
+            router_client.entity_request("CREATE", entity.kind, entity.name, entity.attributes)
+            for entity in steps.create
         ]
     )
-    for each, reply in zip(steps.create, replies, strict=True):
+    for entity, reply in zip(steps.create, replies, strict=True):
         if reply.status != 201:
-            refusals[each.address] = f"{each.name}: {reply.description}"
+            refusals[entity.address] = f"{entity.name}: {reply.description}"
     return refusals
 
 
-def _pending(wanted: Sequence[Entity], held: difference.Held) -> dict[str, str]:
+def _pending(wanted: Sequence[Entity], existing: difference.Existing) -> dict[str, str]:
     found: dict[str, str] = {}
-    for each in wanted:
-        problem = difference.find_problem(each, held)
+    for entity in wanted:
+        problem = difference.find_problem(entity, existing)
         if problem:
-            found.setdefault(each.address, problem)
+            found.setdefault(entity.address, problem)  # the first problem of an address counts
     return found
 
 
-def _client_connections(asking: RouterClient) -> Sequence[Row]:
-    """Return clients' connections: ours, and those to brokers, log in by certificate."""
+def _client_connections(router_client: RouterClient) -> Sequence[Row]:
+    """Return the connections of clients.
+
+    Our own connections and those to brokers are left out: they log in by certificate (EXTERNAL).
+    """
     return [
         row
-        for row in asking.query("connection", *_CONNECTION_COLUMNS)
+        for row in router_client.query("connection", *_CONNECTION_COLUMNS)
         if row["role"] == "normal" and row["dir"] == "in" and row["sasl"] != "EXTERNAL"
     ]
 
 
-def _with_links_on(asking: RouterClient, addresses: Collection[str]) -> set[str]:
+def _with_links_on(router_client: RouterClient, addresses: Collection[str]) -> set[str]:
     """Return the connections that have a link on one of the addresses, whatever its kind."""
-    rows = asking.query("router.link", "owningAddr", "connectionId")
+    rows = router_client.query("router.link", "owningAddr", "connectionId")
     return {str(row["connectionId"]) for row in rows if _bare(row["owningAddr"]) in addresses}
 
 
 def _bare(key: object) -> str:
-    """Return an address without the letters that the address table puts in front."""
+    """Return an address without the prefix of the address table (such as ``M0``)."""
     text = str(key or "")
+    # Only the class ``M`` has a second character: the phase.
     return text[2:] if text.startswith("M") else text[1:]
 
 
@@ -294,12 +323,12 @@ def _is_allowed(row: Row, router: DesiredRouter, now: datetime) -> bool:
     if since is None:
         return False
     age = float(row["uptimeSeconds"] or 0)
-    # The router shows whole seconds: a connection may be up to one second older than it says.
+    # The router shows whole seconds: a connection may be up to one second older than shown.
     return now.timestamp() - age >= since.timestamp()
 
 
-def _connections_opened(asking: RouterClient) -> int:
-    rows = asking.query("vhostStats", "hostname", "connectionsApproved")
+def _connections_opened(router_client: RouterClient) -> int:
+    rows = router_client.query("vhostStats", "hostname", "connectionsApproved")
     return sum(int(row["connectionsApproved"]) for row in rows if row["hostname"] == CLIENT_VHOST)
 
 

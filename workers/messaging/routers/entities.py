@@ -1,7 +1,7 @@
-"""From desired addresses to router entities. Pure; used by the driver and by the rendered file.
+"""Turn desired addresses into router entities. Pure; used by the driver and by ``config``.
 
-Every name begins with ``wp-``: what is named otherwise belongs to somebody else and is left alone.
-Addresses are exact patterns, so that a name nobody made is refused, not taken for a part of one.
+The names of our entities begin with ``wp-``; entities with other names are left alone. Addresses
+are exact patterns, so that a router refuses a name that merely begins like an address.
 """
 
 import re
@@ -12,9 +12,9 @@ from typing import Any
 from workers.messaging.routers.desired import (
     BrokerAt,
     DesiredRouter,
-    MateAt,
+    PeerAt,
     RoutedAddress,
-    Shape,
+    RouterAddressKind,
     probe_twins,
     router_name,
 )
@@ -24,25 +24,25 @@ CONNECTOR = "connector"
 ADDRESS = "router.config.address"
 AUTO_LINK = "router.config.autoLink"
 LINK_ROUTE = "router.config.linkRoute"
-# What refers comes after what it refers to; deletion goes backwards.
+# Order of creation: an entity comes after those that it refers to. Deletion uses the reverse order.
 ORDER = (CONNECTOR, ADDRESS, LINK_ROUTE, AUTO_LINK)
 BROKER_PROFILE = "wp-brokers"
-# A router that is busy with many logins reads late what a broker says: its connection to the broker
-# must outlast that.
+# A router that is busy with many logins reads a broker's frames late. The idle timeout must be
+# longer than that, or the router closes its connection to the broker.
 IDLE_SECONDS = 30
-# No connection has this name: an autoLink to it never attaches, and holds its address's row (with
-# the counters that are billed) from the router's start to the address's end.
+# No connection has this name, so an autoLink to it never attaches. It keeps the address's row, with
+# the billed counters, from the router's start until the address is deleted.
 HOLD = "wp-hold"
 
 
 @dataclass(frozen=True)
 class Entity:
-    """One entity: its type without the dialect's prefix, its name, and what it should say."""
+    """One entity: its type without the common prefix, its name and its attributes."""
 
     kind: str
     name: str
     attributes: Mapping[str, Any]
-    address: str = ""  # whose it is; empty for connectors
+    address: str = ""  # the address that it belongs to; empty for connectors
 
     @property
     def is_hold(self) -> bool:
@@ -57,16 +57,16 @@ class Entity:
 
 
 def build(router: DesiredRouter) -> Sequence[Entity]:
-    """Return every entity of ours that ``router`` should hold, in the order to make them."""
+    """Return all our entities of ``router``, in the order of creation."""
     wanted = [*router.addresses, *probe_twins(router.brokers)]
     clashes = find_clashes(router.addresses)
     below = _Below(wanted)
     made = [entity for broker in router.brokers for entity in _connectors(broker, router.leads)]
-    made += [_mesh_connector(each) for each in router.mates]
+    made += [_mesh_connector(peer) for peer in router.peers]
     for address in wanted:
         if address.address in clashes:
             continue
-        if address.shape is not Shape.TOPIC:
+        if address.address_kind is not RouterAddressKind.TOPIC:
             made += _message_routed(address)
         elif router.leads:
             made += _link_routed(address, exact=below.has_other(address))
@@ -74,27 +74,31 @@ def build(router: DesiredRouter) -> Sequence[Entity]:
 
 
 def build_holds(addresses: Sequence[RoutedAddress]) -> Sequence[Entity]:
-    """Return what keeps the counters of leaving direct addresses until they were sampled."""
-    return [_auto_link(each, "in", HOLD, phase=0) for each in addresses if each.shape.is_direct]
+    """Return the holds that keep the counters of deleted direct addresses for a last sample."""
+    return [
+        _auto_link(address, "in", HOLD, phase=0)
+        for address in addresses
+        if address.address_kind.is_direct
+    ]
 
 
 def find_clashes(addresses: Sequence[RoutedAddress]) -> Mapping[str, str]:
-    """Return the addresses that a router takes for another one: {address: the one it keeps}.
+    """Return the addresses that a router cannot tell from another one: {address: the other one}.
 
-    Routers end a token at ``.`` and at ``/`` alike and drop leading ones, so ``a.b`` is ``a/b``.
-    The first in the given order keeps the name.
+    Routers separate tokens by ``.`` and by ``/`` and ignore leading separators, so ``a.b`` and
+    ``a/b`` are the same to them. The first one in the given order is kept.
     """
     kept: dict[tuple[str, ...], str] = {}
     clashes: dict[str, str] = {}
-    for each in addresses:
-        first = kept.setdefault(_tokens(each.address), each.address)
-        if first != each.address:
-            clashes[each.address] = first
+    for address in addresses:
+        first = kept.setdefault(_tokens(address.address), address.address)
+        if first != address.address:
+            clashes[address.address] = first
     return clashes
 
 
 def address_name(address: str) -> str:
-    """Return the name of an address's rule: none of ours for other types, whatever the address."""
+    """Return the name of an address's rule; entities of our other types never have this name."""
     return f"{PREFIX}address:{address}"
 
 
@@ -103,17 +107,20 @@ def connector_name(broker: str) -> str:
 
 
 def link_route_connector_name(broker: str) -> str:
-    """A connection of its own: a client can break it, and queues must go on working then.
+    """Return the name of the connector for link routes.
 
-    A router with the patch ``container-id`` announces what follows the ``@`` to the broker, which
-    keys durable subscriptions by it. It is the first router's id: that finds again what the first
-    router of an unpatched mesh made.
+    Link routes have a connection of their own, because a client can break it; message-routed queues
+    must go on working then.
+
+    A router with the patch ``container-id`` announces the part after the ``@`` to the broker as its
+    container id. The broker identifies durable subscriptions by it. It is always the first router's
+    id, so that the subscriptions which the first router of an unpatched mesh made are found again.
     """
     return f"{PREFIX}lr-{broker}@{router_name(0)}"
 
 
-def mesh_connector_name(mate: str) -> str:
-    return f"{PREFIX}mesh-{mate}"
+def mesh_connector_name(peer: str) -> str:
+    return f"{PREFIX}mesh-{peer}"
 
 
 def _connectors(broker: BrokerAt, leads: bool) -> Sequence[Entity]:
@@ -124,14 +131,14 @@ def _connectors(broker: BrokerAt, leads: bool) -> Sequence[Entity]:
     return [Entity(CONNECTOR, name, attributes) for name in names]
 
 
-def _mesh_connector(mate: MateAt) -> Entity:
-    """Return what joins two routers (Qpid Dispatch manual, "Connecting routers")."""
-    attributes = _dialed(mate.host, mate.port, "inter-router")
-    return Entity(CONNECTOR, mesh_connector_name(mate.name), attributes)
+def _mesh_connector(peer: PeerAt) -> Entity:
+    """Return the connector that joins two routers (Qpid Dispatch manual, "Connecting routers")."""
+    attributes = _dialed(peer.host, peer.port, "inter-router")
+    return Entity(CONNECTOR, mesh_connector_name(peer.name), attributes)
 
 
 def _dialed(host: str, port: int, role: str) -> Mapping[str, Any]:
-    """Return a connection that we open: mutual TLS, with the routers' certificate."""
+    """Return the attributes of a connector: mutual TLS with the router's client certificate."""
     return {
         "host": host,
         "port": str(port),
@@ -144,16 +151,19 @@ def _dialed(host: str, port: int, role: str) -> Mapping[str, Any]:
 
 
 def _message_routed(address: RoutedAddress) -> Sequence[Entity]:
-    name, shape = address.address, address.shape
-    distribution = "multicast" if shape is Shape.MULTICAST else "balanced"
-    rule = {"pattern": name, "distribution": distribution, "waypoint": not shape.is_direct}
+    name, address_kind = address.address, address.address_kind
+    distribution = "multicast" if address_kind is RouterAddressKind.MULTICAST else "balanced"
+    rule = {"pattern": name, "distribution": distribution, "waypoint": not address_kind.is_direct}
     made = [Entity(ADDRESS, address_name(name), rule, name)]
-    if shape.is_direct:
+    if address_kind.is_direct:
         return [*made, _auto_link(address, "in", HOLD, phase=0)]
+    # Phase 0 leads from clients to the broker, phase 1 from the broker to clients.
     for partition in address.partitions:
         connection = connector_name(partition.broker)
         made.append(_auto_link(address, "in", connection, phase=1))
-        if shape is Shape.QUEUE and not partition.draining:
+        # Clients send to queues only: a subscription gets the messages of its topic, a dead-letter
+        # address those that the broker moves.
+        if address_kind is RouterAddressKind.QUEUE and not partition.draining:
             made.append(_auto_link(address, "out", connection, phase=0))
     return made
 
@@ -166,13 +176,17 @@ def _auto_link(address: RoutedAddress, direction: str, connection: str, phase: i
         "phase": phase,
         "connection": connection,
     }
-    if address.shape is Shape.SUBSCRIPTION:
+    if address.address_kind is RouterAddressKind.SUBSCRIPTION:
         attributes["externalAddress"] = name
     return Entity(AUTO_LINK, f"{PREFIX}{direction}:{connection}:{name}", attributes, name)
 
 
 def _link_routed(address: RoutedAddress, *, exact: bool) -> Sequence[Entity]:
-    """Return the two routes of a topic: with all below it (wildcards), or of that name alone."""
+    """Return the two link routes of a topic, one for each direction.
+
+    With ``exact`` they match the topic alone; otherwise also everything below it, which clients
+    need for wildcards.
+    """
     field = "pattern" if exact else "prefix"
     name = address.address
     return [
@@ -192,12 +206,19 @@ def _link_routed(address: RoutedAddress, *, exact: bool) -> Sequence[Entity]:
 
 
 class _Below:
-    """Which topics have addresses of other shapes below them: a route's prefix would take those."""
+    """Finds topics with addresses of other kinds below them.
+
+    A route by prefix would take the links of those addresses too.
+    """
 
     def __init__(self, addresses: Sequence[RoutedAddress]) -> None:
         self._above = {
             tokens[:size]
-            for tokens in (_tokens(e.address) for e in addresses if e.shape is not Shape.TOPIC)
+            for tokens in (
+                _tokens(address.address)
+                for address in addresses
+                if address.address_kind is not RouterAddressKind.TOPIC
+            )
             for size in range(len(tokens))
         }
 

@@ -1,6 +1,6 @@
-"""How a running router says which of our patches it has: by the capabilities that it offers.
+"""Find out which of our patches a running router has.
 
-A patched router names each patch in its AMQP open frame.
+A patched router offers a capability for each patch in its AMQP open frame.
 """
 
 from collections.abc import Iterable
@@ -12,8 +12,12 @@ _PREFIX = "waypost:"
 
 def of_capabilities(offered: Iterable[object]) -> frozenset[Patch]:
     """Return the patches among the offered capabilities; unknown ones are left out."""
-    names = {str(each).removeprefix(_PREFIX) for each in offered if str(each).startswith(_PREFIX)}
-    return frozenset(each for each in Patch if each in names)
+    names = {
+        str(capability).removeprefix(_PREFIX)
+        for capability in offered
+        if str(capability).startswith(_PREFIX)
+    }
+    return frozenset(patch for patch in Patch if patch in names)
 
 
 def as_capability(patch: Patch) -> str:

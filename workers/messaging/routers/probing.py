@@ -1,7 +1,8 @@
-"""A message through a router and back, over an internal twin. Called by the driver.
+"""Probe a router: send one message through an internal address and read it back.
 
-Twins of stored addresses go through the broker behind the router, so one round trip shows the whole
-way. What a killed probe left behind is recognised by its mark and thrown away.
+The probe of a stored address passes the broker behind the router, so one round trip checks the
+whole path. Each probe marks its message; messages with another mark come from a killed probe and
+are accepted and ignored. Called by the driver.
 """
 
 import secrets
@@ -14,14 +15,14 @@ from workers.messaging import management
 from workers.messaging.observed import ManagementTarget
 from workers.messaging.probe import ProbeFailed
 
-_LIFETIME_SECONDS = 30
+_LIFETIME_SECONDS = 30  # messages of a killed probe expire after this time
 
 
 def through_router(target: ManagementTarget, address: str, *, timeout_seconds: float = 5) -> float:
     """Send and receive one message at ``address``; return the seconds it took.
 
     Raises:
-        ProbeFailed: it was refused, or did not come back in time.
+        ProbeFailed: the router refused the message, or it did not come back in time.
         Unreachable: the router does not answer.
     """
     connection = management.open_connection(
@@ -41,7 +42,7 @@ def _round_trip(connection: BlockingConnection, address: str, deadline: float) -
     mark = secrets.token_hex(8)
     receiver = connection.create_receiver(address, credit=10)
     sender = connection.create_sender(address)
-    # On a direct address the outcome is the receiver's own, so nothing may wait for it here.
+    # Do not wait for the outcome here: on a direct address the receiver below decides it.
     sender.link.send(Message(body=mark, durable=True, ttl=_LIFETIME_SECONDS))
     while True:
         left = deadline - time.monotonic()
@@ -51,6 +52,6 @@ def _round_trip(connection: BlockingConnection, address: str, deadline: float) -
         receiver.accept()
         if message.body == mark:
             break
-    # Closing waits for the peer, so the acknowledgement is on its way before we say it works.
+    # Closing waits for the peer, so the router has the acknowledgement before we report success.
     receiver.link.close()
     connection.wait(lambda: bool(receiver.link.state & Endpoint.REMOTE_CLOSED), timeout=1)

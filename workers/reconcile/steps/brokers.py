@@ -1,31 +1,35 @@
-"""The broker instances: files in place, processes up, management answering; one at a time."""
+"""The broker instances: write their files, start or restart them, check that they answer."""
 
 from workers.infra.base import Kind
-from workers.reconcile import desired_brokers, reaching, rolling
-from workers.reconcile.doors import Doors
+from workers.reconcile import desired_brokers, management_targets, rolling
+from workers.reconcile.context import ReconcileContext
 from workers.reconcile.outcome import Done, Outcome
-from workers.reconcile.work import Work
+from workers.reconcile.ports import Ports
 
 
-def ensure(work: Work, doors: Doors) -> Outcome:
+def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
     def answers(name: str) -> bool:
-        return reaching.answers(lambda: doors.brokers.find_life(reaching.broker(work, doors, name)))
+        return management_targets.answers(
+            lambda: ports.brokers.find_incarnation(management_targets.broker(context, ports, name))
+        )
 
     specs = [
-        desired_brokers.spec(work, each, doors.infra.place(work.namespace, Kind.BROKER, each.name))
-        for each in work.brokers
+        desired_brokers.spec(
+            context, broker, ports.infra.layout_of(context.namespace, Kind.BROKER, broker.name)
+        )
+        for broker in context.brokers
     ]
-    return rolling.ensure(work, doors, specs, answers)
+    return rolling.ensure(context, ports, specs, answers)
 
 
-def remove(work: Work, doors: Doors) -> Outcome:
-    """Stop and delete every broker; called only after the last sample of an emptied space.
+def remove(context: ReconcileContext, ports: Ports) -> Outcome:
+    """Stop and delete every broker. Called only after the last sample of the space.
 
-    What is stored goes too, unless the person who deleted the space asked to keep it.
+    Stored messages are deleted too, unless the person who deleted the space asked to keep volumes.
     """
-    for instance in doors.infra.list_instances(work.namespace):
+    for instance in ports.infra.list_instances(context.namespace):
         if instance.kind is Kind.BROKER:
-            doors.infra.delete_instance(
-                work.namespace, instance.name, keep_volume=work.keeps_volumes
+            ports.infra.delete_instance(
+                context.namespace, instance.name, keep_volume=context.keeps_volumes
             )
     return Done()

@@ -1,32 +1,35 @@
-"""The space's authority, the server certificate of each instance, and what clients are shown.
+"""The space's authority, the server certificates of its instances, and the public certificate.
 
-All of them are renewed before they expire.
+Certificates are renewed before they expire. The authority is created once, for ten years.
 """
 
 from workers.infra.base import Kind
 from workers.messaging import certificates
-from workers.reconcile import desired_routers, presenting, public, sealing
-from workers.reconcile.doors import Doors
+from workers.reconcile import desired_routers, public, public_certificate, space_certificates
+from workers.reconcile.context import ReconcileContext
 from workers.reconcile.outcome import Done, Outcome
-from workers.reconcile.work import Work
+from workers.reconcile.ports import Ports
 
 
-def ensure(work: Work, doors: Doors) -> Outcome:
-    if "authority" not in work.secrets:
-        authority = certificates.create_authority(f"space {work.space.id}", work.now)
-        sealing.keep(work, "authority", authority)
-    for broker in work.brokers:
-        _ensure_server(work, doors, Kind.BROKER, broker.name, is_public=work.is_brokered)
-    for router in desired_routers.list_names(work):
-        _ensure_server(work, doors, Kind.ROUTER, router, is_public=True)
-    presenting.ensure(work, doors)
+def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
+    if "authority" not in context.secrets:
+        authority = certificates.create_authority(f"space {context.space.id}", context.now)
+        space_certificates.keep(context, "authority", authority)
+    for broker in context.brokers:
+        _ensure_server(context, ports, Kind.BROKER, broker.name, is_public=context.is_brokered)
+    for router in desired_routers.list_names(context):
+        _ensure_server(context, ports, Kind.ROUTER, router, is_public=True)
+    public_certificate.ensure(context, ports)
     return Done()
 
 
-def _ensure_server(work: Work, doors: Doors, kind: Kind, instance: str, *, is_public: bool) -> None:
-    layout = doors.infra.place(work.namespace, kind, instance)
+def _ensure_server(
+    context: ReconcileContext, ports: Ports, kind: Kind, instance: str, *, is_public: bool
+) -> None:
+    layout = ports.infra.layout_of(context.namespace, kind, instance)
     hosts = [layout.host]
     if is_public:
-        endpoint = public.endpoint(work, doors, instance)
+        endpoint = public.endpoint(context, ports, instance)
         hosts = [endpoint.host, *endpoint.extra_names, layout.host]
-    sealing.ensure_server(work, f"server/{instance}", list(dict.fromkeys(hosts)))
+    # Without duplicates, in this order: the first host becomes the subject.
+    space_certificates.ensure_server(context, f"server/{instance}", list(dict.fromkeys(hosts)))

@@ -1,15 +1,18 @@
-"""Client certificates: ours for management, the routers' towards brokers and the auth service."""
+"""Client certificates: for our management, and for routers at brokers and the auth service."""
 
 from workers.messaging.brokers import desired
-from workers.reconcile import sealing
-from workers.reconcile.doors import Doors
+from workers.reconcile import space_certificates
+from workers.reconcile.context import ReconcileContext
 from workers.reconcile.outcome import Done, Outcome
-from workers.reconcile.work import Work
+from workers.reconcile.ports import Ports
 
 
-def ensure(work: Work, doors: Doors) -> Outcome:
-    sealing.ensure_client(work, "client/control", desired.CONTROL_NAME)
-    if not work.is_brokered:
-        sealing.ensure_client(work, "client/router", desired.ROUTER_NAME)
-        sealing.ensure_vouched(work, "client/auth", doors.routing.authority(work.now))
+def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
+    space_certificates.ensure_client(context, "client/control", desired.CONTROL_NAME)
+    if not context.is_brokered:
+        space_certificates.ensure_client(context, "client/router", desired.ROUTER_NAME)
+        # Signed by the control authority: the auth service learns from it which space this is.
+        space_certificates.ensure_vouched(
+            context, "client/auth", ports.routing.authority(context.now)
+        )
     return Done()

@@ -1,52 +1,56 @@
-"""Addresses on their way out: nobody uses them any more, their last sample, then their end.
+"""Delete addresses: disconnect their clients, take the last sample, then delete them.
 
-The order keeps everything they carried on the bill. Their permissions are gone already, with the
-files of the steps before; here open links are cut, the last sample is taken, and only then the
-queue and what it still stores are deleted.
+This order bills everything that they carried. Earlier steps have removed the permissions already.
+This step closes open links, takes the last sample, and only then deletes the queue with the
+messages that it still stores.
 """
 
 from collections.abc import Sequence
 
 from tenants.models import Address, AddressType
-from workers.reconcile import desired_brokers, reaching
-from workers.reconcile.doors import Doors
+from workers.reconcile import desired_brokers, management_targets
+from workers.reconcile.context import ReconcileContext
 from workers.reconcile.outcome import Done, Outcome, Wait
-from workers.reconcile.work import Work
+from workers.reconcile.ports import Ports
 
 
-def ensure(work: Work, doors: Doors) -> Outcome:
-    leaving = work.leaving_addresses
+def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
+    leaving = context.leaving_addresses
     if not leaving:
         return Done()
-    _cut_off(work, doors)
-    unsampled = [each for each in leaving if not each.last_sampled]
+    _disconnect_clients(context, ports)
+    unsampled = [address for address in leaving if not address.last_sampled]
     if unsampled:
-        if not doors.metering.last_sample(work.space.id, [each.address for each in unsampled]):
+        if not ports.metering.last_sample(
+            context.space.id, [address.address for address in unsampled]
+        ):
             return Wait(0.5, "LastSamplePending")
         _mark_sampled(unsampled)
-    _remove(work, doors, leaving)
-    work.gone |= {each.id for each in leaving}
+    _remove(context, ports, leaving)
+    context.gone |= {address.id for address in leaving}
     return Done()
 
 
-def _cut_off(work: Work, doors: Doors) -> None:
-    """Close links to addresses that are leaving; in a standard space the routers hold them."""
-    for broker in work.brokers if work.is_brokered else ():
-        target = reaching.broker(work, doors, broker.name)
-        doors.brokers.cut_off(target, desired_brokers.build(work, broker))
+def _disconnect_clients(context: ReconcileContext, ports: Ports) -> None:
+    """Close links to leaving addresses. In a standard space ``router addresses`` has done so."""
+    for broker in context.brokers if context.is_brokered else ():
+        target = management_targets.broker(context, ports, broker.name)
+        ports.brokers.disconnect_clients(target, desired_brokers.build(context, broker))
 
 
-def _remove(work: Work, doors: Doors, leaving: Sequence[Address]) -> None:
+def _remove(context: ReconcileContext, ports: Ports, leaving: Sequence[Address]) -> None:
     # A subscription is a queue of its topic, so it goes before the topic.
-    first = [each for each in leaving if each.type == AddressType.SUBSCRIPTION]
-    then = [each for each in leaving if each.type != AddressType.SUBSCRIPTION]
-    for broker in work.brokers:
-        names = [each.address for each in (*first, *then) if desired_brokers.is_on(each, broker)]
+    first = [address for address in leaving if address.type == AddressType.SUBSCRIPTION]
+    then = [address for address in leaving if address.type != AddressType.SUBSCRIPTION]
+    for broker in context.brokers:
+        names = [
+            address.address for address in (*first, *then) if desired_brokers.is_on(address, broker)
+        ]
         if names:
-            doors.brokers.remove(reaching.broker(work, doors, broker.name), names)
+            ports.brokers.remove(management_targets.broker(context, ports, broker.name), names)
 
 
 def _mark_sampled(addresses: Sequence[Address]) -> None:
-    Address.objects.filter(id__in=[each.id for each in addresses]).update(last_sampled=True)
-    for each in addresses:
-        each.last_sampled = True
+    Address.objects.filter(id__in=[address.id for address in addresses]).update(last_sampled=True)
+    for address in addresses:
+        address.last_sampled = True

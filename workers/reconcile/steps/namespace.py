@@ -1,26 +1,27 @@
-"""The namespace of the space, its isolation, and the room it has there."""
+"""The namespace of the space, its isolation and its resource budget."""
 
-from plans import catalog
-from workers.infra.base import Room
-from workers.reconcile.doors import Doors
+from plans.catalog import publishing
+from workers.infra.base import ResourceBudget
+from workers.reconcile.context import ReconcileContext
 from workers.reconcile.outcome import Done, Outcome, Wait
-from workers.reconcile.work import Work
+from workers.reconcile.ports import Ports
 
 
-def ensure(work: Work, doors: Doors) -> Outcome:
-    doors.infra.ensure_namespace(work.namespace, _room(work))
+def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
+    # Always the first call of a pass: the cluster adapter reads the namespace's objects in it.
+    ports.infra.ensure_namespace(context.namespace, _budget(context))
     return Done()
 
 
-def remove(work: Work, doors: Doors) -> Outcome:
-    if work.keeps_volumes:
+def remove(context: ReconcileContext, ports: Ports) -> Outcome:
+    if context.keeps_volumes:
         return Done("volumes are kept")
-    gone = doors.infra.delete_namespace(work.namespace)
+    gone = ports.infra.delete_namespace(context.namespace)
     return Done() if gone else Wait(1, "NamespaceEnding")
 
 
-def _room(work: Work) -> Room:
-    plan = catalog.space_plan_definition(work.space.space_plan)
+def _budget(context: ReconcileContext) -> ResourceBudget:
+    plan = publishing.space_plan_definition(context.space.space_plan)
     # Brokers that a smaller plan no longer allows stay until they are drained.
-    brokers = max(plan.max_brokers, len(work.brokers))
-    return Room(brokers, plan.broker_memory_mb, plan.routers)
+    brokers = max(plan.max_brokers, len(context.brokers))
+    return ResourceBudget(brokers, plan.broker_memory_mb, plan.routers)

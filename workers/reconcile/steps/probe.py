@@ -1,6 +1,7 @@
-"""Ready means it works: a message through the twin of each kind of address on each broker.
+"""Probe the brokers, because Ready means that messages pass.
 
-And where brokers serve clients themselves, their listener is open.
+Each broker has an internal twin address of each kind; the probe sends a message through it. In a
+brokered space the probe also checks that the public listener of each broker is open.
 """
 
 from collections.abc import Collection
@@ -8,41 +9,42 @@ from collections.abc import Collection
 from tenants.models import Broker
 from workers.infra.base import Kind
 from workers.messaging.brokers import desired
-from workers.messaging.brokers.desired import Holds
+from workers.messaging.brokers.desired import BrokerAddressKind
 from workers.messaging.probe import ProbeFailed
-from workers.reconcile import desired_brokers, reaching
-from workers.reconcile.doors import Doors
+from workers.reconcile import desired_brokers, management_targets
+from workers.reconcile.context import ReconcileContext
 from workers.reconcile.outcome import Done, Outcome, Wait
-from workers.reconcile.work import Work
+from workers.reconcile.ports import Ports
 
 
-def ensure(work: Work, doors: Doors) -> Outcome:
-    """Probe what changed; a full pass probes every kind in use. Routers' probe is their step's."""
-    for broker in work.up_brokers:
+def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
+    """Probe the kinds of changed addresses; a full pass probes every kind in use."""
+    for broker in context.up_brokers:
         try:
-            _probe(work, doors, broker)
+            _probe(context, ports, broker)
         except ProbeFailed as error:
             return Wait(1, f"ProbeFailed: {error}")
-    work.probed = True
+    context.probed = True
     return Done()
 
 
-def _probe(work: Work, doors: Doors, broker: Broker) -> None:
-    target = reaching.broker(work, doors, broker.name)
-    for kind in sorted(_kinds(work, broker)):
-        doors.brokers.probe(target, desired.probe_address(kind))
-    is_new = work.space.generation > work.space.observed_generation
-    if work.is_brokered and (work.full or is_new):
-        layout = doors.infra.place(work.namespace, Kind.BROKER, broker.name)
-        doors.brokers.probe_listener(target, layout.ports["amqps"])
+def _probe(context: ReconcileContext, ports: Ports, broker: Broker) -> None:
+    target = management_targets.broker(context, ports, broker.name)
+    for kind in sorted(_kinds(context, broker)):
+        ports.brokers.probe(target, desired.probe_address(kind))
+    is_new = context.space.generation > context.space.observed_generation
+    if context.is_brokered and (context.full or is_new):
+        layout = ports.infra.layout_of(context.namespace, Kind.BROKER, broker.name)
+        ports.brokers.probe_listener(target, layout.ports["amqps"])
 
 
-def _kinds(work: Work, broker: Broker) -> Collection[Holds]:
-    if not work.addresses:
-        return {Holds.QUEUE}  # a new space must be seen to work before its first address
-    changed = {each.address for each in work.changed_addresses}
+def _kinds(context: ReconcileContext, broker: Broker) -> Collection[BrokerAddressKind]:
+    if not context.addresses:
+        # A space without addresses is probed too: it must work before its first address.
+        return {BrokerAddressKind.QUEUE}
+    changed = {address.address for address in context.changed_addresses}
     return {
-        each.holds
-        for each in desired_brokers.list_addresses(work, broker)
-        if work.full or each.address in changed
+        address.address_kind
+        for address in desired_brokers.list_addresses(context, broker)
+        if context.full or address.address in changed
     }

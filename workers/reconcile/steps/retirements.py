@@ -1,9 +1,11 @@
-"""Routers and brokers that nobody needs any more: emptied, sampled, deleted with what they had.
+"""Delete the routers and brokers that a space does not need any more.
 
-A router that a smaller plan has no place for carries nothing after its clients have gone to the
-others. A broker is not needed when nothing is placed on it; its row goes first, and the broker (and
-its volume) in a later full pass, when no router dials it. One that stores a message is never
-deleted, and one that does not answer is never taken for empty.
+A router is surplus if the plan has fewer routers. It is closed, sampled a last time and deleted;
+its clients reconnect to the others.
+
+A broker is surplus if no address is placed on it. Its row is deleted first; the broker and its
+volume are deleted in a later full pass, when no router connects to it any more. A broker that
+stores a message is never deleted, and one that does not answer never counts as empty.
 """
 
 import structlog
@@ -13,83 +15,90 @@ from tenants.actions import address_spaces
 from tenants.models import Broker, SpaceSecret
 from workers.infra.base import Kind
 from workers.messaging.management import Unreachable
-from workers.reconcile import desired_routers, reaching
-from workers.reconcile.doors import Doors
+from workers.reconcile import desired_routers, management_targets
+from workers.reconcile.context import ReconcileContext
 from workers.reconcile.outcome import Done, Outcome, Wait
+from workers.reconcile.ports import Ports
 from workers.reconcile.steps import routers
-from workers.reconcile.work import Work
 
 logger = structlog.get_logger(__name__)
 
 _SERVER = "server/"
 
 
-def ensure(work: Work, doors: Doors) -> Outcome:
-    """Retire what is left over; brokers in full passes only, so that they do not come and go."""
-    left = _list_left(work)
-    for name in left[Kind.ROUTER]:
-        if not _retire_router(work, doors, name):
+def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
+    """Delete surplus routers; in full passes brokers too, so that they are not recreated often."""
+    surplus = _list_surplus(context)
+    for name in surplus[Kind.ROUTER]:
+        if not _retire_router(context, ports, name):
             return Wait(0.5, "LastSamplePending")
-    if work.full:
-        for name in left[Kind.BROKER]:
-            _retire_broker(work, doors, name)
-        for broker in work.up_brokers:
-            _release(work, doors, broker)
+    if context.full:
+        for name in surplus[Kind.BROKER]:
+            _retire_broker(context, ports, name)
+        for broker in context.up_brokers:
+            _release(context, ports, broker)
     return Done()
 
 
-def _list_left(work: Work) -> dict[Kind, list[str]]:
-    """Return the instances that once were wanted: each was given a certificate."""
-    wanted = {*desired_routers.list_names(work), *(each.name for each in work.brokers)}
-    known = {name.removeprefix(_SERVER) for name in work.secrets if name.startswith(_SERVER)}
-    left = sorted(known - wanted)
-    return {kind: [each for each in left if each.startswith(kind)] for kind in Kind}
+def _list_surplus(context: ReconcileContext) -> dict[Kind, list[str]]:
+    """Return the instances that are not wanted any more.
+
+    They are found by their server certificates, because every instance gets one before it starts.
+    """
+    wanted = {*desired_routers.list_names(context), *(broker.name for broker in context.brokers)}
+    known = {name.removeprefix(_SERVER) for name in context.secrets if name.startswith(_SERVER)}
+    surplus = sorted(known - wanted)
+    return {kind: [name for name in surplus if name.startswith(kind)] for kind in Kind}
 
 
-def _retire_router(work: Work, doors: Doors, name: str) -> bool:
-    if name in {each.name for each in doors.infra.list_instances(work.namespace)}:
+def _retire_router(context: ReconcileContext, ports: Ports, name: str) -> bool:
+    if name in {instance.name for instance in ports.infra.list_instances(context.namespace)}:
         try:
-            routers.close(work, doors, name)
+            routers.close(context, ports, name)
         except Unreachable:
-            logger.warning("router_left_unsampled", space_id=work.space.id, router=name)
-        if not doors.metering.before_restart(work.space.id, name):
+            # It cannot be sampled, and it serves no client: delete it all the same.
+            logger.warning("router_left_unsampled", space_id=context.space.id, router=name)
+        if not ports.metering.before_restart(context.space.id, name):
             return False
-        doors.infra.delete_instance(work.namespace, name)
-    _forget(work, name)
+        ports.infra.delete_instance(context.namespace, name)
+    _forget(context, name)  # last: without its certificate the instance is not found again
     return True
 
 
-def _retire_broker(work: Work, doors: Doors, name: str) -> None:
-    if name in {each.name for each in doors.infra.list_instances(work.namespace)}:
-        if not _is_empty(work, doors, name):
+def _retire_broker(context: ReconcileContext, ports: Ports, name: str) -> None:
+    if name in {instance.name for instance in ports.infra.list_instances(context.namespace)}:
+        if not _is_empty(context, ports, name):
             logger.warning(
-                "broker_kept_until_known_to_be_empty", space_id=work.space.id, broker=name
+                "broker_kept_until_known_to_be_empty", space_id=context.space.id, broker=name
             )
             return
-        doors.infra.delete_instance(work.namespace, name)
-    _forget(work, name)
+        ports.infra.delete_instance(context.namespace, name)
+    _forget(context, name)
 
 
-def _release(work: Work, doors: Doors, broker: Broker) -> None:
-    """Want the broker no more, if it is empty and nothing is placed on it, not even just now."""
+def _release(context: ReconcileContext, ports: Ports, broker: Broker) -> None:
+    """Delete the row of a broker that is empty and has no placements."""
     is_used = any(
-        each.broker_id == broker.id for row in work.addresses for each in row.placements.all()
+        placement.broker_id == broker.id
+        for row in context.addresses
+        for placement in row.placements.all()
     )
-    if is_used or not _is_empty(work, doors, broker.name):
+    if is_used or not _is_empty(context, ports, broker.name):
         return
+    # Under the lock, because an address may have been placed on it since this pass began.
     with transaction.atomic():
-        address_spaces.lock(work.space)
+        address_spaces.lock(context.space)
         if not broker.placements.exists():
             broker.delete()
 
 
-def _is_empty(work: Work, doors: Doors, name: str) -> bool:
+def _is_empty(context: ReconcileContext, ports: Ports, name: str) -> bool:
     try:
-        return doors.brokers.count_stored(reaching.broker(work, doors, name)) == 0
+        return ports.brokers.count_stored(management_targets.broker(context, ports, name)) == 0
     except Unreachable:
         return False
 
 
-def _forget(work: Work, name: str) -> None:
-    SpaceSecret.objects.filter(space=work.space, name=f"{_SERVER}{name}").delete()
-    del work.secrets[f"{_SERVER}{name}"]
+def _forget(context: ReconcileContext, name: str) -> None:
+    SpaceSecret.objects.filter(space=context.space, name=f"{_SERVER}{name}").delete()
+    del context.secrets[f"{_SERVER}{name}"]

@@ -1,8 +1,11 @@
-"""What the running routers hold: addresses and links, read back; and who may be connected.
+"""Apply addresses and links to the running routers, and disconnect clients without permission.
 
-An address on its way out goes in this order: its entities are deleted, so nobody attaches any more,
-but for the one that keeps its counters; connections with a link on it are closed; ``departures``
-takes the last sample; ``forget_departed`` deletes the rest.
+An address is deleted in this order:
+
+1. Its entities are deleted, except the one that keeps its counters. So no new link can attach.
+2. Connections with a link on it are closed.
+3. ``departures`` takes the last sample.
+4. ``forget_departed`` deletes the entity that kept the counters.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,115 +15,124 @@ import structlog
 from tenants.models import AddressSpace
 from tenants.router_patches import Patch
 from workers.messaging.routers.driver import Converged
-from workers.reconcile import desired_routers, meshing, reaching
-from workers.reconcile.doors import Doors
+from workers.reconcile import desired_routers, management_targets, meshing
+from workers.reconcile.context import Problem, ReconcileContext
 from workers.reconcile.outcome import Done, Outcome, Wait
-from workers.reconcile.work import Problem, Work
+from workers.reconcile.ports import Ports
 
 logger = structlog.get_logger(__name__)
 
 
-def ensure(work: Work, doors: Doors) -> Outcome:
-    _refuse_clashes(work)
+def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
+    _refuse_clashes(context)
     pending: dict[str, str] = {}
     unjoined: dict[str, Mapping[str, str]] = {}
     patches: list[frozenset[Patch]] = []
-    for name in desired_routers.list_up(work):
-        converged = _converge(work, doors, name)
+    for name in desired_routers.list_up(context):
+        converged = _converge(context, ports, name)
         pending |= converged.pending
         unjoined[name] = converged.unjoined
         patches.append(converged.patches)
-    if _remember_patches(work, patches):
-        return Wait(0, "RoutersIdentified")  # what they should hold follows from what they can do
-    work.unjoined = meshing.find_unjoined(work, unjoined)
-    waiting = _cut_off(work, doors)
+    if _remember_patches(context, patches):
+        return Wait(0, "RoutersIdentified")  # the patches decide what the routers should hold
+    context.unjoined = meshing.find_unjoined(context, unjoined)
+    # Before the wait for links, so that clients lose withdrawn permissions without delay.
+    waiting = _disconnect_clients(context, ports)
     if pending:
         address, reason = min(pending.items())
         return Wait(0.3, f"LinksPending: {address or 'the router'}: {reason}")
-    if work.full:
-        _repair_stuck(work, doors)
+    # Only in full passes, because it lists the queues of every broker.
+    if context.full:
+        _repair_stuck(context, ports)
     return waiting or Done()
 
 
-def forget_departed(work: Work, doors: Doors) -> Outcome:
-    """Delete what still kept the counters of addresses whose last sample is taken."""
-    if not work.gone:
+def forget_departed(context: ReconcileContext, ports: Ports) -> Outcome:
+    """Delete the entities that kept the counters of addresses that are sampled and gone."""
+    if not context.gone:
         return Done()
-    for name in desired_routers.list_names(work):
-        target = reaching.router(work, doors, name)
+    for name in desired_routers.list_names(context):
+        target = management_targets.router(context, ports, name)
         staying = [
-            desired_routers.routed(work, each)
-            for each in work.leaving_addresses
-            if each.id not in work.gone
+            desired_routers.routed(context, address)
+            for address in context.leaving_addresses
+            if address.id not in context.gone
         ]
-        doors.routers.converge(target, desired_routers.build(work, doors, name), leaving=staying)
+        ports.routers.converge(target, desired_routers.build(context, ports, name), leaving=staying)
     return Done()
 
 
-def _remember_patches(work: Work, seen: Sequence[frozenset[Patch]]) -> bool:
-    """Write down what all routers that are up can do; return whether that is news."""
-    common = sorted(frozenset.intersection(*seen)) if seen else work.space.router_patches
-    if common == work.space.router_patches:
+def _remember_patches(context: ReconcileContext, seen: Sequence[frozenset[Patch]]) -> bool:
+    """Store the patches that all running routers have; return whether they have changed."""
+    common = sorted(frozenset.intersection(*seen)) if seen else context.space.router_patches
+    if common == context.space.router_patches:
         return False
-    AddressSpace.objects.filter(id=work.space.id).update(router_patches=common)
-    work.space.router_patches = common
+    AddressSpace.objects.filter(id=context.space.id).update(router_patches=common)
+    context.space.router_patches = common
     return True
 
 
-def _converge(work: Work, doors: Doors, name: str) -> Converged:
-    # A router that came with this change, or was on its way out before it, may hold anything.
-    everything = work.full or work.space.generation > work.space.observed_generation
-    changed = {desired_routers.routed(work, each).address for each in work.changed_addresses}
-    return doors.routers.converge(
-        reaching.router(work, doors, name),
-        desired_routers.build(work, doors, name),
-        leaving=desired_routers.list_leaving(work),
+def _converge(context: ReconcileContext, ports: Ports, name: str) -> Converged:
+    # A change of the space may be another number of routers, and one of them may hold anything.
+    everything = context.full or context.space.generation > context.space.observed_generation
+    changed = {
+        desired_routers.routed(context, address).address for address in context.changed_addresses
+    }
+    return ports.routers.converge(
+        management_targets.router(context, ports, name),
+        desired_routers.build(context, ports, name),
+        leaving=desired_routers.list_leaving(context),
         only=None if everything else changed,
     )
 
 
-def _repair_stuck(work: Work, doors: Doors) -> None:
-    """Recreate links that a router calls active while their broker knows no consumer."""
+def _repair_stuck(context: ReconcileContext, ports: Ports) -> None:
+    """Recreate links that a router shows as active although their broker has no consumer."""
     unread = {
-        broker.name: doors.brokers.list_unread(reaching.broker(work, doors, broker.name))
-        for broker in work.up_brokers
-    }
-    for name in desired_routers.list_up(work):
-        target, router = (
-            reaching.router(work, doors, name),
-            desired_routers.build(work, doors, name),
+        broker.name: ports.brokers.list_unread(
+            management_targets.broker(context, ports, broker.name)
         )
-        repaired = doors.routers.reattach(target, router, unread=unread)
+        for broker in context.up_brokers
+    }
+    for name in desired_routers.list_up(context):
+        target, router = (
+            management_targets.router(context, ports, name),
+            desired_routers.build(context, ports, name),
+        )
+        repaired = ports.routers.reattach(target, router, unread=unread)
         if repaired:
-            logger.warning("stuck_links_recreated", space_id=work.space.id, addresses=repaired)
+            logger.warning("stuck_links_recreated", space_id=context.space.id, addresses=repaired)
 
 
-def _refuse_clashes(work: Work) -> None:
-    clashes = desired_routers.find_clashes(work)
-    for each in work.wanted_addresses:
-        name = desired_routers.routed(work, each).address
+def _refuse_clashes(context: ReconcileContext) -> None:
+    clashes = desired_routers.find_clashes(context)
+    for row in context.wanted_addresses:
+        name = desired_routers.routed(context, row).address
         if name in clashes:
-            work.problems[each.id] = Problem(
+            context.problems[row.id] = Problem(
                 "AddressNotPossible",
-                f"Routers cannot tell this address from {clashes[name]!r}, because `.` and `/` are "
-                "the same to them: delete it and choose another name.",
+                f"Routers cannot distinguish this address from {clashes[name]!r}, because `.` and "
+                "`/` are the same to them: delete it and choose another name.",
                 final=True,
             )
 
 
-def _cut_off(work: Work, doors: Doors) -> Wait | None:
-    """Close connections that may not be; once more when every login surely knows the change."""
-    leaving = [each.address for each in desired_routers.list_leaving(work)]
-    if not (work.full or leaving or _has_changed_permissions(work)):
+def _disconnect_clients(context: ReconcileContext, ports: Ports) -> Wait | None:
+    """Close connections without permission; wait until the auth service knows the change."""
+    leaving = [address.address for address in desired_routers.list_leaving(context)]
+    if not (context.full or leaving or _has_changed_permissions(context)):
         return None
-    for name in desired_routers.list_up(work):
-        router = desired_routers.build(work, doors, name)
-        doors.routers.cut_off(reaching.router(work, doors, name), router, leaving=leaving)
-    early = (desired_routers.settles_at(work) - work.now).total_seconds()
-    return Wait(min(early, 1.0), "LoginsRefreshing") if early > 0 else None
+    for name in desired_routers.list_up(context):
+        router = desired_routers.build(context, ports, name)
+        ports.routers.disconnect_clients(
+            management_targets.router(context, ports, name), router, leaving=leaving
+        )
+    # Until then a client may still get in with its old permissions, so the step runs once more.
+    remaining = (desired_routers.settles_at(context) - context.now).total_seconds()
+    return Wait(min(remaining, 1.0), "LoginsRefreshing") if remaining > 0 else None
 
 
-def _has_changed_permissions(work: Work) -> bool:
-    return work.has_other_logins or any(
-        user.generation > user.observed_generation for user in work.users
+def _has_changed_permissions(context: ReconcileContext) -> bool:
+    return context.has_other_logins or any(
+        user.generation > user.observed_generation for user in context.users
     )

@@ -1,34 +1,38 @@
-"""Ready means it works: a message through each router, over the twin of each shape that changed."""
+"""Probe the routers, because Ready means that messages pass.
+
+The probe sends a message through each router to an internal twin address.
+"""
 
 from workers.messaging.probe import ProbeFailed
-from workers.messaging.routers.desired import Shape, probe_address
-from workers.reconcile import desired_routers, reaching
-from workers.reconcile.doors import Doors
+from workers.messaging.routers.desired import RouterAddressKind, probe_address
+from workers.reconcile import desired_routers, management_targets
+from workers.reconcile.context import ReconcileContext
 from workers.reconcile.outcome import Done, Outcome, Wait
-from workers.reconcile.work import Work
+from workers.reconcile.ports import Ports
 
-# The twin that shows the same way: direct, stored behind a waypoint, or link routed.
+# The kind of twin whose messages take the same path: direct, through a broker, or link-routed.
 _TWINS = {
-    Shape.ANYCAST: Shape.ANYCAST,
-    Shape.MULTICAST: Shape.ANYCAST,
-    Shape.QUEUE: Shape.QUEUE,
-    Shape.SUBSCRIPTION: Shape.QUEUE,
-    Shape.DEADLETTER: Shape.QUEUE,
-    Shape.TOPIC: Shape.TOPIC,
+    RouterAddressKind.ANYCAST: RouterAddressKind.ANYCAST,
+    RouterAddressKind.MULTICAST: RouterAddressKind.ANYCAST,
+    RouterAddressKind.QUEUE: RouterAddressKind.QUEUE,
+    RouterAddressKind.SUBSCRIPTION: RouterAddressKind.QUEUE,
+    RouterAddressKind.DEADLETTER: RouterAddressKind.QUEUE,
+    RouterAddressKind.TOPIC: RouterAddressKind.TOPIC,
 }
 
 
-def ensure(work: Work, doors: Doors) -> Outcome:
-    """Probe what changed; a full pass probes every shape in use."""
-    rows = work.wanted_addresses if work.full else work.changed_addresses
-    shapes = {_TWINS[Shape(each.type)] for each in rows if each.id not in work.problems}
-    if not work.addresses:
-        shapes = {Shape.ANYCAST}  # a new space must be seen to work before its first address
-    for name in desired_routers.list_up(work):
-        target = reaching.router(work, doors, name)
-        for shape in sorted(shapes):
+def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
+    """Probe the kinds of changed addresses; a full pass probes every kind in use."""
+    rows = context.wanted_addresses if context.full else context.changed_addresses
+    kinds = {_TWINS[RouterAddressKind(row.type)] for row in rows if row.id not in context.problems}
+    if not context.addresses:
+        # A space without addresses is probed too: it must work before its first address.
+        kinds = {RouterAddressKind.ANYCAST}
+    for name in desired_routers.list_up(context):
+        target = management_targets.router(context, ports, name)
+        for address_kind in sorted(kinds):
             try:
-                doors.routers.probe(target, probe_address(shape))
+                ports.routers.probe(target, probe_address(address_kind))
             except ProbeFailed as error:
                 return Wait(1, f"ProbeFailed: {error}")
     return Done()

@@ -1,59 +1,65 @@
-"""The router instances: files in place, processes up, management answering; and their end.
+"""The router instances: write their files, start or restart them, check that they answer.
 
-The rendered file holds every entity that the next step keeps live, so a router that restarts by
-itself serves as before with nothing of ours alive.
+The configuration file also holds every entity that the step ``router addresses`` maintains through
+management. So a router that restarts by itself serves as before, even if no worker runs.
 """
 
 from workers.infra.base import InstanceSpec, Kind
-from workers.reconcile import desired_routers, reaching, rolling
-from workers.reconcile.doors import Doors
+from workers.reconcile import desired_routers, management_targets, rolling
+from workers.reconcile.context import ReconcileContext
 from workers.reconcile.outcome import Done, Outcome
-from workers.reconcile.steps.emptying import close_all
-from workers.reconcile.work import Work
+from workers.reconcile.ports import Ports
+from workers.reconcile.steps.drain import close_all
 
 
-def ensure(work: Work, doors: Doors) -> Outcome:
+def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
     def answers(name: str) -> bool:
-        return reaching.answers(lambda: doors.routers.find_life(reaching.router(work, doors, name)))
+        return management_targets.answers(
+            lambda: ports.routers.find_incarnation(management_targets.router(context, ports, name))
+        )
 
-    specs = [_spec(work, doors, name, emptied=False) for name in desired_routers.list_names(work)]
-    return rolling.ensure(work, doors, specs, answers)
+    specs = [
+        _spec(context, ports, name, emptied=False) for name in desired_routers.list_names(context)
+    ]
+    return rolling.ensure(context, ports, specs, answers)
 
 
-def empty(work: Work, doors: Doors) -> Outcome:
-    """Take the space from its clients: no addresses, nobody connected, counters still there.
+def empty(context: ReconcileContext, ports: Ports) -> Outcome:
+    """Remove the addresses from all routers and disconnect all clients, but keep the counters.
 
-    The auth service lets nobody in any more as soon as the deletion is asked for.
+    The auth service refuses every login from the moment at which the deletion is requested.
     """
-    running = {each.name for each in doors.infra.list_instances(work.namespace)}
-    names = [each for each in desired_routers.list_names(work) if each in running]
-    return close_all(work, names, lambda name: close(work, doors, name)) or Done()
+    running = {instance.name for instance in ports.infra.list_instances(context.namespace)}
+    names = [name for name in desired_routers.list_names(context) if name in running]
+    return close_all(context, names, lambda name: close(context, ports, name)) or Done()
 
 
-def remove(work: Work, doors: Doors) -> Outcome:
-    """Stop and delete every router; called only after the last sample."""
-    for instance in doors.infra.list_instances(work.namespace):
+def remove(context: ReconcileContext, ports: Ports) -> Outcome:
+    """Stop and delete every router. Called only after the last sample."""
+    for instance in ports.infra.list_instances(context.namespace):
         if instance.kind is Kind.ROUTER:
-            doors.infra.delete_instance(work.namespace, instance.name)
+            ports.infra.delete_instance(context.namespace, instance.name)
     return Done()
 
 
-def _spec(work: Work, doors: Doors, name: str, *, emptied: bool) -> InstanceSpec:
-    layout = doors.infra.place(work.namespace, Kind.ROUTER, name)
-    router = desired_routers.build(work, doors, name, emptied=emptied)
-    return desired_routers.spec(work, router, layout, doors.routing.engine)
+def _spec(context: ReconcileContext, ports: Ports, name: str, *, emptied: bool) -> InstanceSpec:
+    layout = ports.infra.layout_of(context.namespace, Kind.ROUTER, name)
+    router = desired_routers.build(context, ports, name, emptied=emptied)
+    return desired_routers.spec(context, router, layout, ports.routing.engine)
 
 
-def close(work: Work, doors: Doors, name: str) -> None:
-    """Take one router from its clients, its counters still there.
+def close(context: ReconcileContext, ports: Ports, name: str) -> None:
+    """Remove the addresses from one router and disconnect its clients, but keep the counters.
 
     Raises:
-        Unreachable, Refused, InfraError: it, or its place, cannot be asked or says no.
+        Unreachable: the router does not answer.
+        Refused: the router refuses a request.
+        InfraError: the platform refuses a request or does not answer.
     """
-    # A restart now would lose what is counted since the last sample.
-    doors.infra.ensure_instance(_spec(work, doors, name, emptied=True), may_restart=False)
-    target = reaching.router(work, doors, name)
-    router = desired_routers.build(work, doors, name, emptied=True)
-    everything = [desired_routers.routed(work, each) for each in work.addresses]
-    doors.routers.converge(target, router, leaving=everything)
-    doors.routers.cut_off(target, router)
+    # No restart: it would lose what the router has counted since its last sample.
+    ports.infra.ensure_instance(_spec(context, ports, name, emptied=True), may_restart=False)
+    target = management_targets.router(context, ports, name)
+    router = desired_routers.build(context, ports, name, emptied=True)
+    everything = [desired_routers.routed(context, address) for address in context.addresses]
+    ports.routers.converge(target, router, leaving=everything)
+    ports.routers.disconnect_clients(target, router)

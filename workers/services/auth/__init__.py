@@ -1,1 +1,1 @@
-"""The auth service: routers relay their clients' SASL logins to it. Part of the data path."""
+"""The auth service: it checks the SASL logins that routers relay. Part of the data path."""

@@ -1,9 +1,11 @@
 """``python -m workers.services.auth``: serve logins until SIGTERM.
 
-Everything has a default from the settings; two replicas on one machine differ in ``--port`` and
-``--snapshot``. In a cluster routers reach ``--host``, a service, and each replica listens at
-``--bind``. It listens once it knows any users: until then another replica serves the logins that it
-could only refuse.
+The settings provide all defaults. Two replicas on one machine need different values for ``--port``
+and ``--snapshot``. In a cluster, ``--host`` is the service that routers connect to, and each
+replica listens at ``--bind``.
+
+A replica does not listen before it knows the users. It could only refuse logins until then, and
+another replica may be able to serve them.
 """
 
 import argparse
@@ -18,7 +20,7 @@ import django
 
 django.setup()
 
-import structlog  # noqa: E402  (models need the set-up above)
+import structlog  # noqa: E402  (models need django.setup() above)
 from django.conf import settings  # noqa: E402
 
 from controlplane import checks  # noqa: E402
@@ -50,7 +52,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m workers.services.auth")
     parser.add_argument("--host", default=settings.AUTH_SERVICE_HOST)
-    parser.add_argument("--bind", default="", help="where to listen, if not at --host itself")
+    parser.add_argument("--bind", default="", help="address to listen at (default: --host)")
     parser.add_argument("--port", type=int, default=settings.AUTH_SERVICE_PORT)
     parser.add_argument(
         "--snapshot", type=Path, default=settings.STATE_DIR / "auth" / "users.sealed"
@@ -72,12 +74,13 @@ async def _serve(options: argparse.Namespace, state: State) -> None:
     logger.info("the auth service listens", host=options.host, port=port)
     while not await _is_set_within(stopped, _RENEWAL_CHECK_SECONDS):
         if datetime.now(UTC) > expires_at - certificates.LIFETIME / 3:
-            expires_at = _load_certificate(context, options.host)  # for new connections
+            # New connections get the new certificate; open ones keep theirs.
+            expires_at = _load_certificate(context, options.host)
     await server.stop()
 
 
 async def _knows_users(state: State, stopped: asyncio.Event) -> bool:
-    """Return True with the first picture, however long it takes; False when stopped before."""
+    """Wait for the first picture of the users; return False if stopped before it arrives."""
     if state.picture is None:
         logger.info("the auth service waits for the users; until then it does not listen")
     while state.picture is None:
@@ -95,14 +98,16 @@ async def _is_set_within(event: asyncio.Event, seconds: float) -> bool:
 
 
 def _load_certificate(context: ssl.SSLContext, host: str) -> datetime:
-    """Issue a server certificate from the control authority into ``context``; return its end."""
+    """Issue a server certificate, load it into ``context`` and return when it expires."""
     now = datetime.now(UTC)
     authority = certificates.control_authority(settings.CONTROL_CA_DIR, now)
     pair = certificates.issue_server(authority, [host], now)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
+    # Only routers of a space have a certificate of the control authority.
     context.verify_mode = ssl.CERT_REQUIRED
     context.load_verify_locations(cadata=authority.certificate_pem)
-    with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:  # mode 0600
+    # ``load_cert_chain`` reads from a path only. A temporary file has mode 0600.
+    with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:
         file.write(pair.key_pem + pair.certificate_pem)
         file.flush()
         context.load_cert_chain(file.name)

@@ -1,9 +1,10 @@
-"""The network side: one TLS connection from a router is one login of one client.
+"""The server of the auth service: each TLS connection from a router is one login of one client.
 
-The router's certificate comes from the control authority and its common name is the space; the
-``hostname`` of its sasl-init must say the same, else nobody gets in. After the login the router
-opens an AMQP connection, and our open tells it who that was and what it may do
-(``authenticated-identity``, ``address-authz``). Anything unexpected closes the connection.
+The control authority signs the router's certificate, whose common name is the space id. The
+``hostname`` in the router's sasl-init must be the same space id, or the login is refused. After the
+login the router opens an AMQP connection. The properties of our open frame name the user and the
+permissions (``authenticated-identity``, ``address-authz``). Anything unexpected closes the
+connection.
 """
 
 import asyncio
@@ -21,22 +22,23 @@ from workers.services.auth.state import KnownUser, SpaceUsers, State
 
 logger = structlog.get_logger(__name__)
 
-LOGIN_SECONDS = 30.0  # as long as a router waits: many may log in at once
-# The largest first frame that proton takes by default (PROTON-2640): some 600 short addresses.
+# As long as a router waits. A login can take many seconds when many clients log in at once.
+LOGIN_SECONDS = 30.0
+# The largest first frame that proton accepts by default (PROTON-2640): about 600 short addresses.
 MAX_OPEN_BYTES = 32 * 1024
 _CAPABILITY = "ADDRESS-AUTHZ"
 
 
 class Unknown(Exception):
-    """No picture of the users could be had: nobody can be let in, and it is not their fault."""
+    """The users are not known yet, so a login can neither succeed nor fail."""
 
 
 class TooManyGrants(Exception):
-    """What the user may do does not fit into the frame that tells it; fewer addresses help."""
+    """The user's permissions do not fit into one frame; a user with fewer addresses can log in."""
 
     def __init__(self, space_id: str, user: str, addresses: int) -> None:
         super().__init__(space_id, user, addresses)
-        self.told = {"space": space_id, "user": user, "addresses": addresses}
+        self.details = {"space": space_id, "user": user, "addresses": addresses}
 
 
 @dataclass
@@ -52,7 +54,7 @@ class Login:
 
 
 class AuthServer:
-    """Serves logins from ``state``; ``start`` binds, ``stop`` closes."""
+    """Serves logins with the users in ``state``; ``start`` listens, ``stop`` closes."""
 
     def __init__(self, state: State, context: ssl.SSLContext) -> None:
         self._state = state
@@ -60,7 +62,7 @@ class AuthServer:
         self._server: asyncio.Server | None = None
 
     async def start(self, host: str, port: int) -> int:
-        """Listen and return the port (useful with 0)."""
+        """Listen and return the port, which the system chooses if ``port`` is 0."""
         self._server = await asyncio.start_server(
             self._serve, host, port, ssl=self._context, ssl_handshake_timeout=LOGIN_SECONDS
         )
@@ -78,7 +80,7 @@ class AuthServer:
             async with asyncio.timeout(LOGIN_SECONDS):
                 await self._log_in(login)
         except (frames.Malformed, EOFError, OSError, TimeoutError) as error:
-            logger.info("a login was broken off", space=login.space_id, error=str(error))
+            logger.info("a login was aborted", space=login.space_id, error=str(error))
         finally:
             writer.close()
 
@@ -95,27 +97,33 @@ class AuthServer:
             logger.info("a login was refused", space=login.space_id, reason=str(error))
             return await _end(login, Outcome.AUTH)
         except Unknown:
-            logger.error("a login was refused: the users are not known", space=login.space_id)
+            logger.error("a login was refused: the users are not known yet", space=login.space_id)
             return await _end(login, Outcome.SYSTEM_TEMPORARY)
         except TooManyGrants as error:
-            logger.error("a login was refused: its grants fit no frame", **error.told)
+            logger.error(
+                "a login was refused: the user's permissions do not fit into a frame",
+                **error.details,
+            )
             return await _end(login, Outcome.SYSTEM_PERMANENT)
         login.send(Code.OUTCOME, frames.ubyte(Outcome.OK))
         return await _introduce(login, introduction)
 
     async def _check(self, login: Login, init: Frame) -> KnownUser:
         if not login.space_id or init.field(2) != login.space_id:
-            raise mechanisms.Refused(f"the realm {init.field(2)!r} is not the certificate's")
+            raise mechanisms.Refused(
+                f"the realm {init.field(2)!r} is not the space of the certificate"
+            )
         find, response = self._finder(login.space_id), init.field(1) or b""
         match str(init.field(0)):
             case "PLAIN":
+                # In a thread: the key derivation would block the event loop.
                 return await asyncio.to_thread(mechanisms.check_plain, response, find)
             case "SCRAM-SHA-256":
                 return await _scram(login, response, find)
         raise mechanisms.Refused(f"mechanism {init.field(0)!r} is not offered")
 
     def _offered(self, space_id: str) -> Sequence[str]:
-        """Return what the space's routers can relay: SCRAM only where they say that they can."""
+        """Return the mechanisms that the space's routers can relay; SCRAM needs a patch."""
         known = (self._state.picture or {}).get(space_id, SpaceUsers())
         relays_scram = Patch.SASL_OUTCOME in known.router_patches
         return mechanisms.MECHANISMS if relays_scram else mechanisms.PLAIN_ONLY
@@ -129,21 +137,24 @@ class AuthServer:
         return self._state.picture.get(space_id, SpaceUsers())
 
     async def _introduction(self, space_id: str, user: KnownUser) -> bytes:
-        """Return the open that says who logged in and what that user may do.
+        """Return the open frame that names the user and the permissions.
 
         Raises:
-            TooManyGrants: a router would not take a frame of this size.
+            TooManyGrants: a router would not accept a frame of this size.
         """
-        # In a thread: patterns times addresses may be many.
+        # In a thread: it matches each pattern with each address, which may be many.
         granted = await asyncio.to_thread(self._space(space_id).grants_of, user)
         properties = frames.symbol_map(
             {
                 "authenticated-identity": {"sub": user.name, "preferred_username": user.name},
-                "address-authz": {key: frames.strings(each) for key, each in granted.items()},
+                "address-authz": {
+                    key: frames.strings(operations) for key, operations in granted.items()
+                },
                 "groups": [],
             }
         )
         offered = frames.symbols([_CAPABILITY])
+        # Fields of open: container id, 6 unset ones, offered and desired capabilities, properties.
         nothing = [None] * 6
         frame = frames.encode(Code.OPEN, ["waypost-auth", *nothing, offered, None, properties])
         if len(frame) > MAX_OPEN_BYTES:
@@ -152,13 +163,13 @@ class AuthServer:
 
 
 async def _introduce(login: Login, introduction: bytes) -> None:
-    """Answer the router's open."""
+    """Answer the router's open with ``introduction``."""
     if await frames.read_header(login.reader) != frames.AMQP_HEADER:
         raise frames.Malformed("no AMQP header after the login")
     await frames.read_frame(login.reader, Code.OPEN)
     login.writer.write(frames.AMQP_HEADER + introduction)
     await login.writer.drain()
-    await login.reader.read(frames.MAX_FRAME_BYTES)  # its close, or its end
+    await login.reader.read(frames.MAX_FRAME_BYTES)  # the router's close, or the end of the socket
     login.send(Code.CLOSE)
 
 
@@ -169,7 +180,7 @@ async def _scram(
     login.send(Code.CHALLENGE, exchange.begin(response))
     final = await frames.read_frame(login.reader, Code.RESPONSE)
     user, server_final = exchange.finish(final.field(0) or b"")
-    # As a challenge: routers drop the additional data of an outcome.
+    # As a challenge, because routers drop the additional data of an outcome.
     login.send(Code.CHALLENGE, server_final)
     await frames.read_frame(login.reader, Code.RESPONSE)
     return user

@@ -1,4 +1,4 @@
-"""Read the picture from PostgreSQL; called by ``watcher`` in its thread, never by the server."""
+"""Read users and addresses from PostgreSQL. Called by ``watcher`` in its thread only."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ def read_all() -> dict[str, SpaceUsers]:
 
 
 def read_again(picture: Picture, space_ids: Collection[str]) -> dict[str, SpaceUsers]:
-    """Return ``picture`` with the named spaces as they are now; a deleted one is gone."""
+    """Return ``picture`` with the named spaces read again; deleted spaces are removed."""
     kept = {key: value for key, value in picture.items() if key not in space_ids}
     return kept | _read(space_ids)
 
@@ -29,7 +29,8 @@ def _read(space_ids: Collection[str] | None) -> dict[str, SpaceUsers]:
     )
     if space_ids is not None:
         spaces, users = spaces.filter(id__in=space_ids), users.filter(space_id__in=space_ids)
-    # Users first: a space that appears in between has no users yet, which closes, never opens.
+    # Read users first. A space that is created in between has no users yet: its logins fail until
+    # the next read, and no login succeeds that should not.
     by_space: dict[str, dict[str, KnownUser]] = {}
     for space_id, user in _known(users.values_list("space_id", "name", "verifiers", "permissions")):
         by_space.setdefault(space_id, {})[user.name] = user
@@ -45,7 +46,7 @@ def _read(space_ids: Collection[str] | None) -> dict[str, SpaceUsers]:
 
 
 def _addresses(space_ids: Collection[str] | None) -> Mapping[str, tuple[str, ...]]:
-    """Return the addresses by space, as clients name them. Only routers ask: standard spaces."""
+    """Return the addresses by space, as clients name them; only standard spaces have routers."""
     rows = Address.objects.filter(
         deletion_requested_at__isnull=True,
         space__deletion_requested_at__isnull=True,
@@ -57,7 +58,7 @@ def _addresses(space_ids: Collection[str] | None) -> Mapping[str, tuple[str, ...
     names = rows.order_by("address").values_list("space_id", "topic__address", "address")
     for space_id, topic, address in names:
         found.setdefault(space_id, []).append(f"{topic}::{address}" if topic else address)
-    return {space_id: tuple(each) for space_id, each in found.items()}
+    return {space_id: tuple(addresses) for space_id, addresses in found.items()}
 
 
 def _known(rows: Iterable[tuple[str, str, Any, Any]]) -> Iterator[tuple[str, KnownUser]]:
@@ -66,8 +67,8 @@ def _known(rows: Iterable[tuple[str, str, Any, Any]]) -> Iterator[tuple[str, Kno
             verifier = Verifier(**verifiers["scram-sha-256"])
             yield space_id, KnownUser(name, verifier, _by_pattern(permissions))
         except (KeyError, TypeError, AttributeError):
-            # One broken row keeps one user out, not everybody.
-            logger.warning("a user's row is not usable", space=space_id, user=name)
+            # One invalid row must not prevent the logins of all other users.
+            logger.warning("a user cannot log in: the row is invalid", space=space_id, user=name)
 
 
 def _by_pattern(permissions: list[dict[str, list[str]]]) -> dict[str, tuple[str, ...]]:

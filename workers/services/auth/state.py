@@ -1,12 +1,12 @@
-"""Who may log in where and do what: an immutable picture, and its sealed copy on disk.
+"""The users and permissions of all spaces: an immutable picture and its encrypted copy on disk.
 
-The picture is swapped as a whole by ``watcher`` and read by ``server``. With the database away the
-copy on disk lets known users in; no readable picture at all means that nobody gets in.
+``watcher`` replaces the picture as a whole; ``server`` reads it. While the database is unavailable,
+known users can log in by the copy on disk. Without any readable picture all logins fail.
 """
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import structlog
 
 from controlplane.core import secrets
 from controlplane.core.errors import Unavailable
-from plans.catalogue.definitions import MAX_ROUTERS
+from plans.catalog.definitions import MAX_ROUTERS
 from workers.messaging import patterns
 from workers.messaging.routers.desired import router_name
 
@@ -24,7 +24,7 @@ logger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Verifier:
-    """What checks a password by SCRAM-SHA-256 (RFC 5802 section 3). All but the count: base64."""
+    """Verifies a password by SCRAM-SHA-256 (RFC 5802 section 3). Salt and keys are in base64."""
 
     salt: str
     iterations: int
@@ -34,7 +34,7 @@ class Verifier:
 
 @dataclass(frozen=True)
 class KnownUser:
-    """A messaging user: how to check it, and {address pattern: ("send", "recv")}."""
+    """A messaging user; ``permissions``: {address pattern: operations (``send``, ``recv``)}."""
 
     name: str
     verifier: Verifier
@@ -45,8 +45,8 @@ class KnownUser:
 class SpaceUsers:
     """The users of one space by name; with ``send_withdrawn`` none of them may send.
 
-    ``addresses`` are the space's as clients name them (a subscription: ``<topic>::<name>``).
-    ``router_patches`` are those that all of its routers have.
+    ``addresses``: the space's addresses as clients name them (a subscription: ``<topic>::<name>``).
+    ``router_patches``: the patches that all routers of the space have.
     """
 
     send_withdrawn: bool = False
@@ -55,22 +55,29 @@ class SpaceUsers:
     router_patches: tuple[str, ...] = ()
 
     def grants_of(self, user: KnownUser) -> dict[str, list[str]]:
-        """Return what the user may do now: {address: operations}, never a pattern of the tenant's.
+        """Return what the user may do now: {address: operations}, without tenants' patterns.
 
-        A router compares a key with the name that a client asks for. To it ``*`` opens everything,
-        its own management included, and so does a final ``*``: it drops what stands before ``:/``
-        when it routes, so ``a/x:/$management`` begins with ``a/``. It ends a key at a comma.
-        Source: Qpid Dispatch 1.19, policy.c and remote_sasl.c, and iterator.c for ``:/``.
+        A router compares each key with the name that a client requests. Patterns would be unsafe:
+
+        * ``*`` permits everything, including the router's own management.
+        * A final ``*`` does so too: when it routes, the router drops everything before ``:/``, so
+          ``a/x:/$management`` begins with ``a/`` and leads to ``$management``.
+
+        A router also ends a key at a comma, so addresses with a comma are left out. Source: Qpid
+        Dispatch 1.19, policy.c and remote_sasl.c, and iterator.c for ``:/``.
         """
         named = {
+            # The permission to read a subscription is that of its topic.
             address: self._operations(user, address.split("::", 1)[0])
             for address in self.addresses
             if "," not in address
         }
         granted = {address: operations for address, operations in named.items() if operations}
-        if not self.send_withdrawn and any("recv" in each for each in granted.values()):
-            granted |= {address: ["send"] for address in _REPLY_ADDRESSES}
-        return granted
+        if self.send_withdrawn:
+            return granted
+        return granted | _reply_grants(
+            {operation for operations in granted.values() for operation in operations}
+        )
 
     def _operations(self, user: KnownUser, address: str) -> list[str]:
         found = {
@@ -82,45 +89,63 @@ class SpaceUsers:
         return sorted(found - {"send"} if self.send_withdrawn else found)
 
 
-# Who may read questions may answer them: a client that asks names a temporary address of the router
-# it is connected to, ``amqp:/_topo/0/<router>/temp.<random>`` (Qpid Dispatch, core/router_core.c).
-# Each router is named because ``router-*`` would also open ``amqp:/_topo/0/router-0/$management``.
-# The final ``*`` is safe here: the router cuts the host at the first ``:/``, which is in the part
-# before it. Nobody may receive from these addresses but the connection that made one.
+# Reply addresses, of two kinds.
+# A client that attaches a receiver with a dynamic source gets a temporary address of its router,
+# ``amqp:/_topo/0/<router>/temp.<random>``. No other client may receive from it. The names of all
+# routers are listed, because ``router-*`` would also match ``amqp:/_topo/0/router-0/$management``.
+# Qpid JMS attaches a sender with a dynamic target instead. It gets ``amqp:/_$temp.<random>`` and
+# attaches a receiver to it. Another user of the same space who learns the name could do so too.
+# The final ``*`` is safe in both: the router cuts the host at the first ``:/``, which comes before
+# the ``*``. Source: Qpid Dispatch, core/router_core.c and modules/address_lookup_client.
 _REPLY_ADDRESSES = tuple(
     f"amqp:/_topo/0/{router_name(ordinal)}/temp.*" for ordinal in range(MAX_ROUTERS)
 )
+_TEMPORARY_QUEUES = "amqp:/_$temp.*"
+
+
+def _reply_grants(operations: Collection[str]) -> dict[str, list[str]]:
+    """Return the permissions on reply addresses.
+
+    Users who may receive requests may send replies; users who may send requests may read replies.
+    """
+    granted = {}
+    if "recv" in operations:
+        granted = {address: ["send"] for address in (*_REPLY_ADDRESSES, _TEMPORARY_QUEUES)}
+    if "send" in operations:
+        granted[_TEMPORARY_QUEUES] = ["recv", *granted.get(_TEMPORARY_QUEUES, [])]
+    return granted
+
 
 Picture = Mapping[str, SpaceUsers]  # by space id
 
 
 class State:
-    """The current picture, or None while nothing is known. Swapped whole, so reads need no lock."""
+    """The current picture, None before the first one. Replaced as a whole: reads need no lock."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self.picture: Picture | None = None
 
     def restore(self) -> None:
-        """Take the copy on disk as the picture; an absent or unreadable one leaves it unknown."""
+        """Load the picture from disk; it stays None if the copy is missing or unreadable."""
         try:
-            self.picture = _parse(secrets.unseal(self._file.read_text()))
+            self.picture = _parse(secrets.decrypt(self._file.read_text()))
         except FileNotFoundError:
             return
         except (Unavailable, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             logger.error(
-                "the stored users cannot be read; nobody can log in until the database answers",
+                "the stored users cannot be read; logins fail until the database answers",
                 file=str(self._file),
                 error=type(error).__name__,
             )
 
     def replace(self, picture: Picture) -> None:
-        """Take ``picture`` and keep it on disk. A full disk costs the copy, not the logins."""
+        """Use ``picture`` and save it. If the disk is full, logins go on and the copy is old."""
         if picture == self.picture:
-            return
+            return  # most reads find no change; this saves the encryption and the write
         self.picture = picture
         try:
-            _write_private(self._file, secrets.seal(_render(picture)))
+            _write_private(self._file, secrets.encrypt(_render(picture)))
         except OSError as error:
             logger.error("the stored users cannot be written", error=str(error))
 
@@ -134,15 +159,17 @@ def _parse(text: str) -> Picture:
 
 
 def _space(stored: Mapping[str, Any]) -> SpaceUsers:
-    users = {name: _user(each) for name, each in stored["users"].items()}
-    # A copy that an older version wrote names no patches: PLAIN alone is offered until the rows
-    # are read.
+    users = {name: _user(user) for name, user in stored["users"].items()}
+    # A copy written by an older version has no patches: only PLAIN is offered until the next read
+    # of the database.
     patches = tuple(stored.get("router_patches", ()))
     return SpaceUsers(bool(stored["send_withdrawn"]), users, tuple(stored["addresses"]), patches)
 
 
 def _user(stored: Mapping[str, Any]) -> KnownUser:
-    permissions = {pattern: tuple(each) for pattern, each in stored["permissions"].items()}
+    permissions = {
+        pattern: tuple(operations) for pattern, operations in stored["permissions"].items()
+    }
     return KnownUser(stored["name"], Verifier(**stored["verifier"]), permissions)
 
 

@@ -1,8 +1,8 @@
-"""Keep the picture fresh: a thread that listens to PostgreSQL and reads what changed.
+"""Keep the picture up to date: a thread that listens to PostgreSQL and reads changed spaces.
 
-Triggers (workers migration ``notify_auth``) send the space's id on channel ``CHANNEL`` with each
-change that matters, so a revocation arrives within milliseconds. A full read follows each new
-connection and each quiet ``FULL_READ_SECONDS``, so a lost notification cannot last.
+Database triggers (workers migration ``notify_auth``) send the space id on channel ``CHANNEL`` with
+each relevant change, so a revocation takes effect within milliseconds. A full read follows each new
+connection and every ``FULL_READ_SECONDS``. It repairs the effect of a lost notification.
 """
 
 import threading
@@ -21,11 +21,11 @@ logger = structlog.get_logger(__name__)
 CHANNEL = "waypost_auth"
 FULL_READ_SECONDS = 30.0
 RETRY_SECONDS = 0.5
-_SLICE_SECONDS = 0.2  # how long a stop may take
+_SLICE_SECONDS = 0.2  # upper bound of the time that a stop takes
 
 
 class Watcher(threading.Thread):
-    """Listen until ``stop``. A database that is away leaves the last picture in force."""
+    """Listens until ``stop``. While the database is unavailable, the last picture stays in use."""
 
     def __init__(self, state: State) -> None:
         super().__init__(name="auth-watcher", daemon=True)
@@ -42,15 +42,17 @@ class Watcher(threading.Thread):
                 self._listen()
             except (Error, psycopg.Error, OSError) as error:
                 logger.warning(
-                    "users are not refreshed: the database is away; revocations wait",
+                    "users are not refreshed: the database is unavailable; revocations are delayed",
                     error=type(error).__name__,
                 )
             finally:
+                # A broken connection stays broken: the next attempt opens a new one.
                 connection.close()
             self._stopped.wait(RETRY_SECONDS)
 
     def _listen(self) -> None:
         connection.ensure_connection()
+        # LISTEN before the first full read, so that no change between the two is lost.
         connection.cursor().execute(f"LISTEN {CHANNEL}")
         raw = connection.connection
         while not self._stopped.is_set():
@@ -59,7 +61,11 @@ class Watcher(threading.Thread):
 
     def _follow(self, raw: Any, until: float) -> None:
         while time.monotonic() < until and not self._stopped.is_set():
-            # Several changes at once are one read: stop_after=1 returns all that has arrived.
-            changed = {n.payload for n in raw.notifies(timeout=_SLICE_SECONDS, stop_after=1)}
+            # With stop_after=1 psycopg returns all notifications that have arrived, so several
+            # changes cause one read.
+            changed = {
+                notification.payload
+                for notification in raw.notifies(timeout=_SLICE_SECONDS, stop_after=1)
+            }
             if changed:
                 self._state.replace(source.read_again(self._state.picture or {}, changed))

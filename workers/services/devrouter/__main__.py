@@ -21,7 +21,7 @@ logger = structlog.get_logger(__name__)
 def main() -> int:
     """Return the exit code: 0 after a stop, 1 when the router cannot start."""
     parser = argparse.ArgumentParser(prog="python -m workers.services.devrouter")
-    parser.add_argument("file", type=Path, help="the configuration, as qdrouterd takes it in JSON")
+    parser.add_argument("file", type=Path, help="configuration file, in qdrouterd's JSON format")
     options = parser.parse_args()
     try:
         asyncio.run(_run(configuration.load(options.file)))
@@ -32,7 +32,7 @@ def main() -> int:
 
 
 async def _run(config: Configuration) -> None:
-    logger.warning("development only: this router is for trying and testing, not for production")
+    logger.warning("this is the development router: do not use it in production")
     stopped = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
@@ -40,6 +40,7 @@ async def _run(config: Configuration) -> None:
     network = Network(router)
     entities = Entities(router, network, config.profiles)
     router.agent = Agent(router, entities)
+    # Listeners come last, so that the first client finds all addresses.
     entities.load(config)
     for spec in config.listeners:
         await network.listen(spec)

@@ -1,4 +1,4 @@
-"""Messages of senders that name no target: each says itself where it goes, and is checked."""
+"""Anonymous senders: each message names its address, and the permission is checked for each."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ _DENIED = Verdict(
 
 
 class AnonymousSink:
-    """Passes each message to the address in its ``to``; always has credit, as in Dispatch."""
+    """Passes each message to the address in its ``to``; always gives credit, as in Dispatch."""
 
     has_path = True
 
@@ -29,9 +29,7 @@ class AnonymousSink:
     def accept(self, inbound: Inbound) -> None:
         name = _to(inbound.payload)
         address = self._router.find_known(name)
-        # The name of a reply address is a secret that only its owner gives away.
-        is_reply = address is not None and address.key.startswith("T")
-        if not is_reply and not self._peer.may("send", name):
+        if not self._peer.may("send", name):
             inbound.conclude(_DENIED)
         elif address is None:
             inbound.conclude(forwarding.RELEASED)
@@ -39,7 +37,7 @@ class AnonymousSink:
             address.accept(inbound)
 
     def leave(self, producer: "Producer") -> None:
-        """Nothing is kept here."""
+        """Do nothing: no state is kept for a producer."""
 
 
 def _to(payload: bytes) -> str:
@@ -47,5 +45,5 @@ def _to(payload: bytes) -> str:
     try:
         message.decode(payload)
     except MessageException:
-        return ""
+        return ""  # no address has this name, so the message is refused or released
     return message.address or ""

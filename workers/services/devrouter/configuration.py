@@ -1,8 +1,8 @@
 """Read Dispatch's JSON configuration: a list of [type, attributes]. Called once, at the start.
 
-An unknown type or attribute, a name that is there twice and a policy that Dispatch refuses
-(``policy``) stop the start, as they do there. Entities that can also be made over management go
-through the same code as there.
+As in Dispatch, the router does not start with an unknown type or attribute, a duplicate name, or a
+policy that Dispatch refuses (``policy``). Entities that management can also create are created by
+the code of management.
 """
 
 import json
@@ -16,8 +16,8 @@ from workers.services.devrouter import policy
 from workers.services.devrouter.tls import Profile
 
 Attributes = Mapping[str, Any]
-# The attributes that may be set, by type: those of Dispatch that this router heeds, or may ignore
-# because they only tune the real one.
+# The permitted attributes by type: those of Dispatch that this router implements, and those that it
+# may ignore because they only tune the real router.
 _COMMON = {"name"}
 _LISTENER = {"host", "port", "role", "sslProfile", "saslMechanisms", "authenticatePeer",
              "saslPlugin", "requireSsl", "requireEncryption", "policyVhost", "maxFrameSize",
@@ -43,17 +43,17 @@ _ATTRIBUTES: Mapping[str, set[str]] = {
                   "verifyHostname", "maxFrameSize", "idleTimeoutSeconds", "linkCapacity",
                   "saslUsername", "saslPassword"},
 }  # fmt: skip
-# Made by the same code as over management (management.entities), in this order.
+# Types that ``management.entities`` creates, in this order.
 LIVE_TYPES = ("connector", "address", "linkRoute", "autoLink")
 
 
 class BadConfiguration(Exception):
-    """The file cannot be used; the text says where."""
+    """The configuration is not valid; the text names the file and the problem."""
 
 
 @dataclass(frozen=True)
 class AuthService:
-    """An authServicePlugin: where logins are relayed to, and the realm put into them."""
+    """An authServicePlugin: the service that logins are relayed to, and the realm they name."""
 
     host: str
     port: int
@@ -63,7 +63,7 @@ class AuthService:
 
 @dataclass(frozen=True)
 class ListenerSpec:
-    """A listener. With ``auth`` clients log in there; else their certificate is their login."""
+    """A listener. Clients log in at ``auth``; without it their certificate is the login."""
 
     name: str
     host: str
@@ -79,7 +79,7 @@ class ListenerSpec:
 
 @dataclass
 class Configuration:
-    """The whole file, checked."""
+    """The content of the file after validation."""
 
     router_id: str
     mode: str = "standalone"
@@ -87,6 +87,7 @@ class Configuration:
     listeners: list[ListenerSpec] = field(default_factory=list)
     profiles: dict[str, Profile] = field(default_factory=dict)
     max_connections: dict[str, int] = field(default_factory=dict)  # by vhost
+    forbidden: dict[str, frozenset[str]] = field(default_factory=dict)  # by vhost: capabilities
     live: list[tuple[str, Attributes]] = field(default_factory=list)
 
 
@@ -101,36 +102,45 @@ def load(file: Path) -> Configuration:
     except (OSError, ValueError, TypeError) as error:
         raise BadConfiguration(f"{file}: {error}") from error
     except KeyError as error:
-        raise BadConfiguration(f"{file}: {error} is missing or refers to nothing") from error
+        raise BadConfiguration(
+            f"{file}: {error} is missing, or it is referred to but not defined"
+        ) from error
 
 
 def _build(by_type: Mapping[str, list[Attributes]]) -> Configuration:
     for kind, entries in by_type.items():
         _check(kind, entries)
-    _require_unique([each["name"] for all_ in by_type.values() for each in all_ if "name" in each])
+    _require_unique(
+        [entry["name"] for entries in by_type.values() for entry in entries if "name" in entry]
+    )
     policy.check(by_type.get("vhost", []))
     router = by_type["router"][0]
-    profiles = {each["name"]: _profile(each) for each in by_type.get("sslProfile", [])}
+    profiles = {entry["name"]: _profile(entry) for entry in by_type.get("sslProfile", [])}
     services = {
-        each["name"]: _auth_service(each, profiles) for each in by_type.get("authServicePlugin", [])
+        entry["name"]: _auth_service(entry, profiles)
+        for entry in by_type.get("authServicePlugin", [])
     }
     return Configuration(
         router_id=router["id"],
         mode=router.get("mode", "standalone"),
         default_distribution=router.get("defaultDistribution", "balanced"),
-        # It has no mesh: what is meant for its mates is not opened.
+        # The development router has no mesh, so it does not open listeners for peers.
         listeners=[
-            _listener(each, profiles, services)
-            for each in by_type.get("listener", [])
-            if each.get("role") != "inter-router"
+            _listener(entry, profiles, services)
+            for entry in by_type.get("listener", [])
+            if entry.get("role") != "inter-router"
         ],
         profiles=profiles,
         max_connections={
-            each["hostname"]: each["maxConnections"]
-            for each in by_type.get("vhost", [])
-            if "maxConnections" in each
+            entry["hostname"]: entry["maxConnections"]
+            for entry in by_type.get("vhost", [])
+            if "maxConnections" in entry
         },
-        live=[(kind, each) for kind in LIVE_TYPES for each in by_type.get(kind, [])],
+        forbidden={
+            entry["hostname"]: policy.forbidden_capabilities(entry.get("groups", {}))
+            for entry in by_type.get("vhost", [])
+        },
+        live=[(kind, entry) for kind in LIVE_TYPES for entry in by_type.get(kind, [])],
     )
 
 
@@ -138,19 +148,19 @@ def _check(kind: str, entries: list[Attributes]) -> None:
     known = _ATTRIBUTES.get(kind)
     if known is None:
         raise BadConfiguration(f"No such entity type '{kind}'")
-    for each in entries:
-        unknown = sorted(set(each) - known - _COMMON)
+    for entry in entries:
+        unknown = sorted(set(entry) - known - _COMMON)
         if unknown:
             raise BadConfiguration(f"Unknown attribute '{unknown[0]}' for '{kind}'")
-        if kind in ("autoLink", "linkRoute") and each.get("direction") not in ("in", "out"):
+        if kind in ("autoLink", "linkRoute") and entry.get("direction") not in ("in", "out"):
             raise BadConfiguration(f"{kind}: Invalid value for enum['in', 'out']")
 
 
 def _require_unique(names: list[str]) -> None:
-    """As in Dispatch: a name is of one entity, whatever the types."""
-    twice = [name for name, number in Counter(names).items() if number > 1]
-    if twice:
-        raise BadConfiguration(f"Duplicate value '{twice[0]}' for unique attribute 'name'")
+    """Check that no two entities have the same name, whatever their types; as in Dispatch."""
+    duplicates = [name for name, number in Counter(names).items() if number > 1]
+    if duplicates:
+        raise BadConfiguration(f"Duplicate value '{duplicates[0]}' for unique attribute 'name'")
 
 
 def _profile(attributes: Attributes) -> Profile:

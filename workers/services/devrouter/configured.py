@@ -1,7 +1,7 @@
-"""The entities that management makes and deletes: addresses, autoLinks, linkRoutes.
+"""The entities that management creates and deletes: addresses, autoLinks, linkRoutes.
 
-Tables only; what an entity does to links is in ``router`` and ``routed``. Semantics as in Dispatch:
-a waypoint address has phase 0 towards and phase 1 from the broker.
+This module holds the tables; ``router`` and ``routed`` apply them to links. Semantics as in
+Dispatch: on a waypoint address, phase 0 leads to the broker and phase 1 leads from it.
 """
 
 import asyncio
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from workers.services.devrouter.engine import Connection
     from workers.services.devrouter.links import RouterLink
 
-RETRY_SECONDS = 2.0  # a refused autoLink is tried again
+RETRY_SECONDS = 2.0  # delay before a refused autoLink is attached again
 
 
 @dataclass
 class AddressRule:
-    """A router.config.address."""
+    """An entity of type router.config.address."""
 
     name: str
     identity: str
@@ -41,7 +41,7 @@ class AddressRule:
 
 @dataclass
 class LinkRoute:
-    """A router.config.linkRoute. ``direction`` in: clients that send."""
+    """An entity of type router.config.linkRoute; ``direction`` "in" is for clients that send."""
 
     name: str
     identity: str
@@ -58,20 +58,20 @@ class LinkRoute:
 
     @property
     def key(self) -> str:
-        """Return what the address table calls it: C and D are prefixes, E and F patterns."""
+        """Return the key in the address table; C and D stand for prefixes, E and F for patterns."""
         letters = "CD" if self.prefix else "EF"
         return letters[self.direction == "out"] + (self.prefix or self.pattern)
 
     def external_name(self, name: str | None) -> str:
-        """Return what the broker calls the address."""
+        """Return the name of the address at the broker."""
         return self.add_prefix + (name or "").removeprefix(self.del_prefix)
 
 
 @dataclass(eq=False)
 class AutoLink:
-    """A router.config.autoLink: a link to a broker that is there without any client.
+    """An entity of type router.config.autoLink: a link to a broker that needs no client.
 
-    ``state``: inactive (no such connection) -> attaching -> active | failed (tried again).
+    ``state``: inactive (no such connection) -> attaching -> active | failed (retried).
     """
 
     name: str
@@ -108,14 +108,14 @@ class AutoLink:
         return proton
 
     def follow(self, link: "RouterLink", on_active: Callable[[], None]) -> None:
-        """Learn from ``link`` how the broker answers; ``on_active`` once it agrees."""
+        """Follow the state of ``link``; call ``on_active`` when the broker accepts it."""
         self.link = link
         self._on_active = on_active
         link.on_confirmed = self._confirmed
         link.on_gone = self._gone
 
     def deactivate(self, connection: "Connection") -> None:
-        """Note that the broker's connection is gone."""
+        """Become inactive if the link was on ``connection``, which is lost."""
         if self.link is None or self.link.connection is connection:
             self.link, self.state = None, "inactive"
 
@@ -123,12 +123,14 @@ class AutoLink:
         assert self.link is not None
         remote = self.link.proton
         terminus = remote.remote_source if self.direction == "in" else remote.remote_target
-        if terminus.address:  # without one the broker is about to detach with its reason
+        # A broker that refuses attaches without an address, then detaches with the reason.
+        if terminus.address:
             self.state = "active"
             if self._on_active is not None:
                 self._on_active()
 
     def _gone(self, _: bool) -> None:
+        # ``link`` is None if the entity was deleted; ``deactivate`` handles a lost connection.
         link, self.link = self.link, None
         if link is None or link.connection.is_gone:
             return
@@ -140,7 +142,7 @@ class AutoLink:
 
 
 class Configured:
-    """All configured entities by name, and the questions the core asks of them."""
+    """All configured entities by name, with the look-ups that the router core needs."""
 
     def __init__(self, default_distribution: str) -> None:
         self._default = default_distribution
@@ -154,7 +156,7 @@ class Configured:
         }
 
     def add_rule(self, rule: AddressRule) -> bool:
-        """Add and return True; False when prefix or pattern is taken."""
+        """Add a rule; return False if another rule has the same prefix or pattern."""
         if not self._by_address.add(rule.tokens, rule):
             return False
         self.rules[rule.name] = rule
@@ -176,17 +178,22 @@ class Configured:
         return self._by_route[direction].find(name) if name else None
 
     def auto_links_of(self, connector: str) -> Iterator[AutoLink]:
-        """Return the autoLinks of a connector (none for connections that have no name)."""
-        return (each for each in list(self.auto_links.values()) if connector == each.connection)
+        """Return the autoLinks of a connector (none for connections without a name)."""
+        return (
+            auto_link
+            for auto_link in list(self.auto_links.values())
+            if connector == auto_link.connection
+        )
 
     def key(self, name: str, phase: int) -> str | None:
-        """Return an address's key for producers (phase 0) or consumers (1); None: no such one."""
+        """Return an address's key for producers (phase 0) or consumers (1); None if unknown."""
         rule = self._by_address.find(name)
         if rule is None:
             return None if self._default == "unavailable" else f"M0{name}"
         return f"M{rule.egress_phase if phase else rule.ingress_phase}{name}"
 
     def distribution(self, key: str) -> str:
+        # Keys of mobile addresses begin with ``M`` and the phase; others have no rule.
         rule = self._by_address.find(key[2:]) if key.startswith("M") else None
         if rule is not None:
             return rule.distribution

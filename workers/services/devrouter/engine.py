@@ -1,7 +1,8 @@
 """One AMQP connection: proton's engine between a ``Wire`` and the router.
 
-Bytes go in by ``receive``; what proton makes of them goes to the router's handlers; whatever the
-router did to any connection leaves at the next turn of the event loop (``touch`` marks it).
+``receive`` feeds bytes into proton, and proton's events go to the router's handlers. A handler may
+change any connection and marks it by ``touch``; its output is sent in the next iteration of the
+event loop.
 """
 
 import time
@@ -27,16 +28,16 @@ from workers.services.devrouter.wire import Wire
 if TYPE_CHECKING:
     from workers.services.devrouter.links import RouterLink
 
-_SESSION_BYTES = 4 << 20
+_SESSION_BYTES = 4 << 20  # incoming window of a session
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a listener or connector says about its connections."""
+    """The settings that a listener or connector gives to its connections."""
 
     role: str = "normal"  # normal | route-container
     direction: str = "in"
-    name: str = ""  # of the connector
+    name: str = ""  # the connector's; empty for a listener
     vhost: str = ""
     capacity: int = 250
     idle_seconds: float = 16
@@ -45,7 +46,7 @@ class Settings:
 
 
 class Handler(Protocol):
-    """What the router does about a connection's events."""
+    """The router's handlers of a connection's events."""
 
     def opened(self, connection: "Connection") -> None: ...
     def attached(self, connection: "Connection", link: Link) -> None: ...
@@ -56,14 +57,14 @@ class Handler(Protocol):
 
 @dataclass(eq=False)
 class Connection:
-    """A live connection with its links. ``identity`` is unique in the router's life."""
+    """A live connection with its links; ``identity`` is unique within the router's incarnation."""
 
     identity: str
     wire: Wire
     peer: Peer
     settings: Settings
     router: Handler
-    container: str
+    container: str  # the container id that this router announces
     links: dict[Link, "RouterLink"] = field(default_factory=dict)
     opened_at: float = field(default_factory=time.monotonic)
     last_delivery_at: float | None = None
@@ -84,7 +85,7 @@ class Connection:
         self.transport.bind(self.proton)
 
     def own_session(self) -> Session:
-        """Return the session for the router's own links, opening it the first time."""
+        """Return the session for the router's own links; open it on the first call."""
         if self._session is None:
             self._session = self.proton.session()
             self._session.incoming_capacity = _SESSION_BYTES
@@ -96,30 +97,31 @@ class Connection:
         return self.proton.remote_container or ""
 
     def touch(self) -> None:
-        """Note that something was done to this connection which must be sent."""
+        """Schedule a flush, because this connection has output to send."""
         self.router.schedule(self)
 
     def receive(self, received: bytes) -> None:
-        """Take bytes from the wire."""
+        """Process bytes from the wire."""
         rest = received
+        # Handling events may end the connection, so check in each iteration.
         while rest and not self.is_gone:
-            room = self.transport.capacity()
-            if room <= 0:
+            capacity = self.transport.capacity()
+            if capacity <= 0:
                 break
             try:
-                self.transport.push(rest[:room])
+                self.transport.push(rest[:capacity])
             except TransportException:
-                break  # the engine's own error event says what was wrong
-            rest = rest[room:]
+                break  # proton also emits an event with the error
+            rest = rest[capacity:]
             self._handle_events()
         self.touch()
 
     def flush(self) -> None:
-        """Send what the engine has to say, unless the peer does not read."""
+        """Send the engine's output, unless the peer does not read."""
         self._handle_events()
         while not self.wire.is_paused:
             size = self.transport.pending()
-            if size < 0:
+            if size < 0:  # the engine has closed its output
                 self.wire.close()
                 return
             if size == 0:
@@ -129,7 +131,7 @@ class Connection:
             self._handle_events()
 
     def tick(self) -> None:
-        """Keep heartbeats going and notice a silent peer."""
+        """Send heartbeats and detect a silent peer."""
         self.transport.tick(time.monotonic())
         self.touch()
 
@@ -137,11 +139,12 @@ class Connection:
         self.touch()
 
     def lost(self) -> None:
-        """The wire is gone: everything on it ends without a word."""
+        """End everything on this connection: the socket has closed."""
         if self.is_gone:
             return
         self.is_gone = True
         self.router.lost(self)
+        # Free proton's objects explicitly, after the router has ended its links.
         self.links.clear()
         self._collector.release()
         self.transport.unbind()
@@ -163,11 +166,13 @@ class Connection:
 
     def _on_session(self, session: Session) -> None:
         session.incoming_capacity = _SESSION_BYTES
+        # Not yet open on our side: the peer began the session, so answer it.
         if session.state & Endpoint.LOCAL_UNINIT:
             session.open()
 
     def _on_link_open(self, proton_link: Link) -> None:
         link = self.links.get(proton_link)
+        # A known link is one that the router opened: the event is the peer's answer.
         if link is None:
             self.router.attached(self, proton_link)
         else:
@@ -198,7 +203,7 @@ class Connection:
             proton_link.close() if closed else proton_link.detach()
 
     def _on_session_close(self, session: Session) -> None:
-        for proton_link in [each for each in self.links if each.session == session]:
+        for proton_link in [link for link in self.links if link.session == session]:
             self.router.detached(self.links.pop(proton_link), closed=False)
         session.close()
 

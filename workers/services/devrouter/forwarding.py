@@ -1,7 +1,7 @@
-"""A message on its way: where it may go, and how its outcome finds the way back.
+"""Forward messages to consumers and return their outcomes to the senders.
 
-The router stores nothing: a message is the sender's until a consumer has settled it. ``Inbound`` is
-one such message, ``Address`` shares or copies messages out to consumers.
+The router stores nothing: the sender is responsible for a message until a consumer has settled it.
+``Inbound`` is one such message. ``Address`` distributes or copies messages to consumers.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from proton import Condition, Delivery
 if TYPE_CHECKING:
     from workers.services.devrouter.links import Consumer, Producer
 
-# For a message that went to several: what one of them says weighs more than what another says.
+# A multicast message has several outcomes; the sender gets the one with the highest weight.
 _WEIGHT: dict[int, int] = {
     Delivery.REJECTED: 4,
     Delivery.ACCEPTED: 3,
@@ -23,7 +23,7 @@ _WEIGHT: dict[int, int] = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """An outcome with what belongs to it (AMQP part 3 section 3.4). State 0: settled without."""
+    """An outcome with its fields (AMQP part 3 section 3.4); state 0: settled without outcome."""
 
     state: int
     condition: Condition | None = None
@@ -36,24 +36,25 @@ class Verdict:
         return self.state in _WEIGHT
 
     def put_into(self, delivery: Delivery) -> None:
-        """Tell the sender of ``delivery``."""
+        """Set the outcome of ``delivery``, for its sender."""
         if self.state == Delivery.REJECTED and self.condition is not None:
             delivery.local.condition = self.condition
         elif self.state == Delivery.MODIFIED:
             delivery.local.failed = self.failed
             delivery.local.undeliverable = self.undeliverable
             delivery.local.annotations = self.annotations
+        # Without a terminal state the consumer only settled: pass on no outcome.
         if self.is_terminal:
             delivery.update(self.state)
 
 
 ACCEPTED = Verdict(Delivery.ACCEPTED)
 RELEASED = Verdict(Delivery.RELEASED)
-LOST = Verdict(Delivery.MODIFIED, failed=True)  # the consumer went away with it
+LOST = Verdict(Delivery.MODIFIED, failed=True)  # the consumer's link ended before it settled
 
 
 def verdict_of(delivery: Delivery) -> Verdict:
-    """Return what the receiver of ``delivery`` said."""
+    """Return the outcome that the receiver of ``delivery`` set."""
     state, remote = delivery.remote_state, delivery.remote
     if state == Delivery.REJECTED:
         return Verdict(state, condition=remote.condition)
@@ -68,7 +69,7 @@ def verdict_of(delivery: Delivery) -> Verdict:
 
 
 class Inbound:
-    """One message that came in and whose fate is open. ``settled``: its sender does not ask."""
+    """One received message without outcome yet; ``settled``: its sender expects no outcome."""
 
     __slots__ = ("_copies", "_second", "_verdict", "delivery", "payload", "producer", "settled")
 
@@ -84,11 +85,11 @@ class Inbound:
         self._second: tuple[Consumer, Delivery] | None = None
 
     def expect(self, copies: int) -> None:
-        """Say that the message goes to ``copies`` consumers, each of which will conclude once."""
+        """Set the number of consumers; each of them calls ``conclude`` once."""
         self._copies = copies
 
     def conclude(self, verdict: Verdict) -> None:
-        """Take one consumer's outcome; the last one decides and settles with the sender."""
+        """Record one consumer's outcome; after the last one, settle with the sender."""
         best = self._verdict
         if best is None or _WEIGHT.get(verdict.state, 0) > _WEIGHT.get(best.state, 0):
             self._verdict = verdict
@@ -96,13 +97,15 @@ class Inbound:
         if self._copies > 0 or self.settled:
             return
         if self._second is None and self._verdict is not None:
-            self._verdict.put_into(self.delivery)  # else the sender has been told already
+            # With ``_second`` set, ``propose`` has sent the outcome already.
+            self._verdict.put_into(self.delivery)
         self.producer.finish(self)
 
     def propose(self, verdict: Verdict, consumer: "Consumer", delivery: Delivery) -> bool:
-        """Pass on an outcome that the consumer will settle only after the sender does.
+        """Pass on an outcome of a consumer that settles only after the sender does.
 
-        Returns False for a message with several consumers: there is no such sender to wait for.
+        Return False for a message with several consumers or a settled one: the consumer must not
+        wait for the sender then.
         """
         if self._copies != 1 or self.settled:
             return False
@@ -113,7 +116,8 @@ class Inbound:
         return True
 
     def sender_settled(self) -> None:
-        """The sender settled first: it knows the outcome, or it does not care any more."""
+        """Handle a sender that settles first: it has the outcome, or does not want it any more."""
+        # Release the consumer that waits for the sender (``propose``).
         if self._second is not None:
             consumer, delivery = self._second
             consumer.settle(delivery)
@@ -122,11 +126,11 @@ class Inbound:
 
 
 class Sink(Protocol):
-    """Where a producer's messages go."""
+    """The destination of a producer's messages."""
 
     @property
     def has_path(self) -> bool:
-        """Whether somebody could take a message: only then is credit given."""
+        """Whether a message could be delivered; the producer gives credit only then."""
         ...
 
     def accept(self, inbound: Inbound) -> None: ...
@@ -136,10 +140,10 @@ class Sink(Protocol):
 class Address:
     """One row of the address table: its links and its counters.
 
-    As in Dispatch, a message is given to a consumer at once, whatever credit that has: it waits at
-    the consumer's link, and goes back to its sender when that link ends. It is counted when it is
-    given. ``holds`` counts autoLinks that keep the row, and its counters, alive without any link.
-    Source: Qpid Dispatch, ``forwarder.c``, ``qdr_forward_balanced_CT``.
+    As in Dispatch, a message goes to a consumer at once, without regard to the consumer's credit.
+    It is counted then, and waits at the consumer's link. If that link ends, the message is released
+    to its sender. ``holds`` is the number of autoLinks that keep the row with its counters, even
+    without a link. Source: Qpid Dispatch, ``forwarder.c``, ``qdr_forward_balanced_CT``.
     """
 
     def __init__(self, key: str, distribution: str) -> None:
@@ -164,19 +168,19 @@ class Address:
         producer.top_up()
 
     def leave(self, producer: "Producer") -> None:
-        """Forget a producer."""
+        """Remove a producer."""
         if producer in self.producers:
             self.producers.remove(producer)
 
     def add(self, consumer: "Consumer") -> None:
-        """Open the way to a new consumer; producers get credit even before it gives any."""
+        """Add a consumer; producers get credit even before the consumer gives any."""
         self.consumers.append(consumer)
         for producer in self.producers:
             producer.top_up()
         self.ready(consumer)
 
     def remove(self, consumer: "Consumer") -> None:
-        """Close the way to a consumer."""
+        """Remove a consumer."""
         if consumer in self.consumers:
             self.consumers.remove(consumer)
 
@@ -185,6 +189,7 @@ class Address:
             inbound.conclude(RELEASED)
         elif self.distribution == "multicast":
             self._count_in(inbound.producer)
+            # The number of copies first: a consumer may conclude at once.
             inbound.expect(len(self.consumers))
             for consumer in list(self.consumers):
                 self._give(inbound, consumer)
@@ -193,7 +198,7 @@ class Address:
             self._give(inbound, self._next_consumer())
 
     def ready(self, consumer: "Consumer") -> None:
-        """A consumer has credit again."""
+        """Send waiting messages: the consumer has changed its credit."""
         consumer.send_backlog()
         consumer.give_back_credit()
 
@@ -207,8 +212,9 @@ class Address:
         consumer.offer(inbound)
 
     def _next_consumer(self) -> "Consumer":
-        """Return the consumer that has least to do, with credit or not; take turns among equals."""
-        chosen = min(self.consumers, key=lambda each: each.outstanding)
+        """Return the consumer with the fewest outstanding messages; take turns among equals."""
+        chosen = min(self.consumers, key=lambda consumer: consumer.outstanding)
+        # Move it to the end: ``min`` returns the first of several equal consumers.
         self.consumers.remove(chosen)
         self.consumers.append(chosen)
         return chosen

@@ -1,8 +1,8 @@
-"""From bytes to a known peer: the SASL layer of all three kinds of connection.
+"""The SASL layer of the router's three kinds of connection. Called by ``network``.
 
-``relay`` passes a client's login to the auth service and learns what it may do; ``accept_external``
-takes a client certificate for the login (management, other routers); ``connect_external`` logs in
-to a broker with our own certificate. Called by ``network``.
+* ``relay`` passes a client's login to the auth service and gets the client's permissions.
+* ``accept_external`` authenticates a peer by its certificate (management, other routers).
+* ``connect_external`` logs in to a broker with our own certificate.
 """
 
 import asyncio
@@ -16,17 +16,18 @@ from workers.services.devrouter import matching
 from workers.services.devrouter.configuration import AuthService
 from workers.services.devrouter.wire import Wire
 
-# What is offered while the auth service is away, so that the refusal itself can be said properly.
+# Offered while the auth service is unavailable: a client gets a SASL outcome only after it has
+# chosen a mechanism.
 _FALLBACK_MECHANISMS = ("SCRAM-SHA-256", "PLAIN")
 
 
 class NotAuthenticated(Exception):
-    """The peer did not prove who it is, or nobody could say whether it did."""
+    """The login failed, or it could not be checked."""
 
 
 @dataclass(frozen=True)
 class Peer:
-    """Who is at the other end. ``permissions`` None: everything (our own side)."""
+    """The authenticated peer of a connection; without ``permissions`` it may do everything."""
 
     user: str
     mechanism: str
@@ -48,7 +49,8 @@ async def relay(wire: Wire, service: AuthService) -> Peer:
     """Log a client in at the auth service.
 
     Raises:
-        NotAuthenticated: refused, or the service is away; the client has been told.
+        NotAuthenticated: the login was refused, or the service is unavailable. The client has
+            received the outcome.
     """
     await _begin_server(wire)
     try:
@@ -59,7 +61,7 @@ async def relay(wire: Wire, service: AuthService) -> Peer:
         )
     except OSError as error:
         await _refuse(wire)
-        raise NotAuthenticated(f"the auth service is away: {error}") from error
+        raise NotAuthenticated(f"the auth service is unavailable: {error}") from error
     try:
         return await _relay(wire, reader, writer, service.realm)
     finally:
@@ -82,6 +84,7 @@ async def _relay(
     if answer.field(0) != Outcome.OK:
         wire.write(answer.raw)
         raise NotAuthenticated(f"the auth service answered {answer.field(0)}")
+    # Pass on the success last: without its permissions a client must not be logged in.
     peer = await _introduced(reader, writer, str(init.field(0)))
     wire.write(answer.raw)
     return peer
@@ -90,7 +93,7 @@ async def _relay(
 async def _introduced(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, mechanism: str
 ) -> Peer:
-    """Open a connection to the service to learn who logged in and what it may do."""
+    """Open an AMQP connection to the service; its open frame names the user and the permissions."""
     writer.write(frames.AMQP_HEADER)
     desired = frames.symbols(["ADDRESS-AUTHZ"])
     writer.write(
@@ -102,19 +105,22 @@ async def _introduced(
     properties = opened.field(9) or {}
     identity, granted = properties.get("authenticated-identity"), properties.get("address-authz")
     if not identity or granted is None:
-        raise NotAuthenticated("the auth service did not say who that is")
-    permissions = {str(pattern): tuple(_texts(each)) for pattern, each in granted.items()}
+        raise NotAuthenticated("the auth service did not name the user")
+    permissions = {
+        str(pattern): tuple(_texts(operations)) for pattern, operations in granted.items()
+    }
     return Peer(str(identity["sub"]), mechanism, permissions)
 
 
 def _texts(values: Any) -> Sequence[str]:
-    if isinstance(values, str):  # one symbol may stand for an array of one
+    # AMQP part 1 section 1.4: a single value may stand for an array of one element.
+    if isinstance(values, str):
         return [values]
     return [str(value) for value in getattr(values, "elements", values)]
 
 
 async def accept_external(wire: Wire) -> Peer:
-    """Take the peer's verified certificate for its login. Raises ``NotAuthenticated``."""
+    """Authenticate a peer by its verified certificate. Raises ``NotAuthenticated``."""
     await _begin_server(wire)
     wire.write(frames.encode(Code.MECHANISMS, [frames.symbols(["EXTERNAL"])]))
     init = await frames.read_frame(wire, Code.INIT)
@@ -146,7 +152,7 @@ async def _begin_server(wire: Wire) -> None:
     header = await frames.read_header(wire)
     wire.write(frames.SASL_HEADER)
     if header != frames.SASL_HEADER:
-        # AMQP part 2 section 2.2: answer with the header that is spoken here, then close.
+        # AMQP part 2 section 2.2: answer with the expected header (done above), then close.
         raise NotAuthenticated("the peer skipped the login")
 
 
@@ -158,5 +164,6 @@ async def _refuse(wire: Wire) -> None:
 
 def _subject(certificate: Mapping[str, Any]) -> str:
     names = [pair for part in certificate.get("subject", ()) for pair in part]
+    # As in RFC 4514: short attribute names, in reverse order.
     short = {"commonName": "CN", "organizationName": "O"}
     return ",".join(f"{short.get(key, key)}={value}" for key, value in reversed(names))

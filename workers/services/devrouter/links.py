@@ -1,7 +1,7 @@
-"""The two kinds of link: a ``Producer`` brings messages to the router, a ``Consumer`` takes them.
+"""The two kinds of link: messages reach the router by a ``Producer`` and leave by a ``Consumer``.
 
-Clients, autoLinks and routed links are all made of these; what differs is the producer's sink and
-the consumer's source.
+The links of clients, autoLinks and link routes differ only in the producer's sink and the
+consumer's source.
 """
 
 import itertools
@@ -22,19 +22,19 @@ _NAMES: dict[int, str] = {
     Delivery.RELEASED: "released",
     Delivery.MODIFIED: "modified",
 }
-# Give credit in portions: a flow frame for each message would double the frames.
+# Credit is given in portions, because one flow frame for each message would double the frames.
 _PORTION = 16
 
 
 class Source(Protocol):
-    """What a consumer takes from."""
+    """Where a consumer's messages come from."""
 
     def ready(self, consumer: "Consumer") -> None: ...
     def remove(self, consumer: "Consumer") -> None: ...
 
 
 class RouterLink:
-    """What both kinds share. ``on_confirmed`` and ``on_gone`` are for who made the link himself."""
+    """Base of both kinds; links that the router opened use ``on_confirmed`` and ``on_gone``."""
 
     def __init__(self, connection: Connection, proton: Link) -> None:
         self.identity = str(next(_identities))
@@ -59,31 +59,31 @@ class RouterLink:
         return count
 
     def confirmed(self) -> None:
-        """The other side answered an attach of ours."""
+        """Handle the answer to an attach that the router sent."""
         if self.on_confirmed is not None:
             self.on_confirmed()
 
     def flowed(self) -> None:
-        """The other side changed credit or drain."""
+        """Handle a change of credit or drain by the other side."""
         if self.on_flow is not None:
             self.on_flow()
 
     def delivered(self, delivery: Delivery) -> None:
-        """A delivery came in or changed."""
+        """Handle a new or changed delivery."""
         raise NotImplementedError
 
     def end(self) -> None:
-        """Take the link out of the router; its open deliveries find their end."""
+        """Remove the link from the router and conclude its open deliveries."""
         raise NotImplementedError
 
 
 class Producer(RouterLink):
-    """A link on which messages come in; credit is given while its sink has a path."""
+    """A link for incoming messages; it gives credit while its sink has a path."""
 
     def __init__(self, connection: Connection, proton: Link, sink: Sink) -> None:
         super().__init__(connection, proton)
         self.sink = sink
-        self.gives_credit = True  # False on a routed link: the far side decides
+        self.gives_credit = True  # False on a routed link: the other half decides
         self._partial = bytearray()
 
     def delivered(self, delivery: Delivery) -> None:
@@ -94,9 +94,10 @@ class Producer(RouterLink):
             inbound.sender_settled()
 
     def top_up(self) -> None:
-        """Keep credit and unfinished messages together at the link's capacity."""
+        """Give credit so that credit and unsettled messages together equal the link's capacity."""
         if not self.gives_credit or not self.sink.has_path:
             return
+        # Unsettled messages count, so that a slow consumer slows down the sender.
         missing = self.connection.settings.capacity - self.credit - len(self.unsettled)
         if missing >= _PORTION or (missing > 0 and self.credit < _PORTION):
             self.proton.flow(missing)
@@ -114,16 +115,18 @@ class Producer(RouterLink):
     def end(self) -> None:
         self.sink.leave(self)
         for inbound in self.unsettled.values():
-            inbound.settled = True  # nobody is left to be told
+            inbound.settled = True  # the sender is gone, so no outcome is sent
         self.unsettled.clear()
 
     def _read(self) -> None:
         while (delivery := self.proton.current) is not None and delivery.readable:
+            # The sender may abort a delivery that it has sent in part.
             if delivery.aborted:
                 self._partial.clear()
                 self.proton.advance()
                 delivery.settle()
                 continue
+            # Large messages come in several frames; they are forwarded only when complete.
             self._partial += self.proton.recv(delivery.pending) or b""
             if delivery.partial:
                 return
@@ -145,7 +148,7 @@ class Producer(RouterLink):
 
 
 class Consumer(RouterLink):
-    """A link on which messages go out, within the credit of the other side."""
+    """A link for outgoing messages, within the credit of the other side."""
 
     def __init__(self, connection: Connection, proton: Link, source: Source) -> None:
         super().__init__(connection, proton)
@@ -155,7 +158,7 @@ class Consumer(RouterLink):
 
     @property
     def outstanding(self) -> int:
-        """How many messages it was given and has not settled."""
+        """How many messages it has received from the router and not settled."""
         return len(self._backlog) + len(self.unsettled)
 
     def flowed(self) -> None:
@@ -163,16 +166,17 @@ class Consumer(RouterLink):
         self.connection.touch()
 
     def give_back_credit(self) -> None:
-        """End a drain: what credit is left will not be used."""
+        """Complete a drain: give back the unused credit."""
         if self.proton.drain_mode and not self._backlog:
             self.proton.drained()
 
     def send(self, inbound: Inbound) -> None:
-        """Send a message now; there must be credit."""
+        """Send a message now; the caller checks the credit."""
         if inbound.settled:
             self.send_settled(inbound.payload)
             return
         delivery = self._transmit(inbound.payload)
+        # The consumer wants settled messages: there will be no outcome, so sending is acceptance.
         if self.proton.snd_settle_mode == Link.SND_SETTLED:
             delivery.settle()
             inbound.conclude(forwarding.ACCEPTED)
@@ -180,7 +184,7 @@ class Consumer(RouterLink):
             self.unsettled[delivery] = inbound
 
     def send_settled(self, payload: bytes) -> None:
-        """Send what nobody wants the outcome of; there must be credit."""
+        """Send a message without waiting for an outcome; the caller checks the credit."""
         self.counts["presettled"] += 1
         self._transmit(payload).settle()
 
@@ -193,7 +197,7 @@ class Consumer(RouterLink):
         return delivery
 
     def offer(self, inbound: Inbound) -> None:
-        """Send a copy now or when credit comes; a settled one finds its end when too many wait."""
+        """Send a copy now or when there is credit; drop settled ones if too many wait."""
         if self.credit > 0 and not self._backlog:
             self.send(inbound)
         elif inbound.settled and len(self._backlog) >= self.connection.settings.capacity:
@@ -210,6 +214,8 @@ class Consumer(RouterLink):
         if inbound is None:
             return
         verdict = forwarding.verdict_of(delivery)
+        # Go on if the consumer has settled, or if it has set an outcome that cannot wait for the
+        # sender (``propose``).
         if not delivery.settled and not (
             verdict.is_terminal and not inbound.propose(verdict, self, delivery)
         ):
@@ -219,13 +225,14 @@ class Consumer(RouterLink):
         inbound.conclude(verdict)
 
     def settle(self, delivery: Delivery) -> None:
-        """Settle on this side and forget."""
+        """Settle a delivery on this side and forget it."""
         self.unsettled.pop(delivery, None)
         delivery.settle()
         self.connection.touch()
 
     def end(self) -> None:
         self.source.remove(self)
+        # Never sent: safe to send to another consumer. Sent: the consumer may have processed it.
         for inbound in self._backlog:
             inbound.conclude(forwarding.RELEASED)
         for inbound in list(self.unsettled.values()):

@@ -1,7 +1,7 @@
-"""Which configured name covers an address, and which permission covers an attach. Pure.
+"""Match addresses with configured names and with permissions, as Dispatch does. Pure.
 
-Two notations that must not be mixed: the router's own prefixes and patterns (tokens end at ``.`` or
-``/``) and what the auth service grants (names). Both as in Dispatch.
+There are two notations, which must not be mixed: the router's own prefixes and patterns (tokens end
+at ``.`` or ``/``), and the names that the auth service grants.
 """
 
 import re
@@ -14,23 +14,23 @@ _SEPARATORS = re.compile(r"[./]")
 
 
 def tokens(text: str) -> tuple[str, ...]:
-    """Return the tokens of an address or pattern; leading separators do not count."""
+    """Return the tokens of an address or pattern; leading separators are ignored."""
     return tuple(_SEPARATORS.split(text.lstrip("./")))
 
 
 def of_prefix(prefix: str) -> tuple[str, ...]:
-    """Return the pattern of a prefix: itself and everything below it."""
+    """Return the pattern that matches a prefix and everything below it."""
     return (*tokens(prefix), "#")
 
 
 @dataclass
 class PatternTable(Generic[Item]):
-    """Patterns with what they stand for. ``find`` prefers literal over ``*`` over ``#``."""
+    """A map from patterns to items; ``find`` prefers literal tokens over ``*`` over ``#``."""
 
     _items: dict[tuple[str, ...], Item] = field(default_factory=dict)
 
     def add(self, pattern: tuple[str, ...], item: Item) -> bool:
-        """Add and return True, or return False when the same pattern is there already."""
+        """Add an item; return False if the table already has the same pattern."""
         if pattern in self._items:
             return False
         self._items[pattern] = item
@@ -40,7 +40,7 @@ class PatternTable(Generic[Item]):
         self._items.pop(pattern, None)
 
     def find(self, address: str) -> Item | None:
-        """Return what the most specific matching pattern stands for."""
+        """Return the item of the most specific matching pattern."""
         wanted = tokens(address)
         exact = self._items.get(wanted)
         if exact is not None:
@@ -58,6 +58,7 @@ def _covers(pattern: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
     if not pattern:
         return not wanted
     if pattern[0] == "#":
+        # "#" stands for any number of tokens, also for none.
         return any(_covers(pattern[1:], wanted[skip:]) for skip in range(len(wanted) + 1))
     return bool(wanted) and pattern[0] in ("*", wanted[0]) and _covers(pattern[1:], wanted[1:])
 
@@ -65,28 +66,32 @@ def _covers(pattern: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
 def is_permitted(permissions: Mapping[str, Iterable[str]], operation: str, address: str) -> bool:
     """Return whether one of ``permissions`` ({names: operations}) grants the attach.
 
-    As Dispatch with our patch ``policy-host`` reads them: names end at a comma and are compared
-    without scheme and host; a final ``*`` opens all that begins so, and a lone one opens everything
-    but internal names. Levels and ``#`` mean nothing here.
+    The rules are those of Dispatch with our patch ``policy-host``:
+
+    * names are separated by commas and compared without scheme and host;
+    * a final ``*`` matches every name with that beginning;
+    * ``*`` alone matches everything except internal names;
+    * levels and ``#`` have no meaning.
     """
-    asked = without_host(address)
+    requested = without_host(address)
     return any(
         operation in operations
-        and any(_grants(without_host(name), asked) for name in names.split(","))
+        and any(_grants(without_host(name), requested) for name in names.split(","))
         for names, operations in permissions.items()
     )
 
 
 def without_host(address: str) -> str:
-    """Return the part of an address by which it is routed: ``amqp://host/a`` is ``a``.
+    """Return the part of an address that routing uses: ``a`` of ``amqp://host/a``.
 
     Source: Qpid Dispatch, ``iterator.c``, ``view_initialize``.
     """
+    # The position of the slash after the scheme's colon; 0 if there is no scheme.
     slash = 0 if address.startswith("/") else address.find(":/", 1) + 1
     if slash == 0 and not address.startswith("/"):
         return address
     if address[slash - 2 : slash] == "::":
-        return address  # the second colon of two is no end of a scheme
+        return address  # "::" separates address and queue; it does not end a scheme
     rest = address[slash + 1 :]
     if rest.startswith("/"):
         _, has_more, rest = rest[1:].partition("/")
@@ -94,7 +99,7 @@ def without_host(address: str) -> str:
     return rest or address
 
 
-def _grants(name: str, asked: str) -> bool:
+def _grants(name: str, requested: str) -> bool:
     if name == "*":
-        return not asked.startswith(("$", "_"))
-    return name == asked or (name.endswith("*") and asked.startswith(name[:-1]))
+        return not requested.startswith(("$", "_"))
+    return name == requested or (name.endswith("*") and requested.startswith(name[:-1]))

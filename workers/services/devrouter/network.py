@@ -1,6 +1,6 @@
-"""Listeners and connectors: from sockets to connections that the router knows.
+"""Listeners and connectors: they turn sockets into the router's connections.
 
-Called by ``__main__`` (listeners) and by management (connectors come and go while running).
+Called by ``__main__`` (listeners) and by management (creates and deletes connectors at run time).
 """
 
 import asyncio
@@ -26,8 +26,8 @@ logger = structlog.get_logger(__name__)
 HANDSHAKE_SECONDS = 30.0
 RECONNECT_SECONDS = 1.0
 TICK_SECONDS = 1.0
-# Many clients close the socket without TLS's own goodbye; until then a connection would be listed,
-# and metered, for as long as asyncio is willing to wait (30 s).
+# Many clients close the socket without TLS's close_notify. asyncio would wait 30 s for it, and the
+# connection would be listed and metered until then.
 GOODBYE_SECONDS = 0.5
 
 
@@ -42,8 +42,9 @@ class Network:
     async def listen(self, spec: ListenerSpec) -> None:
         """Serve a listener. Raises ``OSError`` when its port is taken."""
         context = spec.profile.server(needs_client=spec.auth is None)
-        spec.profile.is_stale()  # from here on, a change is a change
+        spec.profile.is_stale()  # remembers the files' times, so that later changes are found
         server = await asyncio.get_running_loop().create_server(
+            # A wire for each connection; it starts its handshake as a task of its own.
             lambda: Wire(lambda wire: self._start(self._welcome(wire, spec))),
             spec.host,
             spec.port,
@@ -55,12 +56,13 @@ class Network:
         logger.info("listening", listener=spec.name, host=spec.host, port=spec.port)
 
     def _start(self, job: Coroutine[Any, Any, None]) -> None:
+        # asyncio keeps only weak references to tasks: without the set they could be collected.
         task = asyncio.get_running_loop().create_task(job)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def _welcome(self, wire: Wire, spec: ListenerSpec) -> None:
-        """Find out who has connected, then let the engine talk to it."""
+        """Authenticate a new peer, then hand its connection to the engine."""
         try:
             async with asyncio.timeout(HANDSHAKE_SECONDS):
                 if spec.auth is not None:
@@ -83,7 +85,7 @@ class Network:
         self.join(wire, peer, settings)
 
     def join(self, wire: Wire, peer: Peer, settings: Settings) -> Connection:
-        """Make a connection of a wire whose peer is known."""
+        """Create the connection of an authenticated peer."""
         connection = Connection(
             self._router.next_identity(), wire, peer, settings, self._router, self._router.id
         )
@@ -92,7 +94,7 @@ class Network:
         return connection
 
     async def tick(self) -> None:
-        """Keep heartbeats, idle timeouts and certificates going until cancelled."""
+        """Handle heartbeats, idle timeouts and changed certificates until cancelled."""
         while True:
             await asyncio.sleep(TICK_SECONDS)
             for connection in list(self._router.connections.values()):
@@ -100,6 +102,7 @@ class Network:
             self._reload_certificates()
 
     def _reload_certificates(self) -> None:
+        # Listeners may share a profile, and ``is_stale`` is true only once for each change.
         stale = {profile.name for _, profile, _ in self._servers if profile.is_stale()}
         for _, profile, context in self._servers:
             if profile.name not in stale:
@@ -108,22 +111,22 @@ class Network:
                 profile.reload(context)
                 logger.info("a certificate was replaced", profile=profile.name)
             except (OSError, ssl.SSLError) as error:
-                logger.error("a replaced certificate is not usable", error=str(error))
+                logger.error("a replaced certificate cannot be loaded", error=str(error))
 
     async def close(self) -> None:
-        """Stop listening and end every connection politely."""
+        """Stop listening and close every connection cleanly."""
         for server, _, _ in self._servers:
             server.close()
         for connection in list(self._router.connections.values()):
             connection.proton.close()
             connection.flush()
             connection.wire.close()
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.05)  # lets the event loop send what is buffered
 
 
 @dataclass(frozen=True)
 class ConnectorSpec:
-    """A connector: where to, and with which certificate."""
+    """The settings of a connector."""
 
     name: str
     host: str
@@ -137,7 +140,7 @@ class ConnectorSpec:
 
 
 class Connector:
-    """Keeps one connection to a broker: ``start``, then it reconnects until ``stop``."""
+    """Keeps one connection to a broker open: after ``start`` it reconnects until ``stop``."""
 
     def __init__(self, spec: ConnectorSpec, network: Network) -> None:
         self.spec = spec
@@ -151,7 +154,7 @@ class Connector:
         self._task = asyncio.get_running_loop().create_task(self._keep())
 
     def stop(self) -> None:
-        """Close the connection and do not come back."""
+        """Close the connection and do not reconnect."""
         if self._task is not None:
             self._task.cancel()
         if self._connection is not None and not self._connection.is_gone:
@@ -166,7 +169,7 @@ class Connector:
                 await self._until_lost(self._connection)
                 self.status, self.message = "CONNECTING", "the connection was lost"
             except (NotAuthenticated, Malformed, EOFError, OSError, TimeoutError) as error:
-                self.status, self.message = "FAILED", _in_words(error)
+                self.status, self.message = "FAILED", _error_text(error)
             await asyncio.sleep(RECONNECT_SECONDS)
 
     async def _connect(self) -> Connection:
@@ -182,7 +185,7 @@ class Connector:
             )
             try:
                 peer = await handshake.connect_external(wire, spec.host)
-            except BaseException:
+            except BaseException:  # also a timeout, which cancels this task
                 wire.abort()
                 raise
         settings = Settings(
@@ -198,13 +201,14 @@ class Connector:
 
     async def _until_lost(self, connection: Connection) -> None:
         lost = asyncio.Event()
+        # The connection may have ended before ``on_lost`` was set.
         connection.on_lost = lost.set
         if not connection.is_gone:
             await lost.wait()
 
 
-def _in_words(error: Exception) -> str:
-    """Return why a connection failed, in the system's words as Dispatch has them."""
+def _error_text(error: Exception) -> str:
+    """Return why a connection failed; like Dispatch, with the system's error text."""
     if isinstance(error, OSError) and error.errno:
         return os.strerror(error.errno)
     return str(error) or type(error).__name__

@@ -1,7 +1,8 @@
-"""Check the vhosts of the configuration as Dispatch does, which does not start with a mistake.
+"""Validate the vhosts of the configuration; like Dispatch, refuse to start with an invalid one.
 
-What a login may do comes from the auth service (``handshake``); of a vhost only its limit of
-connections is used here. Source: Qpid Dispatch, ``policy_local.py``.
+The permissions of a login come from the auth service (``handshake``). The router uses only a
+vhost's limit of connections and its forbidden capabilities. Source: Qpid Dispatch,
+``policy_local.py``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,11 +21,11 @@ _TEXTS = {"users", "remoteHosts", "sources", "targets", "sourcePattern", "target
 
 
 class BadPolicy(ValueError):
-    """The policy cannot be used; the text says why, in the words of Dispatch."""
+    """The policy is not valid; the text is that of Dispatch."""
 
 
 def check(vhosts: Sequence[Mapping[str, Any]]) -> None:
-    """Raise ``BadPolicy`` for what Dispatch would not start with."""
+    """Raise ``BadPolicy`` if Dispatch would not start with these vhosts."""
     names = [str(vhost["hostname"]) for vhost in vhosts]
     for vhost, name in zip(vhosts, names, strict=True):
         if names.count(name) > 1:
@@ -37,6 +38,16 @@ def check(vhosts: Sequence[Mapping[str, Any]]) -> None:
         _check_users(name, groups)
 
 
+def forbidden_capabilities(groups: Mapping[str, Mapping[str, Any]]) -> frozenset[str]:
+    """Return the capabilities that a vhost's clients may not request for a source or target."""
+    flags = {"qd.waypoint": "allowWaypointLinks", "qd.fallback": "allowFallbackLinks"}
+    return frozenset(
+        capability
+        for capability, flag in flags.items()
+        if any(settings.get(flag, True) in (False, "false") for settings in groups.values())
+    )
+
+
 def _check_group(where: str, settings: Mapping[str, Any]) -> None:
     for option, value in settings.items():
         if option in _COUNTS:
@@ -44,14 +55,14 @@ def _check_group(where: str, settings: Mapping[str, Any]) -> None:
         elif option in _FLAGS and not isinstance(value, bool) and value not in ("true", "false"):
             raise BadPolicy(f"{where} option '{option}' has illegal boolean value '{value}'.")
         elif option not in _COUNTS | _FLAGS | _TEXTS:
-            logger.warning("an option of a policy is ignored", where=where, option=option)
+            logger.warning("an unknown option of a policy is ignored", where=where, option=option)
 
 
 def _check_users(vhost: str, groups: Mapping[str, Mapping[str, Any]]) -> None:
     group_of: dict[str, str] = {}
     for group, settings in groups.items():
-        # A group that names no users holds the user with the empty name.
-        for user in (each.strip() for each in str(settings.get("users", "")).split(",")):
+        # A group without ``users`` contains the user with the empty name.
+        for user in (name.strip() for name in str(settings.get("users", "")).split(",")):
             other = group_of.setdefault(user, group)
             if other != group:
                 raise BadPolicy(

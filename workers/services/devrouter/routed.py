@@ -1,8 +1,8 @@
-"""Link routes: a client's link and its twin on the broker's connection, joined end to end.
+"""Link routes: join a client's link with a second link on the broker's connection, the twin.
 
-Attach, credit, drain, deliveries, outcomes and detach are all passed on, so that the broker sees
-the client's own link: durable subscriptions by link name work. The twin is called
-``<link>@<container>``, as Dispatch calls it; a session of its own keeps names apart.
+Attach, credit, drain, deliveries, outcomes and detach are all passed on. So the broker sees the
+client's own link, and durable subscriptions by link name work. The twin's name is
+``<link>@<container>``, as in Dispatch. It has a session of its own, so that names cannot collide.
 """
 
 from typing import TYPE_CHECKING
@@ -20,25 +20,26 @@ _LOST = Condition("qd:routed-link-lost", "Connectivity to the peer container was
 
 
 class RoutedPair:
-    """Both halves of a routed link. It is the producer half's sink and the consumer half's source.
+    """Both halves of a routed link: sink of the producer half, source of the consumer half.
 
-    The half towards the client is answered when the broker has answered.
+    The client's attach is answered after the broker has answered the twin's.
     """
 
-    has_path = False  # credit is passed on, never given
+    has_path = False  # producers give no credit of their own; the other half's credit is passed on
 
     def __init__(
         self, connection: Connection, client: Link, broker: Connection, route: "LinkRoute"
     ) -> None:
         self._session = broker.proton.session()
-        self._session.incoming_capacity = 4 << 20
+        self._session.incoming_capacity = 4 << 20  # bytes, as in ``engine``
         self._session.open()
         name = f"{client.name}@{connection.remote_container}"
+        # proton's ``is_sender`` is the router's view: the router sends to a client that receives.
         twin = self._session.receiver(name) if client.is_sender else self._session.sender(name)
         _mirror(client, twin)
-        asked = client.remote_source if client.is_sender else client.remote_target
+        requested = client.remote_source if client.is_sender else client.remote_target
         mirrored = twin.source if client.is_sender else twin.target
-        mirrored.address = route.external_name(asked.address)
+        mirrored.address = route.external_name(requested.address)
         twin.open()
         self._client = self._half(connection, client)
         self._client.address_key = route.key
@@ -60,11 +61,12 @@ class RoutedPair:
         self._consumer.send(inbound)
 
     def leave(self, producer: Producer) -> None:
-        """The other half ends by ``on_gone``."""
+        """Do nothing: ``on_gone`` ends the other half."""
 
     def ready(self, consumer: Consumer) -> None:
-        """Pass credit, and the wish to have it used up, from the taking to the giving half."""
+        """Pass credit and drain from the consumer half to the producer half."""
         producer = self._producer
+        # Pass on only the increase: credit that the producer half already gave is still valid.
         more = consumer.credit - producer.credit
         if consumer.proton.drain_mode and consumer is self._client:
             producer.on_flow = self._drained
@@ -74,14 +76,14 @@ class RoutedPair:
         producer.connection.touch()
 
     def _drained(self) -> None:
-        """The broker has used up the credit, or has no more to send: tell the client."""
+        """Complete the client's drain once the broker has completed its own."""
         if not self._producer.proton.draining():
             self._producer.on_flow = None
             self._consumer.give_back_credit()
             self._consumer.connection.touch()
 
     def remove(self, consumer: Consumer) -> None:
-        """The other half ends by ``on_gone``."""
+        """Do nothing: ``on_gone`` ends the other half."""
 
     def _answered(self) -> None:
         client, twin = self._client.proton, self._broker.proton
@@ -91,7 +93,10 @@ class RoutedPair:
         self._client.connection.touch()
 
     def _client_gone(self, closed: bool) -> None:
-        """End the twin: a close ends a durable subscription, a detach or a lost client does not."""
+        """End the twin: close ends a durable subscription, detach keeps it.
+
+        A client whose connection is lost only detaches, so its subscription is kept.
+        """
         twin, connection = self._broker.proton, self._broker.connection
         if connection.links.pop(twin, None) is None or connection.is_gone:
             return
@@ -107,6 +112,7 @@ class RoutedPair:
         self._client.end()
         is_lost = self._broker.connection.is_gone
         client.condition = _LOST if is_lost else self._broker.proton.remote_condition
+        # A client whose attach has no answer yet must get one before the detach.
         if client.state & Endpoint.LOCAL_UNINIT:
             client.open()
         client.close() if closed or is_lost else client.detach()
@@ -116,7 +122,7 @@ class RoutedPair:
 
 
 def _mirror(client: Link, twin: Link) -> None:
-    """Give the twin what the client asked for."""
+    """Copy the settings of the client's attach to the twin."""
     twin.source.copy(client.remote_source)
     twin.target.copy(client.remote_target)
     twin.snd_settle_mode = client.remote_snd_settle_mode

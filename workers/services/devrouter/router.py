@@ -1,7 +1,7 @@
-"""The router's core: who is connected, which addresses there are, what an attach leads to.
+"""The router's core: its connections, its address table, and the decision about each attach.
 
-Called by ``engine`` (events), ``network`` (connections come and go) and ``management``. Everything
-runs in one thread, the event loop's.
+Called by ``engine`` (events), ``network`` (new and lost connections) and ``management``. Everything
+runs in the event loop's thread.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import time
 from collections import Counter
 
 import structlog
-from proton import Condition, Data, Link, Message, Terminus, symbol
+from proton import Array, Condition, Data, Link, Message, Terminus, symbol
 
 from tenants.router_patches import Patch
 from workers.messaging.routers import patches
@@ -27,6 +27,7 @@ logger = structlog.get_logger(__name__)
 
 PRODUCT = "waypost-devrouter"
 MANAGEMENT = "$management"
+_TEMPORARY_QUEUE = "_$temp."  # source: Dispatch, modules/address_lookup_client
 _NOT_FOUND = Condition("amqp:not-found", "Node not found")
 _NO_ROUTE = Condition("qd:no-route-to-dest", "No route to the destination node")
 _DENIED = Condition("amqp:unauthorized-access", "disallowed by local policy")
@@ -40,7 +41,7 @@ _OVER_LIMIT = Condition("amqp:resource-limit-exceeded", "disallowed by local pol
 
 
 class Router:
-    """One life of the router. ``boot`` differs from that of every other life."""
+    """One incarnation of the router; ``boot`` identifies it."""
 
     def __init__(self, configuration: Configuration, agent: forwarding.Sink | None = None) -> None:
         self.id = configuration.router_id
@@ -48,6 +49,7 @@ class Router:
         self.boot = int(time.time())  # whole seconds, as in Dispatch
         self.started_at = time.monotonic()
         self.max_connections = configuration.max_connections
+        self.forbidden = configuration.forbidden
         self.configured = Configured(configuration.default_distribution)
         self.addresses: dict[str, Address] = {}
         self.connections: dict[str, Connection] = {}
@@ -63,7 +65,8 @@ class Router:
         return str(next(self._identities))
 
     def schedule(self, connection: Connection) -> None:
-        """Flush ``connection`` at the next turn of the loop."""
+        """Flush ``connection`` in the next iteration of the event loop."""
+        # One callback flushes all connections that are marked until then.
         if not self._dirty:
             asyncio.get_running_loop().call_soon(self._flush)
         self._dirty.add(connection)
@@ -76,24 +79,25 @@ class Router:
             try:
                 connection.flush()
             except Exception:
-                # One broken connection must not silence the others that wait for this turn.
+                # One broken connection must not prevent the flush of the others.
                 logger.exception("a connection failed", connection=connection.identity)
                 connection.wire.abort()
 
     def register(self, connection: Connection) -> None:
-        """Take over a connection whose peer is known."""
+        """Add the connection of an authenticated peer."""
         self.connections[connection.identity] = connection
         if connection.settings.direction == "out":
             self._open(connection)
 
     def opened(self, connection: Connection) -> None:
-        """Answer an open, or go on when it is the answer to ours."""
+        """Answer an open frame; on our own connections, attach the autoLinks."""
         if connection.settings.direction == "out":
             for link in self.configured.auto_links_of(connection.settings.name):
                 self.activate(link, connection)
             return
         vhost = connection.settings.vhost
         limit = self.max_connections.get(vhost)
+        # Open first, also when over the limit: the reason follows in the close frame.
         self._open(connection)
         if limit is not None and self.current(vhost) >= limit:
             self.denied[vhost] += 1
@@ -106,7 +110,8 @@ class Router:
     def current(self, vhost: str) -> int:
         """Return how many approved connections a vhost has."""
         return sum(
-            each.is_approved and each.settings.vhost == vhost for each in self.connections.values()
+            connection.is_approved and connection.settings.vhost == vhost
+            for connection in self.connections.values()
         )
 
     def _open(self, connection: Connection) -> None:
@@ -117,7 +122,7 @@ class Router:
         connection.touch()
 
     def lost(self, connection: Connection) -> None:
-        """Forget a connection; what was open on it ends."""
+        """Remove a connection and end its links."""
         self.connections.pop(connection.identity, None)
         self._dirty.discard(connection)
         for link in list(connection.links.values()):
@@ -128,7 +133,7 @@ class Router:
     # Links
 
     def attached(self, connection: Connection, proton: Link) -> None:
-        """Decide what becomes of a client's attach."""
+        """Refuse a client's attach, or connect the link to a route or an address."""
         proton.snd_settle_mode = proton.remote_snd_settle_mode
         proton.rcv_settle_mode = proton.remote_rcv_settle_mode
         if proton.remote_target.type == Terminus.COORDINATOR:
@@ -138,9 +143,13 @@ class Router:
         if not self._may_attach(connection, proton, name):
             _refuse(proton, _DENIED)
             return
-        route = self.configured.find_route("out" if proton.is_sender else "in", name or "")
+        # The address property of a dynamic node takes precedence over the name.
+        named = matching.without_host(_address_property(proton)) or name or ""
+        route = self.configured.find_route("out" if proton.is_sender else "in", named)
         if route is not None:
             self._attach_routed(connection, proton, route)
+        elif _address_property(proton):
+            _refuse(proton, _NO_ROUTE)
         elif proton.is_sender and _browses_or_filters(proton):
             _refuse(proton, _NO_BROWSE)
         elif proton.is_sender:
@@ -149,7 +158,7 @@ class Router:
             self._attach_producer(connection, proton, name)
 
     def detached(self, link: RouterLink, *, closed: bool) -> None:
-        """End a link that the other side ended, or whose connection did."""
+        """End a link after the other side or its connection has ended."""
         link.end()
         if link.on_gone is not None:
             link.on_gone(closed)
@@ -163,6 +172,8 @@ class Router:
         return name or None
 
     def _may_attach(self, connection: Connection, proton: Link, name: str | None) -> bool:
+        if _capabilities(proton) & self.forbidden.get(connection.settings.vhost, frozenset()):
+            return False
         if name is None and proton.is_sender and proton.remote_source.dynamic:
             return True
         if name is None:
@@ -178,6 +189,7 @@ class Router:
             RoutedPair(connection, proton, broker, route)
 
     def _attach_consumer(self, connection: Connection, proton: Link, name: str | None) -> None:
+        # Consumers read from phase 1 of a waypoint address, producers send to phase 0.
         key = self._dynamic_key(proton) if proton.remote_source.dynamic else self._key(name, 1)
         if key is None:
             _refuse(proton, _NOT_FOUND)
@@ -189,11 +201,15 @@ class Router:
         self.consume(connection, proton, key)
 
     def _attach_producer(self, connection: Connection, proton: Link, name: str | None) -> None:
+        if proton.remote_target.dynamic:
+            name = self._make_temporary_queue()
         sink, key = self._sink(connection, name)
         if sink is None:
             _refuse(proton, _NOT_FOUND)
             return
         proton.target.copy(proton.remote_target)
+        if proton.remote_target.dynamic:
+            proton.target.address = f"amqp:/{name}"
         proton.source.copy(proton.remote_source)
         proton.open()
         self.produce(connection, proton, sink).address_key = key
@@ -207,7 +223,7 @@ class Router:
         return (self.address(key), key) if key else (None, "")
 
     def consume(self, connection: Connection, proton: Link, key: str) -> Consumer:
-        """Make an opened link a consumer of an address."""
+        """Add an open link to an address as a consumer."""
         address = self.address(key)
         consumer = Consumer(connection, proton, address)
         consumer.address_key = key
@@ -215,7 +231,7 @@ class Router:
         return consumer
 
     def produce(self, connection: Connection, proton: Link, sink: forwarding.Sink) -> Producer:
-        """Make an opened link a producer of a sink."""
+        """Add an open link to a sink as a producer."""
         producer = Producer(connection, proton, sink)
         if isinstance(sink, Address):
             producer.address_key = sink.key
@@ -228,6 +244,7 @@ class Router:
         """Attach an autoLink to its broker; the broker's answer decides its state."""
         proton = auto_link.attach(connection)
         address = self.address(auto_link.key)
+        # Join the address only when the broker has accepted the link (``on_active``).
         if proton.is_sender:
             consumer = Consumer(connection, proton, address)
             auto_link.follow(consumer, lambda: address.add(consumer))
@@ -237,14 +254,14 @@ class Router:
         connection.touch()
 
     def add_auto_link(self, auto_link: AutoLink) -> None:
-        """Take a new autoLink; it holds its address whether or not its broker is there."""
+        """Add an autoLink; it keeps its address's row, also without a connection to the broker."""
         self.configured.auto_links[auto_link.name] = auto_link
         self.address(auto_link.key).holds += 1
         auto_link.retry = self._retry
         self._retry(auto_link)
 
     def remove_auto_link(self, auto_link: AutoLink) -> None:
-        """Drop an autoLink and end its link."""
+        """Remove an autoLink and end its link."""
         del self.configured.auto_links[auto_link.name]
         link = auto_link.link
         auto_link.link = None
@@ -256,6 +273,7 @@ class Router:
         self.release(auto_link.key)
 
     def _retry(self, auto_link: AutoLink) -> None:
+        # Called after a delay: the autoLink may have been deleted or attached meanwhile.
         is_there = self.configured.auto_links.get(auto_link.name) is auto_link
         connection = self._container(auto_link.connection)
         if is_there and auto_link.link is None and connection is not None:
@@ -264,25 +282,25 @@ class Router:
     # Addresses
 
     def address(self, key: str) -> Address:
-        """Return the row of the address table, making it when it is new."""
+        """Return the row of the address table; create it if it is missing."""
         if key not in self.addresses:
             self.addresses[key] = Address(key, self.configured.distribution(key))
         return self.addresses[key]
 
     def release(self, key: str) -> None:
-        """Drop the row, counters and all, when no link and no autoLink holds it."""
+        """Remove the row with its counters if no link and no autoLink uses it."""
         address = self.addresses.get(key)
         if address is not None and address.is_idle:
             del self.addresses[key]
 
     def send_to(self, name: str, message: Message) -> None:
-        """Send an answer of our own, settled; a receiver that is gone or full loses it."""
+        """Send a settled answer; it is lost if the receiver is gone or has no credit."""
         address = self.addresses.get(f"T{matching.without_host(name)}")
         if address is not None and address.consumers and address.consumers[0].credit > 0:
             address.consumers[0].send_settled(message.encode())
 
     def find_known(self, name: str) -> Address | None:
-        """Return the row that an anonymous sender's message goes to, if there is one now."""
+        """Return the row for a message of an anonymous sender, None if there is none now."""
         bare = matching.without_host(name)
         if f"T{bare}" in self.addresses:
             return self.addresses[f"T{bare}"]
@@ -290,10 +308,19 @@ class Router:
         return self.addresses.get(key) if key else None
 
     def _key(self, name: str | None, phase: int) -> str | None:
-        """Return the key of a mobile address for a producer (0) or consumer (1), None: unknown."""
+        """Return an address's key for a producer (phase 0) or consumer (1); None if unknown."""
         if not name:
             return None
+        # Temporary queues have no rule; they exist only in the address table.
+        if (temporary := f"M0{name}") in self.addresses and name.startswith(_TEMPORARY_QUEUE):
+            return temporary
         return self.configured.key(name, phase)
+
+    def _make_temporary_queue(self) -> str:
+        """Create an address that exists as long as a link uses it; return its name."""
+        name = f"{_TEMPORARY_QUEUE}{secrets.token_urlsafe(12)}"
+        self.addresses[f"M0{name}"] = Address(f"M0{name}", "balanced")
+        return name
 
     def _dynamic_key(self, proton: Link) -> str:
         name = f"_topo/0/{self.id}/temp.{secrets.token_urlsafe(12)}"
@@ -314,6 +341,30 @@ def _browses_or_filters(proton: Link) -> bool:
     return source.distribution_mode == Terminus.DIST_MODE_COPY or _has_entries(source.filter)
 
 
+def _terminus(proton: Link) -> Terminus:
+    return proton.remote_source if proton.is_sender else proton.remote_target
+
+
+def _capabilities(proton: Link) -> set[str]:
+    """Return the capabilities that a client requests, without the phase (``qd.waypoint.2``)."""
+    data = _terminus(proton).capabilities
+    data.rewind()
+    found = data.get_object() if data.next() else None
+    names = found.elements if isinstance(found, Array) else [found]
+    return {".".join(str(name).split(".")[:2]) for name in names}
+
+
+def _address_property(proton: Link) -> str:
+    """Return the address by which a client wants a dynamic node to be routed.
+
+    As in Dispatch, no permission is checked for this address.
+    """
+    data = _terminus(proton).properties
+    data.rewind()
+    found = data.get_object() if _terminus(proton).dynamic and data.next() else {}
+    return str(found.get("x-opt-qd.address", ""))
+
+
 def _has_entries(data: Data) -> bool:
     data.rewind()
     return bool(data.next())
@@ -321,6 +372,8 @@ def _has_entries(data: Data) -> bool:
 
 def _refuse(proton: Link, condition: Condition) -> None:
     """Attach without a terminus, then detach with the reason (AMQP part 2 section 2.6.3)."""
+    terminus = proton.source if proton.is_sender else proton.target
+    terminus.type = Terminus.UNSPECIFIED
     proton.open()
     proton.condition = condition
     proton.close()

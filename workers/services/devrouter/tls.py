@@ -1,4 +1,4 @@
-"""TLS contexts of sslProfile entities; replaced files serve new connections without a restart."""
+"""TLS contexts of sslProfile entities; new connections use replaced files without a restart."""
 
 import ssl
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass
 class Profile:
-    """One sslProfile: a certificate with its key, and whom to trust."""
+    """One sslProfile: a certificate, its key and the trusted authorities."""
 
     name: str
     cert_file: str
@@ -16,7 +16,7 @@ class Profile:
     _stamp: tuple[int, ...] = ()
 
     def server(self, *, needs_client: bool) -> ssl.SSLContext:
-        """Return a context for a listener; keep it and ``reload`` it when the files change."""
+        """Return a context for a listener; call ``reload`` with it when the files change."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.verify_mode = ssl.CERT_REQUIRED if needs_client else ssl.CERT_NONE
         return self._prepared(context, trusts=needs_client)
@@ -36,7 +36,7 @@ class Profile:
         return context
 
     def is_stale(self) -> bool:
-        """Return, once for each change, whether the certificate's files were replaced."""
+        """Return whether the certificate's files were replaced since the last call."""
         files = [file for file in (self.cert_file, self.key_file) if file]
         stamp = tuple(Path(file).stat().st_mtime_ns for file in files if Path(file).exists())
         changed = bool(self._stamp) and stamp != self._stamp
@@ -44,10 +44,11 @@ class Profile:
         return changed
 
     def reload(self, context: ssl.SSLContext) -> None:
-        """Let a listener's context show the present certificate to new connections.
+        """Make a listener's context present the current certificate to new connections.
 
-        From a fresh one: a context holds a certificate for each type of key, so one that is loaded
-        over another of another type does not replace it (OpenSSL, SSL_CTX_use_certificate).
+        Loading it into the same context is not enough: a context holds one certificate for each
+        type of key, and one of another type would not replace the old one. So new connections get a
+        fresh context. Source: OpenSSL, SSL_CTX_use_certificate.
         """
         fresh = self.server(needs_client=context.verify_mode is ssl.CERT_REQUIRED)
 

@@ -1,4 +1,4 @@
-"""The bytes of one connection: awaited during the handshake, pushed to a consumer afterwards."""
+"""The bytes of one connection: the handshake reads them, later a consumer receives them."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any, Protocol, cast
 
 
 class Consumer(Protocol):
-    """Who takes the bytes once the handshake is over (the engine)."""
+    """Receives the bytes after the handshake (the engine)."""
 
     def receive(self, received: bytes) -> None: ...
     def lost(self) -> None: ...
@@ -14,7 +14,7 @@ class Consumer(Protocol):
 
 
 class Wire(asyncio.Protocol):
-    """One TCP or TLS connection. ``made`` is called once it is there."""
+    """One TCP or TLS connection; ``made`` is called when it is established."""
 
     def __init__(self, made: Callable[["Wire"], None] | None = None) -> None:
         self._made = made
@@ -52,7 +52,7 @@ class Wire(asyncio.Protocol):
             self._consumer.writable()
 
     async def readexactly(self, n: int) -> bytes:
-        """Return ``n`` bytes. Raises ``EOFError`` when the connection ends before."""
+        """Return ``n`` bytes. Raises ``EOFError`` if the connection ends earlier."""
         while len(self._buffer) < n:
             if self.is_lost:
                 raise EOFError("the connection ended")
@@ -63,7 +63,7 @@ class Wire(asyncio.Protocol):
         return taken
 
     def hand_over(self, consumer: Consumer) -> None:
-        """Give everything from here on, what is buffered first, to ``consumer``."""
+        """Pass all further bytes to ``consumer``, the buffered ones first."""
         self._consumer = consumer
         if self._buffer:
             buffered = bytes(self._buffer)

@@ -1,1 +1,1 @@
-"""``$management`` as Dispatch has it, quirks included where they matter to a caller."""
+"""``$management`` as in Dispatch, with the quirks that matter to callers."""

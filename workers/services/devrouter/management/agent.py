@@ -1,9 +1,14 @@
-"""The agent behind ``$management``: a request message in, an answer message out.
+"""The agent behind ``$management``: it answers request messages.
 
-Quirks kept, because a driver must survive them on the real router: answers are settled; an UPDATE
-of ``router.config.*`` is never answered; a name in the body is ignored; an unknown column is
-refused; numbers have the AMQP types that Dispatch gives them (``columns``). Only our own side
-reaches this address (``handshake.Peer.may``).
+It copies quirks of Dispatch that a driver must handle on the real router:
+
+* answers are settled;
+* an UPDATE of ``router.config.*`` is never answered;
+* a name in the body is ignored;
+* an unknown column is refused;
+* numbers have the AMQP types of Dispatch (``columns``).
+
+Clients have no permission for this address (``handshake.Peer.may``).
 """
 
 from collections.abc import Callable, Mapping
@@ -29,7 +34,7 @@ PREFIX = "org.apache.qpid.dispatch."
 
 @dataclass(frozen=True)
 class Answer:
-    """The status and body of one answer."""
+    """The status, text and body of one answer."""
 
     status: int
     description: str = "OK"
@@ -65,7 +70,7 @@ class Agent:
             self._router.send_to(request.reply_to, _message(answer, request))
 
     def leave(self, producer: "Producer") -> None:
-        """Nothing is kept here."""
+        """Do nothing: no state is kept for a producer."""
 
     def _answer(self, request: Message) -> Answer | None:
         properties: Mapping[str, Any] = request.properties or {}
@@ -104,13 +109,13 @@ class Agent:
     def _update(self, properties: Mapping[str, Any], body: Any) -> Answer | None:
         kind = _kind(properties.get("type"))
         if kind.startswith("router.config."):
-            return None  # as Dispatch: the request is lost in silence
+            return None  # as in Dispatch: no answer at all
         if kind != "connection":
             raise Rejected(501, "Not Implemented")
         row = self._find(properties)
         if not isinstance(body, Mapping) or body.get("adminStatus") != "deleted":
             raise Rejected(400, "Bad Request: only adminStatus may be updated, to 'deleted'")
-        # The client sees its connection aborted; there is no polite way, as in Dispatch.
+        # As in Dispatch, the connection is aborted without an AMQP close.
         self._router.connections[str(row["identity"])].wire.abort()
         return Answer(200, body={**row, "adminStatus": "deleted"})
 
@@ -147,6 +152,7 @@ def _kind(name: Any) -> str:
 
 
 def _message(answer: Answer, request: Message) -> Message:
+    # AMQP management (OASIS draft): the correlation id, or else the id of the request.
     correlation = request.correlation_id if request.correlation_id is not None else request.id
     return Message(
         address=request.reply_to,

@@ -1,7 +1,7 @@
-"""The columns that each entity type has, and the AMQP types of their numbers, as in Dispatch.
+"""The columns of each entity type and the AMQP types of their numbers, as in Dispatch.
 
-proton sends a Python int as AMQP ``long``; Dispatch answers ``int``, ``uint`` or ``ulong``. A
-client that compares what it reads must see the same here.
+proton sends a Python int as AMQP ``long``, but Dispatch answers ``int``, ``uint`` or ``ulong``.
+Clients that compare values must get the same types here.
 """
 
 from collections.abc import Mapping
@@ -21,6 +21,7 @@ _ULONG = {"addrCount", "linkCount", "nodeCount", "connectionCount", "autoLinkCou
           "deliveriesTransit", "deliveriesToContainer", "deliveriesFromContainer",
           "deliveriesIngressRouteContainer", "deliveriesEgressRouteContainer"}  # fmt: skip
 _OF_ALL = {"name", "identity", "type"}
+# By entity type, without those of ``_OF_ALL``.
 _COLUMNS: Mapping[str, set[str]] = {
     "router": {"id", "mode", "version", "uptimeSeconds", "addrCount", "linkCount",
                "connectionCount", "autoLinkCount", "linkRouteCount", "deliveriesIngress",
@@ -65,7 +66,7 @@ def typed(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _typed(name: str, value: Any) -> Any:
-    if value is None or isinstance(value, bool):
+    if value is None or isinstance(value, bool):  # before numbers: a bool is an int in Python
         return value
     if name in _INT32:
         return int32(value)

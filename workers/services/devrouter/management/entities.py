@@ -1,7 +1,8 @@
-"""Make and delete entities, over management and from the configuration file alike.
+"""Create and delete entities, for management and for the configuration file.
 
-The core types (address, autoLink, linkRoute) swallow what they do not understand and answer 201,
-as in Dispatch; the connector, which lives in its Python agent, refuses it.
+As in Dispatch, the core types (address, autoLink, linkRoute) ignore attributes that they do not
+know and answer 201. The type connector refuses them, because Dispatch implements it in its Python
+agent.
 """
 
 import itertools
@@ -34,7 +35,7 @@ _CONNECTOR_ATTRIBUTES = {
 
 
 class Rejected(Exception):
-    """A request that is answered with ``status`` and this text."""
+    """The request failed; the answer has this status and text."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -42,7 +43,7 @@ class Rejected(Exception):
 
 
 class Entities:
-    """What management may make and delete."""
+    """Creates and deletes entities, and keeps the connectors."""
 
     def __init__(self, router: Router, network: Network, profiles: Mapping[str, Profile]) -> None:
         self.connectors: dict[str, Connector] = {}
@@ -58,12 +59,12 @@ class Entities:
         }
 
     def load(self, configuration: Configuration) -> None:
-        """Make what the file says.
+        """Create the entities of the configuration file.
 
-        As in Dispatch, a core entity that cannot be made is left out with a line in the log.
+        As in Dispatch, a core entity that cannot be created is skipped and logged.
 
         Raises:
-            Rejected: a connector cannot be made.
+            Rejected: a connector cannot be created.
         """
         for kind, attributes in configuration.live:
             try:
@@ -71,10 +72,15 @@ class Entities:
             except Rejected as error:
                 if kind == "connector":
                     raise
-                logger.error("an entity is left out", type=kind, reason=str(error), **attributes)
+                logger.error(
+                    "an entity cannot be created and is skipped",
+                    type=kind,
+                    reason=str(error),
+                    **attributes,
+                )
 
     def create(self, kind: str, name: str, attributes: Attributes) -> str:
-        """Make an entity and return its name. Raises ``Rejected``."""
+        """Create an entity and return its name. Raises ``Rejected``."""
         maker = self._makers.get(kind)
         if maker is None:
             raise Rejected(501, f"Not Implemented: CREATE {kind}")
@@ -85,7 +91,7 @@ class Entities:
         return unique
 
     def delete(self, kind: str, name: str) -> None:
-        """Delete an entity that exists. Raises ``Rejected`` for a type that cannot be."""
+        """Delete an existing entity. Raises ``Rejected`` for a type that cannot be deleted."""
         configured = self._router.configured
         match kind:
             case "router.config.address":
@@ -123,6 +129,7 @@ class Entities:
             _choice(attributes, "distribution", DISTRIBUTIONS),
             is_waypoint,
             _number(attributes, "ingressPhase", 0),
+            # Clients read a waypoint address in the phase that comes from the broker.
             _number(attributes, "egressPhase", 1 if is_waypoint else 0),
         )
         if not self._router.configured.add_rule(rule):
@@ -162,6 +169,7 @@ class Entities:
         )
 
     def _make_connector(self, name: str, attributes: Attributes) -> None:
+        # Unlike the core types above, a connector with an unknown attribute is refused.
         unknown = set(attributes) - _CONNECTOR_ATTRIBUTES
         if unknown:
             raise Rejected(400, f"Bad Request: no attribute {', '.join(sorted(unknown))}")
@@ -199,11 +207,13 @@ def _direction(attributes: Attributes) -> str:
 
 def _choice(attributes: Attributes, name: str, choices: tuple[str, ...]) -> str:
     value = attributes.get(name)
-    return str(value) if value in choices else choices[0]  # a wrong word means the default
+    return (
+        str(value) if value in choices else choices[0]
+    )  # as in Dispatch: an unknown value means the default
 
 
 def _flag(attributes: Attributes, name: str) -> bool:
-    return attributes.get(name) is True  # the string "true" means false
+    return attributes.get(name) is True  # only a boolean counts: the string "true" means false
 
 
 def _number(attributes: Attributes, name: str, default: int) -> int:

@@ -1,4 +1,4 @@
-"""The rows that QUERY and READ show, by entity type. Attribute names are Dispatch's."""
+"""Build the rows that QUERY and READ return, by entity type, with Dispatch's attribute names."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -16,7 +16,9 @@ Row = dict[str, Any]
 
 
 def _router(router: Router, _: Entities) -> Iterable[Row]:
-    links = [link for each in router.connections.values() for link in each.links.values()]
+    links = [
+        link for connection in router.connections.values() for link in connection.links.values()
+    ]
     yield {
         "name": router.id,
         "identity": "1",
@@ -29,13 +31,13 @@ def _router(router: Router, _: Entities) -> Iterable[Row]:
         "connectionCount": len(router.connections),
         "autoLinkCount": len(router.configured.auto_links),
         "linkRouteCount": len(router.configured.routes),
-        "deliveriesIngress": sum(each.ingress for each in router.addresses.values()),
-        "deliveriesEgress": sum(each.egress for each in router.addresses.values()),
+        "deliveriesIngress": sum(address.ingress for address in router.addresses.values()),
+        "deliveriesEgress": sum(address.egress for address in router.addresses.values()),
     }
 
 
 def _node(router: Router, _: Entities) -> Iterable[Row]:
-    """Yield the router itself; as in Dispatch, a standalone router knows no nodes."""
+    """Yield the router itself; as in Dispatch, a standalone router shows no nodes."""
     if router.mode == "standalone":
         return
     yield {
@@ -44,7 +46,7 @@ def _node(router: Router, _: Entities) -> Iterable[Row]:
         "id": router.id,
         "address": f"amqp:/_topo/0/{router.id}",
         "nextHop": "(self)",
-        "instance": router.boot,
+        "instance": router.boot,  # by this the driver notices a restart
         "cost": None,
     }
 
@@ -110,12 +112,13 @@ def _addresses(router: Router, _: Entities) -> Iterable[Row]:
 
 
 def _address(address: Address) -> Row:
-    containers = sum(each.is_container for each in address.consumers)
+    containers = sum(consumer.is_container for consumer in address.consumers)
     return {
         "name": address.key,
         "identity": address.key,
         "key": address.key,
         "distribution": address.distribution,
+        # The second character of a mobile address's key is its phase.
         "phase": int(address.key[1]) if address.key.startswith("M") else 0,
         "inProcess": 0,
         "subscriberCount": len(address.consumers),
@@ -194,7 +197,7 @@ def _connection(connection: Connection) -> Row:
 
 
 def _connectors(_: Router, entities: Entities) -> Iterable[Row]:
-    return (_connector(each) for each in entities.connectors.values())
+    return (_connector(connector) for connector in entities.connectors.values())
 
 
 def _connector(connector: Connector) -> Row:

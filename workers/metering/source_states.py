@@ -1,6 +1,7 @@
-"""What metering remembers of sources and addresses, and the rows it makes of it: plain values.
+"""The states of sources and addresses between cycles, and the rows of bronze: plain values.
 
-Made and read by ``collector``; kept in the database by ``sources``; written by ``bronze``.
+``collector`` computes them, ``sources`` stores the states in the database as JSON (so the names of
+fields are persistent), and ``bronze`` writes the rows.
 """
 
 from collections.abc import Mapping
@@ -8,12 +9,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 
 BUCKET = timedelta(minutes=15)
-SPACE = "space"  # instance name and boot_id of the source that sums over instances
+SPACE = "space"  # instance name and boot_id of the source for the sums over all instances
 
 
 @dataclass(frozen=True)
 class SampleRow:
-    """One row of bronze without its batch. All counters cumulative; address '' is the source."""
+    """One row of bronze without its batch id; all counters are cumulative.
+
+    A row with an empty ``address`` is the heartbeat: the counters of the source itself.
+    """
 
     tenant_id: str
     space_id: str
@@ -34,19 +38,20 @@ class SampleRow:
 
     @property
     def date(self) -> date:
-        """The partition: the UTC date of the bucket."""
+        """The partition of the bronze table: the UTC date of the bucket."""
         return self.bucket_at.astimezone(UTC).date()
 
 
 @dataclass(frozen=True)
 class AddressState:
-    """What is remembered of one address on one source.
+    """The state of one address on one source.
 
-    ``moved`` since it was last landed. While it is ``present`` each end of a bucket repeats it;
-    when it is gone, ``fresh`` more ends do.
-    ``queues_out`` is the last value of each subscription queue of a topic: queues come and go, so
-    a topic's ``messages_out`` is the running sum of their growth. ``life`` is the broker's id for
-    what is counted, empty where nobody gives one.
+    * ``moved``: a counter changed since the address was last landed.
+    * ``present``: the last snapshot had the address. Every end of a bucket lands it again.
+    * ``fresh``: for an address that is gone, the number of ends of buckets that still land it.
+    * ``queues_out``: the last value of each subscription queue of a topic. Queues come and go, so a
+      topic's ``messages_out`` is the running sum of their growth.
+    * ``life``: the id of the address's incarnation on the broker; empty if the engine has none.
     """
 
     type: str
@@ -62,12 +67,12 @@ class AddressState:
     life: str = ""
 
 
-Retired = tuple[str, AddressState]  # an ended epoch of an address, by its name
+Retired = tuple[str, AddressState]  # the address's name, and the state of an ended epoch
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What a life had used in all when a bucket began: live usage is counted from here."""
+    """What an incarnation had used in total when a bucket began; ``live`` subtracts it."""
 
     bucket_at: datetime
     messages_in: int
@@ -76,11 +81,12 @@ class Mark:
 
 @dataclass(frozen=True)
 class SourceState:
-    """What is remembered of one life of one source. Key: (source, boot_id).
+    """The state of one incarnation of one source. Key: (source, boot_id).
 
-    ``used_in`` and ``used_out`` add up usage over all addresses and epochs of the life.
-    ``unlanded``: sampled since anything was landed; ``unclosed``: since a whole snapshot was.
-    ``retired`` are epochs that ended lately and are still repeated.
+    * ``used_in``, ``used_out``: messages of all addresses and epochs of the incarnation.
+    * ``unlanded``: sampled since anything was landed.
+    * ``unclosed``: sampled since a whole snapshot was landed.
+    * ``retired``: epochs that ended recently and are still landed at each end of a bucket.
     """
 
     tenant_id: str
@@ -105,6 +111,6 @@ class SourceState:
 
 
 def floor_bucket(instant: datetime) -> datetime:
-    """Return the start of the regular bucket that holds ``instant``, UTC."""
+    """Return the start, in UTC, of the regular bucket that contains ``instant``."""
     whole = instant.astimezone(UTC)
     return whole.replace(minute=whole.minute // 15 * 15, second=0, microsecond=0)

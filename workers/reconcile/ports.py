@@ -1,7 +1,7 @@
-"""What a reconcile pass may touch: every effect outside the database goes through one of these.
+"""The ports of a reconcile pass: every effect outside the database goes through one of these.
 
-Built by ``workers.wiring`` for the product and from fakes by the tests; the conformance suites in
-tests/verification hold both to the same behaviour.
+``workers.wiring`` builds them for the product; tests build them from fakes. The conformance suites
+in tests/verification check that adapters and fakes behave the same.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -18,13 +18,14 @@ from workers.messaging.observed import ManagementTarget
 from workers.messaging.routers import driver as routers
 from workers.messaging.routers.desired import DesiredRouter, RoutedAddress
 
-_ALONE = frozenset({"devrouter"})
+# Engines whose routers cannot connect to each other.
+_WITHOUT_MESH = frozenset({"devrouter"})
 
 
 class Brokers(Protocol):
-    """The broker driver (``workers.messaging.brokers.driver`` says what each call promises)."""
+    """The broker driver. ``workers.messaging.brokers.driver`` documents each call."""
 
-    def find_life(self, target: ManagementTarget) -> str: ...
+    def find_incarnation(self, target: ManagementTarget) -> str: ...
 
     def converge(
         self,
@@ -34,11 +35,11 @@ class Brokers(Protocol):
         only: Collection[str] | None = None,
     ) -> Converged: ...
 
-    def cut_off(self, target: ManagementTarget, broker: DesiredBroker) -> int: ...
+    def disconnect_clients(self, target: ManagementTarget, broker: DesiredBroker) -> int: ...
 
     def remove(self, target: ManagementTarget, addresses: Collection[str]) -> None: ...
 
-    def list_strays(self, target: ManagementTarget, broker: DesiredBroker) -> Sequence[str]: ...
+    def list_orphans(self, target: ManagementTarget, broker: DesiredBroker) -> Sequence[str]: ...
 
     def count_stored(self, target: ManagementTarget) -> int: ...
 
@@ -50,9 +51,9 @@ class Brokers(Protocol):
 
 
 class Routers(Protocol):
-    """The router driver (``workers.messaging.routers.driver`` says what each call promises)."""
+    """The router driver. ``workers.messaging.routers.driver`` documents each call."""
 
-    def find_life(self, target: ManagementTarget) -> str: ...
+    def find_incarnation(self, target: ManagementTarget) -> str: ...
 
     def converge(
         self,
@@ -71,7 +72,7 @@ class Routers(Protocol):
         unread: Mapping[str, Collection[str]],
     ) -> Sequence[str]: ...
 
-    def cut_off(
+    def disconnect_clients(
         self, target: ManagementTarget, router: DesiredRouter, *, leaving: Collection[str] = ()
     ) -> int: ...
 
@@ -82,26 +83,28 @@ class Metering(Protocol):
     """The hooks into metering that deletions and restarts need."""
 
     def last_sample(self, space_id: str, addresses: Sequence[str] | None) -> bool:
-        """Take the last sample before teardown; True when it is recorded or cannot ever be.
+        """Take the last sample before teardown; return True if it is recorded or never can be.
 
-        ``addresses`` are names in the space; None means the whole space with its connections. By
-        then no client can use them any more. Idempotent. False means "not yet, ask again".
+        ``addresses`` are names in the space; None means the whole space with its connections. The
+        caller has disconnected the clients of what it names. False means "not yet, call again".
+        Idempotent.
         """
         ...
 
     def before_restart(self, space_id: str, instance: str) -> bool:
-        """Take the last sample before a planned restart; True when it is recorded or cannot be.
+        """Take the last sample before a planned restart; return True if recorded or impossible.
 
-        Idempotent. False means "not yet, ask again".
+        False means "not yet, call again". Idempotent.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Routing:
-    """How routers are run and whom they ask about logins.
+    """The router engine, and the auth service that checks the routers' logins.
 
-    ``authority`` returns the control authority, which vouches for a router's space.
+    ``authority`` returns the control authority. It signs the client certificate by which the auth
+    service knows the space of a router.
     """
 
     engine: str
@@ -111,13 +114,13 @@ class Routing:
 
     @property
     def has_mesh(self) -> bool:
-        """Whether routers of this engine can be joined: else a space has one, whatever its plan."""
-        return self.engine not in _ALONE
+        """Whether this engine supports several routers. Otherwise every space has one."""
+        return self.engine not in _WITHOUT_MESH
 
 
 @dataclass(frozen=True)
-class Doors:
-    """One pass's access to the world. ``identities_dir`` holds our certificates as files."""
+class Ports:
+    """All ports of one pass. ``identities_dir`` is where client certificates are kept as files."""
 
     infra: Infra
     brokers: Brokers

@@ -1,6 +1,6 @@
-"""One pass over one space: the rows it read at its start, and what its steps found out.
+"""One pass over one space: the rows that it read at its start, and the findings of its steps.
 
-Made by ``loop``; steps read rows here and never query again for what is already here.
+``loop`` creates it. Steps read rows from it instead of querying them again.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from workers.messaging.certificates import KeyPair
 class Problem:
     """Why an address is not ready: ``reason`` is a slug, ``message`` is for the tenant.
 
-    A final problem will not go away by waiting.
+    ``final``: waiting will not help.
     """
 
     reason: str
@@ -37,7 +37,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class CertificateState:
-    """Whether clients are shown the certificate that the installation wants; else why not.
+    """Whether public listeners present the certificate that the installation wants, else why not.
 
     ``lasting``: waiting alone will not change it.
     """
@@ -50,19 +50,19 @@ class CertificateState:
 
 @dataclass(frozen=True)
 class Down:
-    """An instance that serves nobody: ``words`` say why; ``lasting``: nor will it soon."""
+    """Why an instance is down. ``lasting``: it is not expected to come up soon."""
 
-    words: str
+    reason: str
     lasting: bool = False
 
 
 @dataclass
-class Work:
+class ReconcileContext:
     """The rows of one pass and the findings of its steps.
 
-    ``addresses`` and ``users`` hold what is not deleted yet, those asked to be deleted included.
-    ``full``: read everything back and repair drift, not only what changed. ``has_mesh``: routers
-    can be more than one.
+    ``addresses`` and ``users`` hold all rows that are not deleted yet, including those whose
+    deletion is requested. ``full``: read everything back and repair drift, not only what changed.
+    ``has_mesh``: the router engine supports several routers.
     """
 
     space: AddressSpace
@@ -74,43 +74,50 @@ class Work:
     has_mesh: bool = False
     secrets: dict[str, SpaceSecret] = field(default_factory=dict)
     problems: dict[str, Problem] = field(default_factory=dict)  # by address id
-    gone: set[str] = field(default_factory=set)  # ids of addresses that exist nowhere any more
+    gone: set[str] = field(default_factory=set)  # ids of addresses that no instance holds any more
     probed: bool = False
-    keeps_volumes: bool = False  # of a space that is being deleted
-    release: EngineRelease | None = None  # the images to run; None: those of the place
-    down: dict[str, Down] = field(default_factory=dict)  # by instance
+    keeps_volumes: bool = False  # the space is being deleted, and its volumes are to be kept
+    release: EngineRelease | None = None  # the images to run; None: those that are configured
+    down: dict[str, Down] = field(default_factory=dict)  # by instance name
     waiting: set[str] = field(default_factory=set)  # instances that may not restart yet
-    held_back: set[str] = field(default_factory=set)  # those without all that is wanted of them
-    certificate: CertificateState | None = None  # None: that of the space's authority, as ever
-    unjoined: Sequence[str] | None = None  # which routers do not reach which; None: not seen
-    endpoint_trouble: str | None = None  # why nothing leads there from outside; None: not asked
+    # Instances that do not run with their whole specification yet, because that needs a restart.
+    restart_deferred: set[str] = field(default_factory=set)
+    certificate: CertificateState | None = None  # None: this pass has nothing to report of it
+    # Pairs of routers that are not connected, as texts; None: not known of all routers.
+    unjoined: Sequence[str] | None = None
+    # Why clients outside the cluster cannot reach the endpoint, empty if they can; None: not read.
+    endpoint_trouble: str | None = None
 
     @property
     def up_brokers(self) -> Sequence[Broker]:
-        """Those that steps may talk to; the end of the pass waits for the others."""
-        return [each for each in self.brokers if each.name not in self.down]
+        """The brokers that steps may use; the step "instances" waits for the others."""
+        return [broker for broker in self.brokers if broker.name not in self.down]
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing that takes a restart was asked of the space since it was ready last."""
+        """Whether no change that needs a restart was requested since the space was last ready."""
         space = self.space
         is_moved = space.release_id != space.observed_release_id
         return not is_moved and space.plan_generation <= space.observed_generation
 
     @property
     def has_other_logins(self) -> bool:
-        """Whether more was asked of the space since it was ready last than one other plan.
+        """Whether a change of logins was requested since the space was last ready.
 
-        Sending withdrawn or restored: what a login may do. Another plan closes no connection.
+        Withdrawing or restoring the permission to send changes what a login may do. A change of the
+        plan does not: it must not disconnect clients.
         """
         space = self.space
+        # The generation does not say what changed, so subtract the one change of the plan, if any.
         plans = int(space.plan_generation > space.observed_generation)
         return space.generation - space.observed_generation > plans
 
     @property
     def unready_since(self) -> datetime | None:
-        """Since when the space is not ready, as of the last pass; None when it was."""
-        ready = next((each for each in self.space.conditions if each["type"] == "Ready"), None)
+        """Since when the space has not been ready, as of the last pass; None if it was ready."""
+        ready = next(
+            (condition for condition in self.space.conditions if condition["type"] == "Ready"), None
+        )
         if ready is None:
             return self.space.created_at
         return None if ready["status"] == "True" else datetime.fromisoformat(ready["since"])
@@ -126,46 +133,49 @@ class Work:
 
     @property
     def wanted_addresses(self) -> Sequence[Address]:
-        return [each for each in self.addresses if each.deletion_requested_at is None]
+        return [address for address in self.addresses if address.deletion_requested_at is None]
 
     @property
     def leaving_addresses(self) -> Sequence[Address]:
-        return [each for each in self.addresses if each.deletion_requested_at is not None]
+        return [address for address in self.addresses if address.deletion_requested_at is not None]
 
     @property
     def wanted_users(self) -> Sequence[MessagingUser]:
-        return [each for each in self.users if each.deletion_requested_at is None]
+        return [user for user in self.users if user.deletion_requested_at is None]
 
     @property
     def changed_addresses(self) -> Sequence[Address]:
-        """Those the short path looks at: changed, or not ready at the last pass."""
+        """The wanted addresses with a pending change; in a full pass all wanted addresses."""
         return [
-            each
-            for each in self.wanted_addresses
-            if self.full or each.generation > each.observed_generation
+            address
+            for address in self.wanted_addresses
+            if self.full or address.generation > address.observed_generation
         ]
 
     @property
     def public_instance(self) -> str | None:
-        """The first of the instances that clients reach; None while there is none."""
+        """The first instance that clients connect to; None while there is none."""
         if not self.is_brokered:
             return "router-0"
         return self.brokers[0].name if self.brokers else None
 
     def key_pair(self, name: str) -> KeyPair:
-        """Return a key pair that the certificate steps have put in place."""
+        """Return a key pair that an earlier certificate step has stored."""
         row = self.secrets[name]
-        return KeyPair(secrets.unseal(row.sealed), row.public)
+        return KeyPair(secrets.decrypt(row.sealed), row.public)
 
 
-def load(space: AddressSpace, *, now: datetime, full: bool, has_mesh: bool = False) -> Work:
+def load(
+    space: AddressSpace, *, now: datetime, full: bool, has_mesh: bool = False
+) -> ReconcileContext:
     """Read everything one pass over ``space`` needs, in a constant number of queries."""
     addresses = Address.objects.filter(space=space, deleted_at__isnull=True)
-    return Work(
+    return ReconcileContext(
         space=space,
         now=now,
         full=full,
         has_mesh=has_mesh,
+        # A space that is older than releases runs the first one.
         release=space.release or EngineRelease.objects.order_by("number").first(),
         brokers=list(Broker.objects.filter(space=space).order_by("ordinal")),
         addresses=list(

@@ -1,6 +1,6 @@
-"""The beat's rounds of metering and billing: what runs by itself, with errors put into words.
+"""The periodic tasks of metering and billing.
 
-Everything here is periodic, so an expected failure is logged once a round and tried again.
+An expected failure is logged once per run, and the next run tries again.
 """
 
 from dataclasses import dataclass
@@ -18,25 +18,25 @@ logger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Due:
-    """Ids of invoices whose close, or whose proof, waits for a worker."""
+    """Ids of invoices whose close or verification waits for a worker."""
 
     closing: tuple[str, ...]
     verifying: tuple[str, ...]
 
 
 def land() -> None:
-    """Bring what moved into bronze; a full disk is said and everything waits."""
+    """Bring new samples into bronze. On an error, such as a full disk, all samples wait."""
     try:
         ingest.ingest()
     except WaypostError as error:
-        logger.error("samples wait for landing", **_words(error))
+        logger.error("samples wait for landing", **_fields(error))
 
 
 def compute_usage() -> None:
-    """Compute usage if there are new samples, and copy it to where Django reads it. Idempotent.
+    """Compute usage if there are new samples, and copy it to the database. Idempotent.
 
     Raises:
-        PipelineBusy: another process computes, and does so for us.
+        PipelineBusy: another process is computing it.
         WaypostError: usage is late; the message says why.
     """
     root = ingest.lakehouse_root()
@@ -46,20 +46,21 @@ def compute_usage() -> None:
 
 
 def run_pipeline() -> None:
-    """Compute usage, with errors put into words for the log; a close that waits goes before."""
+    """Compute usage and log errors; leave this run to a close that waits for the pipeline."""
     try:
         if pipeline.is_awaited():
-            logger.info("a close computes usage")
+            logger.info("left to a close, which computes usage")
         else:
             compute_usage()
     except pipeline.PipelineBusy:
         logger.info("another process computes usage")
     except WaypostError as error:
-        logger.error("usage is late", **_words(error))
+        logger.error("usage is late", **_fields(error))
     ingest.tidy()
 
 
-def _words(error: WaypostError) -> dict[str, str]:
+def _fields(error: WaypostError) -> dict[str, str]:
+    """Return the fields of a log event; ``said`` is the original message of an object store."""
     said = roots.said(error)
     return {
         "code": error.error_code,
@@ -69,7 +70,7 @@ def _words(error: WaypostError) -> dict[str, str]:
 
 
 def list_due(now: datetime) -> Due:
-    """Ask for every close whose grace is over, mark overdue invoices; return what waits."""
+    """Request every close that is due, mark overdue invoices; return what waits for a worker."""
     invoicing.close_due(by=SYSTEM, now=now)
     invoicing.mark_overdue(by=SYSTEM, now=now)
     return Due(tuple(invoicing.closing_invoices()), tuple(invoicing.verifications_waiting()))
