@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test router test-kubernetes test-s3 images cover lint format types arch bench \
+.PHONY: help setup demo check test test-all router test-kubernetes test-s3 images cover lint format types arch bench \
 	bench-kubernetes bench-routers run clean lock openapi
 
 IN_ENV := . .ci/env &&
@@ -22,6 +22,11 @@ setup:  ## Install what is missing: packages, .venv, servers (idempotent)
 demo: setup  ## Show Waypost doing its job; EXIT=1 stops at the end, OIDC=1 adds Keycloak
 	@$(IN_ENV) waypost demo $(if $(EXIT),--exit) $(if $(OIDC),--oidc)
 
+check: lint types arch  ## Style, types, architecture and unit tests (under 4 min; needs `make setup` once)
+	@$(IN_ENV) pytest tests/unit tests/repo -n 2 --dist loadfile -q
+
+test-all: test images test-s3  ## Everything that runs by itself: the tests, the images, a lakehouse in S3
+
 test: setup  ## Run every test, with branch coverage (ARGS="-m 'not stack'" chooses, without)
 	@.venv/bin/python -m controlplane.embedded.artifacts keycloak
 	@.venv/bin/python -m tests.kubernetes.server.build
@@ -34,8 +39,9 @@ cover:
 	@$(IN_ENV) for part in $(COVERED); do \
 	  coverage report --include="$$part/*" --fail-under=90 | sed -n "s|^TOTAL|$$part|p"; done
 
-lint:  ## Check style (ruff)
+lint:  ## Check style (ruff) and that no function, class or method is unused (vulture)
 	@$(IN_ENV) ruff check . && ruff format --check .
+	@$(IN_ENV) ! vulture | grep -E "unused (function|method|class|property|import)|unreachable"
 
 format:  ## Rewrite files in the house style
 	@$(IN_ENV) ruff check --fix . && ruff format .

@@ -1,4 +1,4 @@
-"""Django app configuration of the wiring: registers the system checks, makes the Celery app."""
+"""Django app configuration of the project: registers system checks and creates the Celery app."""
 
 from django.apps import AppConfig
 
@@ -8,5 +8,5 @@ class WiringConfig(AppConfig):
     label = "wiring"
 
     def ready(self) -> None:
-        """Register the checks, and the Celery app that ``core.nudge`` sends through."""
+        """Register the checks, and create the Celery app that ``core.enqueue`` sends through."""
         from controlplane import celery, checks  # noqa: F401  (registration is the import)

@@ -1,6 +1,7 @@
-"""The Celery app: queue, defaults, the beat table.
+"""The Celery app: queues, defaults and the schedule of periodic tasks.
 
-Tasks carry ids only and are acknowledged late; outcomes live in our rows, so results are off.
+Tasks carry ids only and are acknowledged late. Their outcomes are rows in PostgreSQL, so Celery's
+result backend is off.
 """
 
 import os
@@ -10,6 +11,7 @@ from celery.signals import beat_init, worker_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 
+# These imports read the Django settings, so they come after the line above.
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
@@ -22,13 +24,14 @@ app.conf.update(
     task_ignore_result=True,
     task_acks_late=True,
     task_reject_on_worker_lost=True,
-    worker_prefetch_multiplier=1,
+    worker_prefetch_multiplier=1,  # with late acks, a busy process reserves no further task
+    # Seconds. The soft limit raises inside the task, which then has a minute to clean up.
     task_time_limit=600,
     task_soft_time_limit=540,
     broker_connection_retry_on_startup=True,
-    # Our events have levels of their own: as warnings of Celery's they would be lost at ERROR.
+    # Celery would log our events as warnings: at level ERROR even our errors would be lost.
     worker_redirect_stdouts=False,
-    # A request that nudges must not wait for a broker that is away: try twice, then log.
+    # A web request that enqueues a task must not wait while Redis is away: try twice, then log.
     broker_transport_options={
         "max_retries": 1,
         "interval_start": 0,
@@ -41,7 +44,7 @@ app.conf.update(
     beat_schedule=schedule.TABLE,
     timezone="UTC",
 )
-app.set_default()  # for every thread, not only the importing one: see core.nudge
+app.set_default()  # for every thread, not only the importing one: see core.enqueue
 app.autodiscover_tasks(["workers"])
 
 
@@ -51,4 +54,5 @@ def _refuse_source_keys(**_signal: object) -> None:
     try:
         checks.refuse_source_keys()
     except ImproperlyConfigured as error:
-        raise SystemExit(str(error)) from error  # any other exception is only logged here
+        # Celery logs any other exception of a signal handler and goes on.
+        raise SystemExit(str(error)) from error

@@ -1,6 +1,6 @@
-"""Django system checks: settings that contradict each other stop `manage.py check` by name.
+"""Django system checks: they report settings that are unsafe or contradict each other.
 
-Run by every management command and by `waypost up`; registered by ``controlplane.apps``.
+Every management command and `waypost up` run them; ``controlplane.apps`` registers them.
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,10 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
+# Hosts that only this machine reaches: plain http is safe there.
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 _TEST_KEYS = "dGVzdC1rZXktb25seS1mb3ItdW5pdC10ZXN0cy0wMDA="
+# Setting of mozilla-django-oidc -> the environment variable that operators know.
 _OIDC_NEEDS = {
     "OIDC_RP_CLIENT_ID": "WAYPOST_OIDC_CLIENT_ID",
     "OIDC_RP_CLIENT_SECRET": "WAYPOST_OIDC_CLIENT_SECRET",
@@ -26,9 +28,9 @@ _OIDC_NEEDS = {
 
 @register(Tags.security)
 def check_oidc(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Report a half-configured identity provider, and no way to log in at all."""
+    """Report an incomplete identity provider, and settings that make login impossible."""
     if not settings.OIDC_ISSUER:
-        return [] if settings.LOCAL_ACCOUNTS_ENABLED else [_no_way_in()]
+        return [] if settings.LOCAL_ACCOUNTS_ENABLED else [_login_impossible()]
     found: list[CheckMessage] = []
     missing = [env for name, env in _OIDC_NEEDS.items() if not getattr(settings, name)]
     if missing:
@@ -43,10 +45,11 @@ def check_oidc(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[C
         found.append(
             Error(
                 "WAYPOST_OIDC_ISSUER is neither https nor on this machine.",
-                hint="Anyone on the way could log in as anybody: use https.",
+                hint="Use https: without it, anyone on the network path could log in as any user.",
                 id="waypost.E002",
             )
         )
+    # With a symmetric algorithm (HS256) the client secret would be the signing key.
     if not settings.OIDC_RP_SIGN_ALGO.startswith(("RS", "ES", "PS")):
         found.append(
             Error(
@@ -59,29 +62,29 @@ def check_oidc(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[C
 
 
 def refuse_source_keys() -> None:
-    """Stop a server whose keys anybody can read in the source, wherever it is reached from.
+    """Stop a server that uses keys from the source code, even one on loopback.
 
     Raises:
-        ImproperlyConfigured: it has such keys; the message names the settings.
+        ImproperlyConfigured: a key is from the source; the message names its setting.
     """
-    wrong = [each.msg for each in _source_keys()]
+    wrong = [error.msg for error in _source_keys()]
     if wrong and not settings.DEBUG:
         raise ImproperlyConfigured(
-            f"{' '.join(wrong)} Set keys of your own (`waypost up` and the chart make them), or "
-            "WAYPOST_DEBUG=true on a machine for trying."
+            f"{' '.join(wrong)} Set keys of your own (`waypost up` and the chart generate them), "
+            "or set WAYPOST_DEBUG=true on a test machine."
         )
 
 
 @register(Tags.security)
 def check_secrets(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Report keys from the source code on a server that others can reach."""
+    """Report keys from the source code, and open metrics, on a server that others can reach."""
     if settings.DEBUG or urlsplit(settings.PUBLIC_URL).hostname in _LOOPBACK:
         return []
     found = _source_keys()
     if not settings.METRICS_TOKEN:
         found.append(
             Warning(
-                "/metrics is open to everyone who reaches the server.",
+                "/metrics is open to everyone who can reach the server.",
                 hint="Set WAYPOST_METRICS_TOKEN and give it to the scraper.",
                 id="waypost.W001",
             )
@@ -89,7 +92,7 @@ def check_secrets(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> lis
     return found
 
 
-def _no_way_in() -> Error:
+def _login_impossible() -> Error:
     return Error(
         "Nobody can log in: WAYPOST_LOCAL_ACCOUNTS_ENABLED is false and no "
         "WAYPOST_OIDC_ISSUER is set.",

@@ -1,7 +1,7 @@
-"""The gauges of /metrics, each one grouped query over rows; labels are bounded.
+"""The gauges of /metrics. Each is one grouped query, and the number of its labels is bounded.
 
-Names of tenants never appear: a label is a phase, a type, a state, or (for the largest fifty) an
-id. Called by ``controlplane.health`` only.
+Names of tenants never appear: a label is a phase, a type, a state or, for the fifty largest spaces
+and tenants, an id. Called by ``controlplane.health`` only.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,18 +18,18 @@ from tenants import queries
 from tenants.models import Address, AddressSpace, Tenant
 from workers.models import LandingBatch
 
-LARGEST = 50
+LARGEST = 50  # bounds the number of series that carry an id
 
 
 class DatabaseCollector(Collector):
-    """Reads every gauge from the database when it is collected."""
+    """Reads every gauge from the database at each scrape."""
 
     def describe(self) -> Iterable[GaugeMetricFamily]:
-        """Return nothing, so that registering reads nothing."""
+        """Return nothing: registering the collector must not query the database."""
         return []
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield the gauges of this moment."""
+        """Yield all gauges with their present values."""
         yield _plain("waypost_tenants", "Tenants", Tenant.objects.count())
         yield _spaces()
         yield _addresses()
@@ -55,7 +55,7 @@ def _spaces() -> GaugeMetricFamily:
 
 
 def _sampled_spaces() -> GaugeMetricFamily:
-    """Count what is asked for samples: without any space, usage stands still and is not late."""
+    """Count the metered spaces; without any, old usage is normal and alerts on it stay silent."""
     sampled = queries.list_sampled_spaces().count()
     return _plain("waypost_spaces_sampled", "Spaces that are metered", sampled)
 
@@ -65,12 +65,12 @@ def _unreconciled() -> Iterator[GaugeMetricFamily]:
         deleted_at__isnull=True, generation__gt=F("observed_generation")
     ).aggregate(n=Count("id"), oldest=Min("updated_at"))
     yield _plain(
-        "waypost_spaces_unreconciled", "Spaces whose desired state is not real yet", waiting["n"]
+        "waypost_spaces_unreconciled", "Spaces whose desired state is not applied", waiting["n"]
     )
-    # Only changes of desired state touch ``updated_at``: a pass leaves it.
+    # ``updated_at`` is the time of the change: reconcile passes do not set it.
     yield _plain(
         "waypost_space_oldest_unreconciled_seconds",
-        "Longest time since a change of a space that is not real yet",
+        "Time since the oldest change of a space that is not applied",
         _age(waiting["oldest"]),
     )
 
@@ -110,6 +110,7 @@ def _invoices() -> GaugeMetricFamily:
 def _usage() -> Iterator[GaugeMetricFamily]:
     as_of = UsageCopy.objects.aggregate(as_of=Max("as_of"))["as_of"]
     if as_of is not None:
+        # No gauge before the first copy: an age of 0 would look like fresh usage.
         yield _plain(
             "waypost_usage_as_of_age_seconds",
             "Age of the usage that pages and quotas read",
@@ -127,6 +128,7 @@ def _largest_spaces() -> GaugeMetricFamily:
         "waypost_space_addresses", f"Addresses of the {LARGEST} largest spaces", labels=["space"]
     )
     living = Address.objects.filter(deleted_at__isnull=True)
+    # The id breaks ties, so that the same spaces appear at each scrape.
     rows = living.values_list("space_id").annotate(n=Count("id")).order_by("-n", "space_id")
     for space, n in rows[:LARGEST]:
         family.add_metric([space], n)

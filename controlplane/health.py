@@ -1,8 +1,9 @@
-"""What operators' tools ask: alive, ready, and the gauges.
+"""Endpoints for operators' tools: liveness, readiness and metrics.
 
-``/healthz`` says that the process answers and touches nothing else. ``/readyz`` is 503 without the
-database; without the queue it stays 200 and says ``degraded``, because then work is only found
-later. ``/metrics`` is read from the database at each scrape, so every web process tells the same.
+* ``/healthz`` answers 200 while the process serves requests, and touches nothing else.
+* ``/readyz`` answers 503 without the database. Without the queue it answers 200 and ``degraded``,
+  because requests still succeed and the workers find their work later.
+* ``/metrics`` reads the database at each scrape, so every web process reports the same values.
 """
 
 import redis
@@ -31,7 +32,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 when requests can be served, 503 when not, and say what is away."""
+    """Answer 200 when requests can be served, else 503; the body says what is away."""
     database, queue = _database_answers(), _queue_answers()
     status = "ready" if database and queue else "degraded" if database else "not ready"
     parts = {"database": "ok" if database else "away", "queue": "ok" if queue else "away"}
@@ -41,7 +42,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Answer the Prometheus text format; 401 without the token where one is set."""
+    """Answer in the Prometheus text format; 401 without the token where one is set."""
     if not _may_scrape(request):
         return HttpResponse(
             "send the metrics token as a bearer token\n",
@@ -52,7 +53,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     registry = CollectorRegistry()
     try:
         with transaction.atomic(), connection.cursor() as cursor:
-            # A scrape must never become the load it is meant to show.
+            # Slow queries end here, so that scrapes do not add load to a busy database.
             cursor.execute(f"SET LOCAL statement_timeout = {SCRAPE_TIMEOUT_MS}")
             registry.register(gauges.DatabaseCollector())
             return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
@@ -78,6 +79,7 @@ def _database_answers() -> bool:
 
 
 def _queue_answers() -> bool:
+    # Short timeouts: a probe of Kubernetes must get its answer while Redis is away.
     client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1)
     try:
         return bool(client.ping())

@@ -1,21 +1,21 @@
-"""Login through an OpenID provider: the one door to mozilla-django-oidc.
+"""Login through an OpenID provider. No other module uses mozilla-django-oidc.
 
-Authorization code with PKCE, nonce and state. On top of the library, which checks signature and
-nonce only, the identity token must be ours (iss, aud, azp; OpenID Connect Core 3.1.3.7) and the
-user-info answer must be about the same subject (5.3.2).
+The flow is authorization code with PKCE, nonce and state. The library checks only signature and
+nonce of the identity token. This module checks that the token was issued for this client (iss, aud,
+azp; OpenID Connect Core 3.1.3.7) and that the user-info answer names the same subject (5.3.2).
 
-Who a login is:
+Which user an identity logs in:
 
-    known issuer#sub                             -> that user, whatever the email says now
+    known issuer#sub                             -> that user, whatever the email is now
     email missing or not verified                -> refused
-    verified email of nobody                     -> a new user
+    verified email without an account            -> a new user
     verified email of a local account            -> linked, and its password is made unusable,
                                                     because whoever set it never proved the email
     verified email of staff, or of a user with
-    another identity                             -> refused; the operator must sort it out
+    another identity                             -> refused; the operator must link it
 
-Where the provider sends people back to begins with PUBLIC_URL, never with what a request says of
-itself: behind a proxy that ends TLS that is http, and its headers anybody may set.
+The redirect URI begins with PUBLIC_URL and never depends on the request: behind a proxy that ends
+TLS, the request's scheme is http, and anyone can set its headers.
 """
 
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ logger = structlog.get_logger(__name__)
 
 
 class LoginRefused(Denied):
-    """The provider vouches for somebody whom we may not let in; the message says why."""
+    """The provider authenticated a person who may not log in here; the message says why."""
 
     code = "login.refused"
 
@@ -64,28 +64,28 @@ class Identity:
 
 
 class OidcBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the library has no types
-    """mozilla-django-oidc with the checks it leaves out, and our linking rules."""
+    """The library's backend with the missing checks and with Waypost's linking rules."""
 
     def authenticate(self, request: HttpRequest | None, **kwargs: Any) -> User | None:
-        """Return the user of a callback; None for anything that is not one.
+        """Return the user of a login callback; None for any other request.
 
         Raises:
             LoginRefused: see the module's table.
-            SuspiciousOperation: a token or an answer is not for us.
+            SuspiciousOperation: the identity token was not issued for this client.
         """
-        # A password form may be posted to a URL with code and state in it: not a login of ours.
+        # Without these two it is a password login, even if the form's URL has code and state in it.
         if not (kwargs.get("nonce") and kwargs.get("code_verifier")):
             return None
         user: User | None = super().authenticate(request, **kwargs)
         return user
 
     def get_token(self, payload: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the tokens of a code; names the callback as the login did (RFC 6749, 4.1.3)."""
+        """Exchange the code for tokens, with the login's redirect URI (RFC 6749, 4.1.3)."""
         tokens: dict[str, Any] = super().get_token({**payload, "redirect_uri": callback_url()})
         return tokens
 
     def verify_token(self, token: str, **kwargs: Any) -> dict[str, Any]:
-        """Return the claims of a signed identity token that was made for us."""
+        """Return the claims of an identity token that was signed for this client."""
         try:
             claims: dict[str, Any] = super().verify_token(token, **kwargs)
         except jwt.InvalidTokenError as error:
@@ -96,21 +96,22 @@ class OidcBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the libra
     def get_or_create_user(
         self, access_token: str, id_token: str, payload: Mapping[str, Any]
     ) -> User:
-        """Return the user whom the provider names, by the module's table."""
-        told = self.get_userinfo(access_token, id_token, payload)
-        if told.get("sub") != payload["sub"]:
-            raise LoginRefused("The identity provider answered about somebody else. Try again.")
-        return sign_in(read_identity({**payload, **told}))
+        """Return the user of the identity, by the module's table."""
+        userinfo = self.get_userinfo(access_token, id_token, payload)
+        if userinfo.get("sub") != payload["sub"]:
+            raise LoginRefused("The identity provider returned another person's data. Try again.")
+        return sign_in(read_identity({**payload, **userinfo}))
 
 
 def require_ours(claims: Mapping[str, Any], *, issuer: str, client_id: str) -> None:
-    """Return when the token was issued by ``issuer`` for ``client_id`` and can expire.
+    """Check that ``issuer`` issued the token for ``client_id`` and that it has an expiry.
 
     Raises:
-        SuspiciousOperation: it was not (OpenID Connect Core 3.1.3.7, steps 2 to 5 and 9).
+        SuspiciousOperation: a check failed (OpenID Connect Core 3.1.3.7, steps 2 to 5 and 9).
     """
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
+    # Only a token with a single audience may leave out ``azp``.
     authorized = claims.get("azp", client_id if len(audiences) == 1 else None)
     if claims.get("iss") != issuer:
         raise SuspiciousOperation("identity token of another issuer")
@@ -121,18 +122,19 @@ def require_ours(claims: Mapping[str, Any], *, issuer: str, client_id: str) -> N
 
 
 def read_identity(claims: Mapping[str, Any]) -> Identity:
-    """Return the identity that merged claims describe; only a true ``email_verified`` counts."""
+    """Return the identity that the claims describe; only ``email_verified: true`` counts."""
     return Identity(
         subject=f"{claims['iss']}#{claims['sub']}",
         email=str(claims.get("email") or "").strip().lower(),
         email_verified=claims.get("email_verified") is True,
+        # 150 is the length of the name columns.
         first_name=str(claims.get("given_name") or "")[:150],
         last_name=str(claims.get("family_name") or "")[:150],
     )
 
 
 def sign_in(identity: Identity) -> User:
-    """Return the user of ``identity``, made or linked if need be; idempotent.
+    """Return the user of ``identity``; create or link one if necessary. Idempotent.
 
     Raises:
         LoginRefused: see the module's table.
@@ -141,7 +143,7 @@ def sign_in(identity: Identity) -> User:
         with transaction.atomic():
             return _known(identity) or _linked(identity) or _created(identity)
     except IntegrityError:
-        # The same person logged in twice at once and the other login made the row.
+        # A concurrent login of the same person has created the row.
         user = _known(identity)
         if user is None:
             raise
@@ -172,6 +174,7 @@ def _linked(identity: Identity) -> User | None:
             "provider. Ask the operator to link it."
         )
     user.oidc_subject = identity.subject
+    # Whoever set the password never proved that the email address is theirs.
     user.set_unusable_password()
     user.save(update_fields=["oidc_subject", "password"])
     _record("user.link_identity", user)
@@ -200,20 +203,20 @@ def _record(action: str, user: User) -> None:
 
 
 def callback_url() -> str:
-    """Return the one address that is registered with the provider for the end of a login."""
+    """Return the redirect URI that is registered with the provider."""
     return f"{settings.PUBLIC_URL}{reverse('oidc_authentication_callback')}"
 
 
 class AuthenticateView(OIDCAuthenticationRequestView):  # type: ignore[misc]  # no types
-    """Where a login begins."""
+    """Begins a login: redirects to the provider."""
 
     def get_extra_params(self, request: HttpRequest) -> dict[str, str]:
-        """Return what stands in the request to the provider over what the library puts there."""
+        """Return parameters that replace the library's, which takes its URI from the request."""
         return {**super().get_extra_params(request), "redirect_uri": callback_url()}
 
 
 class CallbackView(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # no types
-    """Where the provider sends people back to; every failure ends on the login page, in words."""
+    """The redirect URI. Every failure leads to the login page with a message."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """Finish the login."""
@@ -224,16 +227,16 @@ class CallbackView(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # no 
         except (SuspiciousOperation, KeyError) as error:
             logger.warning("login refused", reason=str(error))
             return self._refuse(
-                "This login was begun in another browser, or took too long. Try again."
+                "This login was started in another browser, or it took too long. Try again."
             )
         except (requests.RequestException, jwt.InvalidTokenError) as error:
             logger.warning("the identity provider failed", reason=type(error).__name__)
-            return self._refuse("The identity provider did not answer as it should. Try again.")
+            return self._refuse("The identity provider did not answer correctly. Try again.")
         return answer
 
     @property
     def success_url(self) -> str:
-        """Return the page asked for; without a tenant, the one that makes the first."""
+        """Return the requested page, or the signup page for a user without a tenant."""
         user: User = self.user
         if not user.is_staff and not user.memberships.exists():
             return resolve_url(settings.SIGNUP_URL)
@@ -246,7 +249,7 @@ class CallbackView(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # no 
         return resolve_url(settings.LOGIN_URL)
 
     def login_failure(self) -> HttpResponse:
-        """Answer a provider's refusal, or an account that was switched off."""
+        """Answer when the provider refused the login or the account is disabled."""
         return self._refuse("The login was not completed. Try again, or ask the operator.")
 
     def _refuse(self, text: str) -> HttpResponse:
@@ -256,7 +259,7 @@ class CallbackView(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # no 
 
 
 def logout_url(request: HttpRequest) -> str:
-    """Return where to end the provider's session too (OpenID Connect RP-Initiated Logout 1.0)."""
+    """Return the URL that also ends the provider's session (OIDC RP-Initiated Logout 1.0)."""
     home = resolve_url(settings.LOGOUT_REDIRECT_URL)
     token = request.session.get("oidc_id_token")
     if not (settings.OIDC_OP_LOGOUT_ENDPOINT and token):
@@ -265,5 +268,5 @@ def logout_url(request: HttpRequest) -> str:
     return f"{settings.OIDC_OP_LOGOUT_ENDPOINT}?{urlencode(query)}"
 
 
-# Last, because including the library's routes looks up the views above by name.
+# Last, because including the library's routes imports the view classes above by their names.
 urlpatterns = [path("", include("mozilla_django_oidc.urls"))]

@@ -1,7 +1,7 @@
-"""A client of our own REST API, for the ``waypost`` command, the demonstration and tests.
+"""A client of Waypost's REST API, for the ``waypost`` command, the demonstration and tests.
 
-It knows HTTP, problem+json and operations, and nothing of any resource. A POST carries an
-Idempotency-Key, so that it is safely repeated when the portal restarts in the middle.
+It handles HTTP, problem+json and operations, but no particular resource. Each POST carries an
+Idempotency-Key, so the client can safely repeat it when the portal restarts.
 """
 
 import os
@@ -20,27 +20,28 @@ Progress = Callable[[Json], None]
 
 
 def segment(name: str) -> str:
-    """Return a name as one segment of a path: nothing in it leads to anything else.
+    """Return a name quoted as exactly one segment of a path.
 
     A slash is refused, not escaped: servers decode the path before they route it (RFC 3875 4.1.5,
-    ``PATH_INFO``), so that ``%2F`` would name something of another kind.
+    ``PATH_INFO``), so ``%2F`` would address another resource.
 
     Raises:
-        Invalid: ``name.invalid``: it is empty, a step within paths, or more than one segment.
+        Invalid: ``name.invalid``: it is empty, ``.`` or ``..``, or has a slash.
     """
     if "/" in name:
-        raise Invalid(f"{name!r} is no name of anything here: it has a slash.", code="name.invalid")
+        raise Invalid(f"{name!r} is not a valid name: it has a slash.", code="name.invalid")
     return last_segments(name)
 
 
 def last_segments(name: str) -> str:
-    """Return a name that may hold slashes, as an address may, for the very end of a path.
+    """Return a quoted name for the end of a path; like an address, it may have slashes.
 
     Raises:
-        Invalid: ``name.invalid``: it is empty, or a step within paths.
+        Invalid: ``name.invalid``: it is empty, ``.`` or ``..``.
     """
+    # HTTP clients and servers resolve dot segments, so these would address a parent resource.
     if name in ("", ".", ".."):
-        raise Invalid(f"{name!r} is no name of anything here.", code="name.invalid")
+        raise Invalid(f"{name!r} is not a valid name.", code="name.invalid")
     return quote(name, safe="")
 
 
@@ -53,33 +54,38 @@ class Refused(WaypostError):
 
     def __init__(self, problem: Mapping[str, Any], http_status: int) -> None:
         super().__init__(
-            str(problem.get("detail", f"It answered {http_status} and no reason: is it Waypost?")),
+            str(
+                problem.get(
+                    "detail", f"The server answered {http_status} without a reason: is it Waypost?"
+                )
+            ),
             code=str(problem.get("code", "internal")),
         )
-        # Not as arguments: a field of the request may be called like one of ours.
+        # Not as keyword arguments: a field may have the name of a parameter, such as ``code``.
         self.fields = dict(problem.get("fields") or {})
         self.http_status = http_status
 
 
 class OperationFailed(WaypostError):
-    """An operation ended as Failed; its own code and words."""
+    """An operation ended as Failed; the error has the operation's code and message."""
 
     code = "operation.failed"
     title = "The operation failed"
 
 
 class Api:
-    """Calls to one Waypost as one caller. Paths are below ``/api/v1``, such as ``/me``."""
+    """Calls one Waypost server as one caller. Paths are below ``/api/v1``, such as ``/me``."""
 
     def __init__(self, url: str, token: str = "", *, patience_seconds: float = 20) -> None:
         if not url.lower().startswith(("http://", "https://")):
             raise Invalid(
-                f"{url} is no address of Waypost: give one with http:// or https:// before it.",
+                f"{url} is not a URL of Waypost: it must begin with http or https, for example "
+                "http://127.0.0.1:8000.",
                 code="api.url",
             )
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self.url, self._patience = url, patience_seconds
-        # Plain HTTP needs no authorities; reading the machine's takes 40 ms.
+        # Plain HTTP needs no certificate authorities, and loading the system's takes 40 ms.
         checks = url.lower().startswith("https://")
         try:
             self._http = httpx.Client(
@@ -92,20 +98,20 @@ class Api:
         except OSError as error:
             raise Unavailable(
                 f"The file that SSL_CERT_FILE names, {os.environ.get('SSL_CERT_FILE')}, holds no "
-                f"authorities: {error}.",
+                f"certificate authorities: {error}.",
                 code="api.certificate",
             ) from None
 
     def close(self) -> None:
-        """Let go of the connections that are kept for later calls."""
+        """Close the pooled connections."""
         self._http.close()
 
     def get(self, path: str, **query: Any) -> Json:
-        """Return the body. Raises Refused, or Unavailable when nobody answers."""
+        """Return the JSON body. Raises Refused, or Unavailable if the server does not answer."""
         return self._body(self._send("GET", path, params=query))
 
     def get_bytes(self, path: str, **query: Any) -> bytes:
-        """Return the body of something that is not JSON."""
+        """Return a body that is not JSON."""
         return self._send("GET", path, params=query).content
 
     def pages(self, path: str, **query: Any) -> Iterator[Json]:
@@ -115,22 +121,23 @@ class Api:
             yield from body["items"]
             if not body.get("next"):
                 return
+            # ``next`` is a path from the root, and ``get`` puts the prefix in front again.
             body = self.get(str(body["next"]).removeprefix("/api/v1"))
 
     def post(self, path: str, body: Mapping[str, Any] | None = None) -> Json:
-        """Create something or ask for an act."""
+        """Create a resource or request an action."""
         return self._json("POST", path, body, {"Idempotency-Key": uuid.uuid4().hex})
 
     def put(self, path: str, body: Mapping[str, Any]) -> Json:
-        """Replace something by its full desired state."""
+        """Replace a resource by its full desired state."""
         return self._json("PUT", path, body, {})
 
     def patch(self, path: str, body: Mapping[str, Any]) -> Json:
-        """Change parts of something."""
+        """Change parts of a resource."""
         return self._json("PATCH", path, body, {})
 
     def delete(self, path: str) -> Json:
-        """Remove something; the operation, or an empty body."""
+        """Delete a resource; return the operation, or an empty body."""
         return self._json("DELETE", path, None, {})
 
     def wait(
@@ -149,22 +156,22 @@ class Api:
         """
         began = time.monotonic()
         while True:
-            seen = self.get(f"/tenants/{tenant}/operations/{operation['id']}")
-            progress(seen)
-            if seen["state"] == "Succeeded":
-                return seen
-            if seen["state"] == "Failed":
+            current = self.get(f"/tenants/{tenant}/operations/{operation['id']}")
+            progress(current)
+            if current["state"] == "Succeeded":
+                return current
+            if current["state"] == "Failed":
                 raise OperationFailed(
-                    seen["error_message"] or "no reason was given", code=seen["error_code"]
+                    current["error_message"] or "no reason was given", code=current["error_code"]
                 )
             waited = time.monotonic() - began
             if waited > timeout_seconds:
                 raise Unavailable(
-                    f"{seen['kind']} of {seen['subject_name']} still runs after "
-                    f"{timeout_seconds:.0f} s: {_describe(seen)}. It goes on by itself.",
+                    f"{current['kind']} of {current['subject_name']} still runs after "
+                    f"{timeout_seconds:.0f} s: {_describe(current)}. It continues on the server.",
                     code="operation.slow",
                 )
-            # Seen at most a twentieth later than it ended, without asking all the time.
+            # 5 % of the time waited: short operations return at once, long ones cost few requests.
             time.sleep(min(max(waited / 20, 0.05), 1.0))
 
     def _json(
@@ -179,7 +186,7 @@ class Api:
             body: Json = answer.json()
         except ValueError:
             raise Unavailable(
-                f"What answers at {self.url} is not Waypost: check the URL.", code="api.not_waypost"
+                f"The server at {self.url} is not Waypost: check the URL.", code="api.not_waypost"
             ) from None
         return body
 
@@ -189,12 +196,14 @@ class Api:
             try:
                 answer = self._http.request(method, path, **options)
             except httpx.TransportError as error:
+                # httpx has no class of its own for this, and trying again would not help.
                 if "CERTIFICATE_VERIFY_FAILED" in str(error):
                     raise Unavailable(
-                        f"{self.url} shows a certificate that cannot be verified ({error}): name "
-                        "the file of its authority in SSL_CERT_FILE.",
+                        f"The certificate of {self.url} cannot be verified ({error}): set "
+                        "SSL_CERT_FILE to the file of its authority.",
                         code="api.certificate",
                     ) from None
+                # The portal may be restarting. Repeating is safe: POST sends an Idempotency-Key.
                 if time.monotonic() > deadline:
                     raise Unavailable(self._silence(error), code="api.unreachable") from None
                 time.sleep(0.5)
@@ -205,11 +214,11 @@ class Api:
 
     def _silence(self, error: httpx.TransportError) -> str:
         if isinstance(error, httpx.RemoteProtocolError | httpx.ReadError):
-            broken = f"What answers at {self.url} breaks off ({type(error).__name__})"
-            return f"{broken}: is it Waypost, and {self.url.partition(':')[0]}:// there?"
+            broken = f"The server at {self.url} closed the connection ({type(error).__name__})"
+            return f"{broken}: is it Waypost, and does it speak {self.url.partition(':')[0]}://?"
         return (
-            f"Nobody answers at {self.url} ({type(error).__name__}): is it up? "
-            "`waypost status` tells, `waypost up` starts the embedded one."
+            f"No server answers at {self.url} ({type(error).__name__}): is it running? "
+            "`waypost status` shows it; `waypost up` starts an embedded installation."
         )
 
 

@@ -1,6 +1,6 @@
-"""Every setting, read once from the environment; a wrong value stops startup.
+"""Every setting, read once from the environment; an invalid value stops the start.
 
-`waypost up` writes these variables for the embedded default; the chart sets them in a cluster.
+`waypost up` writes the variables of an embedded installation; in a cluster the chart sets them.
 """
 
 import os
@@ -66,8 +66,8 @@ def level(name: str, default: str) -> str:
     return value
 
 
-def words(name: str, default: str) -> list[str]:
-    return [word for word in text(name, default).split(",") if word]
+def comma_separated(name: str, default: str) -> list[str]:
+    return [item for item in text(name, default).split(",") if item]
 
 
 def lakehouse(root: str) -> str:
@@ -76,7 +76,7 @@ def lakehouse(root: str) -> str:
         raise ImproperlyConfigured(
             f"WAYPOST_LAKEHOUSE_ROOT must be a folder or s3://bucket/prefix, not {root!r}"
         )
-    # Absolute, because jobs run in a folder of their own.
+    # Absolute, because jobs run in another working directory.
     return root if "://" in root else str(Path(root).absolute())
 
 
@@ -86,9 +86,9 @@ def database(url: str) -> dict[str, Any]:
         raise ImproperlyConfigured("WAYPOST_DATABASE_URL must begin with postgresql://")
     if parts.query or parts.fragment:
         raise ImproperlyConfigured(
-            "WAYPOST_DATABASE_URL must end with the database's name: what follows is not read. "
-            "TLS is chosen by PGSSLMODE and PGSSLROOTCERT; in the chart by database.sslMode and "
-            "database.sslAuthority. A character like ? in the password is written as %3F."
+            "WAYPOST_DATABASE_URL must end with the database's name: parameters are not supported. "
+            "Choose TLS with PGSSLMODE and PGSSLROOTCERT, in the chart with database.sslMode and "
+            "database.sslAuthority. Write a character like ? in the password as %3F."
         )
     return {
         "ENGINE": "controlplane.core.postgresql",
@@ -105,17 +105,17 @@ def database(url: str) -> dict[str, Any]:
 BASE_DIR = Path(__file__).resolve().parent.parent
 DEBUG = flag("WAYPOST_DEBUG", False)
 SECRET_KEY = text("WAYPOST_SECRET_KEY", "only-for-building-and-tests")
-# Fernet keys, newest first (core.secrets); the default opens nothing but test data.
-SECRET_KEYS = words("WAYPOST_SECRET_KEYS", "dGVzdC1rZXktb25seS1mb3ItdW5pdC10ZXN0cy0wMDA=")
-ALLOWED_HOSTS = words("WAYPOST_ALLOWED_HOSTS", "127.0.0.1,localhost,testserver")
-CSRF_TRUSTED_ORIGINS = words("WAYPOST_CSRF_TRUSTED_ORIGINS", "")
+# Fernet keys, newest first (core.secrets); the default is public and encrypts only test data.
+SECRET_KEYS = comma_separated("WAYPOST_SECRET_KEYS", "dGVzdC1rZXktb25seS1mb3ItdW5pdC10ZXN0cy0wMDA=")
+ALLOWED_HOSTS = comma_separated("WAYPOST_ALLOWED_HOSTS", "127.0.0.1,localhost,testserver")
+CSRF_TRUSTED_ORIGINS = comma_separated("WAYPOST_CSRF_TRUSTED_ORIGINS", "")
 PUBLIC_URL = text("WAYPOST_PUBLIC_URL", "http://127.0.0.1:8000")
 
-# The state folder of the embedded default; in a cluster only the lakehouse root is used.
+# The state folder of an embedded installation; in a cluster only the lakehouse root is used.
 STATE_DIR = Path(text("WAYPOST_STATE_DIR", str(BASE_DIR / ".waypost"))).absolute()
-# A folder, or s3://bucket/prefix in an S3-compatible object store; only workers read the latter.
+# A folder, or s3://bucket/prefix in an S3-compatible object store, which only workers access.
 LAKEHOUSE_ROOT = lakehouse(text("WAYPOST_LAKEHOUSE_ROOT", str(STATE_DIR / "lakehouse")))
-LAKEHOUSE_ENDPOINT = text("WAYPOST_LAKEHOUSE_ENDPOINT")  # empty: the region's own of Amazon
+LAKEHOUSE_ENDPOINT = text("WAYPOST_LAKEHOUSE_ENDPOINT")  # empty: Amazon S3 in the region
 LAKEHOUSE_REGION = text("WAYPOST_LAKEHOUSE_REGION", "us-east-1")
 LAKEHOUSE_ACCESS_KEY = secret("WAYPOST_LAKEHOUSE_ACCESS_KEY")
 LAKEHOUSE_SECRET_KEY = secret("WAYPOST_LAKEHOUSE_SECRET_KEY")
@@ -138,28 +138,28 @@ CONTROL_CA_DIR = Path(text("WAYPOST_CONTROL_CA_DIR", str(STATE_DIR / "control-ca
 
 SIGNUP_ENABLED = flag("WAYPOST_SIGNUP_ENABLED", True)
 LOCAL_ACCOUNTS_ENABLED = flag("WAYPOST_LOCAL_ACCOUNTS_ENABLED", True)
-# Tries at the two doors open to anyone: from one network address, and for one account.
+# Attempts to sign up or log in: from one network address, and for one account.
 SIGNUP_RATE = rate("WAYPOST_SIGNUP_RATE", "20/min")
 LOGIN_RATE = rate("WAYPOST_LOGIN_RATE", "20/min")
 ACCOUNT_RATE = rate("WAYPOST_ACCOUNT_RATE", "10/min")
-# How many proxies in front append to X-Forwarded-For; 0: the header is not believed.
+# The number of proxies in front that append to X-Forwarded-For; 0: the header is ignored.
 TRUSTED_PROXIES = number("WAYPOST_TRUSTED_PROXIES", 0)
 METRICS_TOKEN = text("WAYPOST_METRICS_TOKEN")  # empty: /metrics is open
-# A new release of the engines reaches this many spaces at once; it stops by itself when so many of
-# them are not ready in time.
-_PAUSE = "to keep rollouts from going on, pause them (`waypost rollouts pause`)."
+# A rollout changes at most WAVE spaces at once. It stops by itself when BUDGET spaces have failed:
+# they were not ready ROLLOUT_PATIENCE_SECONDS after their change.
+_PAUSE = "to stop rollouts, pause them (`waypost rollouts pause`)."
 ROLLOUT_WAVE = positive("WAYPOST_ROLLOUT_WAVE", 5, _PAUSE)
 ROLLOUT_BUDGET = positive("WAYPOST_ROLLOUT_BUDGET", 1, _PAUSE)
-# Rises with each change of the configuration, so that of two versions of the worker the older one
-# leaves the fleet to the newer one. The chart sets it; 0: nobody counts.
+# Rises with each change of the configuration. While two versions of the worker run during an
+# upgrade, the one with the lower revision starts no rollouts. The chart sets it; 0: not used.
 REVISION = number("WAYPOST_REVISION", 0)
 ROLLOUT_PATIENCE_SECONDS = number("WAYPOST_ROLLOUT_PATIENCE_SECONDS", 900)
 SAMPLE_SECONDS = number("WAYPOST_SAMPLE_SECONDS", 10)
 LANDING_SECONDS = number("WAYPOST_LANDING_SECONDS", 60)
 PIPELINE_SECONDS = number("WAYPOST_PIPELINE_SECONDS", 300)
-# A run of Spark: cores that compute, the memory of the container that it is in (half of it is the
-# heap), and whether it is to be quick with millions of samples rather than with few.
-_RUN = "a run of the usage pipeline needs some."
+# A run of Spark: its threads, the memory of its container (half of it is the heap), its time limit
+# in seconds, and whether to optimize for millions of samples instead of few.
+_RUN = "with 0, the usage pipeline cannot run."
 PIPELINE_THREADS = positive("WAYPOST_PIPELINE_THREADS", 2, _RUN)
 PIPELINE_CONTAINER_MB = positive("WAYPOST_PIPELINE_CONTAINER_MB", 2048, _RUN)
 PIPELINE_TIMEOUT_SECONDS = positive("WAYPOST_PIPELINE_TIMEOUT_SECONDS", 500, _RUN)
@@ -235,7 +235,7 @@ LOGIN_REDIRECT_URL = "console:home"
 SIGNUP_URL = "console:signup"
 LOGOUT_REDIRECT_URL = "console:login"
 SESSION_COOKIE_HTTPONLY = True
-# Browsers treat loopback http as secure context only in part: Secure cookies need https.
+# Not every browser sends Secure cookies to http://localhost, so only https sets the flag.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PUBLIC_URL.startswith("https://")
 SECURE_CONTENT_TYPE_NOSNIFF = True
 X_FRAME_OPTIONS = "DENY"
@@ -252,7 +252,7 @@ CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
 }
 
-# OIDC (controlplane/oidc.py): on when an issuer is set.
+# OpenID login (controlplane/oidc.py) is on when an issuer is set.
 OIDC_ISSUER = text("WAYPOST_OIDC_ISSUER")
 OIDC_RP_CLIENT_ID = text("WAYPOST_OIDC_CLIENT_ID")
 OIDC_RP_CLIENT_SECRET = text("WAYPOST_OIDC_CLIENT_SECRET")
@@ -285,8 +285,8 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["controlplane.api.parsers.BoundedJSONParser"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "controlplane.api.negotiation.JsonOnly",
-    "DEFAULT_METADATA_CLASS": None,
-    "URL_FORMAT_OVERRIDE": None,
+    "DEFAULT_METADATA_CLASS": None,  # no OPTIONS
+    "URL_FORMAT_OVERRIDE": None,  # no ?format=
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
 SPECTACULAR_SETTINGS = {
@@ -311,7 +311,7 @@ SPECTACULAR_SETTINGS = {
     ],
 }
 
-# Celery sets a level of its own: the chart passes this one on to it.
+# Celery has its own option for the level: the chart sets both from one value.
 LOG_LEVEL = level("WAYPOST_LOG_LEVEL", "INFO")
 LOGGING: dict[str, Any] = {
     "version": 1,
@@ -320,9 +320,9 @@ LOGGING: dict[str, Any] = {
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "filters": {"outages": {"()": "controlplane.core.outages.OneLineForOutages"}},
     "loggers": {
-        # Two lines for each connection of ours, and workers open many.
+        # Proton logs two lines for each connection, and workers open many.
         "proton": {"level": "WARNING"},
-        # Where Celery tells of failed tasks.
+        # The logger to which Celery reports failed tasks.
         "celery.app.trace": {"filters": ["outages"]},
     },
 }

@@ -1,4 +1,4 @@
-"""The composition root of all surfaces; nothing else here."""
+"""The URL routes of all surfaces: health and metrics, the REST API, the portal, OpenID login."""
 
 from django.conf import settings
 from django.urls import include, path

@@ -1,4 +1,4 @@
-"""The WSGI entry point. What is loaded once is loaded before the server forks: nobody waits."""
+"""The WSGI entry point. It loads slow parts before the server forks, so that no request waits."""
 
 import os
 
@@ -12,6 +12,6 @@ from controlplane import checks
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 application = get_wsgi_application()
 checks.refuse_source_keys()
-_ = get_resolver().url_patterns
+_ = get_resolver().url_patterns  # imports every view
 get_default_password_validators()  # a list of common passwords
 validate_email("first@example.org")  # patterns that take 50 ms to compile

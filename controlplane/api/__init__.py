@@ -1,6 +1,6 @@
-"""The REST API under /api/v1/: one module per resource on top of a few shared parts.
+"""The REST API under /api/v1/: one module per resource, and a few shared modules.
 
-Shared: ``views`` (who calls, which tenant, what the role allows), ``problem`` (every error as
-problem+json), ``authentication``, ``pagination``, ``etags``, ``idempotency``,
-``schema``. A view parses, makes one call into ``tenants`` or ``plans`` and serializes.
+Shared: ``views`` (caller, tenant and permission of a request), ``problem`` (every error as
+problem+json), ``authentication``, ``pagination``, ``etags``, ``idempotency`` and ``schema``. A view
+parses the request, makes one call into ``tenants`` or ``plans`` and serializes the result.
 """

@@ -27,13 +27,13 @@ _VOLUMES = OpenApiParameter(
     "volumes",
     str,
     enum=["delete", "keep"],
-    description="What becomes of stored messages: deleted (when absent), or kept on the brokers' "
-    "volumes until an operator releases them.",
+    description="What happens to stored messages: they are deleted (the default), or kept on the "
+    "brokers' volumes until an operator releases them.",
 )
 
 
 class AddressSpaceCreateSerializer(StrictSerializer):
-    """A wish for a space. ``type`` and name stay for its life."""
+    """A space to create. Its name and type can never change."""
 
     name = serializers.CharField(max_length=63)
     type = ChoiceOf(SpaceType.choices)
@@ -41,25 +41,26 @@ class AddressSpaceCreateSerializer(StrictSerializer):
 
 
 class AddressSpaceChangeSerializer(StrictSerializer):
-    """What of a space can change."""
+    """The part of a space that can change."""
 
     plan = serializers.CharField(max_length=63, help_text="Another plan for spaces of its type.")
 
 
 class EndpointSerializer(serializers.Serializer[Any]):
-    """Where clients connect, and whom they must trust."""
+    """Where clients connect, and which authorities they must trust."""
 
     name = serializers.CharField()
     protocol = serializers.CharField()
     host = serializers.CharField()
     port = serializers.IntegerField()
     certificate_pem = serializers.CharField(
-        help_text="The authorities to trust (PEM); empty where clients know already who signed."
+        help_text="The certificate authorities to trust (PEM); empty where clients trust the "
+        "signer already."
     )
 
 
 class AddressSpaceSerializer(ReconciledSerializer):
-    """A space: what is wished and what was observed."""
+    """A space: its desired state and its observed state."""
 
     id = serializers.CharField()
     name = serializers.CharField()
@@ -80,8 +81,9 @@ class AddressSpacesView(TenantView):
         "List spaces", response=schema.page_of(AddressSpaceSerializer), parameters=schema.PAGE
     )
     def get(self, request: Request, tenant: str) -> Response:
-        """By name."""
-        page = pagination.page(request, _whole(queries.list_spaces(self.tenant)), "name")
+        """Return the spaces ordered by name."""
+        rows = _with_relations(queries.list_spaces(self.tenant))
+        page = pagination.page(request, rows, "name")
         return Response(pagination.body(page, AddressSpaceSerializer))
 
     @schema.describe(
@@ -93,10 +95,10 @@ class AddressSpacesView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """Admit the space and begin to make it; the operation tells when it is Active."""
-        asked = AddressSpaceCreateSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        values = asked.validated_data
+        """Check quotas and begin to create the space. The operation ends when it is Active."""
+        serializer = AddressSpaceCreateSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        values = serializer.validated_data
         _, operation = address_spaces.create(
             tenant=self.tenant,
             name=values["name"],
@@ -118,7 +120,7 @@ class AddressSpaceView(TenantView):
 
     @schema.describe("Get a space", response=AddressSpaceSerializer)
     def get(self, request: Request, tenant: str, space: str) -> Response:
-        """With its endpoints and conditions; the ETag names its desired state."""
+        """Return the space with endpoints and conditions. The ETag identifies its desired state."""
         row = queries.get_space(self.tenant, space)
         return Response(AddressSpaceSerializer(row).data, headers=etags.headers(row.generation))
 
@@ -130,19 +132,20 @@ class AddressSpaceView(TenantView):
         parameters=[schema.IF_MATCH],
     )
     def patch(self, request: Request, tenant: str, space: str) -> Response:
-        """Move the space to another plan: its price from now on, its size after restarts.
+        """Move the space to another plan. The new price applies at once, the size after restarts.
 
-        Brokers and routers restart one at a time; the operation tells when all run in their new
-        size. A plan that is too small for what is in the space is refused.
+        Brokers and routers restart one at a time. The operation ends when all have their new size.
+        A plan that is too small for the contents of the space is refused.
         """
-        asked = AddressSpaceChangeSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        serializer = AddressSpaceChangeSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
         row = queries.get_space(self.tenant, space)
         etags.require_match(request, row.generation)
         operation = space_plans.change(
             space=row,
-            space_plan=asked.validated_data["plan"],
+            space_plan=serializer.validated_data["plan"],
             by=self.actor,
+            # Checked once more under the action's lock: the row may have changed since it was read.
             if_generation=row.generation if etags.expected(request) else None,
         )
         return accepted(operation, self.tenant)
@@ -154,26 +157,26 @@ class AddressSpaceView(TenantView):
         parameters=[schema.IF_MATCH, _VOLUMES],
     )
     def delete(self, request: Request, tenant: str, space: str) -> Response:
-        """Begin to take the space apart; what it used is still billed."""
-        keep = _asks_to_keep(request)
+        """Begin to delete the space. Its past usage is still billed."""
+        keep = _keeps_volumes(request)
         with etags.guarded(request, queries.get_space(self.tenant, space)) as row:
             operation = address_spaces.delete(space=row, by=self.actor, keep_volumes=keep)
         return accepted(operation, self.tenant)
 
 
-def _asks_to_keep(request: Request) -> bool:
-    asked = request.query_params.get("volumes", "delete")
-    if asked not in ("delete", "keep"):
+def _keeps_volumes(request: Request) -> bool:
+    volumes = request.query_params.get("volumes", "delete")
+    if volumes not in ("delete", "keep"):
         raise Invalid(
-            "`volumes` says what becomes of stored messages: delete or keep.",
+            "`volumes` must be delete or keep: it decides what happens to stored messages.",
             code="request.invalid",
             volumes=["One of: delete, keep."],
         )
-    return asked == "keep"
+    return volumes == "keep"
 
 
-def _whole(rows: QuerySet[AddressSpace]) -> QuerySet[AddressSpace]:
-    """Return the rows with all that the serializer reads, in a constant number of queries."""
+def _with_relations(rows: QuerySet[AddressSpace]) -> QuerySet[AddressSpace]:
+    """Return the rows with all relations that the serializer reads, in two queries."""
     return rows.select_related("space_plan").prefetch_related(
         Prefetch("endpoints", Endpoint.objects.order_by("name"))
     )

@@ -22,17 +22,17 @@ from tenants.address_rules import AddressSettings
 from tenants.models import Address, AddressSpace, AddressType
 from tenants.permissions import Permission
 
-_MOST = 2**53 - 1  # beyond it JSON numbers lose digits in many clients
+_LARGEST = 2**53 - 1  # many JSON clients use doubles and lose digits of larger integers
 
 
 class FixedAtCreation(Conflict):
-    """Type, plan and topic of an address stay for its life."""
+    """Type, plan and topic of an address can never change."""
 
     code = "address.fixed_at_creation"
 
 
 class AddressSpecSerializer(StrictSerializer):
-    """The full desired state of an address. A setting that is absent or null is the plan's."""
+    """The full desired state of an address. An absent or null setting has the plan's value."""
 
     type = ChoiceOf(AddressType.choices)
     plan = serializers.CharField(max_length=63, help_text="An address plan of the space's type.")
@@ -41,19 +41,19 @@ class AddressSpecSerializer(StrictSerializer):
         required=False,
         default="",
         allow_blank=True,
-        help_text="Of a subscription: the topic it subscribes to.",
+        help_text="For a subscription: the topic that it subscribes to.",
     )
     message_ttl_ms = serializers.IntegerField(
-        min_value=0, max_value=_MOST, required=False, allow_null=True, default=None
+        min_value=0, max_value=_LARGEST, required=False, allow_null=True, default=None
     )
     max_delivery_attempts = serializers.IntegerField(
         min_value=0, max_value=2**31 - 1, required=False, allow_null=True, default=None
     )
     redelivery_delay_ms = serializers.IntegerField(
-        min_value=0, max_value=_MOST, required=False, allow_null=True, default=None
+        min_value=0, max_value=_LARGEST, required=False, allow_null=True, default=None
     )
     max_bytes = serializers.IntegerField(
-        min_value=0, max_value=_MOST, required=False, allow_null=True, default=None
+        min_value=0, max_value=_LARGEST, required=False, allow_null=True, default=None
     )
     dead_letter = serializers.CharField(
         max_length=255,
@@ -65,13 +65,14 @@ class AddressSpecSerializer(StrictSerializer):
 
 
 class AddressCreateSerializer(AddressSpecSerializer):
-    """A wish for an address."""
+    """An address to create."""
 
+    # Not trimmed: the address rules refuse spaces, instead of creating another name than was sent.
     address = serializers.CharField(max_length=255, trim_whitespace=False)
 
 
 class AddressSerializer(ReconciledSerializer):
-    """An address: what is wished and what was observed."""
+    """An address: its desired state and its observed state."""
 
     id = serializers.CharField()
     address = serializers.CharField()
@@ -97,7 +98,7 @@ class AddressesView(TenantView):
         "List addresses", response=schema.page_of(AddressSerializer), parameters=schema.PAGE
     )
     def get(self, request: Request, tenant: str, space: str) -> Response:
-        """By address."""
+        """Return the addresses ordered by name."""
         found = queries.list_addresses(queries.get_space(self.tenant, space))
         rows = found.select_related("address_plan", "topic")
         page = pagination.page(request, rows, "address")
@@ -112,17 +113,17 @@ class AddressesView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, space: str) -> Response:
-        """Admit and place the address; the operation tells when a message goes through."""
+        """Check quotas and begin to create the address. The operation ends when messages pass."""
         row = queries.get_space(self.tenant, space)
-        asked = AddressCreateSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        values = dict(asked.validated_data)
+        serializer = AddressCreateSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        values = dict(serializer.validated_data)
         operation = _create(self, row, values.pop("address"), values)
         return accepted(operation, self.tenant)
 
 
 class AddressView(TenantView):
-    """One address; it may hold slashes, which need no escape in the path."""
+    """One address; its name may have slashes, which need no escaping in the path."""
 
     needs = {
         "GET": Permission.VIEW,
@@ -132,7 +133,7 @@ class AddressView(TenantView):
 
     @schema.describe("Get an address", response=AddressSerializer)
     def get(self, request: Request, tenant: str, space: str, address: str) -> Response:
-        """With its conditions; the ETag names its desired state."""
+        """Return the address with its conditions. The ETag identifies its desired state."""
         row = queries.get_address(queries.get_space(self.tenant, space), address)
         return _answer(row)
 
@@ -143,21 +144,26 @@ class AddressView(TenantView):
         parameters=[schema.IF_MATCH],
     )
     def put(self, request: Request, tenant: str, space: str, address: str) -> Response:
-        """Make the address what the body says: 202 if that takes work, 200 if it is so already."""
-        place = queries.get_space(self.tenant, space)
-        asked = AddressSpecSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        row = _find(place, address)
+        """Create the address, or change it to the settings of the body.
+
+        The answer is 202 with an operation, or 200 if nothing changes.
+        """
+        space_row = queries.get_space(self.tenant, space)
+        serializer = AddressSpecSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        row = _find(space_row, address)
         if row is None:
+            # If-Match means "change what I read", so it is refused where nothing exists.
             etags.require_match(request, None)
-            return accepted(_create(self, place, address, asked.validated_data), self.tenant)
-        return self._change(request, row, asked.validated_data)
+            operation = _create(self, space_row, address, serializer.validated_data)
+            return accepted(operation, self.tenant)
+        return self._change(request, row, serializer.validated_data)
 
     @schema.describe(
         "Delete an address", response=OperationSerializer, status=202, parameters=[schema.IF_MATCH]
     )
     def delete(self, request: Request, tenant: str, space: str, address: str) -> Response:
-        """Begin to remove it with what is stored in it; what it used is still billed."""
+        """Begin to delete the address and its stored messages. Its past usage is still billed."""
         row = queries.get_address(queries.get_space(self.tenant, space), address)
         with etags.guarded(request, row) as current:
             operation = addresses.delete(address=current, by=self.actor)
@@ -169,10 +175,11 @@ class AddressView(TenantView):
         changed = [name for name, value in fixed.items() if spec[name] != value]
         if changed:
             raise FixedAtCreation(
-                f"{', '.join(changed)} cannot change: delete the address and create it anew.",
+                f"{', '.join(changed)} cannot change: delete the address and create it again.",
                 present={name: fixed[name] for name in changed},
             )
         with etags.guarded(request, row) as current:
+            # A repeated PUT must not raise the generation, or every client would get a new ETag.
             if _settings(spec) == _present(current):
                 return _answer(current)
             _, operation = addresses.update(

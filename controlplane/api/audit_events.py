@@ -13,7 +13,7 @@ from tenants.permissions import Permission
 
 
 class AuditEventSerializer(serializers.Serializer[Any]):
-    """One act; secrets in ``before`` and ``after`` are masked."""
+    """One action; secrets in ``before`` and ``after`` are masked."""
 
     at = serializers.DateTimeField()
     actor = serializers.CharField()
@@ -28,7 +28,7 @@ class AuditEventSerializer(serializers.Serializer[Any]):
 
 
 class AuditEventsView(TenantView):
-    """The log of a tenant."""
+    """The audit log of a tenant."""
 
     needs = {"GET": Permission.VIEW_AUDIT}
 
@@ -36,7 +36,7 @@ class AuditEventsView(TenantView):
         "List audit events", response=schema.page_of(AuditEventSerializer), parameters=schema.PAGE
     )
     def get(self, request: Request, tenant: str) -> Response:
-        """Newest first."""
+        """Return the events, newest first."""
         rows = queries.list_audit(self.tenant)
         page = pagination.page(request, rows, "at", "id", descending=True)
         return Response(pagination.body(page, AuditEventSerializer))

@@ -1,7 +1,9 @@
-"""Who is calling: a tenant's token (``wp_…``), a person's (``wps_…``), or the portal's session.
+"""Authentication of a request: by a tenant's token, a person's token or the portal's session.
 
-A tenant's token appears as ``TokenPrincipal`` in ``request.user`` and as the row in
-``request.auth``; the other two as the ``User`` itself.
+* A tenant's token (``wp_…``): ``request.user`` is a ``TokenPrincipal``.
+* A person's token (``wps_…``) or the portal's session: ``request.user`` is the ``User``.
+
+``request.auth`` is the text of the token, or None with a session.
 """
 
 from dataclasses import dataclass
@@ -19,14 +21,14 @@ from tenants.actions import api_tokens
 from tenants.models import ApiToken, User
 
 _REFUSED = (
-    "The token is unknown, has ended or was revoked. Make a new one in the portal under Tokens, "
-    "or log in again."
+    "The token is unknown, expired or revoked. Create a new one in the portal under Tokens, or log "
+    "in again."
 )
 
 
 @dataclass(frozen=True)
 class TokenPrincipal:
-    """A program that holds a tenant's token: authenticated, never staff, nobody's account."""
+    """A program with a tenant's token: authenticated, never staff, without a user account."""
 
     token: ApiToken
     is_authenticated: bool = True
@@ -35,18 +37,18 @@ class TokenPrincipal:
 
     @property
     def pk(self) -> str:
-        """A key for throttles."""
+        """A key that identifies the caller, like the ``pk`` of a ``User``."""
         return f"token-{self.token.pk}"
 
 
 class TokenAuthentication(BaseAuthentication):
-    """``Authorization: Bearer <token>`` (RFC 6750). Anything but Bearer is left to others."""
+    """``Authorization: Bearer <token>`` (RFC 6750); ignores every other scheme."""
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
         """Return (principal, token), or None when no bearer token was sent.
 
         Raises:
-            AuthenticationFailed: a bearer token was sent and opens nothing.
+            AuthenticationFailed: the bearer token is unknown, expired or revoked.
         """
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer":
@@ -69,13 +71,13 @@ def _principal(token: str) -> User | TokenPrincipal | None:
 
 
 def caller(request: Request) -> User | TokenPrincipal:
-    """Return who calls; only views that ask for a login may call this."""
-    who: Any = request.user  # DRF's types know only the user model
+    """Return the caller; only for views that require a login."""
+    who: Any = request.user  # DRF's types allow only the user model
     return cast("User | TokenPrincipal", who)
 
 
 def actor(request: Request) -> Actor:
-    """Return who acts, in the words of the audit log."""
+    """Return the caller as the actor of audit events."""
     source_ip = network.address(request)
     if isinstance(request.user, AnonymousUser):
         return Actor("anonymous", source_ip)

@@ -1,6 +1,6 @@
-"""Every error code the API may answer with: what it means and what helps.
+"""Every error code of the API, with its HTTP status and title.
 
-A test walks the source of the layers below and fails when a code is raised that is not in here.
+A test reads the source of the layers below and fails when it finds a code that is not listed here.
 The list is served at /api/v1/problems and is part of the OpenAPI document.
 """
 
@@ -16,6 +16,7 @@ class ErrorCode(NamedTuple):
     title: str
 
 
+# Clients compare codes, so a code never changes; titles may. Sorted by code.
 CODES: tuple[ErrorCode, ...] = (
     ErrorCode("address.exists", 409, "The space has this address already"),
     ErrorCode("address.fixed_at_creation", 409, "Type, plan and topic of an address cannot change"),
@@ -32,17 +33,17 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("address_space.missing", 404, "There is no such space"),
     ErrorCode("address_space.plan_mismatch", 400, "The plan is for another type of space"),
     ErrorCode("address_space.terminating", 409, "The space is being deleted"),
-    ErrorCode("api_token.exists", 409, "There is a token of this name"),
+    ErrorCode("api_token.exists", 409, "A token of this name exists already"),
     ErrorCode("api_token.invalid", 400, "The token is not valid"),
     ErrorCode("api_token.missing", 404, "There is no such token"),
     ErrorCode("billing_details.invalid", 400, "The billing details are not valid"),
-    ErrorCode("catalogue.invalid", 400, "The catalogue is not valid"),
-    ErrorCode("catalogue.missing", 404, "No catalogue is published"),
+    ErrorCode("catalog.invalid", 400, "The catalog is not valid"),
+    ErrorCode("catalog.missing", 404, "No catalog is published"),
     ErrorCode("conflict", 409, "Not possible now"),
     ErrorCode("credentials.invalid", 401, "The login or token is not valid"),
     ErrorCode("credentials.missing", 401, "Log in or send a token"),
     ErrorCode("currency.unknown", 400, "There is no such currency"),
-    ErrorCode("cursor.invalid", 400, "The page cursor is not one of ours"),
+    ErrorCode("cursor.invalid", 400, "The page cursor is not valid"),
     ErrorCode("database.unavailable", 503, "The database does not answer"),
     ErrorCode("denied", 403, "Not allowed"),
     ErrorCode("generation.changed", 412, "Changed by someone else since you read it"),
@@ -51,7 +52,9 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("internal", 500, "Something went wrong on our side"),
     ErrorCode("invalid", 400, "The request is not valid"),
     ErrorCode("invoice.crosses_month", 400, "The period crosses a month"),
-    ErrorCode("invoice.earlier_open", 409, "An earlier invoice of the month is not agreed yet"),
+    ErrorCode(
+        "invoice.earlier_open", 409, "An earlier invoice of the month is open or has changed"
+    ),
     ErrorCode("invoice.no_document", 409, "The invoice has no document yet"),
     ErrorCode("invoice.no_plan", 409, "The tenant had no plan in the period"),
     ErrorCode("invoice.pdf_unavailable", 503, "PDF is not available on this server"),
@@ -61,13 +64,13 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("kept_volumes.missing", 404, "No volumes are kept for such a space"),
     ErrorCode("ledger.not_balanced", 409, "The booking does not balance"),
     ErrorCode("ledger.reference_reused", 409, "The booking's reference is in use"),
-    ErrorCode("local_accounts.disabled", 403, "Passwords are switched off here"),
+    ErrorCode("local_accounts.disabled", 403, "Password login is disabled"),
     ErrorCode("maintenance_window.invalid", 400, "The maintenance windows are not valid"),
     ErrorCode("membership.exists", 409, "The person is a member already"),
     ErrorCode("membership.invalid", 400, "The membership is not valid"),
     ErrorCode("membership.last_owner", 409, "A tenant needs an owner"),
     ErrorCode("membership.missing", 404, "The person is not a member"),
-    ErrorCode("membership.no_account", 404, "Nobody has an account with this email"),
+    ErrorCode("membership.no_account", 404, "There is no account with this email"),
     ErrorCode("messaging_user.exists", 409, "The space has a user of this name"),
     ErrorCode("messaging_user.invalid", 400, "The messaging user is not valid"),
     ErrorCode("messaging_user.missing", 404, "There is no such messaging user"),
@@ -75,26 +78,26 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("missing", 404, "Not found"),
     ErrorCode("operation.missing", 404, "There is no such operation"),
     ErrorCode("payment.amount", 400, "The amount of the payment is not valid"),
-    ErrorCode("payment.exceeds_invoice", 409, "More was paid than is due"),
-    ErrorCode("payment.reference_reused", 409, "The reference names another payment"),
-    ErrorCode("period.backward", 400, "The period does not go forward"),
+    ErrorCode("payment.exceeds_invoice", 409, "The payment is more than what is due"),
+    ErrorCode("payment.reference_reused", 409, "The reference belongs to another payment"),
+    ErrorCode("period.backward", 400, "The period must end after it begins"),
     ErrorCode("period.naive", 400, "The instants need a time zone"),
     ErrorCode("period.time_zone", 400, "There is no such time zone"),
     ErrorCode("plan.unknown", 404, "There is no such plan"),
     ErrorCode("plan_subscription.lacks_plans", 409, "The plan lacks what the tenant uses"),
-    ErrorCode("plan_subscription.missing", 409, "The tenant is on no plan"),
+    ErrorCode("plan_subscription.missing", 409, "The tenant has no plan"),
     ErrorCode("quota_exceeded", 403, "Over a limit"),
     ErrorCode("quota_override.invalid", 400, "The override is not valid"),
     ErrorCode("rate_limited", 429, "Too many requests"),
     ErrorCode("request.invalid", 400, "Some fields are not valid"),
     ErrorCode("request.malformed", 400, "The request could not be read"),
-    ErrorCode("request.media_type_unsupported", 415, "Only application/json is read"),
-    ErrorCode("request.method_not_allowed", 405, "This method is not offered here"),
+    ErrorCode("request.media_type_unsupported", 415, "Only application/json is accepted"),
+    ErrorCode("request.method_not_allowed", 405, "This method is not allowed here"),
     ErrorCode("request.too_large", 413, "The request is too large"),
-    ErrorCode("rollout.not_possible", 409, "The rollout is in no state for this"),
+    ErrorCode("rollout.not_possible", 409, "The state of the rollout does not allow this"),
     ErrorCode("secret.key_missing", 503, "A key of this server is missing"),
     ErrorCode("session.tenant_token", 409, "A tenant's token is not a person's session"),
-    ErrorCode("signup.disabled", 403, "Signup is switched off here"),
+    ErrorCode("signup.disabled", 403, "Signup is disabled"),
     ErrorCode("signup.email_taken", 409, "There is an account with this email"),
     ErrorCode("signup.invalid", 400, "The signup is not valid"),
     ErrorCode("space_plan.not_included", 403, "Your plan does not include this space plan"),

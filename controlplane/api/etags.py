@@ -1,6 +1,7 @@
-"""ETag from the generation, and If-Match (RFC 9110, section 13.1.1).
+"""ETags from the generation, and If-Match (RFC 9110, section 13.1.1).
 
-The tag names the desired state only: what workers observe (phase, conditions) moves without it.
+The tag identifies the desired state only. The observed state (phase, conditions) can change while
+the tag stays the same.
 """
 
 from collections.abc import Iterator
@@ -34,29 +35,31 @@ def expected(request: Request) -> list[str]:
 
 
 def require_match(request: Request, generation: int | None) -> None:
-    """Return when the request may change what now has ``generation`` (None: there is no such).
+    """Check If-Match, if it was sent, against ``generation`` (None: the object does not exist).
 
     Raises:
-        GenerationChanged: an If-Match is there and does not fit.
+        GenerationChanged: If-Match does not match.
     """
     accepted = expected(request)
     if not accepted:
         return
     if generation is None or not ({"*", of(generation)} & set(accepted)):
         raise GenerationChanged(
-            "Read it again, apply your change to what you find, and send that with its new ETag.",
+            "It has changed since you read it. Read it again, apply your change and send it with "
+            "the new ETag.",
             generation=generation,
         )
 
 
 @contextmanager
 def guarded(request: Request, row: Row) -> Iterator[Row]:
-    """Yield ``row`` as it is now if If-Match fits it, inside the transaction of the change.
+    """Check If-Match and run the block in one transaction; yield ``row`` as it is now.
 
-    Locks what the actions lock, the row of the space, and so cannot deadlock with them.
+    Locks the row of the space, as the actions do, and so cannot deadlock with them. Without
+    If-Match it yields ``row`` unchanged, without a lock.
 
     Raises:
-        GenerationChanged: an If-Match is there and does not fit.
+        GenerationChanged: If-Match does not match.
     """
     if not expected(request):
         yield row
@@ -64,6 +67,6 @@ def guarded(request: Request, row: Row) -> Iterator[Row]:
     space = row if isinstance(row, AddressSpace) else row.space
     with transaction.atomic():
         address_spaces.lock(space)
-        row.refresh_from_db()
+        row.refresh_from_db()  # after the lock: until then another request may change it
         require_match(request, row.generation)
         yield row

@@ -1,7 +1,7 @@
-"""``Idempotency-Key`` on POST: a repeated request gets the first one's answer and does nothing.
+"""``Idempotency-Key`` on POST: a repeated request gets the stored answer and changes nothing.
 
-Wrap a view's ``post`` with ``idempotent``. Refusals are not kept: nothing was done, so a repetition
-may as well be tried. The rows and their lifetime: ``controlplane.core.idempotency``.
+Wrap a view's ``post`` with ``idempotent``. Errors are not stored: they changed nothing, so a
+repetition runs again. ``controlplane.core.idempotency`` stores the answers.
 """
 
 import functools
@@ -20,7 +20,7 @@ from rest_framework.utils.encoders import JSONEncoder
 from controlplane.core import idempotency, network
 from controlplane.core.errors import Invalid
 
-_KEPT_HEADERS = ("Location", "ETag")
+_STORED_HEADERS = ("Location", "ETag")
 Post = Callable[..., Response]
 
 
@@ -31,7 +31,7 @@ class KeyInvalid(Invalid):
 
 
 def idempotent(post: Post) -> Post:
-    """Return ``post`` wrapped: with the header it runs in one transaction with its kept answer."""
+    """Return a wrapped ``post`` that, with the header, stores its answer in its transaction."""
 
     @functools.wraps(post)
     def wrapper(view: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -40,9 +40,10 @@ def idempotent(post: Post) -> Post:
             return post(view, request, *args, **kwargs)
         key = _key(request, text)
         with transaction.atomic():
-            kept = idempotency.find(key, timezone.now())
-            if kept is not None:
-                return _replay(kept)
+            stored = idempotency.find(key, timezone.now())
+            if stored is not None:
+                return _replay(stored)
+            # An exception rolls back the change and the lock on the key: nothing is stored.
             response = post(view, request, *args, **kwargs)
             idempotency.keep(key, _answer(response))
             return response
@@ -56,17 +57,18 @@ def _key(request: Request, text: str) -> idempotency.Key:
     caller = getattr(request.user, "pk", None) or f"anonymous-{network.address(request)}"
     scope = hashlib.sha256(str(caller).encode()).hexdigest()
     body = request.path + json.dumps(request.data, sort_keys=True)
-    # Keyed, because a body may hold a password that a plain hash would let someone guess.
+    # A keyed hash: a body may hold a password, which could be guessed from a plain hash.
     request_hash = salted_hmac("waypost.idempotency", body, algorithm="sha256").hexdigest()
     return idempotency.Key(scope, text, request_hash)
 
 
 def _answer(response: Response) -> idempotency.Answer:
+    # Through JSON, so that dates and the like are stored as the client received them.
     body = json.loads(json.dumps(response.data, cls=JSONEncoder))
-    headers = {name: response[name] for name in _KEPT_HEADERS if name in response}
+    headers = {name: response[name] for name in _STORED_HEADERS if name in response}
     return idempotency.Answer(response.status_code, body, headers)
 
 
-def _replay(kept: idempotency.Answer) -> Response:
-    headers = {**kept.headers, "Idempotent-Replayed": "true"}
-    return Response(kept.body, status=kept.status, headers=headers)
+def _replay(stored: idempotency.Answer) -> Response:
+    headers = {**stored.headers, "Idempotent-Replayed": "true"}
+    return Response(stored.body, status=stored.status, headers=headers)

@@ -1,4 +1,4 @@
-"""/tenants/{tenant}/invoices: bills, their documents, and the proof that they are right."""
+"""/tenants/{tenant}/invoices: invoices, their documents and their verification."""
 
 from typing import Any
 
@@ -16,6 +16,7 @@ from controlplane.api.usage import attachment
 from controlplane.api.views import TenantView, accepted
 from controlplane.core.errors import Conflict, Missing
 from plans import invoicing
+from plans.invoice_formats import INFO, FormatInfo, InvoiceFormat
 from plans.invoicing import rendering, verification_requests
 from plans.models import Invoice
 from tenants.models import Tenant
@@ -29,14 +30,14 @@ class NoDocument(Conflict):
 
 
 class HeldReasonSerializer(serializers.Serializer[Any]):
-    """Why an invoice is held back."""
+    """Why an invoice is held."""
 
     code = serializers.CharField()
     message = serializers.CharField()
 
 
 class InvoiceSerializer(serializers.Serializer[Any]):
-    """A bill for one period; amounts are integers in minor units of ``currency``."""
+    """An invoice for one period; amounts are integers in minor units of ``currency``."""
 
     id = serializers.CharField()
     number = serializers.CharField(allow_null=True, help_text="Null until issued.")
@@ -48,35 +49,36 @@ class InvoiceSerializer(serializers.Serializer[Any]):
     tax_minor = serializers.IntegerField()
     total_minor = serializers.IntegerField()
     credit_minor = serializers.IntegerField(
-        help_text="Of the total: settled by earlier credit; below zero kept as credit."
+        help_text="The part of the total that earlier credit settles. If it is negative, the "
+        "invoice adds to the credit."
     )
-    payable_minor = serializers.IntegerField(help_text="Total less credit; never below zero.")
+    payable_minor = serializers.IntegerField(help_text="Total minus credit; never negative.")
     issued_at = serializers.DateTimeField(allow_null=True)
     due_at = serializers.DateTimeField(allow_null=True)
     held_reasons = HeldReasonSerializer(many=True)
 
 
 class InvoiceDetailSerializer(InvoiceSerializer):
-    """A bill with its document: seller, buyer, lines, taxes, usage, quality, manifest."""
+    """An invoice with its document: seller, buyer, lines, taxes, usage, quality, manifest."""
 
     document = serializers.DictField(allow_null=True)
 
 
 class PreviewSerializer(serializers.Serializer[Any]):
-    """What the running period costs so far."""
+    """The cost of the running period so far."""
 
     starts_at = serializers.DateTimeField()
     ends_at = serializers.DateTimeField()
     as_of = serializers.DateTimeField(allow_null=True)
     total_minor = serializers.IntegerField()
     credit_minor = serializers.IntegerField(
-        help_text="Credit of earlier invoices that the next ones use first."
+        help_text="Credit from earlier invoices, which the next invoices use first."
     )
     document = serializers.DictField()
 
 
 class InvoicesView(TenantView):
-    """The bills of a tenant."""
+    """The invoices of a tenant."""
 
     needs = {"GET": Permission.VIEW_BILLING}
 
@@ -84,94 +86,76 @@ class InvoicesView(TenantView):
         "List invoices", response=schema.page_of(InvoiceSerializer), parameters=schema.PAGE
     )
     def get(self, request: Request, tenant: str) -> Response:
-        """Newest period first."""
-        rows = _of(self.tenant).defer("document", "manifest")
+        """Return the invoices, newest period first."""
+        rows = _of(self.tenant).defer("document", "manifest")  # large, and not in a list
+        # ``starts_at`` alone is a key here: it is unique within a tenant.
         page = pagination.page(request, rows, "starts_at", descending=True)
         return Response(pagination.body(page, InvoiceSerializer))
 
 
 class PreviewView(TenantView):
-    """The running period."""
+    """The preview of the running period."""
 
     needs = {"GET": Permission.VIEW_BILLING}
 
     @schema.describe("Preview the running period", response=PreviewSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """Whole fee and allowances, usage so far; nothing is written."""
-        made = invoicing.preview(self.tenant)
+        """Price the usage so far, with the full fee and allowances. Nothing is stored."""
+        preview = invoicing.preview(self.tenant)
         return Response(
             {
-                "starts_at": made.period.starts_at,
-                "ends_at": made.period.ends_at,
-                "as_of": made.as_of,
-                "total_minor": made.total_minor,
-                "credit_minor": made.credit_minor,
-                "document": made.document,
+                "starts_at": preview.period.starts_at,
+                "ends_at": preview.period.ends_at,
+                "as_of": preview.as_of,
+                "total_minor": preview.total_minor,
+                "credit_minor": preview.credit_minor,
+                "document": preview.document,
             }
         )
 
 
 class InvoiceView(TenantView):
-    """One bill."""
+    """One invoice."""
 
     needs = {"GET": Permission.VIEW_BILLING}
 
     @schema.describe("Get an invoice", response=InvoiceDetailSerializer)
     def get(self, request: Request, tenant: str, invoice: str) -> Response:
-        """By number or id; ``document`` is null until the period was closed."""
+        """Return the invoice of this number or id. ``document`` is null until its period closes."""
         row = get_invoice(self.tenant, invoice)
         document = document_of(row) if row.document else None
         return Response({**InvoiceSerializer(row).data, "document": document})
 
 
-class InvoicePdfView(TenantView):
-    """One bill to print."""
+def _file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:
+    """Return the view that serves invoices in one format."""
 
-    needs = {"GET": Permission.VIEW_BILLING}
-
-    @schema.describe(
-        "Get an invoice as PDF", response={(200, "application/pdf"): OpenApiTypes.BINARY}
-    )
-    def get(self, request: Request, tenant: str, invoice: str) -> HttpResponse:
-        """By number or id."""
+    def get(self: TenantView, request: Request, tenant: str, invoice: str) -> HttpResponse:
         row = get_invoice(self.tenant, invoice)
-        content = rendering.pdf(document_of(row))
-        return attachment(content, "application/pdf", f"{row.number or row.pk}.pdf")
+        content = rendering.RENDERERS[kind](document_of(row))
+        return attachment(content, info.media_type, f"{row.number or row.pk}.{kind}")
 
-
-class InvoiceCsvView(TenantView):
-    """The lines of one bill as a file."""
-
-    needs = {"GET": Permission.VIEW_BILLING}
-
-    @schema.describe(
-        "Get an invoice's lines as CSV", response={(200, "text/csv"): OpenApiTypes.STR}
+    get.__doc__ = info.description
+    type_ = OpenApiTypes.BINARY if not info.is_text else OpenApiTypes.STR
+    if kind is InvoiceFormat.JSON:
+        type_ = OpenApiTypes.OBJECT
+    described = schema.describe(info.summary, response={(200, info.media_type): type_})
+    return type(
+        f"Invoice{kind.title()}View",
+        (TenantView,),
+        {
+            "__doc__": f"One invoice as {kind.upper()}.",
+            "needs": {"GET": Permission.VIEW_BILLING},
+            "get": described(get),
+        },
     )
-    def get(self, request: Request, tenant: str, invoice: str) -> HttpResponse:
-        """By number or id."""
-        row = get_invoice(self.tenant, invoice)
-        content = rendering.csv(document_of(row))
-        return attachment(content, "text/csv", f"{row.number or row.pk}.csv")
 
 
-class InvoiceJsonView(TenantView):
-    """One bill for programs."""
-
-    needs = {"GET": Permission.VIEW_BILLING}
-
-    @schema.describe(
-        "Get an invoice's document as JSON",
-        response={(200, "application/json"): OpenApiTypes.OBJECT},
-    )
-    def get(self, request: Request, tenant: str, invoice: str) -> HttpResponse:
-        """By number or id; the very bytes that a verification compares."""
-        row = get_invoice(self.tenant, invoice)
-        content = rendering.json(document_of(row))
-        return attachment(content, "application/json", f"{row.number or row.pk}.json")
+FILE_VIEWS = {kind: _file_view(kind, info) for kind, info in INFO.items()}
 
 
 class InvoiceVerifyView(TenantView):
-    """The proof."""
+    """The verification of one invoice."""
 
     needs = {"POST": Permission.VIEW_BILLING}
 
@@ -183,7 +167,7 @@ class InvoiceVerifyView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, invoice: str) -> Response:
-        """Recompute it from its samples; the operation succeeds if every byte is the same."""
+        """Recompute the invoice from its samples. The operation succeeds if all bytes are equal."""
         row = get_invoice(self.tenant, invoice)
         return accepted(
             verification_requests.request_verify(invoice=row, by=self.actor), self.tenant
@@ -196,6 +180,7 @@ def get_invoice(tenant: Tenant, name: str) -> Invoice:
     Raises:
         Missing: there is none, or it is another tenant's.
     """
+    # The id too, because an invoice has a number only after it is issued.
     row = _of(tenant).filter(Q(number=name) | Q(pk=name)).first()
     if row is None:
         raise Missing("There is no such invoice; list them to see their numbers.")
@@ -206,10 +191,10 @@ def document_of(invoice: Invoice) -> dict[str, Any]:
     """Return the document of ``invoice``.
 
     Raises:
-        NoDocument: the period was not closed yet.
+        NoDocument: the period is not closed yet.
     """
     if not invoice.document:
-        raise NoDocument("This period is not closed yet; the running one has a preview.")
+        raise NoDocument("This period is not closed yet. Preview the running period instead.")
     return invoicing.loaded(invoice.document)
 
 

@@ -15,7 +15,7 @@ from tenants.rollouts import Window
 
 
 class WindowSerializer(StrictSerializer):
-    """A weekly window in UTC. Weekday 0 is Monday; it may end on a later day."""
+    """A weekly window in UTC. Weekday 0 is Monday; the window may end on a later day."""
 
     weekday = serializers.IntegerField(min_value=0, max_value=6)
     starts_at = serializers.TimeField(format="%H:%M", input_formats=["%H:%M"])
@@ -23,7 +23,7 @@ class WindowSerializer(StrictSerializer):
 
 
 class WindowsSerializer(StrictSerializer):
-    """All windows of a tenant; none: at any time."""
+    """All windows of a tenant. An empty list allows restarts at any time."""
 
     windows = WindowSerializer(many=True)
 
@@ -35,17 +35,17 @@ class WindowsView(TenantView):
 
     @schema.describe("Get maintenance windows", response=WindowsSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """Upgrades of brokers and routers restart them in these windows only."""
+        """Return the windows. Upgrades restart brokers and routers only in these."""
         return self._answer()
 
     @schema.describe(
         "Replace maintenance windows", request=WindowsSerializer, response=WindowsSerializer
     )
     def put(self, request: Request, tenant: str) -> Response:
-        """Replace them all; an empty list means any time."""
-        asked = WindowsSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        windows = [Window(**each) for each in asked.validated_data["windows"]]
+        """Replace all windows. An empty list allows restarts at any time."""
+        serializer = WindowsSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        windows = [Window(**fields) for fields in serializer.validated_data["windows"]]
         rollouts.set_windows(tenant=self.tenant, windows=windows, by=self.actor)
         return self._answer()
 

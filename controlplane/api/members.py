@@ -18,14 +18,14 @@ from tenants.permissions import Permission
 
 
 class MemberCreateSerializer(StrictSerializer):
-    """A person who has an account, and what they may do here."""
+    """A person with an account, and their role in the tenant."""
 
     email = serializers.EmailField(max_length=150)
     role = role_field()
 
 
 class MemberRoleSerializer(StrictSerializer):
-    """Another role."""
+    """The new role of a member."""
 
     role = role_field()
 
@@ -47,7 +47,7 @@ class MembersView(TenantView):
         "List members", response=schema.page_of(MemberSerializer), parameters=schema.PAGE
     )
     def get(self, request: Request, tenant: str) -> Response:
-        """By email."""
+        """Return the members ordered by email."""
         rows = queries.list_members(self.tenant)
         page = pagination.page(request, rows, "user__email")
         return Response(pagination.body(page, MemberSerializer))
@@ -61,11 +61,11 @@ class MembersView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """The person must have an account: let them sign up or log in once first."""
-        asked = MemberCreateSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        permissions.require_may_give(self.role, asked.validated_data["role"])
-        row = memberships.add(tenant=self.tenant, by=self.actor, **asked.validated_data)
+        """Add a person who has an account. Others must sign up or log in once first."""
+        serializer = MemberCreateSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        permissions.require_may_give(self.role, serializer.validated_data["role"])
+        row = memberships.add(tenant=self.tenant, by=self.actor, **serializer.validated_data)
         return Response(MemberSerializer(row).data, status=201)
 
 
@@ -80,17 +80,18 @@ class MemberView(TenantView):
 
     @schema.describe("Get a member", response=MemberSerializer)
     def get(self, request: Request, tenant: str, email: str) -> Response:
-        """By email."""
+        """Return the member with this email."""
         return Response(MemberSerializer(_get(self.tenant, email)).data)
 
     @schema.describe(
         "Change a member's role", request=MemberRoleSerializer, response=MemberSerializer
     )
     def put(self, request: Request, tenant: str, email: str) -> Response:
-        """The last owner stays one."""
-        asked = MemberRoleSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        before, role = _get(self.tenant, email), asked.validated_data["role"]
+        """Change the role. The last owner must remain an owner."""
+        serializer = MemberRoleSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        before, role = _get(self.tenant, email), serializer.validated_data["role"]
+        # Both roles: callers may neither give nor take permissions that they do not have.
         permissions.require_may_give(self.role, before.role)
         permissions.require_may_give(self.role, role)
         row = memberships.change_role(membership=before, role=role, by=self.actor)
@@ -98,7 +99,7 @@ class MemberView(TenantView):
 
     @schema.describe("Remove a member", status=204)
     def delete(self, request: Request, tenant: str, email: str) -> Response:
-        """The last owner stays."""
+        """Remove the member. The last owner cannot be removed."""
         row = _get(self.tenant, email)
         permissions.require_may_give(self.role, row.role)
         memberships.remove(membership=row, by=self.actor)

@@ -21,7 +21,7 @@ from tenants.permissions import Permission
 
 
 class GrantSerializer(StrictSerializer):
-    """What a client may do with which addresses; ``*`` is one level, ``#`` the rest."""
+    """Operations that a client may perform on addresses; ``*`` is one level, ``#`` the rest."""
 
     addresses = serializers.ListField(
         child=serializers.CharField(max_length=255), min_length=1, max_length=100
@@ -30,15 +30,16 @@ class GrantSerializer(StrictSerializer):
 
 
 class MessagingUserCreateSerializer(StrictSerializer):
-    """A wish for a client identity; only verifiers of the password are kept."""
+    """A client identity to create; only verifiers of the password are stored."""
 
     name = serializers.CharField(max_length=63)
+    # Not trimmed, because a password may begin or end with a space.
     password = serializers.CharField(max_length=200, trim_whitespace=False, write_only=True)
     permissions = GrantSerializer(many=True, max_length=100)  # type: ignore[call-arg]  # of the list
 
 
 class MessagingUserChangeSerializer(StrictSerializer):
-    """The full desired permissions; a password only to change it."""
+    """The full desired permissions, and a password only if it changes."""
 
     password = serializers.CharField(
         max_length=200,
@@ -70,7 +71,7 @@ class MessagingUsersView(TenantView):
         parameters=schema.PAGE,
     )
     def get(self, request: Request, tenant: str, space: str) -> Response:
-        """By name."""
+        """Return the messaging users ordered by name."""
         rows = queries.list_users(queries.get_space(self.tenant, space))
         page = pagination.page(request, rows, "name")
         return Response(pagination.body(page, MessagingUserSerializer))
@@ -84,11 +85,11 @@ class MessagingUsersView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, space: str) -> Response:
-        """The operation tells when every router and broker knows the user."""
-        place = queries.get_space(self.tenant, space)
-        asked = MessagingUserCreateSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        _, operation = messaging_users.create(space=place, by=self.actor, **_plain(asked))
+        """Create the user. The operation ends when all routers and brokers accept it."""
+        space_row = queries.get_space(self.tenant, space)
+        serializer = MessagingUserCreateSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        _, operation = messaging_users.create(space=space_row, by=self.actor, **_plain(serializer))
         return accepted(operation, self.tenant)
 
 
@@ -103,7 +104,7 @@ class MessagingUserView(TenantView):
 
     @schema.describe("Get a messaging user", response=MessagingUserSerializer)
     def get(self, request: Request, tenant: str, space: str, user: str) -> Response:
-        """By name."""
+        """Return the messaging user of this name."""
         row = queries.get_user(queries.get_space(self.tenant, space), user)
         headers = etags.headers(row.generation)
         return Response(MessagingUserSerializer(row).data, headers=headers)
@@ -118,10 +119,10 @@ class MessagingUserView(TenantView):
     def put(self, request: Request, tenant: str, space: str, user: str) -> Response:
         """Replace the permissions, and the password if one is given."""
         row = queries.get_user(queries.get_space(self.tenant, space), user)
-        asked = MessagingUserChangeSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        serializer = MessagingUserChangeSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
         with etags.guarded(request, row) as current:
-            _, operation = messaging_users.update(user=current, by=self.actor, **_plain(asked))
+            _, operation = messaging_users.update(user=current, by=self.actor, **_plain(serializer))
         return accepted(operation, self.tenant)
 
     @schema.describe(
@@ -131,13 +132,13 @@ class MessagingUserView(TenantView):
         parameters=[schema.IF_MATCH],
     )
     def delete(self, request: Request, tenant: str, space: str, user: str) -> Response:
-        """Its open connections close, and it never gets in again."""
+        """Revoke the user: its connections are closed, and it can never log in again."""
         row = queries.get_user(queries.get_space(self.tenant, space), user)
         with etags.guarded(request, row) as current:
             operation = messaging_users.revoke(user=current, by=self.actor)
         return accepted(operation, self.tenant)
 
 
-def _plain(asked: serializers.BaseSerializer[Any]) -> dict[str, Any]:
-    values = dict(asked.validated_data)
+def _plain(serializer: serializers.BaseSerializer[Any]) -> dict[str, Any]:
+    values = dict(serializer.validated_data)
     return {**values, "permissions": [dict(grant) for grant in values["permissions"]]}

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 
 
 class JsonOnly(BaseContentNegotiation):
-    """The API has one representation of a thing, so ``Accept`` decides nothing."""
+    """Ignores ``Accept``, because the API has only one representation of each resource."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
         """Return the parser for the request's media type, None when there is none."""

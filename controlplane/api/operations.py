@@ -19,7 +19,7 @@ class OperationsView(TenantView):
         "List operations", response=schema.page_of(OperationSerializer), parameters=schema.PAGE
     )
     def get(self, request: Request, tenant: str) -> Response:
-        """Newest first."""
+        """Return the operations, newest first."""
         rows = queries.list_operations(self.tenant)
         page = pagination.page(request, rows, "created_at", "id", descending=True)
         return Response(pagination.body(page, OperationSerializer))
@@ -32,6 +32,6 @@ class OperationView(TenantView):
 
     @schema.describe("Get an operation", response=OperationSerializer)
     def get(self, request: Request, tenant: str, operation: str) -> Response:
-        """Poll this until ``state`` is no longer Running; once a second is often enough."""
+        """Poll this until ``state`` is no longer Running, at most once a second."""
         row = queries.get_operation(self.tenant, operation)
         return Response(OperationSerializer(row).data)

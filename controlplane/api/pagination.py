@@ -1,6 +1,7 @@
-"""Cursor pages: stable under inserts and deletes, and as quick on the last page as on the first.
+"""Cursor pages: stable under inserts and deletes, and the last page is as fast as the first.
 
-A cursor is the last row's key, so a page is one indexed range read and no counting takes place.
+A cursor holds the key of a page's last row, so the next page is one indexed range read. Rows are
+never counted.
 """
 
 import base64
@@ -25,7 +26,7 @@ MAX_LIMIT = 1000
 
 
 class CursorInvalid(Invalid):
-    """The cursor was not made by this API."""
+    """The cursor does not come from this API."""
 
     code = "cursor.invalid"
 
@@ -39,19 +40,21 @@ class Page(Generic[Row]):
 
 
 def page(request: Request, rows: QuerySet[Row], *keys: str, descending: bool = False) -> Page[Row]:
-    """Return the page of ``rows`` that ``request`` asks for with ``limit`` and ``cursor``.
+    """Return the page of ``rows`` that the request's ``limit`` and ``cursor`` select.
 
-    ``keys`` are fields that order the rows and together are unique and not null; ``user__email``
-    follows a relation. Rows that come or go elsewhere change nothing; one query whatever the page.
+    ``keys`` are the fields that order the rows. Together they must be unique, and none may be null;
+    ``user__email`` follows a relation. Every page takes one query.
 
     Raises:
-        CursorInvalid: the cursor is not one of ours.
+        CursorInvalid: the cursor does not come from this API.
         Invalid: the limit is not a number from 1 to 1000.
     """
     limit = _limit(request)
+    # An empty cursor is the first page, like none.
     cursor = request.query_params.get("cursor")
     if cursor:
         rows = rows.filter(_beyond(keys, _decode(cursor, rows.model, keys), descending))
+    # One row more than the page has, to know whether another page follows.
     signed = [f"-{key}" if descending else key for key in keys]
     found = list(rows.order_by(*signed)[: limit + 1])
     more = len(found) > limit
@@ -76,7 +79,10 @@ def _limit(request: Request) -> int:
 
 
 def _beyond(keys: tuple[str, ...], values: list[Any], descending: bool) -> Q:
-    """Return the condition "after the row with these values" for a compound key."""
+    """Return the condition "after the row with these values" for a compound key.
+
+    For keys (a, b): a > 1 or (a = 1 and b > 2).
+    """
     compare = "lt" if descending else "gt"
     beyond = Q()
     for depth, key in enumerate(keys):
@@ -97,9 +103,10 @@ def _decode(cursor: str, model: type[Model], keys: tuple[str, ...]) -> list[Any]
         values = json.loads(base64.urlsafe_b64decode(padded.encode("ascii")))
         pairs = list(zip(keys, values, strict=True))
         return [_value(_field(model, key), value) for key, value in pairs]
+    # Anyone can send any cursor: bad base64, bad or deeply nested JSON, values of another type.
     except (ValueError, TypeError, binascii.Error, RecursionError, ValidationError):
         raise CursorInvalid(
-            "Follow the `next` of a page as it is, or begin without a cursor."
+            "Use the `next` of a page unchanged, or begin without a cursor."
         ) from None
 
 
@@ -112,11 +119,12 @@ def _field(model: type[Model], key: str) -> Any:
 
 
 def _value(field: Any, value: Any) -> Any:
-    """Return what a cursor says of ``field``; raises when it cannot be compared with it."""
+    """Return a cursor's value for ``field``; raise if the two cannot be compared."""
     if type(value) not in {str, int} or "\x00" in str(value):
         raise ValueError(field)
     str(value).encode()  # a lone surrogate raises here
     found = field.to_python(value)
+    # Cursors of this API always have a time zone; without one, Django would have to guess.
     if isinstance(found, datetime) and found.tzinfo is None:
         raise ValueError(field)
     return found

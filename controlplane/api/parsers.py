@@ -18,7 +18,7 @@ class BodyTooLarge(Invalid):
 
 
 class BoundedJSONParser(parsers.JSONParser):
-    """DRF's JSON parser, which reads any amount of any depth, with both bounded."""
+    """DRF's JSON parser, with bounds on the size and the depth of a body."""
 
     def parse(
         self,
@@ -30,11 +30,12 @@ class BoundedJSONParser(parsers.JSONParser):
 
         Raises:
             BodyTooLarge: over DATA_UPLOAD_MAX_MEMORY_SIZE bytes.
-            ParseError: not JSON, or nested so deeply that it must be an attack.
+            ParseError: not JSON, or nested too deeply.
         """
         context = dict(parser_context or {})
         request = context.get("request")
         length = int(request.META.get("CONTENT_LENGTH") or 0) if request is not None else 0
+        # Django checks this limit in ``request.body``, but DRF reads the stream directly.
         limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         if length > limit:
             raise BodyTooLarge(f"The body has {length} bytes; send at most {limit}.")

@@ -1,9 +1,10 @@
-"""Short-lived bearer tokens of a person (``wps_…``), made by logging in at POST /session.
+"""Short-lived bearer tokens of a person (``wps_…``), issued by POST /session.
 
-They stand for the person in all of their tenants with the roles of the moment, unlike ``wp_``
-tokens, which are a tenant's. Kept as rows of Django's session table under a hash of the token, so
-that reading the table gives no token away; the row carries none of Django's login keys, so it is
-worthless as a portal cookie. A changed password ends them.
+* A token acts for the person in all of their tenants, with the roles that they have at that time.
+  A ``wp_`` token belongs to one tenant instead.
+* The tokens are rows of Django's session table under a hash of the token, so a reader of the table
+  learns no token. A row has none of Django's login keys, so it does not work as a portal cookie.
+* A change of the password invalidates them.
 """
 
 import hashlib
@@ -20,20 +21,20 @@ LIFETIME = timedelta(hours=12)
 
 
 def issue(user: User, now: datetime) -> tuple[str, datetime]:
-    """Return a new token of ``user`` and when it ends."""
+    """Return a new token of ``user`` and its expiry."""
     token = PREFIX + secrets.token_urlsafe(24)
     session = SessionStore()
     session["api_user_id"] = user.pk
     session["api_auth_hash"] = user.get_session_auth_hash()
     session.set_expiry(now + LIFETIME)
-    # Set last: looking for a key that is not there yet makes Django forget the key.
+    # Set after the data: Django drops a key that it looks up and does not find in the table.
     session._session_key = _row_key(token)
     session.save(must_create=True)
     return token, now + LIFETIME
 
 
 def find(token: str) -> User | None:
-    """Return the active person behind ``token``, or None when it is unknown or has ended."""
+    """Return the active person who owns ``token``; None if it is unknown or expired."""
     row = SessionStore(session_key=_row_key(token)).load()
     if "api_user_id" not in row:
         return None
@@ -45,7 +46,7 @@ def find(token: str) -> User | None:
 
 
 def end(token: str) -> None:
-    """Make ``token`` worthless from now on; idempotent."""
+    """Invalidate ``token``. Idempotent."""
     SessionStore().delete(_row_key(token))
 
 

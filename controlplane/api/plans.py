@@ -1,4 +1,4 @@
-"""/plans, /space-plans, /address-plans: what is offered, open to everyone."""
+"""/plans, /space-plans, /address-plans: the offered plans, readable without a login."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from tenants import space_types
 
 
 class OfferSerializer(serializers.Serializer[Any]):
-    """A plan; ``definition`` is its part of the published catalogue (docs/catalogue)."""
+    """A plan; ``definition`` is its part of the published catalog."""
 
     key = serializers.CharField()
     version = serializers.IntegerField()
@@ -23,46 +23,46 @@ class OfferSerializer(serializers.Serializer[Any]):
 
 
 class SpaceOfferSerializer(OfferSerializer):
-    """The size and price of a space."""
+    """A space plan: the size and price of a space."""
 
     space_type = serializers.CharField()
 
 
 class AddressOfferSerializer(SpaceOfferSerializer):
-    """The cost of an address."""
+    """An address plan: the size and price of an address."""
 
     address_type = serializers.CharField()
 
 
 class PlansView(PublicView):
-    """What a tenant can subscribe to."""
+    """The plans that a tenant can subscribe to."""
 
     @schema.describe("List plans", response=OfferSerializer(many=True), auth=[])
     def get(self, request: Request) -> Response:
-        """The newest version of each that is offered, by key. Not paged: they are few."""
+        """Return the newest version of each offered plan, ordered by key. The list has no pages."""
         return Response(OfferSerializer(_offered(Plan.objects.all()), many=True).data)
 
 
 class SpacePlansView(PublicView):
-    """What a space can be."""
+    """The plans for spaces."""
 
     @schema.describe("List space plans", response=SpaceOfferSerializer(many=True), auth=[])
     def get(self, request: Request) -> Response:
-        """The newest version of each that is offered, by key; of types that can run here."""
+        """Return the newest version of each plan for the space types that can run here."""
         rows = SpacePlan.objects.filter(space_type__in=space_types.offered())
         return Response(SpaceOfferSerializer(_offered(rows), many=True).data)
 
 
 class AddressPlansView(PublicView):
-    """What an address can be."""
+    """The plans for addresses."""
 
     @schema.describe("List address plans", response=AddressOfferSerializer(many=True), auth=[])
     def get(self, request: Request) -> Response:
-        """The newest version of each that is offered, by key; of types that can run here."""
+        """Return the newest version of each plan for the space types that can run here."""
         rows = AddressPlan.objects.filter(space_type__in=space_types.offered())
         return Response(AddressOfferSerializer(_offered(rows), many=True).data)
 
 
 def _offered(rows: QuerySet[Any]) -> QuerySet[Any]:
-    # Publishing retires every older version, so what is not retired is the newest.
+    # Publishing retires all older versions, so a plan that is not retired is the newest version.
     return rows.filter(retired=False).order_by("key")

@@ -1,7 +1,7 @@
-"""The one exception handler: whatever a view raises becomes problem+json (RFC 9457).
+"""The exception handler of the API: every exception becomes problem+json (RFC 9457).
 
-Called by DRF (settings.EXCEPTION_HANDLER). Every answer has ``type``, ``title``, ``status``,
-``detail``, ``instance``, a stable ``code`` and ``fields``; codes are listed in ``error_codes``.
+DRF calls it (settings.EXCEPTION_HANDLER). Every answer has ``type``, ``title``, ``status``,
+``detail``, ``instance``, a stable ``code`` and ``fields``. ``error_codes`` lists the codes.
 """
 
 from collections.abc import Mapping
@@ -25,8 +25,8 @@ MEDIA_TYPE = "application/problem+json"
 logger = structlog.get_logger(__name__)
 
 _INCIDENT = (
-    "Something went wrong on our side; nothing you sent is to blame. Try again in a minute, and "
-    "if it stays, tell the operator the incident {incident}."
+    "Something went wrong on our side; your request did not cause it. Try again in a minute. If it "
+    "fails again, send the operator the incident {incident}."
 )
 _TOO_LARGE = f"Send at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes."
 _DATABASE_AWAY = "The database does not answer. Nothing was changed; try again in a few seconds."
@@ -35,7 +35,7 @@ _NOT_FOUND = "There is nothing here that you may see. Check the path and the nam
 
 @dataclass(frozen=True)
 class Problem:
-    """One refusal: the members of the body, and headers beside it."""
+    """One error: members of the body, and additional headers."""
 
     status: int
     code: str
@@ -44,7 +44,7 @@ class Problem:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def body(self, instance: str) -> dict[str, Any]:
-        """Return the members in the order that RFC 9457 lists them, then ours."""
+        """Return the members of RFC 9457 in its order, then ``code`` and ``fields``."""
         return {
             "type": f"{settings.PUBLIC_URL}/api/v1/problems#{self.code}",
             "title": error_codes.title(self.code, self.status),
@@ -57,7 +57,7 @@ class Problem:
 
 
 def handle(exc: Exception, context: Mapping[str, Any]) -> Response:
-    """Return the problem+json answer to ``exc``; an unexpected one is logged with its incident."""
+    """Return ``exc`` as problem+json; log an unexpected one with an incident id."""
     set_rollback()
     problem = _expected(exc) or _unexpected(exc)
     request = context.get("request")
@@ -69,9 +69,10 @@ def handle(exc: Exception, context: Mapping[str, Any]) -> Response:
     )
 
 
+# Exempt, because a POST to an unknown path would get Django's HTML page about CSRF.
 @csrf_exempt
 def nowhere(request: HttpRequest) -> HttpResponse:
-    """Answer every path that is no resource, whatever the method."""
+    """Answer 404 for every unknown path and any method."""
     body = Problem(404, "missing", _NOT_FOUND).body(request.path)
     return JsonResponse(body, status=404, content_type=MEDIA_TYPE)
 
@@ -87,6 +88,7 @@ def _expected(exc: Exception) -> Problem | None:
 
 
 def _from_waypost(exc: errors.WaypostError) -> Problem:
+    # Any other 5xx is an error of the program: it gets an incident, and its message stays inside.
     if exc.status >= 500 and not isinstance(exc, errors.Unavailable):
         return _unexpected(exc)
     wait = exc.fields.get("retry_after_seconds")
@@ -97,11 +99,11 @@ def _from_waypost(exc: errors.WaypostError) -> Problem:
 def _from_validation(detail: Any) -> Problem:
     fields = _flat(detail)
     names = ", ".join(sorted(fields))
-    return Problem(400, "request.invalid", f"Mend these fields and send it again: {names}.", fields)
+    return Problem(400, "request.invalid", f"Correct these fields and try again: {names}.", fields)
 
 
 def _flat(detail: Any, path: str = "") -> dict[str, list[str]]:
-    """Return DRF's nested details as {"a.b.0": [reason, ...]}."""
+    """Return DRF's nested error details as {"a.b.0": [reason, ...]}."""
     if isinstance(detail, Mapping):
         pairs = [(str(name), value) for name, value in detail.items()]
     elif isinstance(detail, list) and any(isinstance(item, dict | list) for item in detail):
@@ -138,7 +140,7 @@ def _from_drf(exc: drf.APIException) -> Problem | None:
         headers["WWW-Authenticate"] = challenge
     wait = getattr(exc, "wait", None)  # seconds, of a Throttled
     if wait is not None:
-        headers["Retry-After"] = str(int(wait) + 1)
+        headers["Retry-After"] = str(int(wait) + 1)  # rounded up
     return Problem(exc.status_code, code, str(exc.detail), headers=headers)
 
 

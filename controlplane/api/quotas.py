@@ -1,33 +1,34 @@
-"""The limits of a tenant beside what is used: for the tenant itself and for staff."""
+"""A tenant's limits and how much of each is used; shown to the tenant and to staff."""
 
 from typing import Any
 
 from django.utils import timezone
 from rest_framework import serializers
 
-from plans import metering, periods
-from plans.resources import TENANT_RESOURCES, WORDS, Resource
+from plans.quotas.resources import TENANT_RESOURCES, WORDS, Resource
+from plans.rating import periods
+from plans.usage import recording
 from tenants import admission
 from tenants.models import Tenant
 
 
 class QuotaSerializer(serializers.Serializer[Any]):
-    """One limited resource. ``limit`` null: without limit."""
+    """One limited resource; ``limit`` is null where there is no limit."""
 
     resource = serializers.CharField()
     title = serializers.CharField()
     limit = serializers.IntegerField(allow_null=True)
     used = serializers.IntegerField()
     as_of = serializers.DateTimeField(
-        allow_null=True, help_text="Of a monthly resource: what was used before is counted."
+        allow_null=True, help_text="For a monthly resource: usage before this time is counted."
     )
 
 
 def rows(tenant: Tenant) -> list[dict[str, Any]]:
-    """Return every resource with limit and use; the number of queries is constant."""
+    """Return every resource with its limit and usage, in a constant number of queries."""
     limits = admission.limits(tenant)
     used = {**admission.use_of_all(tenant), Resource.MESSAGES_PER_MONTH: _messages(tenant)}
-    as_of = metering.as_of()
+    as_of = recording.as_of()
     return [
         {
             "resource": resource.value,
@@ -42,5 +43,5 @@ def rows(tenant: Tenant) -> list[dict[str, Any]]:
 
 def _messages(tenant: Tenant) -> int:
     month = periods.month_of(timezone.now(), tenant.billing_time_zone)
-    totals = metering.totals(tenant.pk, month.starts_at, month.ends_at)
+    totals = recording.totals(tenant.pk, month.starts_at, month.ends_at)
     return totals["messages_in"] + totals["messages_out"]

@@ -1,7 +1,7 @@
-"""The OpenAPI 3.1 document: what views say about themselves, and what is true of all of them.
+"""The OpenAPI 3.1 document: descriptions from the views, and errors that all of them share.
 
-Served at /api/v1/openapi.json, kept in docs/openapi.json (``make openapi`` writes it; a test fails
-when the two differ). Every operation lists the refusals it may answer with.
+It is served at /api/v1/openapi.json and committed as docs/openapi.json. ``make openapi`` writes the
+file; a test fails when the two differ. Every operation lists its error statuses.
 """
 
 import functools
@@ -18,6 +18,7 @@ from rest_framework import serializers
 from controlplane.api import error_codes
 from controlplane.api.problem import MEDIA_TYPE
 
+# Left out of operation ids: "Get an address" becomes get_address.
 _ARTICLES = re.compile(r"(_(a|an|the|my|as|of))*_")
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -25,32 +26,32 @@ _TEXT = {
     400: "Not valid",
     401: "Not logged in",
     403: "Not allowed, or over a limit",
-    404: "No such thing, or not yours",
+    404: "Not found, or not yours",
     409: "Not possible in the present state",
-    412: "If-Match does not fit",
+    412: "If-Match does not match",
     413: "Body too large",
     415: "Not application/json",
     429: "Too many requests",
-    500: "Our fault; names an incident",
+    500: "Internal error; names an incident",
     503: "Try again later",
 }
 
 PAGE = [
     OpenApiParameter("limit", int, description="Rows in a page, 1 to 1000; 100 when absent."),
-    OpenApiParameter("cursor", str, description="From the `next` of the page before."),
+    OpenApiParameter("cursor", str, description="From the `next` of the previous page."),
 ]
 IF_MATCH = OpenApiParameter(
     "If-Match",
     str,
     OpenApiParameter.HEADER,
-    description="The ETag you read; with another one now, the change is refused with 412.",
+    description="The ETag that you read. If the resource has another one now, the answer is 412.",
 )
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
     str,
     OpenApiParameter.HEADER,
-    description="Any 1 to 255 printable characters. The same request under the same key within "
-    "24 hours is done once and answered alike.",
+    description="Any 1 to 255 printable ASCII characters. A request that is repeated with the same "
+    "key within 24 hours runs once and gets the same answer.",
 )
 
 
@@ -63,7 +64,7 @@ def describe(
     parameters: list[OpenApiParameter] | None = None,
     **more: Any,
 ) -> Callable[[View], View]:
-    """Return a decorator that documents a view's method; the docstring is the description."""
+    """Return a decorator that documents a method of a view; its docstring is the description."""
     return extend_schema(
         operation_id=_ARTICLES.sub(
             "_", f"_{summary.lower()}_".replace("'s", "").replace(" ", "_")
@@ -91,7 +92,7 @@ def page_of(item: type[serializers.BaseSerializer[Any]]) -> serializers.Serializ
 
 
 def add_refusals(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Add the problem answers to every operation (a drf-spectacular post-processing hook)."""
+    """Add the error responses to every operation (a drf-spectacular post-processing hook)."""
     result["components"]["schemas"]["Problem"] = _problem_schema()
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
@@ -110,6 +111,7 @@ def add_refusals(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 def _tag(path: str) -> str:
+    # The first three parts are "", "api" and "v1".
     nouns = [part for part in path.split("/")[3:] if part and not part.startswith("{")]
     named = nouns[1] if nouns[0] == "tenants" and len(nouns) > 1 else nouns[0]
     return named.partition(".")[0]
@@ -118,7 +120,9 @@ def _tag(path: str) -> str:
 def _refusals(path: str, method: str, operation: Mapping[str, Any]) -> list[int]:
     headers = {p["name"] for p in operation.get("parameters", []) if p["in"] == "header"}
     found = [400, 500, 503]
+    # An empty security requirement means that the operation needs no login.
     found += [401] if {} not in operation.get("security", [{}]) else []
+    # Staff views hide themselves from others by 404.
     found += [404] if "{" in path or "/staff/" in path else []
     found += [403] if "/tenants/" in path or method != "get" else []
     found += [409] if method != "get" else []
@@ -134,20 +138,19 @@ def _problem_schema() -> dict[str, Any]:
     text = {"type": "string"}
     return {
         "type": "object",
-        "description": "A refusal (RFC 9457). Compare `code`; show `detail` to people.\n\n"
-        + listed,
+        "description": "An error (RFC 9457). Compare `code`; show `detail` to people.\n\n" + listed,
         "properties": {
             "type": {**text, "format": "uri"},
             "title": text,
             "status": {"type": "integer"},
             "detail": {**text, "description": "What happened and what to do next, for people."},
-            "instance": {**text, "description": "The path that was asked for."},
+            "instance": {**text, "description": "The requested path."},
             "code": {**text, "description": "Stable; listed above."},
             "fields": {
                 "type": "object",
                 "additionalProperties": True,
-                "description": "Field -> reasons; of `quota_exceeded`: resource, limit, used, "
-                "asked, raised_by; of `internal`: incident.",
+                "description": "Field -> reasons; for `quota_exceeded`: resource, limit, used, "
+                "asked, raised_by; for `internal`: incident.",
             },
         },
         "required": ["type", "title", "status", "detail", "instance", "code", "fields"],
@@ -165,34 +168,34 @@ def _problem_schema() -> dict[str, Any]:
 
 @functools.cache
 def document() -> dict[str, Any]:
-    """Return the OpenAPI document; made once a process."""
+    """Return the OpenAPI document; each process builds it once."""
     generator: Any = SchemaGenerator  # untyped in the library
-    made: dict[str, Any] = generator().get_schema(public=True)
-    return made
+    built: dict[str, Any] = generator().get_schema(public=True)
+    return built
 
 
 def serve(request: HttpRequest) -> HttpResponse:
-    """Answer the OpenAPI document."""
+    """Answer with the OpenAPI document."""
     return JsonResponse(document(), json_dumps_params={"indent": 2})
 
 
 def serve_codes(request: HttpRequest) -> HttpResponse:
-    """Answer every error code with its status and title."""
+    """Answer with every error code, its status and its title."""
     return JsonResponse({"items": [code._asdict() for code in error_codes.CODES]})
 
 
 def query(name: str, text: str, choices: list[str] | None = None) -> OpenApiParameter:
-    """Return a query parameter of an operation."""
+    """Return a description of a query parameter."""
     return OpenApiParameter(name, str, description=text, enum=choices)
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # no types
-    """How TokenAuthentication appears in the document; drf-spectacular finds it by subclass."""
+    """How TokenAuthentication appears in the document; drf-spectacular registers subclasses."""
 
     target_class = "controlplane.api.authentication.TokenAuthentication"
     name = "bearer"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        """Return the scheme."""
+        """Return the security scheme."""
         text = "A tenant's token (`wp_…`) or a person's, from POST /session (`wps_…`)."
         return {"type": "http", "scheme": "bearer", "description": text}

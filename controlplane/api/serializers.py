@@ -1,4 +1,4 @@
-"""Parts of bodies that several resources share."""
+"""Serializers and fields that several resources share."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tenants.models import Role
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """Input that refuses fields it does not know, so that a misspelt one is not silently lost."""
+    """Input that refuses unknown fields, so that a misspelled one is not silently ignored."""
 
     def to_internal_value(self, data: Any) -> Any:
         """Return the validated values.
@@ -22,13 +22,13 @@ class StrictSerializer(serializers.Serializer[Any]):
         if unknown:
             known = ", ".join(self.fields)
             raise serializers.ValidationError(
-                {name: [f"There is no such field; known are {known}."] for name in unknown}
+                {name: [f"There is no such field; the fields are {known}."] for name in unknown}
             )
         return values
 
 
 class ChoiceOf(serializers.ChoiceField):
-    """Input that is one of a few words; the refusal of any other names them."""
+    """A choice field whose error message lists the choices."""
 
     def __init__(self, choices: Any, **kwargs: Any) -> None:
         super().__init__(choices, **kwargs)
@@ -47,7 +47,7 @@ class ConditionSerializer(serializers.Serializer[Any]):
 
 
 class ReconciledSerializer(serializers.Serializer[Any]):
-    """What every reconciled thing tells about itself."""
+    """The fields that all reconciled objects share."""
 
     phase = serializers.CharField()
     generation = serializers.IntegerField()
@@ -83,5 +83,5 @@ class OperationSerializer(serializers.Serializer[Any]):
 
 
 def role_field() -> serializers.ChoiceField:
-    """Return a field that takes a role of a tenant."""
+    """Return a field that accepts a role of a tenant."""
     return ChoiceOf(Role.choices)

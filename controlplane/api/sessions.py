@@ -1,6 +1,6 @@
-"""/signup, /session, /me: how people get in.
+"""/signup, /session, /me: signup, login and logout, and who the caller is.
 
-``waypost login`` posts email and password to /session and keeps the answer's token.
+``waypost login`` posts email and password to /session and stores the token of the answer.
 """
 
 from typing import Any
@@ -26,23 +26,23 @@ from tenants.models import User
 
 
 class PasswordsOff(Denied):
-    """Local accounts are switched off: only the identity provider lets people in."""
+    """Local accounts are disabled: login is possible through the identity provider only."""
 
     code = "local_accounts.disabled"
 
 
 class NotAPersonsToken(Conflict):
-    """A tenant's token is ended in the tenant's list of tokens."""
+    """A tenant's token is no session: it is revoked in the tenant's list of tokens."""
 
     code = "session.tenant_token"
 
 
 class SignupSerializer(StrictSerializer):
-    """What a new customer says."""
+    """A new customer: the person's account and the tenant."""
 
     email = serializers.EmailField(max_length=150)
     password = serializers.CharField(max_length=200, trim_whitespace=False)
-    organisation = serializers.CharField(max_length=200)
+    organization = serializers.CharField(max_length=200)
     plan = serializers.CharField(max_length=63, required=False, default="")
 
 
@@ -54,7 +54,7 @@ class CredentialsSerializer(StrictSerializer):
 
 
 class MembershipSerializer(serializers.Serializer[Any]):
-    """A tenant that the caller may work in, and as what."""
+    """A tenant of the caller, and the caller's role in it."""
 
     slug = serializers.CharField()
     name = serializers.CharField()
@@ -62,7 +62,7 @@ class MembershipSerializer(serializers.Serializer[Any]):
 
 
 class CallerSerializer(serializers.Serializer[Any]):
-    """Who calls."""
+    """The caller and its tenants."""
 
     kind = serializers.ChoiceField(["person", "token"])
     name = serializers.CharField(help_text="A person's email, or a token's name.")
@@ -90,16 +90,17 @@ class SignupView(PublicView):
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Make an account, its tenant and the tenant's plan subscription, and log in."""
+        """Create an account, its tenant and the tenant's plan subscription, and log in."""
         _require_local_accounts()
-        asked = SignupSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        values = asked.validated_data
+        serializer = SignupSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        values = serializer.validated_data
+        # Before the password is hashed: a refused attempt must cost little.
         throttling.require_signup(request, values["email"])
         signed_up = tenants.sign_up(
             email=values["email"],
             password=values["password"],
-            organisation=values["organisation"],
+            organization=values["organization"],
             plan_key=values["plan"],
             by=None,
         )
@@ -113,28 +114,29 @@ class SessionView(ApiView):
         "Log in", request=CredentialsSerializer, response=SessionSerializer, status=201, auth=[]
     )
     def post(self, request: Request) -> Response:
-        """Answer a token that stands for the person for twelve hours."""
+        """Return a token that acts for the person for twelve hours."""
         _require_local_accounts()
-        asked = CredentialsSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        values = asked.validated_data
+        serializer = CredentialsSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        values = serializer.validated_data
+        # Before the password is checked: every guess counts, and a refused one costs little.
         throttling.require_login(request, values["email"])
         user = authenticate(None, username=values["email"].lower(), password=values["password"])
         if not isinstance(user, User):
-            raise AuthenticationFailed("This email and password do not belong together.")
+            raise AuthenticationFailed("The email or the password is wrong.")
         return Response(_session(user), status=201)
 
     @schema.describe("Log out", status=204)
     def delete(self, request: Request) -> Response:
-        """End the token that this request was sent with."""
-        token = str(request.auth or "")
+        """Invalidate the token of this request."""
+        token = str(request.auth or "")  # None with a portal session, which ends in the portal
         if not token.startswith(person_tokens.PREFIX):
             raise NotAPersonsToken("Revoke a tenant's token under /tenants/{tenant}/tokens.")
         person_tokens.end(token)
         return Response(status=204)
 
     def get_permissions(self) -> list[Any]:
-        """Anyone may log in."""
+        """Logging in needs no permission."""
         return [] if self.request.method == "POST" else [*super().get_permissions()]
 
 
@@ -143,7 +145,7 @@ class MeView(ApiView):
 
     @schema.describe("Say who I am", response=CallerSerializer)
     def get(self, request: Request) -> Response:
-        """Answer who calls and in which tenants they may work."""
+        """Return the caller, its tenants and its role in each."""
         return Response(_caller(authentication.caller(request)))
 
 
@@ -163,12 +165,13 @@ def _caller(caller: User | TokenPrincipal) -> dict[str, Any]:
         "kind": "token" if is_token else "person",
         "name": caller.token.name if isinstance(caller, TokenPrincipal) else caller.email,
         "is_staff": caller.is_staff,
-        "tenants": places_of(caller),
+        "tenants": memberships_of(caller),
     }
 
 
-def places_of(caller: User | TokenPrincipal) -> list[dict[str, str]]:
-    """Return the tenants that ``caller`` may work in, each with the role there, by slug."""
+def memberships_of(caller: User | TokenPrincipal) -> list[dict[str, str]]:
+    """Return the tenants of ``caller`` with the caller's role in each, ordered by slug."""
+    # A token belongs to one tenant and has, like a membership, a tenant and a role.
     rows = [caller.token] if isinstance(caller, TokenPrincipal) else queries.tenants_of(caller)
-    places = [{"slug": row.tenant.slug, "name": row.tenant.name, "role": row.role} for row in rows]
-    return sorted(places, key=lambda place: place["slug"])
+    found = [{"slug": row.tenant.slug, "name": row.tenant.name, "role": row.role} for row in rows]
+    return sorted(found, key=lambda membership: membership["slug"])

@@ -1,4 +1,4 @@
-"""/staff/invoices: invoice runs of the operator."""
+"""/staff/invoices: the operator lists, closes, approves and issues invoices, records payments."""
 
 from typing import Any
 
@@ -18,19 +18,19 @@ from tenants import queries
 
 
 class CloseNowSerializer(StrictSerializer):
-    """Whose running period to close."""
+    """The tenant whose running period closes."""
 
     tenant = serializers.CharField(max_length=63)
 
 
 class ApproveSerializer(StrictSerializer):
-    """Why the draft is right, if there is something to say."""
+    """An optional reason for the approval."""
 
     reason = serializers.CharField(max_length=1000, required=False, default="")
 
 
 class PaymentCreateSerializer(StrictSerializer):
-    """Money that came in; (source, reference) names it for ever."""
+    """A received payment; (source, reference) identifies it."""
 
     amount_minor = serializers.IntegerField(min_value=1, max_value=10**15)
     source = serializers.CharField(  # type: ignore[assignment]  # Field has an attribute of this name
@@ -52,19 +52,19 @@ class PaymentSerializer(serializers.Serializer[Any]):
 
 
 class StaffInvoiceSerializer(InvoiceSerializer):
-    """A bill, and whose."""
+    """An invoice and its tenant."""
 
     tenant = serializers.CharField(source="tenant.slug")
 
 
-class StaffInvoicesAskedSerializer(serializers.Serializer[Any]):
-    """Which bills."""
+class StaffInvoicesQuerySerializer(serializers.Serializer[Any]):
+    """The filter of the list of invoices."""
 
     state = ChoiceOf(Invoice.State.choices, required=False)
 
 
 class StaffInvoicesView(StaffView):
-    """Every bill."""
+    """The invoices of all tenants."""
 
     @schema.describe(
         "List all invoices",
@@ -72,11 +72,12 @@ class StaffInvoicesView(StaffView):
         parameters=[*schema.PAGE, schema.query("state", "One state only.", Invoice.State.values)],
     )
     def get(self, request: Request) -> Response:
-        """Newest period first."""
-        asked = StaffInvoicesAskedSerializer(data=request.query_params)
-        asked.is_valid(raise_exception=True)
-        rows = Invoice.objects.filter(**asked.validated_data).select_related("tenant")
-        rows = rows.defer("document", "manifest")
+        """Return the invoices, newest period first."""
+        serializer = StaffInvoicesQuerySerializer(data=request.query_params)
+        serializer.is_valid(raise_exception=True)
+        rows = Invoice.objects.filter(**serializer.validated_data).select_related("tenant")
+        rows = rows.defer("document", "manifest")  # large, and not in a list
+        # The id too: periods of several tenants begin at the same instant.
         page = pagination.page(request, rows, "starts_at", "id", descending=True)
         return Response(pagination.body(page, StaffInvoiceSerializer))
 
@@ -93,10 +94,10 @@ class CloseNowView(StaffView):
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Skip the grace, audited. ``subject_id`` of the operation is the invoice."""
-        asked = CloseNowSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        tenant = queries.get_tenant(asked.validated_data["tenant"])
+        """Close without the grace period. ``subject_id`` of the operation is the invoice."""
+        serializer = CloseNowSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        tenant = queries.get_tenant(serializer.validated_data["tenant"])
         _, operation = invoicing.close_now(tenant=tenant, by=self.actor)
         return accepted(operation, tenant)
 
@@ -112,7 +113,7 @@ class CloseAgainView(StaffView):
     )
     @idempotent
     def post(self, request: Request, invoice: str) -> Response:
-        """After what held it was mended."""
+        """Close again, after the reason for holding the invoice was corrected."""
         row = _invoice(invoice)
         _, operation = invoicing.request_close(
             tenant=row.tenant,
@@ -131,10 +132,10 @@ class ApproveView(StaffView):
         "Approve an invoice", request=ApproveSerializer, response=StaffInvoiceSerializer
     )
     def post(self, request: Request, invoice: str) -> Response:
-        """Approving again changes nothing."""
-        asked = ApproveSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        reason = asked.validated_data["reason"]
+        """Approve the draft. Approving again changes nothing."""
+        serializer = ApproveSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        reason = serializer.validated_data["reason"]
         row = invoicing.approve(invoice=_invoice(invoice), by=self.actor, reason=reason)
         return Response(StaffInvoiceSerializer(row).data)
 
@@ -144,7 +145,7 @@ class IssueView(StaffView):
 
     @schema.describe("Issue an invoice", response=StaffInvoiceSerializer)
     def post(self, request: Request, invoice: str) -> Response:
-        """Gives it its number and books it; issuing again changes nothing."""
+        """Give the invoice its number and post it to the ledger. Issuing again changes nothing."""
         row = invoicing.issue(invoice=_invoice(invoice), by=self.actor)
         return Response(StaffInvoiceSerializer(row).data)
 
@@ -154,7 +155,7 @@ class PaymentsView(StaffView):
 
     @schema.describe("List payments", response=PaymentSerializer(many=True))
     def get(self, request: Request, invoice: str) -> Response:
-        """In the order they were recorded."""
+        """Return the payments in the order in which they were recorded."""
         rows = _invoice(invoice).payments.order_by("id")
         return Response(PaymentSerializer(rows, many=True).data)
 
@@ -162,11 +163,11 @@ class PaymentsView(StaffView):
         "Record a payment", request=PaymentCreateSerializer, response=PaymentSerializer, status=201
     )
     def post(self, request: Request, invoice: str) -> Response:
-        """The same source and reference again is the same payment."""
-        asked = PaymentCreateSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        """Record a payment. The same source and reference again is the same payment."""
+        serializer = PaymentCreateSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
         row = invoicing.record_payment(
-            invoice=_invoice(invoice), by=self.actor, **asked.validated_data
+            invoice=_invoice(invoice), by=self.actor, **serializer.validated_data
         )
         return Response(PaymentSerializer(row).data, status=201)
 

@@ -1,4 +1,4 @@
-"""/staff/rollout: how far the fleet is on its way to a release of the engines, and steering it."""
+"""/staff/rollout: the progress of a rollout of brokers and routers, and commands to control it."""
 
 from datetime import timedelta
 from typing import Any
@@ -17,11 +17,12 @@ from tenants import rollouts
 from tenants.actions import rollouts as actions
 from tenants.models import Rollout
 
+# The last segment of the path -> the action.
 _VERBS = {"pause": actions.pause, "resume": actions.resume, "roll-back": actions.roll_back}
 
 
 class ReleaseSerializer(serializers.Serializer[Any]):
-    """One pair of the engines' images."""
+    """One release: the images of brokers and routers."""
 
     number = serializers.IntegerField()
     broker_image = serializers.CharField()
@@ -29,7 +30,7 @@ class ReleaseSerializer(serializers.Serializer[Any]):
 
 
 class FailureSerializer(serializers.Serializer[Any]):
-    """A space that did not become ready in time, and what it says."""
+    """A space that did not become ready in time, and the message of its condition."""
 
     tenant = serializers.CharField()
     space = serializers.CharField()
@@ -37,7 +38,7 @@ class FailureSerializer(serializers.Serializer[Any]):
 
 
 class ProgressSerializer(serializers.Serializer[Any]):
-    """Spaces: all there are, those on the release, and those on their way to it."""
+    """Numbers of spaces: all, and by their state in the rollout."""
 
     total = serializers.IntegerField()
     done = serializers.IntegerField()
@@ -47,7 +48,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
 
 
 class RolloutSerializer(serializers.Serializer[Any]):
-    """The last rollout that began."""
+    """The latest rollout."""
 
     state = serializers.ChoiceField(Rollout.State.choices)
     reason = serializers.CharField()
@@ -60,7 +61,7 @@ class RolloutSerializer(serializers.Serializer[Any]):
 
 
 class PastRolloutSerializer(serializers.Serializer[Any]):
-    """A rollout in the list: what it brought, and how it ended."""
+    """A rollout in the list: its release, and how it ended."""
 
     release = ReleaseSerializer()
     state = serializers.ChoiceField(Rollout.State.choices)
@@ -73,13 +74,13 @@ class PastRolloutSerializer(serializers.Serializer[Any]):
 
 
 class SteerSerializer(StrictSerializer):
-    """Why, for the audit log."""
+    """The reason, for the audit log."""
 
     reason = serializers.CharField(max_length=1000, required=False, allow_blank=True, default="")
 
 
 class RolloutsView(StaffView):
-    """Every rollout there was."""
+    """All rollouts."""
 
     @schema.describe(
         "List rollouts",
@@ -87,52 +88,56 @@ class RolloutsView(StaffView):
         parameters=schema.PAGE,
     )
     def get(self, request: Request) -> Response:
-        """The newest first."""
+        """Return the rollouts, newest first."""
         rows = Rollout.objects.select_related("release")
         page = pagination.page(request, rows, "id", descending=True)
         return Response(pagination.body(page, PastRolloutSerializer))
 
 
 class RolloutView(StaffView):
-    """The rollout of the engines' newest release."""
+    """The latest rollout."""
 
     @schema.describe("Get the rollout", response=RolloutSerializer)
     def get(self, request: Request) -> Response:
-        """The last one that began; 404 where no release was ever rolled out."""
+        """Return the rollout that began last; 404 if there has never been one."""
         rollout = rollouts.latest()
         if rollout is None:
-            raise Missing("There are no releases here: the engines run as local programs.")
-        return Response(_told(rollout))
+            raise Missing("There are no releases: brokers and routers run as local programs.")
+        return Response(_serialized(rollout))
 
 
 class SteerView(StaffView):
-    """Pause, resume, roll back."""
+    """Commands for the rollout: pause, resume, roll back."""
 
     @schema.describe(
         "Pause, resume or roll back", request=SteerSerializer, response=RolloutSerializer
     )
     def post(self, request: Request, verb: str) -> Response:
-        """Pause moves no further space; roll-back returns to the release before."""
+        """Control the rollout.
+
+        ``pause`` changes no further space; ``roll-back`` returns to the previous release.
+        """
         if verb not in _VERBS:
-            raise Missing(f"A rollout can be steered by: {', '.join(_VERBS)}.")
-        asked = SteerSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        rollout = _VERBS[verb](by=self.actor, **asked.validated_data)
-        return Response(_told(rollout))
+            raise Missing(f"There is no such command. A rollout accepts: {', '.join(_VERBS)}.")
+        serializer = SteerSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        rollout = _VERBS[verb](by=self.actor, **serializer.validated_data)
+        return Response(_serialized(rollout))
 
 
-def _told(rollout: Rollout) -> Any:
-    """Return the rollout with where the fleet stands."""
+def _serialized(rollout: Rollout) -> Any:
+    """Return the body for a rollout, with progress and failed spaces."""
     now = timezone.now()
     patience = timedelta(seconds=settings.ROLLOUT_PATIENCE_SECONDS)
-    told = {
+    fields = {
         "state": rollout.state,
         "reason": rollout.reason,
         "release": rollout.release,
         "former": rollout.former,
         "started_at": rollout.created_at,
         "ended_at": rollout.ended_at,
+        # Not stored with the rollout: both are counted from the spaces at this moment.
         "progress": rollouts.progress(rollout, now, patience),
         "failures": rollouts.list_failed(rollout, now, patience),
     }
-    return RolloutSerializer(told).data
+    return RolloutSerializer(fields).data

@@ -1,4 +1,4 @@
-"""/staff/tenants: every tenant, its limits, and overrides of them."""
+"""/staff/tenants: all tenants, their limits, and overrides of these limits."""
 
 from typing import Any
 
@@ -12,11 +12,12 @@ from controlplane.api.serializers import StrictSerializer
 from controlplane.api.views import StaffView
 from controlplane.api.windows import InstantField
 from plans.models import PlanSubscription, QuotaOverride
-from plans.resources import TENANT_RESOURCES
+from plans.quotas.resources import TENANT_RESOURCES
 from tenants import queries
 from tenants.actions import quota_overrides
 from tenants.models import Tenant
 
+# One query for all tenants of a page; ``get_plan`` reads the attribute.
 _OPEN = Prefetch(
     "plan_subscriptions",
     PlanSubscription.objects.filter(ends_at__isnull=True).select_related("plan"),
@@ -25,7 +26,7 @@ _OPEN = Prefetch(
 
 
 class StaffTenantSerializer(serializers.Serializer[Any]):
-    """A customer, for the operator."""
+    """A tenant, for the operator."""
 
     id = serializers.CharField()
     slug = serializers.CharField()
@@ -34,13 +35,13 @@ class StaffTenantSerializer(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
 
     def get_plan(self, tenant: Tenant) -> str:
-        """Return the key of the plan in force, empty without one."""
+        """Return the key of the present plan; empty without one."""
         subscriptions: list[PlanSubscription] = getattr(tenant, "open_subscriptions", [])
         return subscriptions[0].plan.key if subscriptions else ""
 
 
 class OverrideSerializer(StrictSerializer):
-    """A limit of this tenant in place of its plan's; the reason is kept in the audit log."""
+    """A limit that replaces the plan's for one tenant. The audit log records the reason."""
 
     amount = serializers.IntegerField(min_value=0, max_value=2**62)
     reason = serializers.CharField(max_length=1000)
@@ -50,7 +51,7 @@ class OverrideSerializer(StrictSerializer):
 class OverriddenSerializer(serializers.Serializer[Any]):
     """An override in force."""
 
-    resource = serializers.ChoiceField([each.value for each in TENANT_RESOURCES])
+    resource = serializers.ChoiceField([resource.value for resource in TENANT_RESOURCES])
     amount = serializers.IntegerField()
     reason = serializers.CharField()
     expires_at = serializers.DateTimeField(allow_null=True)
@@ -58,14 +59,14 @@ class OverriddenSerializer(serializers.Serializer[Any]):
 
 
 class StaffQuotasSerializer(serializers.Serializer[Any]):
-    """Limits in force, and which of them staff have set."""
+    """The limits in force, and the overrides that staff have set."""
 
     items = quotas.QuotaSerializer(many=True)
     overrides = OverriddenSerializer(many=True)
 
 
 class StaffTenantsView(StaffView):
-    """Every tenant."""
+    """All tenants."""
 
     @schema.describe(
         "List all tenants",
@@ -73,7 +74,8 @@ class StaffTenantsView(StaffView):
         parameters=[*schema.PAGE, schema.query("search", "Part of a name or slug.")],
     )
     def get(self, request: Request) -> Response:
-        """By slug."""
+        """Return the tenants ordered by slug."""
+        # Without NUL, which PostgreSQL refuses in text.
         rows = queries.list_tenants(request.query_params.get("search", "").replace("\x00", ""))
         page = pagination.page(request, rows.prefetch_related(_OPEN), "slug")
         return Response(pagination.body(page, StaffTenantSerializer))
@@ -84,7 +86,7 @@ class StaffQuotasView(StaffView):
 
     @schema.describe("List a tenant's quotas", response=StaffQuotasSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """Limits, use and overrides."""
+        """Return the tenant's limits, usage and overrides."""
         row = queries.get_tenant(tenant)
         overrides = QuotaOverride.objects.filter(tenant=row).order_by("resource")
         set_by_staff = OverriddenSerializer(overrides, many=True).data
@@ -96,20 +98,20 @@ class StaffQuotaView(StaffView):
 
     @schema.describe("Override a quota", request=OverrideSerializer, response=OverriddenSerializer)
     def put(self, request: Request, tenant: str, resource: str) -> Response:
-        """Set it, until ``expires_at`` or for good; what a lower limit cut is lifted again."""
-        asked = OverrideSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        """Set the limit, until ``expires_at`` or for good. Workers then enforce quotas again."""
+        serializer = OverrideSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
         row = quota_overrides.set_override(
             tenant=queries.get_tenant(tenant),
             resource=resource,
             by=self.actor,
-            **asked.validated_data,
+            **serializer.validated_data,
         )
         return Response(OverriddenSerializer(row).data)
 
     @schema.describe("Drop an override", status=204)
     def delete(self, request: Request, tenant: str, resource: str) -> Response:
-        """Back to the plan's limit."""
-        place = queries.get_tenant(tenant)
-        quota_overrides.clear_override(tenant=place, resource=resource, by=self.actor)
+        """Return to the plan's limit."""
+        row = queries.get_tenant(tenant)
+        quota_overrides.clear_override(tenant=row, resource=resource, by=self.actor)
         return Response(status=204)

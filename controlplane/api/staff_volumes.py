@@ -1,4 +1,4 @@
-"""/staff/kept-volumes: what deleted spaces left behind, and letting it go."""
+"""/staff/kept-volumes: the volumes that deleted spaces kept, and their release."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ class KeptVolumesSerializer(serializers.Serializer[Any]):
 
 
 class KeptVolumesListView(StaffView):
-    """Every volume that outlived its space."""
+    """The kept volumes of all deleted spaces."""
 
     @schema.describe(
         "List kept volumes",
@@ -32,16 +32,16 @@ class KeptVolumesListView(StaffView):
         parameters=schema.PAGE,
     )
     def get(self, request: Request) -> Response:
-        """Those released too, with when they went."""
+        """Return kept and released volumes, with the times of release and deletion."""
         page = pagination.page(request, KeptVolumes.objects.select_related("space"), "id")
         return Response(pagination.body(page, KeptVolumesSerializer))
 
 
 class ReleaseVolumesView(StaffView):
-    """The operator's word that stored messages may go."""
+    """The release of the volumes of one space."""
 
     @schema.describe("Release kept volumes", response=KeptVolumesSerializer)
     def post(self, request: Request, space: str) -> Response:
-        """Delete the volumes of a deleted space, with every message in them."""
+        """Delete the volumes of a deleted space, with all messages in them."""
         kept = kept_volumes.release(space_id=space, by=self.actor)
         return Response(KeptVolumesSerializer(kept).data)

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from controlplane.api import authentication, quotas, schema
 from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import StrictSerializer
-from controlplane.api.sessions import MembershipSerializer, places_of
+from controlplane.api.sessions import MembershipSerializer, memberships_of
 from controlplane.api.views import ApiView, TenantView, person
 from plans.models import PlanSubscription
 from tenants.actions import plan_subscriptions, tenants
@@ -18,14 +18,14 @@ from tenants.permissions import Permission
 
 
 class TenantCreateSerializer(StrictSerializer):
-    """A further tenant of a person who has an account."""
+    """Another tenant of a person who has an account."""
 
-    organisation = serializers.CharField(max_length=200)
+    organization = serializers.CharField(max_length=200)
     plan = serializers.CharField(max_length=63, required=False, default="")
 
 
 class TenantSerializer(serializers.Serializer[Any]):
-    """A customer."""
+    """A tenant."""
 
     id = serializers.CharField()
     slug = serializers.CharField()
@@ -34,11 +34,12 @@ class TenantSerializer(serializers.Serializer[Any]):
 
 
 class BillingDetailsSerializer(StrictSerializer):
-    """Who pays; an invoice is held while one of the first four is empty."""
+    """The buyer on invoices. An invoice is held while one of the first four fields is empty."""
 
     billing_name = serializers.CharField(max_length=200, allow_blank=True)
     billing_email = serializers.EmailField(allow_blank=True)
     billing_address = serializers.CharField(max_length=2000, allow_blank=True)
+    # The details may be incomplete until the first invoice, so each may be empty.
     billing_country = serializers.RegexField(
         r"^([A-Z]{2})?$", allow_blank=True, help_text="ISO 3166-1 alpha-2."
     )
@@ -47,13 +48,13 @@ class BillingDetailsSerializer(StrictSerializer):
 
 
 class PlanChoiceSerializer(StrictSerializer):
-    """The plan a tenant subscribes to."""
+    """The plan to subscribe to."""
 
     plan = serializers.CharField(max_length=63)
 
 
 class PlanSubscriptionSerializer(serializers.Serializer[Any]):
-    """The commitment of a tenant to a version of a plan."""
+    """The subscription of a tenant to one version of a plan."""
 
     plan = serializers.CharField(source="plan.key")
     version = serializers.IntegerField(source="plan.version")
@@ -66,8 +67,8 @@ class TenantsView(ApiView):
 
     @schema.describe("List my tenants", response=MembershipSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """Every tenant the caller may work in, with the role there. Not paged: they are few."""
-        return Response(places_of(authentication.caller(request)))
+        """Return the caller's tenants and its role in each. The list has no pages."""
+        return Response(memberships_of(authentication.caller(request)))
 
     @schema.describe(
         "Create a tenant",
@@ -78,13 +79,13 @@ class TenantsView(ApiView):
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Make a further tenant with the caller as its owner."""
-        asked = TenantCreateSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        values = asked.validated_data
+        """Create another tenant, with the caller as its owner."""
+        serializer = TenantCreateSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        values = serializer.validated_data
         signed_up = tenants.found_tenant(
             user=person(request),
-            organisation=values["organisation"],
+            organization=values["organization"],
             plan_key=values["plan"],
             by=self.actor,
         )
@@ -98,18 +99,18 @@ class TenantDetailView(TenantView):
 
     @schema.describe("Get a tenant", response=TenantSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """Its plan and limits are resources of their own."""
+        """Return the tenant. Its plan and its limits are separate resources."""
         return Response(TenantSerializer(self.tenant).data)
 
 
 class BillingDetailsView(TenantView):
-    """Who pays."""
+    """The billing details of a tenant."""
 
     needs = {"GET": Permission.VIEW_BILLING, "PUT": Permission.MANAGE_BILLING}
 
     @schema.describe("Get billing details", response=BillingDetailsSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """What the next invoice will name as its buyer."""
+        """Return the details that the next invoice uses for the buyer."""
         return Response(BillingDetailsSerializer(self.tenant).data)
 
     @schema.describe(
@@ -118,45 +119,45 @@ class BillingDetailsView(TenantView):
         response=BillingDetailsSerializer,
     )
     def put(self, request: Request, tenant: str) -> Response:
-        """All of them; what is left out becomes empty."""
-        asked = BillingDetailsSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        details = tenants.BillingDetails(**asked.validated_data)
+        """Replace all details. Without them, tax id becomes empty and the time zone UTC."""
+        serializer = BillingDetailsSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        details = tenants.BillingDetails(**serializer.validated_data)
         row = tenants.update_billing(tenant=self.tenant, details=details, by=self.actor)
         return Response(BillingDetailsSerializer(row).data)
 
 
 class PlanSubscriptionView(TenantView):
-    """The plan."""
+    """The plan subscription of a tenant."""
 
     needs = {"GET": Permission.VIEW, "PUT": Permission.MANAGE_BILLING}
 
     @schema.describe("Get the plan subscription", response=PlanSubscriptionSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """The commitment in force."""
+        """Return the present subscription."""
         return Response(PlanSubscriptionSerializer(_subscription(self.tenant)).data)
 
     @schema.describe(
         "Change the plan", request=PlanChoiceSerializer, response=PlanSubscriptionSerializer
     )
     def put(self, request: Request, tenant: str) -> Response:
-        """From now on; refused when what exists does not fit the other plan."""
-        asked = PlanChoiceSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        """Change the plan from now on. Refused if the tenant's resources do not fit the plan."""
+        serializer = PlanChoiceSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
         plan_subscriptions.change(
-            tenant=self.tenant, plan_key=asked.validated_data["plan"], by=self.actor
+            tenant=self.tenant, plan_key=serializer.validated_data["plan"], by=self.actor
         )
         return Response(PlanSubscriptionSerializer(_subscription(self.tenant)).data)
 
 
 class QuotasView(TenantView):
-    """The limits."""
+    """The limits of a tenant."""
 
     needs = {"GET": Permission.VIEW}
 
     @schema.describe("List quotas", response=quotas.QuotaSerializer(many=True))
     def get(self, request: Request, tenant: str) -> Response:
-        """Every limited resource: how much is allowed and how much is used."""
+        """Return every limited resource: how much is allowed and how much is used."""
         return Response(quotas.rows(self.tenant))
 
 

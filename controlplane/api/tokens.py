@@ -19,7 +19,7 @@ from tenants.permissions import Permission
 
 
 class TokenCreateSerializer(StrictSerializer):
-    """A wish for a token."""
+    """A token to create."""
 
     name = serializers.CharField(max_length=100)
     role = role_field()
@@ -27,7 +27,7 @@ class TokenCreateSerializer(StrictSerializer):
 
 
 class TokenSerializer(serializers.Serializer[Any]):
-    """A token, without the secret."""
+    """A token without its secret."""
 
     id = serializers.IntegerField()
     name = serializers.CharField()
@@ -40,7 +40,7 @@ class TokenSerializer(serializers.Serializer[Any]):
 
 
 class NewTokenSerializer(TokenSerializer):
-    """A token with its secret, which is shown this once."""
+    """A token with its secret, which is shown only once."""
 
     token = serializers.CharField()
 
@@ -54,7 +54,7 @@ class TokensView(TenantView):
         "List tokens", response=schema.page_of(TokenSerializer), parameters=schema.PAGE
     )
     def get(self, request: Request, tenant: str) -> Response:
-        """Those that are not revoked, by name."""
+        """Return the tokens that are not revoked, ordered by name."""
         page = pagination.page(request, queries.list_tokens(self.tenant), "name")
         return Response(pagination.body(page, TokenSerializer))
 
@@ -67,11 +67,13 @@ class TokensView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str) -> Response:
-        """Make a token for a program; its secret is in this answer and nowhere else."""
-        asked = TokenCreateSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        permissions.require_may_give(self.role, asked.validated_data["role"])
-        row, token = api_tokens.issue(tenant=self.tenant, by=self.actor, **asked.validated_data)
+        """Create a token for a program. Only this answer contains its secret."""
+        serializer = TokenCreateSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        permissions.require_may_give(self.role, serializer.validated_data["role"])
+        row, token = api_tokens.issue(
+            tenant=self.tenant, by=self.actor, **serializer.validated_data
+        )
         return Response({**TokenSerializer(row).data, "token": token}, status=201)
 
 
@@ -82,7 +84,7 @@ class TokenView(TenantView):
 
     @schema.describe("Revoke a token", status=204)
     def delete(self, request: Request, tenant: str, token: int) -> Response:
-        """From now on it opens nothing."""
+        """Revoke the token. It is refused from now on."""
         api_tokens.revoke(token=_get(self.tenant, token), by=self.actor)
         return Response(status=204)
 

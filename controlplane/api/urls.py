@@ -15,7 +15,7 @@ from controlplane.api import (
     problem,
     schema,
     sessions,
-    staff_catalogue,
+    staff_catalog,
     staff_invoices,
     staff_rollouts,
     staff_tenants,
@@ -54,10 +54,12 @@ urlpatterns = [
     path(f"{_TENANT}/usage.csv", usage.UsageCsvView.as_view()),
     path(f"{_TENANT}/usage/series", usage.UsageSeriesView.as_view()),
     path(f"{_TENANT}/invoices", invoices.InvoicesView.as_view()),
+    # The order matters: <str:invoice> alone also matches "preview" and names with an extension.
     path(f"{_TENANT}/invoices/preview", invoices.PreviewView.as_view()),
-    path(f"{_TENANT}/invoices/<str:invoice>.pdf", invoices.InvoicePdfView.as_view()),
-    path(f"{_TENANT}/invoices/<str:invoice>.csv", invoices.InvoiceCsvView.as_view()),
-    path(f"{_TENANT}/invoices/<str:invoice>.json", invoices.InvoiceJsonView.as_view()),
+    *(
+        path(f"{_TENANT}/invoices/<str:invoice>.{kind}", view.as_view())
+        for kind, view in invoices.FILE_VIEWS.items()
+    ),
     path(f"{_TENANT}/invoices/<str:invoice>/verify", invoices.InvoiceVerifyView.as_view()),
     path(f"{_TENANT}/invoices/<str:invoice>", invoices.InvoiceView.as_view()),
     path(f"{_TENANT}/address-spaces", address_spaces.AddressSpacesView.as_view()),
@@ -66,7 +68,7 @@ urlpatterns = [
     path(f"{_SPACE}/addresses/<path:address>", addresses.AddressView.as_view()),
     path(f"{_SPACE}/users", messaging_users.MessagingUsersView.as_view()),
     path(f"{_SPACE}/users/<str:user>", messaging_users.MessagingUserView.as_view()),
-    path("staff/catalogue", staff_catalogue.CatalogueView.as_view()),
+    path("staff/catalog", staff_catalog.CatalogView.as_view()),
     path("staff/rollouts", staff_rollouts.RolloutsView.as_view()),
     path("staff/rollout", staff_rollouts.RolloutView.as_view()),
     path("staff/rollout/<str:verb>", staff_rollouts.SteerView.as_view()),
@@ -84,5 +86,6 @@ urlpatterns = [
     path("staff/invoices/<str:invoice>/approve", staff_invoices.ApproveView.as_view()),
     path("staff/invoices/<str:invoice>/issue", staff_invoices.IssueView.as_view()),
     path("staff/invoices/<str:invoice>/payments", staff_invoices.PaymentsView.as_view()),
+    # Last: without it, an unknown path would get the portal's HTML page.
     re_path(r"^.*$", problem.nowhere),
 ]

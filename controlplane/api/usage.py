@@ -1,4 +1,4 @@
-"""/tenants/{tenant}/usage: what was used, from the copy of gold that invoices are made of."""
+"""/tenants/{tenant}/usage: metered usage, from the same copy of the gold table as invoices."""
 
 import csv
 import io
@@ -15,8 +15,8 @@ from controlplane.api import schema, windows
 from controlplane.api.serializers import ChoiceOf, StrictSerializer
 from controlplane.api.views import TenantView
 from controlplane.core import spreadsheets
-from plans import metering, meters
-from plans.periods import Period
+from plans.rating.periods import Period
+from plans.usage import meters, recording
 from tenants import queries
 from tenants.models import Tenant
 from tenants.permissions import Permission
@@ -25,7 +25,7 @@ METERS = list(meters.METERS)
 
 
 class FigureSerializer(serializers.Serializer[Any]):
-    """The use of one meter by one address, or by a space as a whole (``address`` empty)."""
+    """The usage of one meter by one address, or by a whole space (``address`` is empty)."""
 
     space_id = serializers.CharField()
     space = serializers.CharField(help_text="The name; a deleted space keeps it.")
@@ -35,7 +35,7 @@ class FigureSerializer(serializers.Serializer[Any]):
 
 
 class UsageSerializer(serializers.Serializer[Any]):
-    """The use of a window; samples taken before ``as_of`` are counted."""
+    """The usage in a window; samples taken before ``as_of`` are counted."""
 
     starts_at = serializers.DateTimeField()
     ends_at = serializers.DateTimeField()
@@ -44,8 +44,8 @@ class UsageSerializer(serializers.Serializer[Any]):
     items = FigureSerializer(many=True)
 
 
-class SeriesAskedSerializer(StrictSerializer):
-    """What a chart asks for beside its window."""
+class SeriesQuerySerializer(StrictSerializer):
+    """The query of a chart, without its window."""
 
     meter = ChoiceOf(METERS)
     step = ChoiceOf(["hour", "day"], default="hour")
@@ -69,20 +69,20 @@ class SeriesSerializer(serializers.Serializer[Any]):
 
 
 class UsageView(TenantView):
-    """Totals."""
+    """The usage of a tenant."""
 
     needs = {"GET": Permission.VIEW}
 
     @schema.describe("Get usage", response=UsageSerializer, parameters=windows.PARAMETERS)
     def get(self, request: Request, tenant: str) -> Response:
-        """Totals of the window, and one figure per space, address and meter."""
+        """Return the totals of the window, and one figure per space, address and meter."""
         window = windows.of(request, self.tenant.billing_time_zone)
-        totals = metering.totals(self.tenant.pk, window.starts_at, window.ends_at)
+        totals = recording.totals(self.tenant.pk, window.starts_at, window.ends_at)
         return Response(
             {
                 "starts_at": window.starts_at,
                 "ends_at": window.ends_at,
-                "as_of": metering.as_of(),
+                "as_of": recording.as_of(),
                 "totals": totals,
                 "items": _figures(self.tenant, window),
             }
@@ -100,7 +100,7 @@ class UsageCsvView(TenantView):
         parameters=windows.PARAMETERS,
     )
     def get(self, request: Request, tenant: str) -> HttpResponse:
-        """The figures of the window as CSV with a header line (RFC 4180)."""
+        """Return the figures of the window as CSV with a header line (RFC 4180)."""
         window = windows.of(request, self.tenant.billing_time_zone)
         columns = ["space_id", "space", "address", "meter", "quantity"]
         text = io.StringIO()
@@ -126,16 +126,17 @@ class UsageSeriesView(TenantView):
         ],
     )
     def get(self, request: Request, tenant: str) -> Response:
-        """Steps begin at full hours or midnights of the tenant's billing time zone."""
+        """Return one meter by step: full hours, or days in the tenant's billing time zone."""
         zone = self.tenant.billing_time_zone
         window = windows.of(request, zone)
-        asked = SeriesAskedSerializer(data=windows.others(request))
-        asked.is_valid(raise_exception=True)
-        values = asked.validated_data
+        # Without the window's parameters, which the strict serializer would refuse as unknown.
+        serializer = SeriesQuerySerializer(data=windows.others(request))
+        serializer.is_valid(raise_exception=True)
+        values = serializer.validated_data
         space = queries.get_space(self.tenant, values["space"]).pk if values["space"] else ""
-        points = metering.series(
+        points = recording.series(
             self.tenant.pk,
-            metering.SeriesQuery(
+            recording.SeriesQuery(
                 values["meter"],
                 window.starts_at,
                 window.ends_at,
@@ -148,14 +149,14 @@ class UsageSeriesView(TenantView):
             {
                 "meter": values["meter"],
                 "step": values["step"],
-                "as_of": metering.as_of(),
+                "as_of": recording.as_of(),
                 "items": [{"at": at, "quantity": quantity} for at, quantity in points],
             }
         )
 
 
 def attachment(content: str | bytes, media_type: str, filename: str) -> HttpResponse:
-    """Return a file for saving; never cached, because it is one tenant's."""
+    """Return a download; caches must not store it, because it belongs to one tenant."""
     return HttpResponse(
         content,
         content_type=media_type,
@@ -167,7 +168,7 @@ def attachment(content: str | bytes, media_type: str, filename: str) -> HttpResp
 
 
 def _as_text(figure: dict[str, Any]) -> dict[str, Any]:
-    names = ("space", "address")
+    names = ("space", "address")  # the columns whose text tenants choose
     return {**figure, **{name: spreadsheets.harmless(figure[name]) for name in names}}
 
 
@@ -175,5 +176,5 @@ def _figures(tenant: Tenant, window: Period) -> list[dict[str, Any]]:
     names = queries.space_names(tenant)
     return [
         {**figure._asdict(), "space": names.get(figure.space_id, figure.space_id)}
-        for figure in metering.by_address(tenant.pk, window.starts_at, window.ends_at)
+        for figure in recording.by_address(tenant.pk, window.starts_at, window.ends_at)
     ]

@@ -1,7 +1,7 @@
-"""The base of every view: who calls, in which tenant, and whether the role allows the method.
+"""The base classes of all views: they find the caller and the tenant and check the permission.
 
-A view of a tenant says which permission each of its methods needs in ``needs``. What belongs to
-somebody else is 404, and that is decided here, before any code of the view runs.
+In ``needs``, a view of a tenant lists the permission that each of its methods requires. The tenants
+of others answer 404. Both are checked here, before any code of the view runs.
 """
 
 from collections.abc import Mapping
@@ -30,10 +30,10 @@ class ApiView(APIView):
     actor: Actor
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Find out who calls; refuse names that PostgreSQL cannot even compare."""
+        """Set the actor; refuse names with NUL, which PostgreSQL does not accept in text."""
         super().initial(request, *args, **kwargs)
         if any("\x00" in str(value) for value in kwargs.values()):
-            raise Missing("There is nothing of that name.")
+            raise Missing("There is nothing with this name.")
         self.actor = authentication.actor(request)
 
 
@@ -51,9 +51,9 @@ class TenantView(ApiView):
     role: str
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse outsiders with Missing, members without the permission with Denied."""
+        """Raise Missing for others than members, Denied for members without the permission."""
         super().initial(request, *args, **kwargs)
-        self.tenant, self.role = _place(request, kwargs["tenant"])
+        self.tenant, self.role = _find_tenant(request, kwargs["tenant"])
         method = "GET" if request.method == "HEAD" else str(request.method)
         if method in self.needs:  # any other method ends in 405
             permissions.require(self.role, self.needs[method])
@@ -63,17 +63,17 @@ class StaffView(ApiView):
     """A view of the operator. A tenant's token is never staff."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse everybody else as if nothing were here."""
+        """Raise Missing for everyone but staff, so that they do not see which views exist."""
         super().initial(request, *args, **kwargs)
         if not request.user.is_staff:
             raise Missing("There is nothing here that you may see.")
 
 
 def person(request: Request) -> User:
-    """Return the person who calls.
+    """Return the caller, who must be a person.
 
     Raises:
-        Denied: a tenant's token calls, and this needs a person.
+        Denied: the caller is a tenant's token.
     """
     caller = authentication.caller(request)
     if isinstance(caller, TokenPrincipal):
@@ -82,13 +82,13 @@ def person(request: Request) -> User:
 
 
 def accepted(operation: Operation, tenant: Tenant) -> Response:
-    """Return 202 with the operation, and where to poll it."""
+    """Return 202 with the operation, and in ``Location`` the path to poll it."""
     location = f"/api/v1/tenants/{tenant.slug}/operations/{operation.pk}"
     body = OperationSerializer(operation).data
     return Response(body, status=202, headers={"Location": location})
 
 
-def _place(request: Request, slug: str) -> tuple[Tenant, str]:
+def _find_tenant(request: Request, slug: str) -> tuple[Tenant, str]:
     caller = authentication.caller(request)
     if isinstance(caller, TokenPrincipal):
         if caller.token.tenant.slug != slug:

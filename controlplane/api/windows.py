@@ -1,4 +1,4 @@
-"""Windows of time in query strings: half-open instants, the running month when absent."""
+"""Windows of time in query strings: [starts_at, ends_at), by default the running month."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -9,21 +9,21 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from controlplane.api.serializers import StrictSerializer
-from plans import periods
-from plans.periods import Period
+from plans.rating import periods
+from plans.rating.periods import Period
 
 PARAMETERS = [
-    OpenApiParameter("starts_at", datetime, description="Begin of the running month when absent."),
-    OpenApiParameter("ends_at", datetime, description="End of that month when absent."),
+    OpenApiParameter("starts_at", datetime, description="Default: start of the running month."),
+    OpenApiParameter("ends_at", datetime, description="Default: end of the month of `starts_at`."),
 ]
 
 
-# Instants beyond these are typing errors, and some arithmetic on time zones overflows there.
+# Instants outside are mistakes, and some arithmetic on time zones overflows near years 1 and 9999.
 _EARLIEST, _LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
 class InstantField(serializers.DateTimeField):
-    """An instant with a plausible year."""
+    """An instant from 2000 to 2200."""
 
     def to_internal_value(self, value: Any) -> datetime:
         """Return the instant."""
@@ -39,22 +39,30 @@ class _WindowSerializer(StrictSerializer):
 
 
 def of(request: Request, zone: str) -> Period:
-    """Return the window that ``request`` asks for; ``zone`` says where months begin.
+    """Return the window that ``request`` selects; months begin at midnight in ``zone``.
 
     Raises:
         ValidationError: an instant cannot be read.
-        Invalid: the window does not go forward.
+        Invalid: the window does not end after it begins.
     """
-    given = {k: v for k, v in request.query_params.items() if k in {"starts_at", "ends_at"}}
-    asked = _WindowSerializer(data=given)
-    asked.is_valid(raise_exception=True)
-    starts_at = asked.validated_data.get("starts_at")
+    given = {
+        name: value
+        for name, value in request.query_params.items()
+        if name in {"starts_at", "ends_at"}
+    }
+    serializer = _WindowSerializer(data=given)
+    serializer.is_valid(raise_exception=True)
+    starts_at = serializer.validated_data.get("starts_at")
     month = periods.month_of(starts_at or timezone.now(), zone)
-    return Period(starts_at or month.starts_at, asked.validated_data.get("ends_at", month.ends_at))
+    return Period(
+        starts_at or month.starts_at, serializer.validated_data.get("ends_at", month.ends_at)
+    )
 
 
 def others(request: Request) -> dict[str, str]:
     """Return the query parameters that are not the window's."""
     return {
-        k: v for k, v in request.query_params.dict().items() if k not in {"starts_at", "ends_at"}
+        name: value
+        for name, value in request.query_params.dict().items()
+        if name not in {"starts_at", "ends_at"}
     }

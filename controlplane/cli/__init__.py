@@ -1,8 +1,8 @@
 """The `waypost` command.
 
-One module per noun; ``output`` prints and decides exit codes, ``login_store`` remembers as whom to
-speak, ``controlplane.rest_client`` speaks. ``prepare`` and ``publish`` are run as processes of
-their own with an installation's environment.
+One module for each group of commands. ``output`` prints answers and chooses exit codes,
+``login_store`` keeps the login between commands, and ``controlplane.rest_client`` calls the API.
+``prepare``, ``publish`` and ``sample`` run as processes with an installation's environment.
 """
 
 import os
@@ -11,14 +11,14 @@ import signal
 
 def main() -> None:
     """Run the command line; the console script's entry point."""
-    # What is imported takes long enough to be interrupted, and an exception would be swallowed in
-    # callbacks of Python's own. Nothing is there yet that would have to be cleaned up.
-    heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if heard:  # and not ignored, as by a script's job in the background
+    # The imports take long enough to be interrupted. A KeyboardInterrupt inside a callback of the
+    # interpreter would be swallowed, so this handler exits at once; nothing needs a clean-up yet.
+    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if is_default:  # and not ignored, as in a background job of a script
         signal.signal(signal.SIGINT, _end)
     from controlplane.cli import app
 
-    if heard:
+    if is_default:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     app.run()
 

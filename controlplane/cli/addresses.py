@@ -12,20 +12,20 @@ from controlplane.rest_client import last_segments, segment
 
 app = typer.Typer(no_args_is_help=True, help="Addresses of a space: list, create, show, delete.")
 Plan = Annotated[str, typer.Option(help="An address plan, such as brokered-small-queue.")]
-Whole = Annotated[int | None, typer.Option(min=0, help="Else the plan's.")]
+Whole = Annotated[int | None, typer.Option(min=0, help="Default: the plan's value.")]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What an address has of its own, named as the API names it."""
+    """The settings of an address, by their names in the API."""
 
-    topic: Annotated[str | None, typer.Option(help="What a subscription subscribes to.")] = None
+    topic: Annotated[str | None, typer.Option(help="The topic of a subscription.")] = None
     message_ttl_ms: Whole = None
     max_delivery_attempts: Whole = None
     redelivery_delay_ms: Whole = None
     max_bytes: Whole = None
     dead_letter: Annotated[
-        str | None, typer.Option(help="A queue of the space, for what is not delivered.")
+        str | None, typer.Option(help="A queue of the space for undeliverable messages.")
     ] = None
 
 
@@ -51,6 +51,7 @@ def create(
     how: slow.How,
 ) -> None:
     """Create an address and wait until a message goes through it."""
+    # An omitted setting is not sent, so that the plan's value applies.
     chosen = {name: value for name, value in asdict(settings).items() if value is not None}
     body = {"address": address, "type": type, "plan": plan, **chosen}
     slow.follow(
@@ -77,7 +78,7 @@ def delete(
     *,
     how: slow.How,
 ) -> None:
-    """Delete an address with what is stored in it; what it used is still billed."""
+    """Delete an address with its stored messages; its usage until then is still billed."""
     path = f"/address-spaces/{segment(space)}/addresses/{last_segments(address)}"
     if not yes:
         output.confirm(f"Delete address {address} and every message in it?")

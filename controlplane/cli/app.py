@@ -1,4 +1,4 @@
-"""The command tree, and the one place where an expected error becomes an exit code."""
+"""The command tree, and the outermost handling of interrupts and expected errors."""
 
 import getpass
 import sys
@@ -23,17 +23,17 @@ from controlplane.cli import (
 
 
 class Commands(TyperGroup):
-    """The commands, each of which may be interrupted, or lack somebody who answers a question."""
+    """A group of commands that handles Ctrl-C and questions without a terminal."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; one that nobody lets come to its end says so in one line."""
+        """Run the command; print one line if it is interrupted or cannot ask a question."""
         try:
             return super().invoke(ctx)
         except (KeyboardInterrupt, typer.Abort) as error:
             if isinstance(error, typer.Abort):
-                output.errors.print()  # after the question
+                output.errors.print()  # ends the line of the question
             if isinstance(error, typer.Abort) and not sys.stdin.isatty():
-                output.say("Nobody can answer here: give what it asks for as an option (--help).")
+                output.say("There is no terminal: give the answer as an option (see --help).")
                 raise typer.Exit(2) from None
             output.say("interrupted")
             raise typer.Exit(130) from None
@@ -48,6 +48,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not allowed, 4 missing, "
     "5 conflict, 6 over a quota, 7 not available, 130 interrupted.",
 )
+# In the order of `waypost --help`.
 for command in (
     installation.up,
     installation.down,
@@ -70,8 +71,8 @@ app.add_typer(rollouts.app, name="rollouts")
 
 
 def run() -> None:
-    """Parse the command line and do it; expected errors end with a documented code."""
-    # A password may come through a pipe; that it can be seen there is its sender's business.
+    """Parse and run the command line; expected errors end with a documented exit code."""
+    # A password may come through a pipe, and getpass warns that it cannot hide it there.
     warnings.simplefilter("ignore", getpass.GetPassWarning)
     with output.refusals():
         app()

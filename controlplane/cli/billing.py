@@ -1,9 +1,8 @@
-"""`waypost usage` and `waypost invoices`: what was used, what it costs, and the proof."""
+"""`waypost usage` and `waypost invoices`: metered usage, invoices and their verification."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,41 +13,38 @@ from controlplane.cli.options import Tenant
 from controlplane.cli.output import Format, Output
 from controlplane.core.errors import Invalid
 from controlplane.rest_client import segment
+from plans.invoice_formats import InvoiceFormat
+from plans.usage import meters
 
 usage_app = typer.Typer(no_args_is_help=True, help="Metered usage.")
 invoices_app = typer.Typer(
     no_args_is_help=True, help="Invoices: list, show, preview, download, verify."
 )
-_LEAST = Decimal("0.000001")  # as finely as quantities are told
-_HOUR_MS = 3_600_000
-# What nobody reads in base units: meter -> base units in one unit, and the unit.
+_LEAST = Decimal("0.000001")  # the finest quantity that is shown
+# Meters whose base unit is too small for people: meter -> base units in one unit, and the unit.
 _UNITS = {
-    "connection_ms": (_HOUR_MS, "connection-hours"),
-    "stored_byte_ms": (_HOUR_MS * 2**30, "GiB-hours"),
+    meter.slug: (meter.base_per_unit, meter.unit)
+    for meter in meters.REGISTRY
+    if meter.base_per_unit > 1
 }
 
 
-class Kind(StrEnum):
-    """The forms of an invoice; each is the suffix of a file too."""
-
-    PDF = "pdf"
-    CSV = "csv"
-    JSON = "json"
+_SUFFIXES = ", ".join(f".{kind}" for kind in InvoiceFormat)
 
 
 def _instant(text: str) -> str:
-    """Return a date's first moment, or an instant, in UTC where no zone is given."""
+    """Return the ISO 8601 instant of ``text``: a date means its start; the default zone is UTC."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
         raise typer.BadParameter(
-            f"{text!r} is no date and no instant: write 2026-11-01, or 2026-11-01T08:00:00Z."
+            f"{text!r} is neither a date nor a time: write 2026-11-01 or 2026-11-01T08:00:00Z."
         ) from None
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).isoformat()
 
 
-_WHEN = "A date or an instant, ISO 8601; UTC unless it says otherwise."
-_UNTIL = f"Not included. {_WHEN}"
+_WHEN = "A date or a time, ISO 8601; UTC unless it has an offset."
+_UNTIL = f"The end, not included. {_WHEN}"
 
 
 @usage_app.command("show")
@@ -63,19 +59,19 @@ def show_usage(
     tenant: Tenant = None,
     form: Output = Format.TABLE,
 ) -> None:
-    """Show usage of the running month, or of a window, by space, address and meter."""
+    """Show usage of the current month, or of a window, by space, address and meter."""
     api, tenant = login_store.connect(tenant)
-    asked = {"starts_at": from_, "ends_at": until}
-    window = {name: value for name, value in asked.items() if value}
+    requested = {"starts_at": from_, "ends_at": until}
+    window = {name: value for name, value in requested.items() if value}
     usage = api.get(f"/tenants/{tenant}/usage", **window)
-    if form is Format.JSON:
+    if form is Format.JSON:  # in base units, as the API returns it
         output.show_json(usage)
         return
     rows = [_readable(item) for item in usage["items"]]
     output.show_rows(rows, ["space", "address", "meter", "quantity", "unit"], form)
     as_of = usage["as_of"]
-    told = cells.instant(as_of) if as_of else "never: nothing was collected yet"
-    output.show_text(f"as of {told}")
+    watermark = cells.instant(as_of) if as_of else "never: no usage has been collected yet"
+    output.show_text(f"as of {watermark}")
 
 
 @invoices_app.command("list")
@@ -89,14 +85,14 @@ def list_invoices(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
 
 @invoices_app.command()
 def preview(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
-    """Show what the running period costs so far, line by line."""
+    """Show what the current period costs so far, line by line."""
     api, tenant = login_store.connect(tenant)
-    made = api.get(f"/tenants/{tenant}/invoices/preview")
+    priced = api.get(f"/tenants/{tenant}/invoices/preview")
     if form is Format.JSON:
-        output.show_json(made)
+        output.show_json(priced)
         return
-    document = made["document"]
-    totals = {name: value for name, value in made.items() if name != "document"}
+    document = priced["document"]
+    totals = {name: value for name, value in priced.items() if name != "document"}
     output.show_one({**totals, "currency": document["currency"]}, form)
     _show_lines(document["lines"], document["currency"])
 
@@ -109,6 +105,7 @@ def show(invoice: str, tenant: Tenant = None, form: Output = Format.TABLE) -> No
     if form is Format.JSON:
         output.show_json(row)
         return
+    # An invoice that is still closing has no document.
     lines = (row.pop("document") or {}).get("lines", [])
     output.show_one(row, form)
     _show_lines(lines, row["currency"])
@@ -117,14 +114,16 @@ def show(invoice: str, tenant: Tenant = None, form: Output = Format.TABLE) -> No
 @invoices_app.command()
 def download(
     invoice: str,
-    file: Annotated[Path, typer.Option("--to", help="Where to write it: .pdf, .csv or .json.")],
+    file: Annotated[
+        Path, typer.Option("--to", help=f"Where to write it; its suffix is one of {_SUFFIXES}.")
+    ],
     kind: Annotated[
-        Kind | None, typer.Option("--format", help="Only for a file without a suffix.")
+        InvoiceFormat | None, typer.Option("--format", help="Only for a file without a suffix.")
     ] = None,
     tenant: Tenant = None,
 ) -> None:
     """Write an invoice as PDF, its lines as CSV, or the whole document as JSON."""
-    kind = _kind(file, kind)
+    kind = _kind(file, kind)  # before the request, which may be refused for other reasons
     api, tenant = login_store.connect(tenant)
     file.write_bytes(api.get_bytes(f"/tenants/{tenant}/invoices/{segment(invoice)}.{kind}"))
     output.say(f"wrote {file}")
@@ -133,36 +132,37 @@ def download(
 @invoices_app.command()
 @slow.change
 def verify(invoice: str, *, how: slow.How) -> None:
-    """Recompute an invoice from its pinned samples; ends with 1 unless every byte is the same."""
+    """Recompute an invoice from its pinned samples; the exit code is 1 if any byte differs."""
     slow.follow(
         f"invoice {invoice}",
         how,
         lambda api, tenant: api.post(f"{tenant}/invoices/{segment(invoice)}/verify"),
-        done="verified, every byte is the same",
+        done="verified, all bytes are identical",
     )
 
 
-def _kind(file: Path, asked: Kind | None) -> Kind:
-    """Return the form that the file's suffix names, or the asked one where there is no suffix.
+def _kind(file: Path, requested: InvoiceFormat | None) -> InvoiceFormat:
+    """Return the format of the file's suffix, or the requested one if there is no suffix.
 
     Raises:
-        Invalid: ``invoice.format``: the suffix names none, or another than was asked.
+        Invalid: ``invoice.format``: the suffix is not a format, or not the requested one.
     """
     suffix = file.suffix.lower().removeprefix(".")
-    if not suffix and asked:
-        return asked
-    if suffix not in list(Kind):
+    if not suffix and requested:
+        return requested
+    if suffix not in list(InvoiceFormat):
         raise Invalid(
-            f"{file} names no form of an invoice: end it with .pdf, .csv or .json, or give a "
-            "name without a suffix and --format.",
+            f"The name {file} does not end with a format of invoices: end it with one of "
+            f"{_SUFFIXES}, or give a name without a suffix and --format.",
             code="invoice.format",
         )
-    if asked not in (None, suffix):
+    if requested not in (None, suffix):
         raise Invalid(
-            f"{file} would hold {asked}: name it .{asked}, or leave --format away.",
+            f"The suffix of {file} is not the format {requested}: name it .{requested}, or omit "
+            "--format.",
             code="invoice.format",
         )
-    return Kind(suffix)
+    return InvoiceFormat(suffix)
 
 
 def _show_lines(lines: Sequence[Mapping[str, Any]], currency: str) -> None:
@@ -179,8 +179,9 @@ def _readable(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _quantity(value: Decimal | str | float) -> str:
-    """Return a quantity with thousands separated and at most six places; little is not nothing."""
+    """Return a quantity with separated thousands and at most six decimal places."""
     exact = Decimal(str(value))
+    # A quantity too small for six places is not shown as zero.
     if 0 < exact < _LEAST:
         return f"<{_LEAST:f}"
     if -_LEAST < exact < 0:

@@ -1,35 +1,36 @@
-"""How a value reads in a table: money, instants and nested values in words. JSON stays raw.
+"""Format the values of a table: money, instants and nested values. JSON output stays raw.
 
-Called by ``controlplane.cli.output``. What a value is, its name says: ``…_minor`` is money in minor
-units of the row's ``currency``, ``…_at`` an instant.
+Called by ``controlplane.cli.output``. The name of a field decides its format: ``…_minor`` is money
+in minor units of the row's ``currency``, and ``…_at`` is an instant.
 """
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from plans import money
+from plans.rating import money
 
 _INSTANTS = ("since", "as_of")
 _NOTHING = "-"
 
 
 def heading(name: str) -> str:
-    """Return the name of a field for people: ``total_minor`` is ``total``."""
+    """Return the heading of a field: ``total_minor`` becomes ``total``."""
     return name.removesuffix("_minor").replace("_", " ")
 
 
 def text(name: str, value: Any, row: Mapping[str, Any]) -> str:
-    """Return what a person reads of the field ``name`` of ``row``."""
+    """Return the text of the field ``name`` of ``row``, whose value is ``value``."""
     if value is None or value == []:
         return _NOTHING
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
+        # Money in a nested value may be in the currency of the row around it.
         return _pairs({"currency": row.get("currency"), **value}, value)
     if isinstance(value, list):
         separator = "\n" if isinstance(value[0], dict) else ", "
-        return separator.join(text(name, each, row) for each in value)
+        return separator.join(text(name, item, row) for item in value)
     if name.endswith("_minor") and row.get("currency"):
         return money.display(value, row["currency"])
     if name.endswith("_at") or name in _INSTANTS:
@@ -38,7 +39,7 @@ def text(name: str, value: Any, row: Mapping[str, Any]) -> str:
 
 
 def instant(value: str) -> str:
-    """Return an ISO 8601 instant to the second, in UTC; what is none comes back as it is."""
+    """Return an ISO 8601 instant in UTC, to the second; any other value comes back unchanged."""
     try:
         return datetime.fromisoformat(value).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     except (TypeError, ValueError):
@@ -46,5 +47,5 @@ def instant(value: str) -> str:
 
 
 def _pairs(row: Mapping[str, Any], shown: Mapping[str, Any]) -> str:
-    words = {heading(name): text(name, value, row) for name, value in shown.items()}
-    return ", ".join(f"{name}: {said}" for name, said in words.items() if said not in ("", "-"))
+    texts = {heading(name): text(name, value, row) for name, value in shown.items()}
+    return ", ".join(f"{name}: {cell}" for name, cell in texts.items() if cell not in ("", "-"))

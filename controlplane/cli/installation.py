@@ -1,4 +1,4 @@
-"""`waypost up`, `down`, `status`, `backup`, `restore`, `demo`: the installation of this machine."""
+"""`waypost up`, `down`, `status`, `backup`, `restore`, `demo`: the embedded installation."""
 
 import time
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def up(
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="The portal's port.")] = None,
     form: Output = Format.TABLE,
 ) -> None:
-    """Start the embedded Waypost and leave it running; again, it repairs what is missing."""
+    """Start the embedded Waypost and leave it running; run it again to restart what ended."""
     began = time.monotonic()
     root = installations.root_from(state)
     with output.errors.status("starting"), _login_follows(root):
@@ -39,20 +39,20 @@ def up(
 
 @contextmanager
 def _login_follows(root: Path) -> Iterator[None]:
-    """Take the login along when the installation moves to another port, even if it then fails."""
+    """Change the login's URL if the installation moves to another port, even if it then fails."""
     before = installations.load(root)
     try:
         yield
     finally:
         now = installations.load(root)
         if before and now and login_store.move(before.url, now.url):
-            output.say(f"it moved from {before.url} to {now.url}, and your login with it")
+            output.say(f"it moved from {before.url} to {now.url}, and your login was changed")
 
 
 def down(
     state: State = None,
     purge: Annotated[
-        bool, typer.Option("--purge", help="Remove the folder too, and a login at its address.")
+        bool, typer.Option("--purge", help="Remove the folder too, and your login there.")
     ] = False,
     yes: Yes = False,
 ) -> None:
@@ -60,33 +60,34 @@ def down(
     root = installations.root_from(state)
     if purge and not yes:
         _confirm_purge(root)
+    # Read before the purge removes it.
     url = _url_of(root) if purge else ""
     with output.errors.status("stopping"):
         try:
             stack.down(root, purge=purge, say=output.say)
         except KeyboardInterrupt:
             again = "waypost down --purge" if purge else "waypost down"
-            output.say(f"part of it may still be there: `waypost status` tells, `{again}` goes on")
+            output.say(f"it may be half stopped: see `waypost status`, and continue with `{again}`")
             raise
     if url and login_store.forget(url):
-        output.say(f"your login at {url} went with it")
+        output.say(f"your login at {url} was removed with it")
 
 
 def _url_of(root: Path) -> str:
-    with suppress(Unavailable):  # what cannot be read can be removed
+    with suppress(Unavailable):  # an unreadable installation can be removed
         found = installations.load(root)
         return found.url if found else ""
     return ""
 
 
 def _confirm_purge(root: Path) -> None:
-    with suppress(Unavailable):  # what cannot be read can be removed
+    with suppress(Unavailable):  # an unreadable installation can be removed
         installations.require(root)
     output.confirm(f"Remove {root} with every message, invoice and key in it?")
 
 
 def status(state: State = None, form: Output = Format.TABLE) -> None:
-    """Show how the embedded Waypost is; ends with 7 when it is not up."""
+    """Show the state of the embedded Waypost; the exit code is 7 if it is not up."""
     found = stack.status(installations.root_from(state))
     rows = [
         {
@@ -94,6 +95,7 @@ def status(state: State = None, form: Output = Format.TABLE) -> None:
             "state": server.state,
             "pid": server.pid or None,
             "memory_mb": server.memory_bytes // 1_000_000,
+            # supervisord's text repeats the pid, which has its own column.
             "message": server.message.removeprefix(f"pid {server.pid}, "),
         }
         for server in found.servers
@@ -113,9 +115,9 @@ def status(state: State = None, form: Output = Format.TABLE) -> None:
         output.show_rows(rows, ["name", "state", "pid", "memory_mb", "message"], form)
         output.show_text(f"{found.url} is {'up' if found.is_up else 'down'} ({found.root})")
         if found.changed_by:
-            output.show_text(f"{found.changed_by} is at work on it")
+            output.show_text(f"{found.changed_by} is changing it now")
         output.show_text(f"standard spaces run on {found.router}")
-        output.show_text("embedded: for trying, testing and showing; never for production")
+        output.show_text("embedded: for trials, tests and demonstrations; never for production")
     if not found.is_up:
         raise typer.Exit(7)
 
@@ -125,7 +127,7 @@ def backup(
     state: State = None,
     form: Output = Format.TABLE,
 ) -> None:
-    """Back up everything, stored messages and keys too; what runs is stopped meanwhile."""
+    """Back up everything with stored messages and keys; Waypost is stopped meanwhile."""
     with output.errors.status("backing up"):
         made = backups.make(installations.root_from(state), folder.absolute(), say=output.say)
     keys = made / backups.KEYS
@@ -133,7 +135,7 @@ def backup(
         output.show_json({"backup": made, "keys": keys})
         return
     output.show_text(f"backup: {made}")
-    output.show_text(f"{keys} opens the secrets in it: keep it in another place")
+    output.show_text(f"{keys} decrypts the secrets in it: store it somewhere else")
 
 
 def restore(
@@ -142,7 +144,7 @@ def restore(
     keys: Annotated[Path | None, typer.Option("--keys", help="Where keys.json was kept.")] = None,
     form: Output = Format.TABLE,
 ) -> None:
-    """Make the installation of a backup again in an empty folder; `waypost up` starts it."""
+    """Restore the installation of a backup in an empty folder; `waypost up` starts it."""
     root = installations.root_from(state)
     with output.errors.status("restoring"):
         restoring.restore(folder.absolute(), root, keys=keys, say=output.say)
@@ -157,7 +159,8 @@ def demo(
     exit_: Annotated[bool, typer.Option("--exit", help="Stop everything at the end.")] = False,
     oidc: Annotated[bool, typer.Option("--oidc", help="Log in through Keycloak too.")] = False,
 ) -> None:
-    """Show Waypost doing its job; ends with 0 only if every comparison held."""
+    """Run a demonstration; the exit code is 0 only if every comparison matches."""
+    # Imported here, because only this command needs its AMQP clients.
     from controlplane.demo import story
 
     raise typer.Exit(story.run(installations.root_from(state), stays=not exit_, oidc=oidc))

@@ -1,7 +1,7 @@
-"""As whom the command speaks: url, token and tenant, kept between commands (mode 0600).
+"""The login of the command: URL, token and tenant, stored between commands (mode 0600).
 
-``WAYPOST_URL``, ``WAYPOST_TOKEN`` and ``WAYPOST_TENANT`` go before what is kept, so that scripts
-need no file.
+``WAYPOST_URL``, ``WAYPOST_TOKEN`` and ``WAYPOST_TENANT`` take precedence over the stored values, so
+that scripts need no file.
 """
 
 import json
@@ -16,7 +16,7 @@ from controlplane.rest_client import Api, segment
 
 @dataclass(frozen=True)
 class Login:
-    """Where, as whom, and in which tenant by default."""
+    """The URL of Waypost, the token of the caller, and the default tenant."""
 
     url: str = ""
     token: str = ""
@@ -24,13 +24,13 @@ class Login:
 
 
 def path() -> Path:
-    """Return the file (``$XDG_CONFIG_HOME/waypost/login.json``)."""
+    """Return the path of the file, ``$XDG_CONFIG_HOME/waypost/login.json``."""
     base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     return Path(base) / "waypost" / "login.json"
 
 
 def load() -> Login:
-    """Return what is kept, with the environment's values put over it."""
+    """Return the stored login, overridden by the environment."""
     kept = _kept()
     return Login(
         os.environ.get("WAYPOST_URL") or kept.url,
@@ -40,15 +40,15 @@ def load() -> Login:
 
 
 def save(login: Login) -> None:
-    """Keep the login for the next commands."""
+    """Store the login for the next commands."""
     path().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_atomically(path(), json.dumps(asdict(login)), mode=0o600)
 
 
 def move(old_url: str, new_url: str) -> bool:
-    """Let a login at ``old_url`` speak to ``new_url`` from now on; whether there was one.
+    """Change the URL of a stored login from ``old_url`` to ``new_url``; False if there is none.
 
-    For an installation that moved: at its old port another program would be given the token.
+    For an installation that moved: otherwise the token goes to the program at its old port.
     """
     if not _is_at(old_url) or old_url == new_url:
         return False
@@ -57,7 +57,7 @@ def move(old_url: str, new_url: str) -> bool:
 
 
 def forget(url: str) -> bool:
-    """Forget a login at ``url``; whether there was one."""
+    """Remove a stored login at ``url``; False if there is none."""
     if not _is_at(url):
         return False
     path().unlink(missing_ok=True)
@@ -65,46 +65,48 @@ def forget(url: str) -> bool:
 
 
 def connect(tenant: str | None = None) -> tuple[Api, str]:
-    """Return the API as the kept caller, and the tenant to work in.
+    """Return the API with the login's token, and the tenant to work in.
 
     Raises:
-        Denied: ``login.missing``: nobody is logged in, or ``login.no_tenant``: no tenant is chosen.
+        Denied: ``login.missing``: there is no login, or ``login.no_tenant``: no tenant is chosen.
     """
     login = _logged_in()
     chosen = tenant or login.tenant
     if not chosen:
         raise Denied(
             "No tenant is chosen: name yours with --tenant NAME (or WAYPOST_TENANT). An operator's "
-            "account is in no tenant: ask the owner of one to invite it, or use the staff pages of "
-            "the portal.",
+            "account belongs to no tenant: ask the owner of one to invite it, or use the operator "
+            "area of the portal.",
             code="login.no_tenant",
         )
+    # Less patience than the client's default: a person waits for the answer.
     return Api(login.url, login.token, patience_seconds=5), segment(chosen)
 
 
 def connect_staff() -> Api:
-    """Return the API as the kept caller, for what operators do, in no tenant.
+    """Return the API with the login's token, for operators, who need no tenant.
 
     Raises:
-        Denied: ``login.missing``: nobody is logged in.
+        Denied: ``login.missing``: there is no login.
     """
     login = _logged_in()
     return Api(login.url, login.token, patience_seconds=5)
 
 
 def _is_at(url: str) -> bool:
+    # The stored URL is as the user typed it; an installation's own has no final slash.
     return _kept().url.rstrip("/") == url
 
 
 def _kept() -> Login:
     try:
         return Login(**json.loads(path().read_text()))
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError):  # no file, or one that we did not write
         return Login()
 
 
 def _logged_in() -> Login:
     login = load()
     if not login.url or not login.token:
-        raise Denied("Nobody is logged in: run `waypost login` first.", code="login.missing")
+        raise Denied("You are not logged in: run `waypost login` first.", code="login.missing")
     return login

@@ -6,13 +6,14 @@ from typing import Annotated
 import typer
 
 Tenant = Annotated[
-    str | None, typer.Option("--tenant", "-t", help="The tenant's short name; else the login's.")
+    str | None,
+    typer.Option("--tenant", "-t", help="Short name of the tenant, else the login's."),
 ]
 State = Annotated[
     Path | None,
     typer.Option("--state", help="The installation's folder.", envvar="WAYPOST_STATE_DIR"),
 ]
 NoWait = Annotated[
-    bool, typer.Option("--no-wait", help="Do not wait until it is real; print the operation.")
+    bool, typer.Option("--no-wait", help="Do not wait until it is done; print the operation.")
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]

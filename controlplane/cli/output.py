@@ -1,12 +1,12 @@
-"""What people and scripts see: tables or JSON on stdout, progress and errors on stderr.
+"""The command's output: tables or JSON on stdout, progress and errors on stderr.
 
 Exit codes, for scripts (docs/cli.md lists them too)::
 
-    0  done                      4  no such thing, or not yours
+    0  done                      4  it does not exist, or is not yours
     1  refused or failed         5  conflicts with the present state
     2  wrong usage               6  over a quota
-    3  not logged in, not        7  nobody answers, or something is missing
-       allowed                      on this machine: try again after mending it
+    3  not logged in, not        7  no answer, or something is missing on
+       allowed                      this machine: fix it and try again
                                130  interrupted
 """
 
@@ -36,6 +36,7 @@ from controlplane.core.errors import (
 )
 from controlplane.rest_client import Json, Refused
 
+# Exit codes: refusals of the API by HTTP status, our own errors by class, and 1 for all others.
 _BY_STATUS = {401: 3, 403: 3, 404: 4, 409: 5, 412: 5, 503: 7}
 _BY_KIND: Sequence[tuple[type[WaypostError], int]] = (
     (QuotaExceeded, 6),
@@ -45,7 +46,7 @@ _BY_KIND: Sequence[tuple[type[WaypostError], int]] = (
     (Unavailable, 7),
 )
 _MOST_REASONS = 20
-_UNBROKEN = 100_000  # columns: no line of an answer in a pipe is wrapped or cut
+_UNBROKEN = 100_000  # columns: no line of an answer in a pipe is wrapped or truncated
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
@@ -56,12 +57,13 @@ class Format(StrEnum):
     JSON = "json"
 
 
-_asked: ContextVar[Format] = ContextVar("_asked", default=Format.TABLE)
+# Errors follow the format of the command, but are printed where its options are out of reach.
+_requested: ContextVar[Format] = ContextVar("_requested", default=Format.TABLE)
 
 
 def answer_in(form: Format) -> Format:
-    """Answer in ``form`` from now on, refusals too; return it."""
-    _asked.set(form)
+    """Print everything in ``form`` from now on, errors too; return it."""
+    _requested.set(form)
     return form
 
 
@@ -82,13 +84,14 @@ def show_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], output:
     for column in columns:
         table.add_column(Text(cells.heading(column)), overflow="fold")
     for row in rows:
-        said = [cells.text(column, row.get(column), row) for column in columns]
-        table.add_row(*[Text(each.replace("\n", "; ")) for each in said])
+        texts = [cells.text(column, row.get(column), row) for column in columns]
+        # One line for each row. Text, because rich would read brackets in a str as markup.
+        table.add_row(*[Text(cell.replace("\n", "; ")) for cell in texts])
     _print(table)
 
 
 def show_one(row: Mapping[str, Any], output: Format) -> None:
-    """Print one thing: a line per field, or JSON."""
+    """Print one object: a line for each field, or JSON."""
     if output is Format.JSON:
         show_json(row)
         return
@@ -111,13 +114,13 @@ def show_text(text: str) -> None:
 
 
 def say(message: str) -> None:
-    """Tell a person how far it is, on stderr, so that stdout stays clean."""
+    """Print progress for people on stderr, so that stdout holds only the answer."""
     errors.print(message, style="dim", markup=False)
 
 
 @contextmanager
 def progress(title: str) -> Iterator[Callable[[Json], None]]:
-    """Show a running operation's present step while the block runs (nothing when piped)."""
+    """Show the present step of an operation while the block runs, on a terminal only."""
     with errors.status(Text(title)) as status:
 
         def update(operation: Json) -> None:
@@ -129,19 +132,19 @@ def progress(title: str) -> Iterator[Callable[[Json], None]]:
 
 
 def confirm(question: str) -> None:
-    """Return if a person agrees; otherwise nothing is done and the command ends with 1.
+    """Return if the user agrees; otherwise end the command with exit code 1.
 
     Raises:
-        Invalid: ``confirmation.missing``: there is nobody to ask.
+        Invalid: ``confirmation.missing``: there is no terminal to ask.
     """
     try:
         agreed = typer.confirm(question, err=True)
     except typer.Abort:
         if sys.stdin.isatty():
-            raise
-        errors.print()  # after the question
+            raise  # Ctrl-C or Ctrl-D at the question
+        errors.print()  # ends the line of the question
         raise Invalid(
-            "Nobody can answer here, so nothing was done: pass --yes to do it without a question.",
+            "There is no terminal to ask for confirmation, so nothing was done: pass --yes.",
             code="confirmation.missing",
         ) from None
     if not agreed:
@@ -155,11 +158,11 @@ def refusals() -> Iterator[None]:
     try:
         yield
     except WaypostError as error:
-        _tell(error)
+        _show_error(error)
         raise SystemExit(exit_code(error)) from None
-    except OSError as error:  # a file the caller named, a folder or a home that is not writable
-        words = f"{error.filename or 'This'}: {error.strerror or error}"
-        _tell(Invalid(words, code="file.unusable"))
+    except OSError as error:  # a named file, a folder or a home directory that is not usable
+        message = f"{error.filename or 'This'}: {error.strerror or error}"
+        _show_error(Invalid(message, code="file.unusable"))
         raise SystemExit(1) from None
     except KeyboardInterrupt:
         say("interrupted")
@@ -168,18 +171,18 @@ def refusals() -> Iterator[None]:
 
 def exit_code(error: WaypostError) -> int:
     """Return the documented exit code of an error."""
-    if error.error_code == QuotaExceeded.code:
+    if error.error_code == QuotaExceeded.code:  # also as a problem of the API
         return 6
     if isinstance(error, Refused):
         return _BY_STATUS.get(error.http_status, 1)
     return next((code for kind, code in _BY_KIND if isinstance(error, kind)), 1)
 
 
-def _tell(error: WaypostError) -> None:
-    """Print a refusal: words and the reasons of each field, or one line of JSON."""
-    if _asked.get() is Format.JSON:
-        told = {"code": error.error_code, "message": error.message, "fields": dict(error.fields)}
-        sys.stderr.write(json.dumps(told, default=str) + "\n")
+def _show_error(error: WaypostError) -> None:
+    """Print an error: its message, the reasons of each field and the code, or one line of JSON."""
+    if _requested.get() is Format.JSON:
+        problem = {"code": error.error_code, "message": error.message, "fields": dict(error.fields)}
+        sys.stderr.write(json.dumps(problem, default=str) + "\n")
         return
     errors.print(error.message, style="red", markup=False)
     for reason in _reasons(error):
@@ -188,25 +191,25 @@ def _tell(error: WaypostError) -> None:
 
 
 def _reasons(error: WaypostError) -> Sequence[str]:
-    """Return what is wrong with each field, but for what the message says already."""
+    """Return what is wrong with each field, except what the message contains already."""
     found = [
         f"{name}: {reason}"
         for name, reasons in error.fields.items()
         if not isinstance(reasons, Mapping)
         for reason in (reasons if isinstance(reasons, list | tuple) else [reasons])
-        if not _says(error.message, str(reason))
+        if not _contains(error.message, str(reason))
     ]
     rest = len(found) - _MOST_REASONS
     return [*found[:_MOST_REASONS], *([f"and {rest} more"] if rest > 0 else [])]
 
 
-def _says(message: str, sentence: str) -> bool:
-    """Return whether the whole sentence is in the message; a word or a number in it is none."""
+def _contains(message: str, sentence: str) -> bool:
+    """Return whether the message contains the sentence as a whole, not as a part of another."""
     return bool(re.search(rf"(^|[.:;] ){re.escape(sentence)}($|\s)", message))
 
 
 def _print(table: Table) -> None:
-    # Made at each use, so that a test's captured stdout is the one written to.
+    # Not a global: tests replace sys.stdout, and a width is decided for each stdout.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _UNBROKEN)
     with console.capture() as drawn:
         console.print(table)

@@ -1,4 +1,4 @@
-"""`waypost login` and `logout`: as whom the other commands speak."""
+"""`waypost login` and `logout`: the login that the other commands use."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -18,16 +18,16 @@ from controlplane.rest_client import Api
 def login(
     email: Annotated[str, typer.Option(prompt=True)],
     password: Annotated[str, typer.Option(prompt=True, hide_input=True, envvar="WAYPOST_PASSWORD")],
-    url: Annotated[str | None, typer.Option(help="Else the embedded installation's.")] = None,
+    url: Annotated[str | None, typer.Option(help="Default: the embedded installation's.")] = None,
     tenant: Annotated[str | None, typer.Option("--tenant", "-t")] = None,
     state: State = None,
 ) -> None:
     """Log in and remember it for the next commands."""
     address = url or _embedded_url(state)
     session = Api(address).post("/session", {"email": email, "password": password})
-    slugs = [place["slug"] for place in session["tenants"]]
+    slugs = [membership["slug"] for membership in session["tenants"]]
     if tenant and tenant not in slugs:
-        with suppress(WaypostError):  # it would end by itself
+        with suppress(WaypostError):  # a session that stays open expires
             _end_session(Login(address, session["token"]))
         raise Missing(
             f"You are not in tenant {tenant}; yours: {', '.join(slugs) or 'none'}.",
@@ -39,14 +39,15 @@ def login(
 
 
 def logout() -> None:
-    """End the session and forget it, also when the server can no longer be told."""
+    """End the session and forget it, even if the server cannot be reached."""
     kept = login_store.load()
     try:
         if kept.token:
             _end_session(kept)
     except WaypostError as error:
-        output.say(f"forgotten here only, because the session could not be ended: {error.message}")
+        output.say(f"removed only here, because the session could not be ended: {error.message}")
     finally:
+        # Also after a failure, so that the token does not stay on disk.
         login_store.path().unlink(missing_ok=True)
 
 

@@ -1,6 +1,6 @@
-"""Bring an installation's database to this version: tables, pages' files, catalogue, operator.
+"""Prepare an installation's database: migrations, static files, catalog, operator account.
 
-Run by ``embedded.stack`` as ``python -m controlplane.cli.prepare`` with the installation's
+``embedded.stack`` runs it as ``python -m controlplane.cli.prepare`` with the installation's
 environment. Idempotent.
 """
 
@@ -8,30 +8,30 @@ import os
 
 import django
 
-_ONE_AT_A_TIME = 0x57507570  # advisory lock of the database; any number nobody else takes
+_ONE_AT_A_TIME = 0x57507570  # advisory lock of PostgreSQL; an arbitrary number
 
 
 def main() -> None:
-    """Apply migrations, collect static files, publish the default catalogue, make the operator."""
+    """Apply migrations, collect static files, publish the default catalog, create the operator."""
     django.setup()
     # Models can be imported only now.
     from django.core.management import call_command
     from django.db import connection
 
     from controlplane.core import audit
-    from plans import catalog
+    from plans.catalog import publishing
 
-    # A killed `up` leaves its own preparation running; the lock ends with the process.
+    # A killed `up` leaves its own preparation running. The lock ends with its session.
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [_ONE_AT_A_TIME])
     call_command("migrate", interactive=False, verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
-    catalog.ensure_default(by=audit.SYSTEM)
+    publishing.ensure_default(by=audit.SYSTEM)
     ensure_operator(os.environ["WAYPOST_OPERATOR_PASSWORD"])
 
 
 def ensure_operator(password: str) -> None:
-    """Make the operator's staff account when there is none; a changed password is left alone."""
+    """Create the operator's staff account if there is none; an existing one is not changed."""
     from controlplane.embedded.installation import OPERATOR_EMAIL
     from tenants.models import User
 

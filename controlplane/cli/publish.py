@@ -1,6 +1,6 @@
-"""Publish a catalogue into an installation's database, or only say who would be affected.
+"""Publish a catalog in an installation's database, or only show what would change.
 
-Run by ``waypost catalog publish`` as a process of its own with the installation's environment.
+``waypost catalog publish`` runs it as a separate process with the installation's environment.
 """
 
 import sys
@@ -14,15 +14,16 @@ from controlplane.core.errors import Invalid
 
 def main() -> None:
     """Publish the file named by the first argument; with ``--dry-run`` print the changes only."""
+    # Not a command of its own: `waypost catalog publish` has checked the options.
     is_json = "--output=json" in sys.argv
     form = output.answer_in(output.Format.JSON if is_json else output.Format.TABLE)
     with output.refusals():
         django.setup()
         # Models can be imported only now.
         from controlplane.core.audit import Actor
-        from plans import catalog
+        from plans.catalog import publishing
 
-        catalogue = catalog.parse(_read(Path(sys.argv[1])))
+        catalog = publishing.parse(_read(Path(sys.argv[1])))
         rows = [
             {
                 "what": change.section,
@@ -30,11 +31,11 @@ def main() -> None:
                 "change": change.kind,
                 "tenants": change.n_subscribers,
             }
-            for change in catalog.preview(catalogue)
+            for change in publishing.preview(catalog)
         ]
         output.show_rows(rows, ["what", "key", "change", "tenants"], form)
         if "--dry-run" not in sys.argv:
-            catalog.publish(catalogue, by=Actor("operator:command-line"))
+            publishing.publish(catalog, by=Actor("operator:command-line"))
 
 
 def _read(path: Path) -> str:
@@ -43,7 +44,7 @@ def _read(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise Invalid(
             f"{path} is not UTF-8 text (byte {error.start}): save it as UTF-8.",
-            code="catalogue.not_text",
+            code="catalog.not_text",
         ) from error
 
 

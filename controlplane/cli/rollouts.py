@@ -1,4 +1,4 @@
-"""`waypost rollouts`: how far the fleet is on its way to a release, and steering it (operators)."""
+"""`waypost rollouts`: show and control the rollout of a release to all spaces (operators)."""
 
 from typing import Annotated, Any
 
@@ -10,7 +10,7 @@ from controlplane.cli.output import Format, Output
 from controlplane.rest_client import Json
 
 app = typer.Typer(
-    no_args_is_help=True, help="Rollouts of the engines' releases over all spaces (operators)."
+    no_args_is_help=True, help="Rollouts of releases of the brokers and routers (operators)."
 )
 Reason = Annotated[str, typer.Option(help="Why, for the audit log.")]
 
@@ -26,31 +26,32 @@ def list_rollouts(form: Output = Format.TABLE) -> None:
 
 @app.command()
 def show(form: Output = Format.TABLE) -> None:
-    """Show the last rollout: where the fleet stands, and what failed."""
+    """Show the last rollout: its progress, and which spaces failed."""
     _show(login_store.connect_staff().get("/staff/rollout"), form)
 
 
 @app.command()
 def pause(reason: Reason = "", form: Output = Format.TABLE) -> None:
-    """Move no further space; those on their way get there."""
+    """Change no further spaces; those that are changing now are completed."""
     _steer("pause", reason, form)
 
 
 @app.command()
 def resume(reason: Reason = "", form: Output = Format.TABLE) -> None:
-    """Go on after a pause or a stop; spaces that failed get their time anew."""
+    """Continue after a pause or a stop; failed spaces get another attempt."""
     _steer("resume", reason, form)
 
 
 @app.command()
 def back(reason: Reason = "", yes: Yes = False, form: Output = Format.TABLE) -> None:
-    """Bring the fleet back to the release before."""
+    """Bring all spaces back to the previous release."""
     if not yes:
-        output.confirm("Bring every space back to the release before?")
+        output.confirm("Bring every space back to the previous release?")
     _steer("roll-back", reason, form)
 
 
 def _steer(verb: str, reason: str, form: Format) -> None:
+    # The API answers with the rollout after the change.
     api = login_store.connect_staff()
     _show(api.post(f"/staff/rollout/{verb}", {"reason": reason}), form)
 
@@ -59,6 +60,7 @@ def _show(rollout: Json, form: Format) -> None:
     if form is Format.JSON:
         output.show_json(rollout)
         return
+    # Nested values: they get lines and a table of their own.
     failures = rollout.pop("failures")
     progress = rollout.pop("progress")
     output.show_one({**_in_short(rollout), **_counts(progress)}, form)
@@ -67,7 +69,7 @@ def _show(rollout: Json, form: Format) -> None:
 
 
 def _in_short(rollout: Json) -> dict[str, Any]:
-    """Return the rollout with its releases by number, and the images of the new one."""
+    """Return the rollout's fields, its releases as numbers, and the new release's images."""
     release, former = rollout["release"], rollout["former"]
     return {
         "release": release["number"],

@@ -1,8 +1,8 @@
-"""Take the last samples before everything stops. Ends with 1 where an instance did not answer.
+"""Take last samples before everything stops; exit code 1 if an instance did not answer.
 
-Run by ``embedded.stack`` and ``embedded.backup`` as ``python -m controlplane.cli.sample`` with the
-installation's environment, before they stop what counts. What was read waits in the database for
-its landing. Idempotent.
+``embedded.stack`` runs it as ``python -m controlplane.cli.sample`` with the installation's
+environment, before it or ``embedded.backup`` stops brokers and routers. The samples stay in the
+database until they are landed. Idempotent.
 """
 
 import django

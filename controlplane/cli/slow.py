@@ -1,4 +1,4 @@
-"""A slow change over the API: the options that all of them share, and how one is followed."""
+"""Slow changes over the API: the options that they share, and how a command waits for one."""
 
 import functools
 import inspect
@@ -14,7 +14,7 @@ from controlplane.rest_client import Api, Json
 
 @dataclass(frozen=True)
 class How:
-    """For which tenant a change is asked, whether to wait for it, and how to answer."""
+    """The tenant of a change, whether to wait for it, and the format of the answer."""
 
     tenant: Tenant = None
     no_wait: NoWait = False
@@ -22,13 +22,15 @@ class How:
 
 
 def change(command: Callable[..., None]) -> Callable[..., None]:
-    """Return ``command(…, *, how: How)`` as one that takes the options of ``How`` one by one.
+    """Decorate a command: each parameter that is a dataclass becomes the options of its fields.
 
-    So it does with each parameter that is a dataclass, for commands with many options.
+    So ``command(…, *, how: How)`` takes ``--tenant``, ``--no-wait`` and ``--output``.
     """
-    taken = inspect.signature(command).parameters.values()
+    parameters = inspect.signature(command).parameters.values()
     groups: dict[str, Callable[..., Any]] = {
-        each.name: each.annotation for each in taken if bool(is_dataclass(each.annotation))
+        parameter.name: parameter.annotation
+        for parameter in parameters
+        if bool(is_dataclass(parameter.annotation))
     }
 
     @functools.wraps(command)
@@ -38,12 +40,13 @@ def change(command: Callable[..., None]) -> Callable[..., None]:
             given[name] = group(**{option: given.pop(option) for option in options})
         command(**given)
 
-    own = [each for each in taken if each.name not in groups]
+    own = [parameter for parameter in parameters if parameter.name not in groups]
     grouped = [
-        each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for group in groups.values()
-        for each in inspect.signature(group).parameters.values()
+        for parameter in inspect.signature(group).parameters.values()
     ]
+    # typer derives the options from this signature.
     flat.__signature__ = inspect.Signature([*own, *grouped])  # type: ignore[attr-defined]
     return flat
 
@@ -56,17 +59,17 @@ def follow(
     done: str = "",
     once: Mapping[str, str] | None = None,
 ) -> None:
-    """Send ``ask(api, path of the tenant)``, show its progress until it ends, and print it.
+    """Call ``ask(api, path of the tenant)``, show the operation's progress, and print the result.
 
-    ``done``: what its success means, in words. ``once``: what only this answer holds, such as a
+    ``done`` is the text for success. ``once`` holds values that are shown only here, such as a
     generated password.
 
     Raises:
-        WaypostError: the request was refused, or the operation failed or is slow.
+        WaypostError: the request was refused, or the operation failed or took too long.
     """
     api, tenant = login_store.connect(how.tenant)
     operation = ask(api, f"/tenants/{tenant}")
-    if not how.no_wait:
+    if not how.no_wait:  # ends with an error if the operation fails
         with output.progress(title) as progress:
             operation = api.wait(tenant, operation, progress=progress)
     if how.form is Format.JSON:

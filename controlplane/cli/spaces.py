@@ -27,8 +27,8 @@ def list_spaces(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
 @slow.change
 def create(
     name: str,
-    type: Annotated[str, typer.Option(help="standard or brokered; it stays.")] = "brokered",
-    plan: Annotated[str, typer.Option(help="A space plan; else the type's small one.")] = "",
+    type: Annotated[str, typer.Option(help="standard or brokered; never changes.")] = "brokered",
+    plan: Annotated[str, typer.Option(help="A space plan; default: the type's small one.")] = "",
     *,
     how: slow.How,
 ) -> None:
@@ -47,7 +47,7 @@ def show(name: str, tenant: Tenant = None, form: Output = Format.TABLE) -> None:
     api, tenant = login_store.connect(tenant)
     space = api.get(f"/tenants/{tenant}/address-spaces/{segment(name)}")
     if form is Format.TABLE:
-        for endpoint in space.pop("endpoints"):
+        for endpoint in space.pop("endpoints"):  # a line each instead of a nested value
             address = f"{endpoint['protocol']}://{endpoint['host']}:{endpoint['port']}"
             space[f"endpoint {endpoint['name']}"] = address
     output.show_one(space, form)
@@ -58,17 +58,18 @@ def trust(name: str, tenant: Tenant = None) -> None:
     """Print the certificates (PEM) that clients of the space must trust."""
     api, tenant = login_store.connect(tenant)
     space = api.get(f"/tenants/{tenant}/address-spaces/{segment(name)}")
+    # A set, because endpoints mostly share one certificate.
     for certificate in {endpoint["certificate_pem"] for endpoint in space["endpoints"]}:
         if certificate:
             output.show_text(certificate)
         else:
-            output.say(f"Clients need no file: they trust already who signed for {name}.")
+            output.say(f"Clients need no file: they already trust the issuer of {name}.")
 
 
 @app.command("change-plan")
 @slow.change
 def change_plan(name: str, plan: str, yes: Yes = False, *, how: slow.How) -> None:
-    """Move a space to another plan of its type: price at once, size by restarts one at a time."""
+    """Change a space's plan within its type: its price at once, its size by rolling restarts."""
     if not yes:
         _confirm_plan(name, plan, how.tenant)
     slow.follow(
@@ -82,7 +83,7 @@ def _confirm_plan(name: str, plan: str, tenant: str | None) -> None:
     api, tenant = login_store.connect(tenant)
     present = api.get(f"/tenants/{tenant}/address-spaces/{segment(name)}")["plan"]
     offers: Any = api.get("/space-plans")  # a list, and not paged: plans are few
-    prices = {each["key"]: each["definition"]["hour_price"] for each in offers}
+    prices = {offer["key"]: offer["definition"]["hour_price"] for offer in offers}
     if plan not in prices:
         offered = ", ".join(prices) or "none"
         raise Missing(f"No space plan {plan} is offered; there are: {offered}.")
@@ -99,12 +100,12 @@ def delete(
     name: str,
     yes: Yes = False,
     keep_volumes: Annotated[
-        bool, typer.Option("--keep-volumes", help="Keep what is stored for the operator.")
+        bool, typer.Option("--keep-volumes", help="Keep the volumes, for the operator.")
     ] = False,
     *,
     how: slow.How,
 ) -> None:
-    """Delete a space with all that is stored in it; what it used is still billed."""
+    """Delete a space with all stored messages; its usage until then is still billed."""
     path = f"/address-spaces/{segment(name)}?volumes={'keep' if keep_volumes else 'delete'}"
     if not yes:
         stored = "" if keep_volumes else " and every message in it"

@@ -14,7 +14,7 @@ app = typer.Typer(no_args_is_help=True, help="API tokens of a tenant: list, issu
 
 @app.command("list")
 def list_tokens(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
-    """List the tokens; the tokens themselves are shown only when issued."""
+    """List the tokens without their secrets, which are shown only when issued."""
     api, tenant = login_store.connect(tenant)
     rows = list(api.pages(f"/tenants/{tenant}/tokens"))
     output.show_rows(rows, ["id", "name", "role", "prefix", "last_used_at", "expires_at"], form)
@@ -27,7 +27,7 @@ def issue(
     tenant: Tenant = None,
     form: Output = Format.TABLE,
 ) -> None:
-    """Issue a token and print it: it is shown only this once."""
+    """Issue a token and print it; it is shown only once."""
     api, tenant = login_store.connect(tenant)
     issued = api.post(f"/tenants/{tenant}/tokens", {"name": name, "role": role})
     output.show_one(issued, form)

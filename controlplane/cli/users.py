@@ -1,4 +1,4 @@
-"""`waypost users`: the client identities of a space."""
+"""`waypost users`: the messaging users of a space."""
 
 import secrets
 from typing import Annotated
@@ -20,7 +20,7 @@ def list_users(space: str, tenant: Tenant = None, form: Output = Format.TABLE) -
     api, tenant = login_store.connect(tenant)
     rows = list(api.pages(f"/tenants/{tenant}/address-spaces/{segment(space)}/users"))
     if form is Format.TABLE:
-        rows = [{**row, "permissions": _words(row["permissions"])} for row in rows]
+        rows = [{**row, "permissions": _readable(row["permissions"])} for row in rows]
     output.show_rows(rows, ["name", "permissions", "phase"], form)
 
 
@@ -32,7 +32,7 @@ def create(
     send: Patterns = None,
     recv: Patterns = None,
     password: Annotated[
-        str, typer.Option(envvar="WAYPOST_USER_PASSWORD", help="Generated and shown when absent.")
+        str, typer.Option(envvar="WAYPOST_USER_PASSWORD", help="Generated and shown if omitted.")
     ] = "",
     *,
     how: slow.How,
@@ -44,6 +44,7 @@ def create(
         f"creating user {name}",
         how,
         lambda api, tenant: api.post(f"{tenant}/address-spaces/{segment(space)}/users", body),
+        # The API never returns a password, so a generated one is shown here or lost.
         once={} if password else {"password": chosen},
     )
 
@@ -64,15 +65,15 @@ def revoke(
     slow.follow(f"revoking user {name}", how, lambda api, tenant: api.delete(f"{tenant}{path}"))
 
 
-def _words(permissions: list[dict[str, list[str]]]) -> list[str]:
+def _readable(permissions: list[dict[str, list[str]]]) -> list[str]:
     return [
-        f"{' and '.join(each['operations'])} on {' '.join(each['addresses'])}"
-        for each in permissions
+        f"{' and '.join(permission['operations'])} on {' '.join(permission['addresses'])}"
+        for permission in permissions
     ]
 
 
 def _permissions(send: list[str] | None, recv: list[str] | None) -> list[dict[str, list[str]]]:
-    if not send and not recv:
+    if not send and not recv:  # "#" matches every address
         return [{"addresses": ["#"], "operations": ["send", "recv"]}]
     granted = []
     if send:

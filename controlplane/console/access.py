@@ -1,8 +1,13 @@
-"""Who may see a page: the decorators of every view.
+"""Access control of the portal: the decorators that every view uses.
 
-``tenant_page`` and ``staff_page`` send strangers to the login, find the membership, check the
-permission, hand the view a scope, and turn an expected refusal into a page. What is not yours is
-answered 404.
+``tenant_page`` and ``staff_page``:
+
+* redirect anonymous visitors to the login page,
+* look up the membership and check the permission,
+* pass the view a scope instead of the request,
+* render a ``WaypostError`` as an error page.
+
+A tenant that the user does not belong to is answered with 404, as if it did not exist.
 """
 
 from collections.abc import Callable
@@ -25,7 +30,7 @@ Page: TypeAlias = Callable[..., HttpResponseBase]
 
 
 def public_page(view: Page) -> Page:
-    """Open ``view`` to everyone; an expected refusal becomes a page."""
+    """Open ``view`` to everyone and render a ``WaypostError`` as an error page."""
 
     @wraps(view)
     def page(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -38,7 +43,7 @@ def public_page(view: Page) -> Page:
 
 
 def login_page(view: Page) -> Page:
-    """Open ``view`` to everyone who is logged in."""
+    """Open ``view`` to every logged-in user."""
 
     @public_page
     @wraps(view)
@@ -51,7 +56,10 @@ def login_page(view: Page) -> Page:
 
 
 def tenant_page(see: Permission, change: Permission | None = None) -> Callable[[Page], Page]:
-    """Open a view to members whose role has ``see``, and for anything but GET ``change``."""
+    """Open a view to members of the tenant in the URL.
+
+    GET and HEAD need the permission ``see``. Other methods need ``change``, or ``see`` without it.
+    """
 
     def decorate(view: Page) -> Page:
         @public_page
@@ -59,6 +67,8 @@ def tenant_page(see: Permission, change: Permission | None = None) -> Callable[[
         def page(request: HttpRequest, tenant: str, **kwargs: Any) -> HttpResponseBase:
             if not isinstance(request.user, User):
                 return _to_login(request)
+            # Raises Missing (404) for other people's tenants: the answer must not reveal that they
+            # exist. Only members get a 403.
             membership = queries.membership(request.user, tenant)
             needed = see if request.method in {"GET", "HEAD"} else change or see
             permissions.require(membership.role, needed)
@@ -71,7 +81,7 @@ def tenant_page(see: Permission, change: Permission | None = None) -> Callable[[
 
 
 def staff_page(view: Page) -> Page:
-    """Open ``view`` to operators; for everyone else there is no such page."""
+    """Open ``view`` to operators and answer every other user with 404."""
 
     @public_page
     @wraps(view)
@@ -86,17 +96,18 @@ def staff_page(view: Page) -> Page:
 
 
 def refusal_page(request: HttpRequest, error: WaypostError) -> HttpResponse:
-    """Return the page that says what was refused, its stable code and what to do next."""
-    words = {
+    """Return the error page: title, message with the next step, HTTP status and stable code."""
+    context = {
         "title": error.title,
         "message": error.message,
         "status": error.status,
         "code": error.error_code,
     }
-    return render(request, "console/error.html", words, status=error.status)
+    return render(request, "console/error.html", context, status=error.status)
 
 
 def _to_login(request: HttpRequest) -> HttpResponseBase:
-    if request.headers.get("HX-Request"):  # a fragment: the whole page must go, not the fragment
+    # htmx follows a plain redirect itself and would put the login page into the fragment.
+    if request.headers.get("HX-Request"):
         return HttpResponseClientRedirect(resolve_url(settings.LOGIN_URL))
     return redirect_to_login(request.get_full_path())

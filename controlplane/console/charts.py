@@ -1,7 +1,7 @@
-"""Bar charts as inline SVG: pure; colours come from the style sheet.
+"""Bar charts of the usage page as inline SVG. Pure.
 
-Called by the usage page. For screen readers every bar carries its words as a title, each chart a
-title and a description, and the page shows the same figures as a table.
+The style sheet sets the colors. For screen readers, each chart has a title and a description, each
+bar has a title with its value, and the page shows the same figures as a table.
 """
 
 from collections.abc import Sequence
@@ -11,19 +11,20 @@ from decimal import ROUND_CEILING, Decimal
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+# Units of the SVG view box; the style sheet scales the chart to its column.
 WIDTH, HEIGHT = 440, 176
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 6, 10, 24
 _PLOT_WIDTH = WIDTH - _LEFT - _RIGHT
 _PLOT_HEIGHT = HEIGHT - _TOP - _BOTTOM
 _STEPS = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10))
-_LEAST = Decimal("0.001")  # as finely as figures are told
+_LEAST = Decimal("0.001")  # the smallest step that ``words`` prints
 _LEAST_TOP = Decimal("0.01")
 _SUFFIXES = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: ``label`` says when, ``value`` (>= 0) how much, ``tick`` what the axis says."""
+    """One bar: ``label`` names its time step, ``value`` is >= 0, ``tick`` is the axis label."""
 
     label: str
     value: Decimal
@@ -32,7 +33,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class BarChart:
-    """A chart: ``id`` is unique on its page, ``unit`` follows each value in words."""
+    """A chart: ``id`` is unique on its page, ``unit`` is printed after each value."""
 
     id: str
     title: str
@@ -61,7 +62,7 @@ def build_svg(chart: BarChart) -> SafeString:
 
 
 def describe(chart: BarChart) -> str:
-    """Return one sentence that says what a look at the chart says: total is left to the page."""
+    """Return one sentence for screen readers: the number of bars and the highest one."""
     if not any(bar.value for bar in chart.bars):
         return f"Nothing in these {len(chart.bars)} columns."
     high = max(chart.bars, key=lambda bar: bar.value)
@@ -70,7 +71,10 @@ def describe(chart: BarChart) -> str:
 
 
 def nice_ceiling(value: Decimal) -> Decimal:
-    """Return the least of 1, 2, 2.5, 5 times a power of ten at or above ``value``; 0 -> 1."""
+    """Return the smallest 1, 2, 2.5 or 5 times a power of ten that is >= ``value``.
+
+    Zero and negative values give 1.
+    """
     if value <= 0:
         return Decimal(1)
     power = Decimal(10) ** (value.adjusted())
@@ -78,20 +82,20 @@ def nice_ceiling(value: Decimal) -> Decimal:
 
 
 def _axis_top(value: Decimal) -> Decimal:
-    """Return a nice ceiling whose half, the middle of the axis, can be told exactly."""
+    """Return the top of the axis; its half, the middle grid line, prints without rounding."""
     top = max(nice_ceiling(value), _LEAST_TOP)
     return top if top / 2 % _LEAST == 0 else top * 2
 
 
 def words(value: Decimal) -> str:
-    """Return a figure with thousands separators and at most three decimals, none trailing.
+    """Return a figure with thousands separators and at most three decimals, no trailing zeros.
 
-    Little is not said to be nothing: ``< 0.001``.
+    A positive value that would round to zero becomes ``< 0.001``.
     """
     if 0 < value < _LEAST:
         return f"< {_LEAST}"
-    places = Decimal(1) if value == value.to_integral_value() else _LEAST
-    text = f"{value.quantize(places):,f}"
+    step = Decimal(1) if value == value.to_integral_value() else _LEAST
+    text = f"{value.quantize(step):,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
@@ -104,6 +108,7 @@ def compact(value: Decimal) -> str:
 
 
 def _grid(top: Decimal) -> SafeString:
+    # Three lines: zero, the middle and the top. SVG's y axis points down.
     levels = [(top * share / 2, _TOP + _PLOT_HEIGHT * (2 - share) / 2) for share in (0, 1, 2)]
     return format_html_join(
         "",
@@ -127,30 +132,31 @@ def _grid(top: Decimal) -> SafeString:
 
 def _bars(chart: BarChart, top: Decimal) -> SafeString:
     slot = Decimal(_PLOT_WIDTH) / max(len(chart.bars), 1)
+    # The invisible "hit" rectangle spans the plot's height, so low bars show their tooltip too.
     return format_html_join(
         "",
         '<g><title>{}</title><rect class="hit" x="{}" y="{}" width="{}" height="{}"/>{}</g>',
         (
             (
                 f"{bar.label}: {words(bar.value)} {chart.unit}",
-                _round(_LEFT + slot * place),
+                _round(_LEFT + slot * position),
                 _TOP,
                 _round(slot),
                 _PLOT_HEIGHT,
-                _bar(slot, place, bar.value / top),
+                _bar(slot, position, bar.value / top),
             )
-            for place, bar in enumerate(chart.bars)
+            for position, bar in enumerate(chart.bars)
         ),
     )
 
 
-def _bar(slot: Decimal, place: int, share: Decimal) -> SafeString:
+def _bar(slot: Decimal, position: int, share: Decimal) -> SafeString:
     height = share * _PLOT_HEIGHT
     if share > 0:
-        height = max(height, Decimal(2))  # a little is not nothing
+        height = max(height, Decimal(2))  # small values must stay visible
     return format_html(
         '<rect class="bar" x="{}" y="{}" width="{}" height="{}" rx="1.5"/>',
-        _round(_LEFT + slot * (place + Decimal("0.12"))),
+        _round(_LEFT + slot * (position + Decimal("0.12"))),
         _round(_TOP + _PLOT_HEIGHT - height),
         _round(slot * Decimal("0.76")),
         _round(height),
@@ -163,8 +169,8 @@ def _ticks(bars: Sequence[Bar]) -> SafeString:
         "",
         '<text x="{}" y="{}" text-anchor="middle">{}</text>',
         (
-            (_round(_LEFT + slot * (place + Decimal("0.5"))), HEIGHT - 7, bar.tick)
-            for place, bar in enumerate(bars)
+            (_round(_LEFT + slot * (position + Decimal("0.5"))), HEIGHT - 7, bar.tick)
+            for position, bar in enumerate(bars)
             if bar.tick
         ),
     )

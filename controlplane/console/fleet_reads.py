@@ -1,4 +1,4 @@
-"""Reads of all spaces for operators. Constant query counts."""
+"""Queries over the spaces of all tenants for operators; the number of queries is constant."""
 
 from django.db.models import Case, Count, F, IntegerField, QuerySet, Value, When
 
@@ -15,24 +15,27 @@ _TROUBLE_FIRST = [
 
 
 def spaces() -> QuerySet[AddressSpace]:
-    """Return every space that is not deleted, those in trouble first."""
-    place = Case(
+    """Return every space that is not deleted, ordered by phase (failed ones first).
+
+    Within a phase, spaces with the most crashed passes come first.
+    """
+    rank = Case(
         *(When(phase=phase, then=Value(n)) for n, phase in enumerate(_TROUBLE_FIRST)),
         default=Value(len(_TROUBLE_FIRST)),
         output_field=IntegerField(),
     )
-    return _living().order_by(place, "-attempts", "tenant__name", "name")
+    return _living().order_by(rank, "-attempts", "tenant__name", "name")
 
 
 def phases() -> list[tuple[str, int]]:
-    """Return how many spaces stand in each phase, trouble first; phases with none left out."""
+    """Return (phase, number of spaces), failed first; phases without spaces are left out."""
     counted = _living().order_by().values_list("phase").annotate(count=Count("id"))
     found = dict(counted)
     return [(phase.value, found[phase]) for phase in _TROUBLE_FIRST if phase in found]
 
 
 def waiting() -> QuerySet[AddressSpace]:
-    """Return the spaces whose wish is not real yet, the longest waiting first."""
+    """Return the spaces whose newest generation is not applied yet, longest waiting first."""
     return _living().exclude(generation=F("observed_generation")).order_by("updated_at", "id")
 
 

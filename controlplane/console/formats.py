@@ -1,4 +1,7 @@
-"""How figures, phases and states are worded on pages. Pure; templates reach it by filters."""
+"""Texts and CSS classes for figures, phases and states. Pure.
+
+Templates call these functions through the filters of ``templatetags.console``.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,6 +14,7 @@ from controlplane.core.models import AuditEvent
 from controlplane.core.phases import MESH_INCOMPLETE, REACHABLE, Phase
 from tenants.models import AddressSpace
 
+# Values are class names of console.css.
 _PHASE_CLASS = {
     Phase.ACTIVE: "good",
     Phase.FAILED: "bad",
@@ -41,14 +45,15 @@ _VERBS = {
     "withdraw_send": "Block sending on",
     "restore_send": "Allow sending on",
 }
-# Of a space that serves: what will hurt clients when it runs out, and what hurts those outside.
-_TOLD_OF_ACTIVE = frozenset({"Certificate", REACHABLE})
-_REASONS_TOLD_OF_ACTIVE = frozenset({MESH_INCOMPLETE})
+# Clients notice these problems although the space is Active: an expiring certificate, an endpoint
+# that they cannot reach yet, routers that are not all joined. Other problems are not shown then.
+_TYPES_SHOWN_WHEN_ACTIVE = frozenset({"Certificate", REACHABLE})
+_REASONS_SHOWN_WHEN_ACTIVE = frozenset({MESH_INCOMPLETE})
 _SPANS = ((86400, "day"), (3600, "hour"), (60, "minute"))
 
 
 def phase_class(phase: str) -> str:
-    """Return the badge class of a phase; unknown ones look neutral."""
+    """Return the badge class of a phase, or '' (neutral) for an unknown one."""
     return _PHASE_CLASS.get(phase, "")  # type: ignore[call-overload, no-any-return]
 
 
@@ -68,40 +73,48 @@ def operation_class(state: str) -> str:
 
 
 def operation_title(kind: str, name: str) -> str:
-    """Return an operation as a sentence's head: ``address.create`` of x -> ``Create address x``."""
+    """Return the title of an operation: ``address.create`` of x -> ``Create address x``."""
     noun, _, verb = kind.partition(".")
     return f"{_VERBS.get(verb, verb.capitalize())} {plain_words(noun)} {name}"
 
 
 def problems(conditions: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the conditions that say what is in the way."""
-    return [each for each in conditions if each["status"] == "False" and each["message"]]
+    """Return the conditions that are False and have a message."""
+    return [
+        condition
+        for condition in conditions
+        if condition["status"] == "False" and condition["message"]
+    ]
 
 
 def problems_of(space: AddressSpace) -> list[Mapping[str, Any]]:
-    """Return what is in the way of a space; of one that serves, what clients will notice."""
+    """Return the problems of a space; for an Active space, only those that clients notice."""
     found = problems(space.conditions)
     if space.phase != Phase.ACTIVE:
         return found
     return [
-        each
-        for each in found
-        if each["type"] in _TOLD_OF_ACTIVE or each["reason"] in _REASONS_TOLD_OF_ACTIVE
+        condition
+        for condition in found
+        if condition["type"] in _TYPES_SHOWN_WHEN_ACTIVE
+        or condition["reason"] in _REASONS_SHOWN_WHEN_ACTIVE
     ]
 
 
 def problem_words(space: AddressSpace) -> str:
-    """Return what is in the way of a space, in one line."""
-    return " ".join(f"{each['reason']}: {each['message']}" for each in problems_of(space))
+    """Return the problems of a space as one line of ``reason: message``."""
+    return " ".join(
+        f"{condition['reason']}: {condition['message']}" for condition in problems_of(space)
+    )
 
 
 def operation_words(operations: Sequence[str]) -> str:
     """Return what a messaging user may do: ``send and receive``."""
-    return " and ".join("receive" if each == "recv" else each for each in operations)
+    return " and ".join("receive" if name == "recv" else name for name in operations)
 
 
 def change_words(event: AuditEvent) -> str:
     """Return what an audit event changed as one line: ``role: viewer → admin``."""
+    # A dict removes duplicates and, unlike a set, keeps the order.
     names = dict.fromkeys([*event.before, *event.after])
     return ", ".join(
         f"{name}: {_value(event.before[name])} → {_value(event.after.get(name))}"
@@ -119,20 +132,20 @@ def _value(value: Any) -> str:
 
 
 def limit_words(amount: int | None) -> str:
-    """Return a limit for people; None is no limit."""
+    """Return a limit as text; None means no limit."""
     return "no limit" if amount is None else f"{amount:,}"
 
 
 def quantity(base: int, meter: str) -> str:
-    """Return a stored quantity in its unit for people: ``1,250 messages``, ``0.5 hours``."""
+    """Return a stored quantity in its display unit: ``1,250 messages``, ``0.5 hours``."""
     shown = meters.BY_METER.get(meter)
-    if shown is None:
+    if shown is None:  # a meter that the portal does not show: print base units without a unit
         return charts.words(Decimal(base))
     return f"{charts.words(shown.amount(base))} {shown.unit}"
 
 
 def ago(moment: datetime, now: datetime) -> str:
-    """Return how long ago a moment was, in its largest whole unit: ``3 hours ago``."""
+    """Return the age of ``moment`` in the largest whole unit: ``3 hours ago``."""
     seconds = int((now - moment) / timedelta(seconds=1))
     for size, unit in _SPANS:
         if seconds >= size:
@@ -142,5 +155,5 @@ def ago(moment: datetime, now: datetime) -> str:
 
 
 def plain_words(slug: str) -> str:
-    """Return a slug as words: ``messages_per_month`` -> ``messages per month``."""
+    """Return a slug as plain text: ``messages_per_month`` -> ``messages per month``."""
     return slug.replace("_", " ").replace(".", ": ")

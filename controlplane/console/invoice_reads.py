@@ -1,4 +1,4 @@
-"""Reads of invoices for pages: one tenant's, or all for an operator. Constant query counts."""
+"""Queries of invoices, of one tenant or of all; the number of queries is constant."""
 
 from collections.abc import Sequence
 
@@ -16,42 +16,44 @@ _HELD_FIRST = ["held", "closing", "draft", "approved", "overdue", "issued", "par
 
 
 def of(tenant: Tenant) -> QuerySet[Invoice]:
-    """Return a tenant's invoices, newest period first, without their documents."""
+    """Return a tenant's invoices, newest period first; their documents are deferred."""
     return _light().filter(tenant=tenant).order_by("-starts_at")
 
 
 def everyone(state: str = "") -> QuerySet[Invoice]:
-    """Return all invoices, or those in ``state``: held ones first, then the newest period."""
+    """Return the invoices of all tenants, or those in ``state``: held first, then newest period."""
     rows = _light().select_related("tenant").annotate(is_held=Q(state=Invoice.State.HELD))
     rows = rows.order_by("-is_held", "-starts_at", "tenant__name")
     return rows.filter(state=state) if state else rows
 
 
 def counts() -> list[tuple[str, int]]:
-    """Return how many invoices stand in each state, what needs a person first."""
+    """Return (state, number of invoices); states that need an operator come first."""
     found = dict(Invoice.objects.values_list("state").annotate(count=Count("id")).order_by())
     known = [state for state in _HELD_FIRST if state in found]
     return [(state, found[state]) for state in [*known, *sorted(set(found) - set(known))]]
 
 
 def get(tenant: Tenant | None, name: str) -> Invoice:
-    """Return the invoice with this id or number; ``tenant`` None is an operator's question.
+    """Return the invoice with this id or number.
+
+    ``tenant`` None searches all tenants; only operator pages may do so.
 
     Raises:
-        Missing: there is none, or it is another tenant's.
+        Missing: no invoice has this name, or it belongs to another tenant.
     """
     rows = Invoice.objects.select_related("tenant").filter(Q(pk=name) | Q(number=name))
     row = (rows.filter(tenant=tenant) if tenant else rows).first()
     if row is None:
-        raise Missing("There is no such invoice; the list shows those that there are.")
+        raise Missing("There is no such invoice; see the list of invoices.")
     return row
 
 
 def running(tenant: Tenant) -> Preview | None:
-    """Return the running period so far, or None when there is nothing to price it by."""
+    """Return the preview of the current period, or None when it cannot be priced."""
     try:
         return invoicing.preview(tenant)
-    except WaypostError:
+    except WaypostError:  # for example no subscription: the page shows no preview, not an error
         return None
 
 
@@ -61,15 +63,16 @@ def events(row: Invoice) -> Sequence[InvoiceEvent]:
 
 
 def payments(row: Invoice) -> Sequence[Payment]:
-    """Return what was paid, oldest first."""
+    """Return the invoice's payments, oldest first."""
     return list(row.payments.order_by("received_on", "id"))
 
 
 def proof(row: Invoice) -> Operation | None:
-    """Return the newest recomputation that somebody asked for."""
-    asked = Operation.objects.filter(subject_id=row.id, kind=VERIFY)
-    return asked.order_by("-created_at").first()
+    """Return the newest verification of the invoice, or None when there was none."""
+    requested = Operation.objects.filter(subject_id=row.id, kind=VERIFY)
+    return requested.order_by("-created_at").first()
 
 
 def _light() -> QuerySet[Invoice]:
+    # These JSON columns are large, and lists do not show them.
     return Invoice.objects.defer("document", "manifest", "quality")

@@ -1,12 +1,12 @@
-"""A tenant's limits beside what it uses of them: for its overview and for operators."""
+"""A tenant's limits and their use, for the overview and for operator pages."""
 
 from dataclasses import dataclass
 
 from django.utils import timezone
 
-from plans import enforcement
 from plans.models import QuotaOverride
-from plans.resources import TENANT_RESOURCES, WORDS, Resource
+from plans.quotas import enforcement
+from plans.quotas.resources import TENANT_RESOURCES, WORDS, Resource
 from tenants import admission
 from tenants.models import Tenant
 
@@ -15,7 +15,10 @@ _METERED = Resource.MESSAGES_PER_MONTH
 
 @dataclass(frozen=True)
 class Limit:
-    """One resource: ``amount`` holds now, ``planned`` is the plan's; None is no limit."""
+    """The limit of one resource.
+
+    ``amount`` is the limit in force, ``planned`` the limit of the plan; None means no limit.
+    """
 
     resource: Resource
     title: str
@@ -26,8 +29,9 @@ class Limit:
 
 
 def of(tenant: Tenant) -> list[Limit]:
-    """Return every limited resource of the tenant with its use, as admission counts it."""
+    """Return the limit and use of every resource; admission counts the use in the same way."""
     planned, amounts = admission.plan_of(tenant).quotas, admission.limits(tenant)
+    # Usage that is still to be copied from the lakehouse is not added: pages show it "as of".
     metered = enforcement.standing(tenant, _METERED, not_yet_copied={}, now=timezone.now())
     used = {**admission.use_of_all(tenant), _METERED: metered.used}
     overrides = {row.resource: row for row in QuotaOverride.objects.filter(tenant=tenant)}
@@ -44,7 +48,7 @@ def of(tenant: Tenant) -> list[Limit]:
     ]
 
 
-def _title(words: str) -> str:
-    """Return words as a short title; unlike ``capitalize`` it keeps API in capitals."""
-    short = words.removesuffix(" in all spaces together")
+def _title(text: str) -> str:
+    """Return ``text`` as a short title; unlike ``str.capitalize`` it keeps "API" in capitals."""
+    short = text.removesuffix(" in all spaces together")
     return short[:1].upper() + short[1:]

@@ -1,14 +1,18 @@
-"""Which plans there are, and which space and address plans a tenant may choose from.
+"""The plans on offer, and the space and address plans that a tenant may choose from.
 
-Small and plain ones come first, so that the first choice of a form is a sound one.
+Cheap and basic plans come first because forms select the first choice by default.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from controlplane.console import plan_words
-from plans import catalog
-from plans.catalog import AddressPlanDefinition, PlanDefinition, SpacePlanDefinition
+from controlplane.console import plan_descriptions
+from plans.catalog import publishing
+from plans.catalog.publishing import (
+    AddressPlanDefinition,
+    PlanDefinition,
+    SpacePlanDefinition,
+)
 from tenants import admission, space_types
 from tenants.models import AddressSpace, AddressType, SpaceType, Tenant
 
@@ -18,27 +22,30 @@ _ADDRESS_TYPES = list(AddressType.values)
 
 @dataclass(frozen=True)
 class Offer:
-    """A plan that may be chosen, and in words what its spaces and addresses cost by the hour."""
+    """A plan that may be chosen, and texts with the hourly prices of its spaces and addresses."""
 
     plan: PlanDefinition
     hours: Sequence[str] = ()
 
 
 def offered() -> list[Offer]:
-    """Return the plans that anybody may choose, the cheapest first."""
-    sold = catalog.current()
+    """Return the plans on offer, lowest monthly fee first."""
+    sold = publishing.current()
     return [
-        Offer(plan, plan_words.hours(plan, sold.space_plans, sold.address_plans))
+        Offer(plan, plan_descriptions.hours(plan, sold.space_plans, sold.address_plans))
         for plan in sorted(sold.plans, key=lambda plan: plan.monthly_fee_minor)
     ]
 
 
 def space_plans(tenant: Tenant) -> list[SpacePlanDefinition]:
-    """Return the space plans that the tenant's plan allows and that can run, by type and price."""
+    """Return the space plans that the tenant's plan allows, by type and price.
+
+    Space types that this installation cannot run are left out.
+    """
     allowed, types = admission.plan_of(tenant).space_plans, space_types.offered()
     found = [
         plan
-        for plan in catalog.current().space_plans
+        for plan in publishing.current().space_plans
         if plan.key in allowed and plan.space_type in types
     ]
     return sorted(found, key=lambda p: (_SPACE_TYPES.index(p.space_type), p.hour_price))
@@ -49,7 +56,7 @@ def address_plans(space: AddressSpace) -> list[AddressPlanDefinition]:
     allowed = admission.plan_of(space.tenant).address_plans
     found = [
         plan
-        for plan in catalog.current().address_plans
+        for plan in publishing.current().address_plans
         if plan.key in allowed and plan.space_type == space.type
     ]
     return sorted(found, key=lambda p: (_ADDRESS_TYPES.index(p.address_type), p.hour_price))

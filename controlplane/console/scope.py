@@ -1,6 +1,6 @@
-"""What a view knows about its request: who looks, for which tenant, and how to answer.
+"""The scope of a request: user, tenant, permissions, navigation and rendering.
 
-Made by ``access``; templates see it as ``scope``.
+The decorators of ``access`` create it and pass it to the view; templates see it as ``scope``.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,13 +24,14 @@ PAGE_SIZE = 50
 
 
 class NavItem(NamedTuple):
-    """One entry of a page's navigation; ``here`` marks the part that the page belongs to."""
+    """One navigation entry; ``here`` marks the section that the current page belongs to."""
 
     label: str
     url: str
     here: bool
 
 
+# (label, URL name, permission that the entry needs)
 TENANT_NAV = (
     ("Overview", "overview", Permission.VIEW),
     ("Spaces", "spaces", Permission.VIEW),
@@ -49,7 +50,7 @@ STAFF_NAV = (
 
 
 class Scope:
-    """A logged-in person and their request."""
+    """A logged-in user and their request."""
 
     staff = False
     tenant: Tenant | None = None
@@ -59,7 +60,7 @@ class Scope:
 
     @property
     def actor(self) -> Actor:
-        """Who the audit says did it."""
+        """The user and client address that the audit log records."""
         return Actor(f"user:{self.user.email}", network.address(self.request))
 
     @property
@@ -68,11 +69,11 @@ class Scope:
 
     @property
     def here(self) -> str:
-        """The label of the part that the page belongs to, or ''."""
+        """The label of the current section, or ''."""
         return next((item.label for item in self.nav if item.here), "")
 
     def page_of(self, rows: QuerySet[Row]) -> Page[Row]:
-        """Return the page of ``rows`` that the address asks for; the last one if it is beyond."""
+        """Return the page of ``rows`` that ``?page=`` selects, or the last one if beyond."""
         return Paginator(rows, PAGE_SIZE).get_page(self.request.GET.get("page"))
 
     def render(
@@ -85,7 +86,7 @@ class Scope:
 
 
 class TenantScope(Scope):
-    """A member on a page of their tenant."""
+    """A member of a tenant, on a page of this tenant."""
 
     tenant: Tenant
 
@@ -93,14 +94,15 @@ class TenantScope(Scope):
         super().__init__(request, user)
         self.tenant, self.role = membership.tenant, membership.role
 
+    # Cached, because templates use these several times on a page.
     @cached_property
     def tenants(self) -> list[Tenant]:
-        """Every tenant that this person may switch to."""
-        return [each.tenant for each in queries.tenants_of(self.user)]
+        """Every tenant that this user may switch to."""
+        return [membership.tenant for membership in queries.tenants_of(self.user)]
 
     @cached_property
     def may(self) -> dict[str, bool]:
-        """{permission: allowed} for templates; a view's decorator is what enforces it."""
+        """{permission: allowed} for templates; the view's decorator enforces permissions."""
         return {item.value: permissions.has_permission(self.role, item) for item in Permission}
 
     @cached_property
@@ -115,12 +117,12 @@ class TenantScope(Scope):
         )
 
     def url(self, name: str, *args: str) -> str:
-        """Return the address of a page of this tenant."""
+        """Return the URL of a page of this tenant."""
         return reverse(f"console:{name}", args=[self.tenant.slug, *args])
 
 
 class StaffScope(Scope):
-    """An operator in the operator area."""
+    """An operator, on a page of the operator area."""
 
     staff = True
 
@@ -135,5 +137,6 @@ class StaffScope(Scope):
 def _mark(path: str, entries: Iterable[tuple[str, str]]) -> list[NavItem]:
     entries = list(entries)
     under = [url for _, url in entries if path.startswith(url)]
-    here = max(under, key=len, default="")  # the overview's address begins all others
+    # The overview's URL is a prefix of all others: the longest match is the section.
+    here = max(under, key=len, default="")
     return [NavItem(label, url, url == here) for label, url in entries]

@@ -1,6 +1,7 @@
-"""One middleware: the headers that keep the portal's pages to themselves.
+"""Security headers of HTML responses: content security policy and no caching.
 
-Scripts, styles, pictures and frames come from this site only; nothing is cached by anyone between.
+Pages load scripts, styles, images and frames from this site only. Browsers and proxies must not
+store pages.
 """
 
 from collections.abc import Callable
@@ -14,14 +15,15 @@ _POLICY = (
     "connect-src 'self'; form-action {forms}; frame-src 'self'; frame-ancestors 'none'; "
     "base-uri 'none'"
 )
-# An invoice is a document of its own with its style inside; it runs nothing and may be framed here.
+# For an invoice as a document of its own: its style is inline, it runs no scripts, and a page of
+# this site may show it in a frame.
 DOCUMENT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; sandbox"
 )
 
 
 class PageHeadersMiddleware:
-    """Adds the content security policy to every HTML answer that has none of its own."""
+    """Adds both headers to HTML responses; headers that a view has set stay."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -35,7 +37,8 @@ class PageHeadersMiddleware:
 
 
 def _policy() -> str:
-    # "Log out" is a form whose answer redirects to the provider, and browsers check that too.
+    # The log-out form is redirected to the identity provider, and browsers apply form-action to
+    # redirects as well.
     provider = urlsplit(settings.OIDC_OP_LOGOUT_ENDPOINT if settings.OIDC_ISSUER else "")
     forms = "'self'" + (f" {provider.scheme}://{provider.netloc}" if provider.netloc else "")
     return _POLICY.format(forms=forms)

@@ -1,21 +1,23 @@
-"""Client programs to copy: filled in for one space, user and address. Pure apart from templates.
+"""Example client programs, filled in for one space, user and address.
 
-The password never stands in them; they read it from the environment.
+Pure apart from rendering templates. The programs read the password from the environment.
 """
 
 from dataclasses import dataclass
 
 from django.template.loader import render_to_string
 
+from controlplane.core import address_types
+
 _LANGUAGES = (("python", "Python"), ("java", "Java"), ("node", "Node.js"))
-_JMS_TOPICS = {"topic", "subscription", "multicast"}
 
 
 @dataclass(frozen=True)
 class Target:
     """What a client connects to: endpoint, user and one address.
 
-    ``needs_file``: it must trust an authority that it does not know yet.
+    ``needs_file``: the client must load the space's certificate from a file, because no authority
+    that it already trusts has signed it.
     """
 
     space: str
@@ -29,7 +31,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Snippet:
-    """One program: ``key`` for addresses of pages, ``title`` for people, ``text`` to copy."""
+    """One program: ``key`` is the template's name, ``title`` its heading, ``text`` the code."""
 
     key: str
     title: str
@@ -37,8 +39,10 @@ class Snippet:
 
 
 def build_all(target: Target) -> list[Snippet]:
-    """Return the client program of each language, in the order that pages show."""
-    words = {
+    """Return the client program of each language, in display order."""
+    # Qpid JMS sends the kind of a destination as a link capability.
+    is_topic = address_types.BY_SLUG[target.address_type].is_jms_topic
+    context = {
         "url": f"amqps://{target.host}:{target.port}",
         "host": target.host,
         "port": target.port,
@@ -46,14 +50,14 @@ def build_all(target: Target) -> list[Snippet]:
         "address": target.address,
         "ca_file": ca_file(target.space) if target.needs_file else "",
         "trust_store": f"{target.space}-ca.p12",
-        "jms_destination": ("createTopic" if target.address_type in _JMS_TOPICS else "createQueue"),
+        "jms_destination": "createTopic" if is_topic else "createQueue",
     }
     return [
-        Snippet(key, title, render_to_string(f"console/snippets/{key}.txt", words).strip() + "\n")
+        Snippet(key, title, render_to_string(f"console/snippets/{key}.txt", context).strip() + "\n")
         for key, title in _LANGUAGES
     ]
 
 
 def ca_file(space: str) -> str:
-    """Return the file name under which the page offers what clients must trust."""
+    """Return the file name of the space's certificate for downloads and examples."""
     return f"{space}-ca.pem"

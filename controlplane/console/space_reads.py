@@ -1,4 +1,4 @@
-"""Reads of spaces for pages, on top of ``tenants.queries``. Constant query counts."""
+"""Queries of one tenant's spaces; the number of queries is constant."""
 
 from django.db.models import Count, Q, QuerySet
 
@@ -8,19 +8,20 @@ from tenants.models import AddressSpace, Tenant
 
 
 def listed(tenant: Tenant) -> QuerySet[AddressSpace]:
-    """Return the tenant's spaces with their plans and how many addresses each has."""
+    """Return the tenant's spaces with their plans and ``address_count``."""
     alive = Count("addresses", filter=Q(addresses__deleted_at__isnull=True))
     return queries.list_spaces(tenant).annotate(address_count=alive)
 
 
 def phases(tenant: Tenant) -> list[tuple[str, int]]:
-    """Return how many spaces of the tenant stand in each phase."""
+    """Return (phase, number of the tenant's spaces in it)."""
+    # Ordering by name would add the name to GROUP BY.
     spaces = queries.list_spaces(tenant).select_related(None).order_by()
     return sorted(spaces.values_list("phase").annotate(count=Count("id")))
 
 
 def operations(space: AddressSpace) -> QuerySet[Operation]:
-    """Return what was asked of the space and of all in it, newest first."""
+    """Return the operations on the space, its addresses and its users, newest first."""
     inside = (
         Q(subject_id=space.id)
         | Q(subject_id__in=space.addresses.values("id"))
@@ -30,5 +31,5 @@ def operations(space: AddressSpace) -> QuerySet[Operation]:
 
 
 def running(space: AddressSpace) -> QuerySet[Operation]:
-    """Return what is still being done in the space, newest first."""
+    """Return the operations that are still running, newest first."""
     return operations(space).filter(state=Operation.State.RUNNING)

@@ -1,4 +1,4 @@
-"""Reads of tenants for operators. Constant query counts."""
+"""Queries of tenants for operators; the number of queries is constant."""
 
 from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -9,7 +9,7 @@ from tenants.models import AddressSpace, Membership, Tenant
 
 
 def listed(search: str) -> QuerySet[Tenant]:
-    """Return tenants by name with plan, spaces, members, highest open alert and overrides."""
+    """Return tenants by name with their plan, counts and highest alert that is not lifted."""
     plan = PlanSubscription.objects.filter(tenant=OuterRef("pk"), ends_at__isnull=True)
     alert = QuotaAlert.objects.filter(tenant=OuterRef("pk"), lifted_at__isnull=True)
     highest = alert.order_by().values("tenant").annotate(level=Max("level_percent"))
@@ -23,13 +23,14 @@ def listed(search: str) -> QuerySet[Tenant]:
 
 
 def spaces_of(tenant: Tenant) -> QuerySet[AddressSpace]:
-    """Return the tenant's spaces as the fleet page shows them."""
+    """Return the tenant's spaces for the operator's table of spaces."""
     return queries.list_spaces(tenant)
 
 
 def _count(
     model: type[AddressSpace] | type[Membership] | type[QuotaOverride], condition: Q
 ) -> Coalesce:
-    """Count rows of a tenant in a subquery of their own: joins would multiply each other."""
+    """Count rows of a tenant in a subquery; several joins would multiply each other's counts."""
     rows = model._default_manager.filter(condition, tenant=OuterRef("pk")).order_by()
+    # Grouping no rows gives no row, so the subquery is NULL instead of 0.
     return Coalesce(Subquery(rows.values("tenant").annotate(n=Count("pk")).values("n")), 0)

@@ -28,6 +28,7 @@ space_urls = [
     path("settings", spaces.settings, name="space_settings"),
     path("plan", spaces.plan, name="space_plan"),
     path("addresses/new", addresses.new, name="address_new"),
+    # ``address`` is the id, because names may contain slashes.
     path("addresses/<slug:address>/delete", addresses.delete, name="address_delete"),
     path("users", messaging_users.user_list, name="space_users"),
     path("users/new", messaging_users.new, name="user_new"),
@@ -78,7 +79,8 @@ urlpatterns = [
     path("login", accounts.LogIn.as_view(), name="login"),
     path("logout", LogoutView.as_view(), name="logout"),
     path("signup", accounts.sign_up, name="signup"),
-    path("organisations/new", accounts.new_organisation, name="new_organisation"),
+    path("organizations/new", accounts.new_organization, name="new_organization"),
+    # The decorator ``tenant_page`` consumes ``tenant``; views get a scope instead.
     path("t/<slug:tenant>/", include(tenant_urls)),
     path("t/<slug:tenant>/spaces/<slug:space>/", include(space_urls)),
     path("staff/", include(staff_urls)),

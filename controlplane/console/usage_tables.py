@@ -1,4 +1,4 @@
-"""Charts and tables of usage: read from ``plans.usage``, shaped for the page. One query a meter."""
+"""Charts and tables of the usage page, from ``plans.usage.reading``: one query per meter."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from controlplane.console import charts, meters
 from controlplane.console.charts import Bar, BarChart
 from controlplane.console.meters import Shown
 from controlplane.console.windows import Window
-from plans import usage
-from plans.usage import Figure, SeriesQuery
+from plans.usage import reading
+from plans.usage.reading import Figure, SeriesQuery
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One meter of a window: its chart and its total in the unit for people."""
+    """One meter of a window: its chart and its total with the display unit."""
 
     shown: Shown
     chart: BarChart
@@ -24,7 +24,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a table: what it is about, where it leads, one value for each meter."""
+    """One table row: label, URL of its details or '', and one value for each shown meter."""
 
     label: str
     link: str
@@ -35,10 +35,10 @@ Series = Mapping[Shown, Mapping[datetime, int]]
 
 
 def read(tenant_id: str, window: Window, space_id: str = "") -> Series:
-    """Return {meter: {start of step: quantity}} of the window; empty when nothing was used."""
+    """Return {meter: {start of step: quantity}}, or {} when the window has no usage at all."""
     found = {
         shown: dict(
-            usage.series(
+            reading.series(
                 tenant_id,
                 SeriesQuery(
                     shown.meter,
@@ -52,11 +52,12 @@ def read(tenant_id: str, window: Window, space_id: str = "") -> Series:
         )
         for shown in meters.SHOWN
     }
+    # Six empty charts would say nothing: the page shows a text instead.
     return found if any(found.values()) else {}
 
 
 def panels(series: Series, window: Window) -> list[Panel]:
-    """Return a chart for each meter, one column a step, with or without usage."""
+    """Return a chart for each meter; steps without usage are empty columns."""
     return [
         Panel(shown, _chart(shown, quantities, window), _total(shown, quantities.values()))
         for shown, quantities in series.items()
@@ -64,7 +65,7 @@ def panels(series: Series, window: Window) -> list[Panel]:
 
 
 def steps(series: Series, window: Window, link: Callable[[str], str]) -> list[Row]:
-    """Return a row for each step that has usage; ``link`` makes a day's address from its key."""
+    """Return a row for each step with usage; ``link`` returns the URL of a day from its key."""
     return [
         Row(
             step_label(step, window),
@@ -77,14 +78,16 @@ def steps(series: Series, window: Window, link: Callable[[str], str]) -> list[Ro
 
 
 def breakdown(
-    figures: Iterable[Figure], key: Callable[[Figure], str], words: Callable[[str], tuple[str, str]]
+    figures: Iterable[Figure],
+    key: Callable[[Figure], str],
+    describe: Callable[[str], tuple[str, str]],
 ) -> list[Row]:
-    """Return a row for each key (a space or an address); ``words`` gives its label and link."""
+    """Return a row for each key (a space or an address); ``describe`` returns label and URL."""
     grouped: dict[str, dict[str, int]] = {}
     for figure in figures:
         grouped.setdefault(key(figure), {})[figure.meter] = figure.quantity
     rows = [
-        Row(*words(name), [shown.amount(found.get(shown.meter, 0)) for shown in meters.SHOWN])
+        Row(*describe(name), [shown.amount(found.get(shown.meter, 0)) for shown in meters.SHOWN])
         for name, found in grouped.items()
     ]
     return sorted(rows, key=lambda row: row.label)
@@ -104,14 +107,16 @@ def _chart(shown: Shown, quantities: Mapping[datetime, int], window: Window) -> 
     return BarChart(f"chart-{shown.meter}", f"{shown.title}, {window.title}", shown.unit, bars)
 
 
-def _tick(step: datetime, place: int, window: Window) -> str:
+# Not every column has room for an axis label.
+def _tick(step: datetime, position: int, window: Window) -> str:
     if window.kind == "month":
         return str(step.day) if step.day == 1 or step.day % 5 == 0 else ""
-    return step.strftime("%H:%M") if place % 4 == 0 else ""
+    return step.strftime("%H:%M") if position % 4 == 0 else ""
 
 
 def _total(shown: Shown, quantities: Iterable[int]) -> str:
     total = 0
+    # Not sum(): a peak over several steps is the highest of them.
     for quantity in quantities:
-        total = usage.merged(shown.meter, total, quantity)
+        total = reading.merged(shown.meter, total, quantity)
     return f"{charts.words(shown.amount(total))} {shown.unit}"

@@ -1,7 +1,7 @@
-"""The windows that usage pages show: a calendar month by days, or a day by hours. Pure.
+"""Time windows of usage pages: a calendar month by days, or a day by hours. Pure.
 
-Half-open instants in UTC, made from what stands in the address bar; the tenant's billing time zone
-is applied here so that a page's month is the invoice's month.
+A window is parsed from the query string. Its bounds are half-open instants in UTC. Months and days
+begin at midnight in the tenant's billing time zone, so a page's month is the invoice's month.
 """
 
 import re
@@ -10,14 +10,14 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal
 
 from controlplane.core.errors import Invalid
-from plans import periods
+from plans.rating import periods
 
 _MONTH = re.compile(r"\d{4}-\d{2}")
 
 
 @dataclass(frozen=True)
 class Window:
-    """One month or one day. ``key`` is its text in an address; steps begin at ``steps``."""
+    """One month or one day, which begins on ``first``; ``key`` is its text in URLs."""
 
     kind: Literal["month", "day"]
     first: date
@@ -38,7 +38,7 @@ class Window:
 
     @property
     def step(self) -> str:
-        """How long one column is, in the words of ``plans.usage``."""
+        """The length of one column, as ``plans.usage.reading.SeriesQuery`` names it."""
         return "hour" if self.kind == "day" else "day"
 
     @property
@@ -59,17 +59,19 @@ class Window:
 
     @property
     def month(self) -> "Window":
-        """The month that this window is or lies in."""
+        """The month of this window: itself, or the month of its day."""
         return Window("month", self.first.replace(day=1), self.zone)
 
     def steps(self) -> list[datetime]:
-        """Return the start of each column in local time; a day of a clock change has 23 or 25."""
+        """Return the start of each column in local time.
+
+        A day on which the clocks change has 23 or 25 hours.
+        """
         if self.kind == "month":
             days = (self._moved(1) - self.first).days
             dates = [self.first + timedelta(days=n) for n in range(days)]
-            return [
-                _midnight(each, self.zone).astimezone(periods.zone(self.zone)) for each in dates
-            ]
+            return [_midnight(day, self.zone).astimezone(periods.zone(self.zone)) for day in dates]
+        # Add hours in UTC: local arithmetic would skip or repeat the hour of a clock change.
         hours = round((self.ends_at - self.starts_at) / timedelta(hours=1))
         starts = [self.starts_at + timedelta(hours=n) for n in range(hours)]
         return [start.astimezone(periods.zone(self.zone)) for start in starts]
@@ -77,22 +79,23 @@ class Window:
     def _moved(self, by: int) -> date:
         if self.kind == "day":
             return self.first + timedelta(days=by)
+        # Months counted from year 0, so that December carries over into the next year.
         months = self.first.year * 12 + self.first.month - 1 + by
         return date(months // 12, months % 12 + 1, 1)
 
 
 def parse(text: str, zone: str, now: datetime) -> Window:
-    """Return the window that ``text`` names (``2026-11``, ``2026-11-21``); empty is this month.
+    """Return the window that ``text`` names (``2026-11``, ``2026-11-21``); '' is this month.
 
     Raises:
-        Invalid: it names neither a month nor a day of the years 2000 to 2999.
+        Invalid: ``text`` is no month and no day of the years 2000 to 2999.
     """
     local = now.astimezone(periods.zone(zone)).date()
     try:
         month = date.fromisoformat(f"{text}-01") if _MONTH.fullmatch(text) else None
         first = month or (date.fromisoformat(text) if text else local.replace(day=1))
     except ValueError:
-        first = date.min
+        first = date.min  # fails the check of the year below
     if not 2000 <= first.year <= 2999:
         raise Invalid(
             f"{text!r} is neither a month such as 2026-11 nor a day such as 2026-11-21.",

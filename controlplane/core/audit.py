@@ -6,6 +6,7 @@ from typing import Any
 
 from controlplane.core.models import AuditEvent
 
+# A field is masked if its name contains one of these: better one too many than a leaked secret.
 _MASKED = ("password", "secret", "token", "key", "verifier")
 
 
@@ -40,7 +41,7 @@ def record(
     after: Mapping[str, Any] | None = None,
     reason: str = "",
 ) -> AuditEvent:
-    """Append one event; call it inside the transaction of the change it tells of."""
+    """Append one event; call it inside the transaction of the change that it describes."""
     return AuditEvent.objects.create(
         tenant_id=subject.tenant_id,
         actor=actor.name,
@@ -61,21 +62,21 @@ def record_all(
     """Append one event for each subject of the same change, in one statement."""
     AuditEvent.objects.bulk_create(
         AuditEvent(
-            tenant_id=each.tenant_id,
+            tenant_id=subject.tenant_id,
             actor=actor.name,
             action=action,
-            subject_type=each.kind,
-            subject_id=each.id,
-            subject_name=each.name,
+            subject_type=subject.kind,
+            subject_id=subject.id,
+            subject_name=subject.name,
             after=_masked(after),
             source_ip=actor.source_ip,
         )
-        for each in subjects
+        for subject in subjects
     )
 
 
 def _masked(values: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        name: "***" if any(word in name.lower() for word in _MASKED) else value
+        name: "***" if any(part in name.lower() for part in _MASKED) else value
         for name, value in values.items()
     }

@@ -1,19 +1,19 @@
-"""The error tree that every surface answers with.
+"""The base classes of all expected errors.
 
-Raised by actions, queries and pure rules; turned into problem+json by ``controlplane.api.problem``
-and into a page message by the console. Nothing here knows HTTP beyond the status number.
+Actions, queries and pure rules raise them. ``controlplane.api.problem`` turns them into
+problem+json, the console into a page message. Only the status number belongs to HTTP.
 
     WaypostError          code            status  fields
     ├── Invalid           <what>.invalid  400     {field: [reason]}
     ├── Denied            denied          403     -
-    ├── Missing           missing         404     - (also for what belongs to somebody else)
+    ├── Missing           missing         404     - (also for objects of another tenant)
     ├── Conflict          conflict        409     -
     ├── QuotaExceeded     quota_exceeded  403     resource, limit, used, asked, raised_by
     ├── RateLimited       rate_limited    429     retry_after_seconds
     └── Unavailable       unavailable     503     retry_after_seconds
 
 Concrete errors are small subclasses beside the function that raises them. A ``code`` is a stable
-slug that programs may compare; a ``message`` is for people and names what to do next.
+slug that programs may compare; a ``message`` is for people and says what to do next.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 
 class WaypostError(Exception):
-    """The base of every expected refusal; never raised itself."""
+    """The base of every expected error; never raised itself."""
 
     status: ClassVar[int] = 500
     code: ClassVar[str] = "internal"
@@ -35,7 +35,7 @@ class WaypostError(Exception):
 
 
 class Invalid(WaypostError):
-    """The request cannot be understood or breaks a rule that the caller can mend."""
+    """The request cannot be understood or breaks a rule; the caller can correct it."""
 
     status = 400
     code = "invalid"
@@ -51,7 +51,7 @@ class Denied(WaypostError):
 
 
 class Missing(WaypostError):
-    """There is no such thing, or it is somebody else's: the answer is the same."""
+    """The object does not exist or belongs to another tenant; callers cannot tell which."""
 
     status = 404
     code = "missing"
@@ -59,7 +59,7 @@ class Missing(WaypostError):
 
 
 class Conflict(WaypostError):
-    """The request is sound but not possible in the present state."""
+    """The request is valid but not possible in the present state."""
 
     status = 409
     code = "conflict"
@@ -67,10 +67,10 @@ class Conflict(WaypostError):
 
 
 class QuotaExceeded(WaypostError):
-    """A limit of plan, space or tenant would be broken.
+    """The request would exceed a limit of the plan, the space or the tenant.
 
-    Fields: ``resource`` (slug), ``limit``, ``used``, ``asked`` (integers in the resource's own
-    unit) and ``raised_by`` (who can raise it, in words).
+    Fields: ``resource`` (slug), ``limit``, ``used``, ``asked`` (requested; integers in the
+    resource's own unit) and ``raised_by`` (text: who can raise the limit).
     """
 
     status = 403
@@ -93,7 +93,7 @@ class QuotaExceeded(WaypostError):
 
 
 class RateLimited(WaypostError):
-    """Too many tries in a while; the same request may succeed after ``retry_after_seconds``."""
+    """Too many requests; the same one may succeed after ``retry_after_seconds``."""
 
     status = 429
     code = "rate_limited"
@@ -101,7 +101,7 @@ class RateLimited(WaypostError):
 
 
 class Unavailable(WaypostError):
-    """Something we depend on is away; the same request may succeed later."""
+    """A service that Waypost depends on is away; the same request may succeed later."""
 
     status = 503
     code = "unavailable"

@@ -1,7 +1,7 @@
-"""Deletes rows that only mattered for a time: expired sessions and old idempotency keys.
+"""Deletes expired rows: sessions and idempotency keys.
 
-Called by the beat (``workers.delete_expired``). Readers never take an expired row for a live one,
-so how often this runs is only a matter of how large the tables grow.
+Called by the periodic task ``workers.delete_expired``. Readers ignore expired rows, so how often
+this runs only decides how large the tables grow.
 """
 
 from datetime import datetime
@@ -13,7 +13,7 @@ from controlplane.core.models import IdempotencyKey
 
 
 def delete_expired(now: datetime) -> int:
-    """Delete what had expired at ``now``; returns the number of rows. Idempotent."""
+    """Delete the rows that are expired at ``now``; return their number. Idempotent."""
     keys = IdempotencyKey.objects.filter(created_at__lt=now - idempotency.LIFETIME)
     sessions = Session.objects.filter(expire_date__lt=now)
     return keys.delete()[0] + sessions.delete()[0]

@@ -1,7 +1,8 @@
-"""Idempotency keys: the answer of a POST is kept for a day, and given again for the same request.
+"""Idempotency keys: the answer to a POST is stored for a day and repeated for the same request.
 
-Called by the API around a POST, inside the transaction of the change: the change and its kept
-answer commit together or not at all, so a crash anywhere leaves the key free or the answer kept.
+The API calls this around a POST, inside the transaction of the change. The change and its stored
+answer commit together or not at all: after a crash at any point, either the key is unused or the
+answer is stored.
 """
 
 import json
@@ -19,7 +20,7 @@ LIFETIME = timedelta(hours=24)
 
 
 class KeyReused(Conflict):
-    """The key came before with another request."""
+    """The key was used before with another request."""
 
     code = "idempotency_key.reused"
 
@@ -35,7 +36,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Key:
-    """A caller's key: ``scope`` keeps callers apart, ``request_hash`` tells requests apart."""
+    """A caller's key: ``scope`` separates callers, ``request_hash`` identifies the request."""
 
     scope: str
     text: str
@@ -43,7 +44,9 @@ class Key:
 
 
 def find(key: Key, now: datetime) -> Answer | None:
-    """Return the kept answer, or None; until the transaction ends nobody else passes here.
+    """Return the stored answer, or None for an unused key.
+
+    Locks the key until the transaction ends: a concurrent request with the same key waits here.
 
     Raises:
         KeyReused: the key was used with another request in the last 24 hours.
@@ -52,23 +55,24 @@ def find(key: Key, now: datetime) -> Answer | None:
         cursor.execute(
             "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{key.scope}/{key.text}"]
         )
+    # Not left to the periodic cleanup: an expired key may be used for another request.
     IdempotencyKey.objects.filter(scope=key.scope, created_at__lt=now - LIFETIME).delete()
     row = IdempotencyKey.objects.filter(scope=key.scope, key=key.text).first()
     if row is None:
         return None
     if row.request_hash != key.request_hash:
-        raise KeyReused("This Idempotency-Key came with another request: use a new key.")
-    kept = json.loads(secrets.unseal(row.body["sealed"]))
-    return Answer(row.status, kept["body"], kept["headers"])
+        raise KeyReused("This Idempotency-Key was used for another request: use a new key.")
+    stored = json.loads(secrets.decrypt(row.body["sealed"]))
+    return Answer(row.status, stored["body"], stored["headers"])
 
 
 def keep(key: Key, answer: Answer) -> None:
-    """Keep ``answer`` under ``key``, sealed, because it may hold a new token."""
-    sealed = secrets.seal(json.dumps({"body": answer.body, "headers": answer.headers}))
+    """Store ``answer`` under ``key``, encrypted because it may hold a new token."""
+    encrypted = secrets.encrypt(json.dumps({"body": answer.body, "headers": answer.headers}))
     IdempotencyKey.objects.create(
         scope=key.scope,
         key=key.text,
         request_hash=key.request_hash,
         status=answer.status,
-        body={"sealed": sealed},
+        body={"sealed": encrypted},
     )

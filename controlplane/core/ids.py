@@ -1,4 +1,4 @@
-"""Identifiers and opaque secrets. One place decides their alphabet and entropy."""
+"""Identifiers and opaque secrets. Only this module decides their alphabet and entropy."""
 
 import hashlib
 import secrets
@@ -45,5 +45,5 @@ def api_token() -> str:
 
 
 def token_hash(token: str) -> str:
-    """Return the SHA-256 of a bearer token, hex. High entropy makes a slow hash pointless."""
+    """Return the SHA-256 of a bearer token as hex. A random token needs no slow hash."""
     return hashlib.sha256(token.encode()).hexdigest()

@@ -1,7 +1,8 @@
-"""Leases: at most one holder of a named job at a time, and a crash frees it by time.
+"""Leases: at most one holder of a named job at a time; the lease of a crashed holder expires.
 
-``held`` is for jobs that are shorter than the lease; ``kept`` for those that may be longer: it puts
-the end off while the job runs, so that the lease can be short and a killed holder soon followed.
+* ``held`` is for jobs that are shorter than the lease.
+* ``kept`` is for jobs that may be longer. It extends the lease while the job runs, so the lease can
+  be short, and another process can soon take over from a holder that was killed.
 """
 
 import threading
@@ -19,7 +20,8 @@ from controlplane.core.models import Lease
 
 logger = structlog.get_logger(__name__)
 
-# A job that takes longer than this hangs, most likely: another process may try.
+# A job that takes longer than this most likely hangs: its lease may expire, and another process
+# may try.
 _LONGEST_SECONDS = 900.0
 
 
@@ -31,6 +33,7 @@ def acquire(name: str, holder: str, seconds: float) -> bool:
     now = timezone.now()
     until = now + timedelta(seconds=seconds)
     with connection.cursor() as cursor:
+        # A lease that someone else holds fails the WHERE, so no row is written: rowcount is 0.
         cursor.execute(
             "INSERT INTO core_lease (name, holder, expires_at) VALUES (%s, %s, %s) "
             "ON CONFLICT (name) DO UPDATE SET holder = EXCLUDED.holder, "
@@ -61,14 +64,15 @@ def held(name: str, holder: str, seconds: float) -> Iterator[bool]:
 def kept(name: str, holder: str, seconds: float) -> Iterator[bool]:
     """Yield whether the lease was won; extend it while the block runs, for 15 minutes at most.
 
-    A block whose lease is lost, or that takes longer, is not stopped: what it does must be safe
-    beside the next holder.
+    A block that loses its lease or takes longer is not stopped: its work must be safe while the
+    next holder runs.
     """
     with held(name, holder, seconds) as won:
         if not won:
             yield False
             return
         extend = partial(_extend, name, holder, seconds)
+        # A third, so that one failed try does not lose the lease.
         with renewed(name, extend, seconds / 3, _LONGEST_SECONDS):
             yield True
 
@@ -77,10 +81,10 @@ def kept(name: str, holder: str, seconds: float) -> Iterator[bool]:
 def renewed(
     name: str, extend: Callable[[], bool], every_seconds: float, longest_seconds: float
 ) -> Iterator[None]:
-    """Call ``extend`` of the lease ``name`` every so often, from a thread, while the block runs.
+    """Call ``extend`` every ``every_seconds``, from a thread, while the block runs.
 
-    It ends before when ``extend`` returns False (someone else has the lease) or when the block
-    takes longer than ``longest_seconds``. A database that is away is tried again.
+    The calls stop early when ``extend`` returns False (someone else has the lease ``name``) or when
+    the block takes longer than ``longest_seconds``. While the database is away, the calls go on.
     """
     ended = threading.Event()
     work = partial(_renew, name, extend, ended, every_seconds, longest_seconds)
@@ -94,12 +98,12 @@ def renewed(
 
 
 def is_extended(name: str, extend: Callable[[], bool]) -> bool:
-    """Return what ``extend`` does; where the database is away, that it is tried again."""
+    """Return the result of ``extend``; True while the database is away, so callers try again."""
     try:
         return extend()
     except (DatabaseError, InterfaceError):
-        logger.warning("a lease was not put off; we try again", lease=name)
-        connection.close()
+        logger.warning("a lease could not be extended; trying again", lease=name)
+        connection.close()  # a broken connection would fail the next try as well
         return True
 
 
@@ -110,15 +114,17 @@ def _renew(
     try:
         while not ended.wait(every):
             if time.monotonic() > ends_at:
-                logger.warning("a job hangs; its lease runs out", lease=name, seconds=longest)
+                logger.warning(
+                    "a job takes too long; its lease expires", lease=name, seconds=longest
+                )
                 return
             if not is_extended(name, extend):
                 return
     finally:
-        connection.close()  # each thread has one of its own
+        connection.close()  # Django opens one for each thread and closes none at a thread's end
 
 
 def _extend(name: str, holder: str, seconds: float) -> bool:
-    """Put the end off; False when ``holder`` no longer has the lease."""
+    """Extend the lease by ``seconds`` from now; False when ``holder`` no longer has it."""
     mine = Lease.objects.filter(name=name, holder=holder)
     return bool(mine.update(expires_at=timezone.now() + timedelta(seconds=seconds)))

@@ -1,19 +1,20 @@
-"""How structured logs look: one line of JSON each, or readable lines while developing.
+"""Structured logs: one line of JSON for each event, or readable lines for development.
 
-Called once by ``controlplane.settings``. Tracebacks never show the values of variables, as the
-library's own default does: they hold passwords and tokens.
+Called once by ``controlplane.settings``. Tracebacks never show the values of variables, because
+these hold passwords and tokens.
 """
 
 import structlog
 
 
 def configure(*, level: str, readable: bool) -> None:
-    """Set structlog up for this process: events below ``level`` are not written; idempotent."""
+    """Configure structlog for this process; events below ``level`` are dropped. Idempotent."""
     ending: list[structlog.typing.Processor] = [
         structlog.processors.format_exc_info,
         structlog.processors.JSONRenderer(),
     ]
     if readable:
+        # structlog's default formatter for development may print local variables.
         plain = structlog.dev.plain_traceback
         ending = [structlog.dev.ConsoleRenderer(exception_formatter=plain)]
     structlog.configure(

@@ -1,6 +1,6 @@
-"""Rows of the shared kernel: operations, audit, leases, idempotency keys.
+"""Models of the shared kernel: operations, audit events, leases, idempotency keys.
 
-They name other apps' objects by id text, never by foreign key, so that the kernel depends on none.
+They refer to objects of other apps by id, never by foreign key, so the kernel depends on no app.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from controlplane.core import ids
 
 
 class Timestamped(models.Model):
-    """When a row was made and last changed (UTC)."""
+    """When a row was created and last changed (UTC)."""
 
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -21,10 +21,10 @@ class Timestamped(models.Model):
 
 
 class Operation(Timestamped):
-    """One long-running request and its outcome; what a 202 answer points at.
+    """One long-running request and its outcome; a 202 response refers to it.
 
-    Running -> Succeeded | Failed. ``target_generation`` says which generation of the subject ends
-    it. ``steps`` is a list of {name, state, message}, rewritten by each reconcile pass.
+    Running -> Succeeded | Failed. It succeeds when the subject has reached ``target_generation``.
+    ``steps`` is a list of {name, state, message}; each reconcile pass rewrites it.
     """
 
     class State(models.TextChoices):
@@ -79,13 +79,14 @@ class AuditEvent(models.Model):
         ordering = ["-at", "-id"]
 
     def save(self, *args: Any, **kwargs: Any) -> None:
+        # The trigger would refuse it too; this error names the cause where it is made.
         if self.pk is not None:
             raise TypeError("audit events are append-only")
         super().save(*args, **kwargs)
 
 
 class Lease(models.Model):
-    """Who alone may do a named job until when (the committer, the pipeline, one space's loop)."""
+    """The only process that may do a named job, until ``expires_at``; see ``core.leases``."""
 
     name = models.CharField(primary_key=True, max_length=120)
     holder = models.CharField(max_length=120)
@@ -93,9 +94,9 @@ class Lease(models.Model):
 
 
 class IdempotencyKey(models.Model):
-    """An Idempotency-Key a caller sent with a POST, and the answer it got. Key: (tenant, key)."""
+    """An Idempotency-Key that a caller sent with a POST, and the encrypted answer."""
 
-    scope = models.CharField(max_length=80)  # tenant id, or the caller for signup
+    scope = models.CharField(max_length=80)  # hash of the caller: controlplane.api.idempotency
     key = models.CharField(max_length=255)
     request_hash = models.CharField(max_length=64)
     status = models.PositiveSmallIntegerField()

@@ -1,19 +1,21 @@
-"""Where a request comes from: the one rule for audit and rate limits, in API and portal alike."""
+"""The network address of a caller, for audit and rate limits of the API and the portal."""
 
 from django.conf import settings
 from django.http import HttpRequest
 
-_LONGEST = 60  # what the audit keeps; whoever evades the proxies may send anything
+# The length of AuditEvent.source_ip; a caller that bypasses the proxies can send any text.
+_LONGEST = 60
 
 
 def address(request: HttpRequest) -> str:
-    """Return the caller's network address, as the outermost of our trusted proxies saw it.
+    """Return the caller's network address, as the outermost trusted proxy saw it.
 
-    Each proxy appends whom it heard from to X-Forwarded-For, so what callers wrote there stands
-    further left than WAYPOST_TRUSTED_PROXIES entries and is never looked at.
+    Each proxy appends the address of its client to X-Forwarded-For. The last
+    WAYPOST_TRUSTED_PROXIES entries are trusted; what the caller wrote is further left and is never
+    read.
     """
-    heard = request.META.get("HTTP_X_FORWARDED_FOR", "")
-    if not settings.TRUSTED_PROXIES or not heard:
+    forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "")
+    if not settings.TRUSTED_PROXIES or not forwarded:
         return str(request.META.get("REMOTE_ADDR", ""))[:_LONGEST]
-    hops = [hop.strip() for hop in heard.split(",")]
+    hops = [hop.strip() for hop in forwarded.split(",")]
     return str(hops[-min(settings.TRUSTED_PROXIES, len(hops))])[:_LONGEST]

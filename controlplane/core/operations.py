@@ -1,4 +1,4 @@
-"""Operations: begin one in the action's transaction, end it when the subject got there."""
+"""Operations: an action begins one in its transaction; a worker ends it when the change is done."""
 
 from django.utils import timezone
 
@@ -8,7 +8,7 @@ from controlplane.core.models import Operation
 def begin(
     *, tenant_id: str, kind: str, subject: tuple[str, str, str], generation: int
 ) -> Operation:
-    """Return a running operation for ``subject`` (type, id, name) aiming at ``generation``."""
+    """Return a running operation that brings ``subject`` (type, id, name) to ``generation``."""
     subject_type, subject_id, subject_name = subject
     return Operation.objects.create(
         tenant_id=tenant_id,
@@ -21,7 +21,7 @@ def begin(
 
 
 def succeed(subject_type: str, subject_id: str, *, up_to_generation: int) -> int:
-    """End every running operation of the subject that aimed at or below the generation."""
+    """End the subject's running operations whose target generation has been reached."""
     return Operation.objects.filter(
         subject_type=subject_type,
         subject_id=subject_id,
@@ -31,7 +31,7 @@ def succeed(subject_type: str, subject_id: str, *, up_to_generation: int) -> int
 
 
 def fail(subject_type: str, subject_id: str, *, code: str, message: str) -> int:
-    """End the subject's running operations as failed, with words a tenant can act on."""
+    """End the subject's running operations as failed; a tenant can act on ``message``."""
     return Operation.objects.filter(
         subject_type=subject_type, subject_id=subject_id, state=Operation.State.RUNNING
     ).update(

@@ -1,9 +1,9 @@
-"""Phases and conditions: how a reconciled object says where it stands.
+"""Phases and conditions: the observed status of a reconciled object.
 
 Pending -> Configuring -> Active -> Terminating -> (row keeps deleted_at)
                 ^  |         |
                 |  v         v
-                Failed <-----+      (Failed is left again by itself when the cause is gone)
+                Failed <-----+      (Failed ends by itself when the cause is gone)
 """
 
 from collections.abc import Sequence
@@ -12,9 +12,10 @@ from typing import Any, Literal, TypedDict
 
 from django.db import models
 
-# What keeps clients outside from a space that serves; not there where nothing is known to.
+# Condition type: whether clients outside can reach a space that serves. A space without known
+# obstacles does not have it.
 REACHABLE = "Reachable"
-# Whether a space with several routers has them all, joined; and why not, where clients notice.
+# Condition type: whether all routers of a space run and are connected with each other.
 ROUTERS = "Routers"
 MESH_INCOMPLETE = "MeshIncomplete"
 
@@ -22,7 +23,7 @@ Status = Literal["True", "False", "Unknown"]
 
 
 class Phase(models.TextChoices):
-    """Where a space or an address stands between wish and reality."""
+    """How far a space or an address is on the way to its desired state."""
 
     PENDING = "Pending"
     CONFIGURING = "Configuring"
@@ -42,23 +43,26 @@ class Condition(TypedDict):
 
 
 def with_condition(conditions: Sequence[Any], new: Condition) -> list[Condition]:
-    """Return ``conditions`` with ``new`` in place of its type; keeps ``since`` if unchanged."""
-    kept = [c for c in conditions if c["type"] != new["type"]]
-    before = next((c for c in conditions if c["type"] == new["type"]), None)
+    """Return ``conditions`` with ``new`` instead of the one of its type, sorted by type.
+
+    An unchanged status keeps its ``since``.
+    """
+    others = [condition for condition in conditions if condition["type"] != new["type"]]
+    before = find_condition(conditions, new["type"])
     if before is not None and before["status"] == new["status"]:
         new = {**new, "since": before["since"]}
-    return sorted([*kept, new], key=lambda c: c["type"])
+    return sorted([*others, new], key=lambda condition: condition["type"])
 
 
 def find_condition(conditions: Sequence[Any], kind: str) -> Condition | None:
-    """Return the condition of a type, None where nothing is said of it."""
-    return next((each for each in conditions if each["type"] == kind), None)
+    """Return the condition of type ``kind``, or None."""
+    return next((condition for condition in conditions if condition["type"] == kind), None)
 
 
 def build_condition(
     kind: str, status: Status, reason: str, message: str, now: datetime
 ) -> Condition:
-    """Return a condition that begins at ``now`` (UTC)."""
+    """Return a condition whose ``since`` is ``now`` (UTC)."""
     return {
         "type": kind,
         "status": status,

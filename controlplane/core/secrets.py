@@ -1,7 +1,7 @@
-"""Secrets at rest: authenticated encryption with keys kept outside the database.
+"""Secrets at rest: authenticated encryption with keys that are kept outside the database.
 
-Keys come from ``settings.SECRET_KEYS`` (Fernet keys, newest first): the first one seals, all of
-them open, so rotation is "put a new key in front, re-seal, drop the old one".
+Keys come from ``settings.SECRET_KEYS`` (Fernet keys, newest first). The first key encrypts, and
+every key decrypts. To rotate: put a new key in front, encrypt again, drop the old key.
 """
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
@@ -10,22 +10,22 @@ from django.conf import settings
 from controlplane.core.errors import Unavailable
 
 
-def seal(plain: str) -> str:
+def encrypt(plain: str) -> str:
     """Return ``plain`` encrypted with the newest key, as text for a database column."""
     return _fernet().encrypt(plain.encode()).decode()
 
 
-def unseal(sealed: str) -> str:
-    """Return the plain text of ``sealed``.
+def decrypt(encrypted: str) -> str:
+    """Return the plain text of ``encrypted``.
 
     Raises:
-        Unavailable: none of the configured keys opens it.
+        Unavailable: none of the configured keys decrypts it.
     """
     try:
-        return _fernet().decrypt(sealed.encode()).decode()
+        return _fernet().decrypt(encrypted.encode()).decode()
     except InvalidToken:
         raise Unavailable(
-            "A stored secret cannot be opened: put the key it was sealed with back into "
+            "A stored secret cannot be decrypted: put the key that encrypted it back into "
             "WAYPOST_SECRET_KEYS.",
             code="secret.key_missing",
         ) from None

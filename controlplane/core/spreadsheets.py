@@ -1,14 +1,14 @@
-"""CSV that people open in spreadsheets: text that no program runs as a formula.
+"""Text cells of CSV files, changed so that no spreadsheet runs them as formulas.
 
 Source: OWASP, "CSV Injection". Every CSV that Waypost serves passes its text cells through here.
 """
 
-_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def harmless(text: str) -> str:
-    """Return ``text`` with an apostrophe before it where a spreadsheet would take it for a formula.
+    """Return ``text``, with an apostrophe in front if a spreadsheet would read it as a formula.
 
-    For cells of text only: numbers stay numbers.
+    Only for text cells: a negative number must stay a number.
     """
-    return f"'{text}" if text.startswith(_STARTS) else text
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text

@@ -1,8 +1,8 @@
-"""Rate limits of the two doors that anyone may knock at: signup and login.
+"""Rate limits of signup and login, which need no authentication.
 
-The API and the portal share the counts, by network address and by account. They live in the cache.
-With the cache away the doors stay open and the log says so: a lost cache must not lock people out,
-and passwords are still hashed slowly.
+The API and the portal share the counts, by network address and by account. The counts are in the
+cache. While the cache is away, nothing is limited and the log says so: a lost cache must not lock
+people out, and the slow password hash still limits guessing.
 """
 
 import hashlib
@@ -23,20 +23,20 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def require_login(request: HttpRequest, email: str) -> None:
-    """Count one login; return while there are few enough from this address and to this account.
+    """Count one login attempt, by network address and by account.
 
     Raises:
-        RateLimited: too many; says when to try again.
+        RateLimited: too many attempts; the message says when to try again.
     """
     _require("login-address", settings.LOGIN_RATE, network.address(request))
     _require("login-account", settings.ACCOUNT_RATE, email)
 
 
 def require_signup(request: HttpRequest, email: str) -> None:
-    """Count one signup; return while there are few enough from this address and to this account.
+    """Count one signup attempt, by network address and by account.
 
     Raises:
-        RateLimited: too many; says when to try again.
+        RateLimited: too many attempts; the message says when to try again.
     """
     _require("signup-address", settings.SIGNUP_RATE, network.address(request))
     _require("signup-account", settings.ACCOUNT_RATE, email)
@@ -45,16 +45,19 @@ def require_signup(request: HttpRequest, email: str) -> None:
 def _require(limit: str, rate: str, who: str) -> None:
     allowed, period = rate.split("/")
     seconds = _SECONDS[period[0]]
+    # A fixed window: the key holds its number, so the next window begins with a new count.
     window, elapsed = divmod(time.time(), seconds)
     if _count(f"{limit}-{_digest(who)}-{window:.0f}", seconds, limit) > int(allowed):
         wait = int(seconds - elapsed) + 1
-        raise RateLimited(f"Too many tries. Try again in {_words(wait)}.", retry_after_seconds=wait)
+        raise RateLimited(
+            f"Too many attempts. Try again in {_duration(wait)}.", retry_after_seconds=wait
+        )
 
 
 def _count(key: str, seconds: int, limit: str) -> int:
-    """Return how many came in this window, this one included."""
+    """Return the number of requests in this window, including this one."""
     try:
-        # Twice the window, so that the key cannot end between the two calls.
+        # Twice the window, so that the key cannot expire between the two calls.
         cache.add(key, 0, timeout=2 * seconds)
         return cache.incr(key)
     except (RedisError, OSError):
@@ -63,11 +66,11 @@ def _count(key: str, seconds: int, limit: str) -> int:
 
 
 def _digest(who: str) -> str:
-    # An address in a shared cache is nobody's business, and a key's length is bounded.
+    # Keeps email addresses out of the cache and bounds the length of its keys.
     return hashlib.sha256(who.lower().encode()).hexdigest()[:32]
 
 
-def _words(seconds: int) -> str:
+def _duration(seconds: int) -> str:
     if seconds < 120:
         return f"{seconds} second{'s' if seconds > 1 else ''}"
-    return f"{-(-seconds // 60)} minutes"
+    return f"{-(-seconds // 60)} minutes"  # rounded up

@@ -1,6 +1,8 @@
-"""The demonstration: two tenants, real clients, one bill each, compared.
+"""The demonstration: two tenants with real clients, and their invoices compared with the traffic.
 
-``story`` tells it; ``customers`` act over REST, ``exchanges`` send and receive with real AMQP
-clients, ``bills`` closes, issues, recomputes and compares. It speaks to Waypost as anybody could:
-over the API and over AMQP. It never reads the database.
+``story`` runs the ``chapters``. In them ``customers`` act over REST, ``exchanges`` send and receive
+with real AMQP clients, and ``bills`` compares what Waypost metered and billed. The demonstration
+uses only the public API and AMQP, and never the database.
+
+The modules ``bench*`` and ``figures`` measure Waypost and write docs/performance.md.
 """

@@ -1,4 +1,4 @@
-"""The chapter in which a tenant uses up its month's messages, may not send, and is let again."""
+"""A chapter: a tenant uses up its monthly messages, may not send, and may send again."""
 
 import time
 from collections.abc import Callable
@@ -15,18 +15,19 @@ _AFTER_THE_LIFT = 20
 
 
 def use_up_the_month(cast: Cast) -> None:
-    """An alert at 80 %, no more sending at 100 %, and the operator lifts the limit."""
+    """Show the alert at 80 %, the end of sending at 100 %, and a limit raised by the operator."""
     cast.narrator.chapter("A month's messages are used up")
     customer = cast.customers[1]
     space = next(iter(customer.spaces.values()))
     used = _show_alert(cast, customer)
+    # Half of the rest: a message counts when it is sent and when it is received.
     _exchange(cast, customer, space, (prices.MONTHLY_MESSAGES - used) // 2)
     with cast.narrator.timed("100 % are used: clients may not send any more"):
         _until(lambda: _is_withdrawn(customer, space) is True, "sending was not withdrawn")
     _compare(cast, customer, space, exchanges.UNAUTHORIZED)
     cast.operator().lift(customer, _RESOURCE, 10 * prices.MONTHLY_MESSAGES, "a good customer")
     with cast.narrator.timed("the operator raised the limit: clients may send again"):
-        _until(lambda: _is_withdrawn(customer, space) is False, "sending was not given back")
+        _until(lambda: _is_withdrawn(customer, space) is False, "sending was not allowed again")
     _compare(cast, customer, space, exchanges.LET_IN)
     _exchange(cast, customer, space, _AFTER_THE_LIFT)
 
@@ -40,7 +41,7 @@ def _show_alert(cast: Cast, customer: Customer) -> int:
     alert = _alerts(customer)[-1]
     cast.comparisons.add("messages used at the first alert", used, alert["used"])
     cast.narrator.tell(
-        f"{customer.organisation} is alerted at {alert['level_percent']} %: {alert['used']} of "
+        f"{customer.organization} is alerted at {alert['level_percent']} %: {alert['used']} of "
         f"{alert['limit']} messages"
     )
     return used
@@ -48,6 +49,7 @@ def _show_alert(cast: Cast, customer: Customer) -> int:
 
 def _compare(cast: Cast, customer: Customer, space: Space, expected: str) -> None:
     login, address = customer.login(space.name, CLIENT), next(iter(space.addresses))
+    """Compare what happens to a sender and to a receiver; the quota stops only senders."""
     count = cast.counts[customer.slug, space.name]
     for does, condition in (("sends", expected), ("receives", exchanges.LET_IN)):
         tried = traffic.attempt(login, address, sends=does == "sends")
@@ -64,8 +66,9 @@ def _exchange(cast: Cast, customer: Customer, space: Space, messages: int) -> No
         exchange.open()
         exchange.run()
     finally:
+        # The clients of earlier chapters are disconnected by now, as ``include`` requires.
         cast.counts[customer.slug, space.name].include(exchange.close())
-    cast.narrator.tell(f"{messages} messages more were sent and received")
+    cast.narrator.tell(f"{messages} more messages were sent and received")
 
 
 def _alerts(customer: Customer) -> list[dict[str, int]]:
@@ -74,10 +77,10 @@ def _alerts(customer: Customer) -> list[dict[str, int]]:
 
 
 def _is_withdrawn(customer: Customer, space: Space) -> bool | None:
-    """Return what is in force; None while it changes."""
+    """Return whether sending is withdrawn; None while a change is not applied yet."""
     row = customer.api.get(customer.path(f"/address-spaces/{space.name}"))
-    is_real = row["generation"] == row["observed_generation"]
-    return bool(row["send_withdrawn"]) if is_real else None
+    is_applied = row["generation"] == row["observed_generation"]
+    return bool(row["send_withdrawn"]) if is_applied else None
 
 
 def _until(holds: Callable[[], object], otherwise: str, timeout_seconds: float = 60) -> None:
@@ -85,6 +88,6 @@ def _until(holds: Callable[[], object], otherwise: str, timeout_seconds: float =
     while not holds():
         if time.monotonic() > deadline:
             raise Unavailable(
-                f"{otherwise} within {timeout_seconds:.0f} s: look at worker.log", code="demo.quota"
+                f"{otherwise} within {timeout_seconds:.0f} s: see worker.log", code="demo.quota"
             )
         time.sleep(0.2)

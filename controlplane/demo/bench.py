@@ -1,7 +1,7 @@
 """Measure speed and memory, and write them with their limits into docs/performance.md.
 
-Run by ``make bench``. Every figure is taken on real servers in a folder of its own, which is
-removed at the end; the demonstration is timed as people run it.
+Run by ``make bench``. Every figure is measured with real servers in a temporary folder, which is
+removed at the end. The demonstration is timed as users run it.
 """
 
 import shutil
@@ -25,6 +25,7 @@ from workers.messaging.traffic import Party, Plan
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE = REPOSITORY / "docs" / "performance.md"
 _ADDRESSES = 10
+# Runs in a new process, because only the first session of a process starts Java.
 _SPARK = (
     "import time; began = time.monotonic()\n"
     "from lakehouse import session\n"
@@ -34,7 +35,7 @@ _SPARK = (
 
 
 def main() -> int:
-    """Measure everything and write the page; 1 when a limit is broken."""
+    """Measure everything and write the page; the exit code is 1 if a limit is exceeded."""
     narrator = Narrator()
     figures = []
     for measure in (_setup, _installation, _spark, _demo):
@@ -90,6 +91,7 @@ def _first_message(installation: Installation) -> Iterator[Figure]:
     yield Figure(
         "5,000 messages through a queue over TLS", time.monotonic() - began, "s", 30, "make bench"
     )
+    # Only for the memory of two spaces, one of each type.
     customer.create_space("two", "standard", "standard-small")
 
 
@@ -127,10 +129,12 @@ def _timed(act: Callable[[], object]) -> float:
 
 @contextmanager
 def _folder() -> Iterator[Path]:
+    # Short names: the sockets of an installation have a limited path length.
     parent = Path(tempfile.mkdtemp(prefix="wp-bench-"))
     try:
         yield parent / "s"
     finally:
+        # A refused start leaves no installation, and `down` fails without one.
         if (parent / "s" / "installation.json").exists():
             stack.down(parent / "s", purge=True)
         shutil.rmtree(parent)

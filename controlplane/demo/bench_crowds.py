@@ -1,7 +1,7 @@
-"""Many clients at once: logins in one moment, and connections that stay; used by ``bench_routers``.
+"""Many clients at once, which log in together and stay connected; used by ``bench_routers``.
 
-The clients are in processes of their own: proton's event loop cannot hold a socket above the
-kernel's 1,024th of one process (``select``).
+The clients run in several processes, because proton's event loop uses ``select``, which cannot
+handle file descriptors above 1,023.
 """
 
 import multiprocessing
@@ -23,7 +23,7 @@ _LOOK_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Dialing:
-    """How a crowd connects: ``clients`` of them, ``at_once`` not yet let in at any moment."""
+    """How a crowd connects: ``clients`` in total, of which ``at_once`` are logging in at a time."""
 
     mechanism: str
     clients: int
@@ -32,12 +32,12 @@ class Dialing:
 
 @dataclass(frozen=True)
 class Arrival:
-    """How that went; the instants are of the machine's monotonic clock."""
+    """The result of a crowd's logins. ``began`` and ``ended`` are of the monotonic clock."""
 
     began: float
     ended: float
     opened: int
-    processor_seconds: float  # what the clients took themselves
+    processor_seconds: float  # CPU time of the clients themselves
     errors: Sequence[str] = ()
 
     @property
@@ -46,7 +46,7 @@ class Arrival:
 
 
 class _Crowd:
-    """The connections of one process; proton calls it with its events."""
+    """The connections of one process: a proton event handler."""
 
     def __init__(self, login: Login, dialing: Dialing, parent: Connection) -> None:
         self._login, self._dialing, self._parent = login, dialing, parent
@@ -58,28 +58,28 @@ class _Crowd:
         self._began = self._processor_before = 0.0
 
     def on_reactor_init(self, event: Any) -> None:
-        """Dial with the first ones."""
+        """Dial with the first clients."""
         self._began, self._processor_before = time.monotonic(), time.process_time()
         for _ in range(min(self._dialing.at_once, self._dialing.clients)):
             self._dial(event.container)
 
     def on_connection_remote_open(self, event: Any) -> None:
-        """Count one that was let in, and dial with another."""
+        """Count a client that has logged in, and dial with the next one."""
         self._in.add(event.connection)
         self._go_on(event)
 
     def on_transport_error(self, event: Any) -> None:
-        """Keep why one was not let in, or was thrown out."""
+        """Keep the reason why a client was refused or disconnected."""
         self._in.discard(event.connection)
         self._errors.append(str(event.transport.condition))
         self._go_on(event)
 
     def on_connection_remote_close(self, event: Any) -> None:
-        """End the socket, so that nothing waits for the router to do it."""
+        """Close the socket, so that the event loop does not wait until the router does."""
         event.transport.close_tail()
 
     def on_timer_task(self, event: Any) -> None:
-        """Leave once everything was measured; until then the connections are kept alive."""
+        """Close everything when the parent says so; until then keep the event loop running."""
         if not self._parent.poll():
             event.container.schedule(_LOOK_SECONDS, self)
             return
@@ -102,6 +102,7 @@ class _Crowd:
         if len(self._connections) < self._dialing.clients:
             self._dial(event.container)
         elif not self._is_complete and len(self._in) + len(self._errors) == len(self._connections):
+            # Reported once: connections that are lost later come here too.
             self._is_complete = True
             spent = time.process_time() - self._processor_before
             arrived = (self._began, time.monotonic(), len(self._in), spent, self._errors)
@@ -110,15 +111,16 @@ class _Crowd:
 
 
 def _run(login: Login, dialing: Dialing, parent: Connection, together: Barrier) -> None:
-    everybody = tls.Container(_Crowd(login, dialing, parent))
+    clients = tls.Container(_Crowd(login, dialing, parent))
+    # All processes begin together: the start of an interpreter takes different times.
     together.wait(_PATIENCE_SECONDS)
-    everybody.run()
+    clients.run()
 
 
 @contextmanager
 def crowd(login: Login, mechanism: str, clients: int, *, at_once: int) -> Iterator[Arrival]:
-    """Yield how the clients arrived; who was let in stays connected inside the block."""
-    parts = max(2, -(-clients // _AT_MOST))
+    """Yield the result of the logins; the clients stay connected until the block ends."""
+    parts = max(2, -(-clients // _AT_MOST))  # rounded up
     dialing = Dialing(mechanism, clients // parts, at_once // parts)
     context = multiprocessing.get_context("spawn")
     pipes = [context.Pipe() for _ in range(parts)]
@@ -129,7 +131,7 @@ def crowd(login: Login, mechanism: str, clients: int, *, at_once: int) -> Iterat
     try:
         for process, (_, far) in zip(processes, pipes, strict=True):
             process.start()
-            far.close()  # so that we notice when the process ends without a word
+            far.close()  # so that reading fails (EOFError) when the process ends early
         yield _sum([_receive(near) for near, _ in pipes])
         for near, _ in pipes:
             near.send("leave")
@@ -142,19 +144,19 @@ def crowd(login: Login, mechanism: str, clients: int, *, at_once: int) -> Iterat
 
 def _receive(pipe: Connection) -> Arrival:
     if not pipe.poll(_PATIENCE_SECONDS):
-        raise TimeoutError("a crowd of clients did not get an answer each")
+        raise TimeoutError(f"not every client was answered within {_PATIENCE_SECONDS} s")
     try:
         arrived: Arrival = pipe.recv()
     except EOFError:
-        raise ConnectionError("a process of clients ended by itself: see above") from None
+        raise ConnectionError("a process of clients ended early: see its traceback above") from None
     return arrived
 
 
 def _sum(arrivals: Sequence[Arrival]) -> Arrival:
     return Arrival(
-        min(each.began for each in arrivals),
-        max(each.ended for each in arrivals),
-        sum(each.opened for each in arrivals),
-        sum(each.processor_seconds for each in arrivals),
-        [error for each in arrivals for error in each.errors],
+        min(arrival.began for arrival in arrivals),
+        max(arrival.ended for arrival in arrivals),
+        sum(arrival.opened for arrival in arrivals),
+        sum(arrival.processor_seconds for arrival in arrivals),
+        [error for arrival in arrivals for error in arrival.errors],
     )

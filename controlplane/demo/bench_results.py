@@ -1,4 +1,4 @@
-"""Figures of ``make bench-routers``: each says how busy the machine was just before it."""
+"""Figures of ``make bench-routers``, each with the load of the machine before the measurement."""
 
 import math
 import os
@@ -10,21 +10,21 @@ from dataclasses import dataclass
 from controlplane.demo.figures import Figure
 
 COMMAND = "make bench-routers"
-_QUIET_LOAD = 1.5
+_QUIET_LOAD = 1.5  # the load average of one minute
 
 
 @dataclass(frozen=True)
 class Result(Figure):
-    """A figure with the machine's load before it and what else there is to say.
+    """A figure with the machine's load before it, and a remark in ``more``.
 
-    A limit of ``math.inf`` is none.
+    A limit of ``math.inf`` means that there is none.
     """
 
     load: float = 0.0
     more: str = ""
 
     def row(self) -> str:
-        """Return the result as a line of the same table as other figures."""
+        """Return the result as a line of a Markdown table, as ``Figure.row`` does."""
         digits = 0 if self.value >= 100 else 1 if self.value >= 10 else 2
         parts = [f"{self.value:,.{digits}f} {self.unit}{' **over**' if self.is_over else ''}"]
         parts += [self.more] if self.more else []
@@ -41,15 +41,15 @@ def result(
 
 
 def of_runs(what: str, seconds: Sequence[float], load: float, limit: float = math.inf) -> Result:
-    """Return the median of several runs, with the slowest beside it."""
+    """Return the median of several runs, with the slowest as a remark."""
     more = f"max {max(seconds):.2f} s of {len(seconds)}"
     return result(what, statistics.median(seconds), "s", load=load, more=more, limit=limit)
 
 
 def wait_quiet() -> float:
-    """Return the load once it is low, or after the patience: what ran just before counts too.
+    """Wait until the load is low, because earlier work would disturb the figure; return the load.
 
-    ``WAYPOST_BENCH_PATIENCE`` is in seconds.
+    It waits for at most ``WAYPOST_BENCH_PATIENCE`` seconds.
     """
     deadline = time.monotonic() + float(os.environ.get("WAYPOST_BENCH_PATIENCE", "120"))
     while (load := os.getloadavg()[0]) > _QUIET_LOAD and time.monotonic() < deadline:

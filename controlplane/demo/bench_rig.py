@@ -1,7 +1,7 @@
 """One router and one broker with a thousand queues, without a portal; used by ``bench_routers``.
 
-From the product's own rendered files and with its drivers, so that what is timed is what the
-workers do. Nobody logs in, so no auth service runs.
+It uses the product's own rendered files and drivers, so it times what the workers do. No client
+logs in, so no auth service runs.
 """
 
 import os
@@ -32,7 +32,7 @@ from workers.messaging.routers.desired import BrokerAt, DesiredRouter, OnBroker,
 
 _HOST = "127.0.0.1"
 _QUEUES, _RUNS = 1000, 5
-_START_SECONDS = 120
+_START_SECONDS = 120  # the longest wait for a server or its links
 
 
 class Rig:
@@ -41,61 +41,67 @@ class Rig:
     def __init__(self, folder: Path, engine: str, claims: Claims) -> None:
         self._folder, self._engine, self._now = folder, engine, datetime.now(UTC)
         self._authority = certificates.create_authority("bench", self._now)
+        # Nothing listens on the port "none", which stands for what the rig has not.
         self._ports = {name: claims.take_any() for name in ("public", "router", "broker", "none")}
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self.router_target = self._target(self._ports["router"])
         self._broker_target = self._target(self._ports["broker"])
 
     def start_broker(self, queues: Sequence[str]) -> None:
-        """Start the broker and wait until it holds the queues."""
-        held = [brokers.DesiredAddress(each, brokers.Holds.QUEUE) for each in queues]
+        """Start the broker and wait until it has the queues."""
+        kind = brokers.BrokerAddressKind.QUEUE
+        addresses = [brokers.DesiredAddress(queue, kind) for queue in queues]
         wanted = brokers.DesiredBroker(
             public=False,
-            addresses=held,
+            addresses=addresses,
             users=(),
             send_withdrawn=False,
             server=self._server(),
             authority_pem=self._authority.certificate_pem,
         )
         files = InstanceFiles(self._folder / "broker-0")
-        place = brokers.Place(
+        engine_layout = brokers.EngineLayout(
             str(files.config), str(files.data), _HOST, self._ports["none"], self._ports["broker"]
         )
-        self._launch(Kind.BROKER, "broker-0", "artemis", render.files(wanted, place))
-        _until(lambda: bool(broker_driver.find_life(self._broker_target)))
+        self._launch(Kind.BROKER, "broker-0", "artemis", render.files(wanted, engine_layout))
+        _until(lambda: bool(broker_driver.find_incarnation(self._broker_target)))
         _until(lambda: not broker_driver.converge(self._broker_target, wanted).pending)
 
     def router(self, queues: Sequence[str]) -> DesiredRouter:
-        """Return a router for queues of the broker."""
-        there = [OnBroker("broker-0")]
-        own = certificates.issue_client(self._authority, brokers.ROUTER_NAME, self._now)
-        nobody = desired.AuthServiceAt(
-            _HOST, self._ports["none"], self._authority.certificate_pem, own
+        """Return the desired state of a router for queues of the broker."""
+        on_broker = [OnBroker("broker-0")]
+        identity = certificates.issue_client(self._authority, brokers.ROUTER_NAME, self._now)
+        no_auth_service = desired.AuthServiceAt(
+            _HOST, self._ports["none"], self._authority.certificate_pem, identity
         )
         return DesiredRouter(
             name="router-0",
             space_id="spc_bench",
             leads=True,
             brokers=[BrokerAt("broker-0", _HOST, self._ports["broker"])],
-            addresses=[RoutedAddress(each, desired.Shape.QUEUE, there) for each in queues],
+            addresses=[
+                RoutedAddress(queue, desired.RouterAddressKind.QUEUE, on_broker) for queue in queues
+            ],
             server=self._server(),
-            client=own,
+            client=identity,
             authority_pem=self._authority.certificate_pem,
-            auth=nobody,
+            auth=no_auth_service,
         )
 
     def start_router(self, wanted: DesiredRouter) -> int:
-        """Start the router from its files, again if it runs, until it answers; the file's size."""
+        """Restart the router from its files, wait until it answers, and return its file's size."""
         self._stop("router-0")
         folder = str(InstanceFiles(self._folder / "router-0").config)
-        place = desired.Place(folder, _HOST, self._ports["public"], self._ports["router"])
-        files = config.files(wanted, place)
+        engine_layout = desired.EngineLayout(
+            folder, _HOST, self._ports["public"], self._ports["router"]
+        )
+        files = config.files(wanted, engine_layout)
         self._launch(Kind.ROUTER, "router-0", self._engine, files)
-        _until(lambda: bool(driver.find_life(self.router_target)))
+        _until(lambda: bool(driver.find_incarnation(self.router_target)))
         return len(files[config.CONFIG_FILE])
 
     def wait_working(self, wanted: DesiredRouter) -> None:
-        """Wait until every link of every queue stands."""
+        """Wait until every link of every queue is up."""
         _until(lambda: not driver.converge(self.router_target, wanted).pending)
 
     def router_memory_mib(self) -> float:
@@ -103,7 +109,7 @@ class Rig:
         return memory_mib(self._processes["router-0"].pid)
 
     def stop(self) -> None:
-        """End both."""
+        """Stop router and broker."""
         for name in list(self._processes):
             self._stop(name)
 
@@ -142,7 +148,7 @@ class Rig:
 
 
 def measure(folder: Path, engine: str) -> Iterator[Result]:
-    """Yield what a thousand queues, two autoLinks each, cost a router and its driver."""
+    """Yield the costs of a thousand queues, two autoLinks each, for a router and its driver."""
     queues = [f"queue-{number:04d}" for number in range(_QUEUES)]
     later = [f"later-{number}" for number in range(_RUNS)]
     with _rig(folder, engine) as rig:
@@ -153,12 +159,13 @@ def measure(folder: Path, engine: str) -> Iterator[Result]:
 
 
 def _of_the_start(rig: Rig, wanted: DesiredRouter) -> Iterator[Result]:
+    # Without addresses, so that the pass below creates all of them over management.
     rig.start_router(replace(wanted, addresses=()))
     load = wait_quiet()
     made = seconds_of(lambda: driver.converge(rig.router_target, wanted))
     yield result("2,000 autoLinks made in a running router", made, "s", load=load)
     rig.wait_working(wanted)
-    half = replace(wanted, addresses=wanted.addresses[: _QUEUES // 2])  # the largest plan's
+    half = replace(wanted, addresses=wanted.addresses[: _QUEUES // 2])  # the largest plan has 500
     yield from _start(rig, half, "its start from a file with half of them")
     yield from _start(rig, wanted, "its start from a file with all")
 
@@ -178,10 +185,12 @@ def _start(rig: Rig, wanted: DesiredRouter, what: str) -> Iterator[Result]:
 
 def _of_the_driver(rig: Rig, wanted: DesiredRouter, later: Sequence[str]) -> Iterator[Result]:
     load = wait_quiet()
+    # The router has everything already: this is the cost of reading and comparing.
     full = [seconds_of(lambda: driver.converge(rig.router_target, wanted)) for _ in range(_RUNS)]
     yield of_runs("a full pass over it, unchanged", full, load)
     load, one = wait_quiet(), []
     for number, name in enumerate(later):
+        # Each run adds one queue to those of the earlier runs.
         added = rig.router(later[: number + 1]).addresses
         grown = replace(wanted, addresses=[*wanted.addresses, *added])
         one.append(seconds_of(lambda: _add(rig, grown, name)))  # noqa: B023  (called at once)
@@ -194,7 +203,7 @@ def _add(rig: Rig, grown: DesiredRouter, name: str) -> None:
 
 @contextmanager
 def _rig(folder: Path, engine: str) -> Iterator[Rig]:
-    with ports.claiming() as claims:
+    with ports.claiming() as claims:  # for as long as the rig runs: it restarts its router
         made = Rig(folder, engine, claims)
         try:
             yield made
@@ -203,7 +212,7 @@ def _rig(folder: Path, engine: str) -> Iterator[Rig]:
 
 
 def _until(holds: Callable[[], bool]) -> None:
-    """Wait for it; a server that does not answer yet is waited for as well."""
+    """Wait until ``holds`` returns true; it may raise ``Unreachable`` until the server answers."""
     deadline = time.monotonic() + _START_SECONDS
     while True:
         try:

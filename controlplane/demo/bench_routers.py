@@ -1,9 +1,9 @@
-"""Measure standard spaces and their routers, and write that into docs/performance.md.
+"""Measure standard spaces and their routers, and write the figures into docs/performance.md.
 
-Run by ``make bench-routers``: an installation in a folder of its own, which is removed at the end.
-It takes the real router if one is installed. Before each figure it waits for a quiet machine, and
-says the load there was. ``python -m controlplane.demo.bench_routers crowds rig`` measures only
-these parts; each part is a section of the page.
+Run by ``make bench-routers``, with an installation in a temporary folder, which is removed at the
+end. It uses the real router if one is installed. Before each figure it waits until the machine is
+idle, and the figure states the load. ``python -m controlplane.demo.bench_routers crowds rig``
+measures only these parts; each part is a section of the page.
 """
 
 import os
@@ -24,30 +24,31 @@ from workers.messaging.traffic import Login
 
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance.md"
 _RUNS = 5
-_READY_SECONDS, _USABLE_SECONDS = 15, 1
+_READY_SECONDS, _USABLE_SECONDS = 15, 1  # limits
 _LOGINS, _CONNECTIONS = 200, 1000
 Part = Callable[[Installation], Iterator[Result]]
 
 
 def main() -> int:
-    """Measure the parts that are asked for, or all; 1 when a limit is broken."""
+    """Measure the parts named as arguments, or all; the exit code is 1 if a limit is exceeded."""
     narrator, is_over = Narrator(), False
     with _installation() as installation:
         runs_on = stack.router_in_words(installation)
         narrator.tell(f"standard spaces run on {runs_on}")
         for name in sys.argv[1:] or list(_PARTS):
-            section, measure, words = _PARTS[name]
+            section, measure, note = _PARTS[name]
             results = []
-            for each in measure(installation):
-                narrator.tell(each.row())
-                results.append(each)
-            figures_page.write(_PAGE, section, results, f"{words} Routers are {runs_on}.")
-            is_over = is_over or any(each.is_over for each in results)
+            for figure in measure(installation):
+                narrator.tell(figure.row())
+                results.append(figure)
+            # Written after each part: a later one that fails loses nothing.
+            figures_page.write(_PAGE, section, results, f"{note} Routers are {runs_on}.")
+            is_over = is_over or any(figure.is_over for figure in results)
     return int(is_over)
 
 
 def _spaces(installation: Installation) -> Iterator[Result]:
-    """Time five spaces, in each the first queue and one more."""
+    """Time five spaces, and in each the first and the second queue."""
     customer = _customer(installation)
     load = wait_quiet()
     spaces: list[float] = []
@@ -60,6 +61,7 @@ def _spaces(installation: Installation) -> Iterator[Result]:
         )
         for times, queue in ((first, "first"), (later, "second")):
             times.append(seconds_of(lambda: _create_queue(customer, name, queue)))  # noqa: B023
+        # Deleted, so that no space is measured beside the processes of an earlier one.
         customer.delete_space(name)
     yield of_runs("a standard space, requested to ready", spaces, load, _READY_SECONDS)
     yield of_runs("its first queue, requested to usable", first, load)
@@ -68,6 +70,7 @@ def _spaces(installation: Installation) -> Iterator[Result]:
 
 def _throughput(installation: Installation) -> Iterator[Result]:
     customer = _customer(installation)
+    # Space type -> text of the figure, and the instances whose CPU time is measured.
     ways = {
         "standard": ("through the router", "router", "broker"),
         "brokered": ("at the broker", "broker"),
@@ -95,6 +98,7 @@ def _crowds(installation: Installation) -> Iterator[Result]:
 def _logins(login: Login, mechanism: str, pids: Mapping[str, int]) -> Result:
     load, watch = wait_quiet(), bench_servers.Watch(pids)
     with bench_crowds.crowd(login, mechanism, _LOGINS, at_once=_LOGINS) as arrival:
+        # Read at once: the clients are still connected and idle.
         spent = watch.spent().processors
         cost = (
             f"CPU router {spent['router']:.1f} s, auth service {spent['auth']:.1f} s, "
@@ -109,7 +113,7 @@ def _connections(login: Login, router: int) -> Iterator[Result]:
     load, before = wait_quiet(), bench_servers.memory_mib(router)
     watch = bench_servers.Watch({"router": router})
     with bench_crowds.crowd(login, "SCRAM-SHA-256", _CONNECTIONS, at_once=200) as arrival:
-        held, spent = bench_servers.memory_mib(router), watch.spent().processors
+        after, spent = bench_servers.memory_mib(router), watch.spent().processors
     what = f"{_CONNECTIONS:,} connections, 200 dialing at any moment (SCRAM-SHA-256)"
     more = (
         f"{arrival.opened:,} let in{_errors(arrival)}; CPU router {spent['router']:.1f} s, "
@@ -117,9 +121,9 @@ def _connections(login: Login, router: int) -> Iterator[Result]:
     )
     yield result(f"{what}: time", arrival.seconds, "s", load=load, more=more)
     more = (
-        f"{before:.0f} MiB before, {1024 * (held - before) / max(arrival.opened, 1):.0f} KiB each"
+        f"{before:.0f} MiB before, {1024 * (after - before) / max(arrival.opened, 1):.0f} KiB each"
     )
-    yield result("the router's memory with them open", held, "MiB", load=load, more=more)
+    yield result("the router's memory with them open", after, "MiB", load=load, more=more)
 
 
 def _errors(arrival: bench_crowds.Arrival) -> str:
@@ -127,7 +131,8 @@ def _errors(arrival: bench_crowds.Arrival) -> str:
 
 
 def _rig(installation: Installation) -> Iterator[Result]:
-    """Measure a router that no portal knows, with the installation's programs."""
+    """Measure a router outside any space, with the installation's programs."""
+    # The rig renders with Django's settings, which read the environment at their first use.
     os.environ.update(installation.environment())
     engine = "qdrouterd" if os.environ["WAYPOST_ROUTER_BINARY"] else "devrouter"
     yield from bench_rig.measure(installation.root.parent / "rig", engine)

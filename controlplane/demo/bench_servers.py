@@ -1,4 +1,4 @@
-"""The routers, brokers and auth service of an installation, as processes with time and memory."""
+"""CPU time and memory of an installation's routers, brokers and auth service."""
 
 import os
 import time
@@ -12,19 +12,19 @@ from controlplane.embedded.installation import Installation
 
 @dataclass(frozen=True)
 class Spent:
-    """Seconds of the clock, and of processors by process; ``client`` is the bench itself."""
+    """Elapsed seconds, and CPU seconds of each process; ``client`` is the bench itself."""
 
     seconds: float
     processors: Mapping[str, float]
 
     def for_each_thousand(self, messages: int) -> str:
-        """Say what a thousand messages cost each process."""
-        each = (f"{name} {1000 * s / messages:.2f} s" for name, s in self.processors.items())
-        return f"CPU for 1,000: {', '.join(each)}"
+        """Return a text with the CPU time of each process for a thousand messages."""
+        costs = (f"{name} {1000 * s / messages:.2f} s" for name, s in self.processors.items())
+        return f"CPU for 1,000: {', '.join(costs)}"
 
 
 class Watch:
-    """Counts from its making on what these processes spend."""
+    """Measures the CPU time that processes spend since this object was created."""
 
     def __init__(self, processes: Mapping[str, int]) -> None:
         self._processes = {
@@ -34,20 +34,21 @@ class Watch:
         self._began = time.monotonic()
 
     def spent(self) -> Spent:
-        """Return what was spent up to now."""
+        """Return the time spent until now."""
         seconds, now = time.monotonic() - self._began, self._now()
         return Spent(seconds, {name: now[name] - self._before[name] for name in now})
 
     def _now(self) -> dict[str, float]:
         times = {name: process.cpu_times() for name, process in self._processes.items()}
-        return {name: each.user + each.system for name, each in times.items()}
+        return {name: cpu.user + cpu.system for name, cpu in times.items()}
 
 
 def find(installation: Installation, space: str, kinds: Sequence[str]) -> dict[str, int]:
     """Return the pid of the first instance of each kind in a space: ``router``, ``broker``."""
-    running = {each.name: each.pid for each in installation.supervisor().list_programs()}
+    running = {status.name: status.pid for status in installation.supervisor().list_programs()}
     found = {}
     for kind in kinds:
+        # A program's name ends with its instance and contains the name of its space.
         ends = f".{kind}-0"
         found[kind] = next(p for n, p in running.items() if space in n and n.endswith(ends))
     return found
@@ -56,7 +57,7 @@ def find(installation: Installation, space: str, kinds: Sequence[str]) -> dict[s
 def find_auth(installation: Installation) -> int:
     """Return the pid of the auth service."""
     programs = installation.supervisor().list_programs()
-    return next(each.pid for each in programs if each.name == "auth")
+    return next(status.pid for status in programs if status.name == "auth")
 
 
 def memory_mib(pid: int) -> float:

@@ -1,4 +1,4 @@
-"""Messages a second through one queue, and what they cost; used by ``bench_routers``."""
+"""Messages a second through one queue, and their CPU time; used by ``bench_routers``."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -14,19 +14,19 @@ _TIMEOUT_SECONDS = 300
 def measure(login: Login, queue: str, way: str, pids: Mapping[str, int]) -> Iterator[Result]:
     """Yield messages a second into the queue, out of it, and both at once.
 
-    100-byte durable messages over TLS, each confirmed; as many in flight as the other side gives
-    credit for (router 250, broker 1,000).
+    The clients exchange durable messages of 100 bytes over TLS and confirm each. As many messages
+    are in flight as the other side gives credit for (router 250, broker 1,000).
     """
-    # With copies for nobody, none is expected to arrive.
+    # Copies for zero receivers: no message is expected to arrive.
     send = Plan(queue, _MESSAGES, receivers=0, copies=True)
     take = Plan(queue, 0, arriving=_MESSAGES)
     both = Plan(queue, _MESSAGES)
-    _exchange(login, Plan(queue, 1000), {})  # Java compiles what it runs often
-    for plan, words in ((send, "in"), (take, "out"), (both, "in and out at once")):
+    _exchange(login, Plan(queue, 1000), {})  # warms up the broker's just-in-time compiler
+    for plan, direction in ((send, "in"), (take, "out"), (both, "in and out at once")):
         load = wait_quiet()
         spent = _exchange(login, plan, pids)
         yield result(
-            f"a queue {way}: messages {words}",
+            f"a queue {way}: messages {direction}",
             _MESSAGES / spent.seconds,
             "/s",
             load=load,
@@ -36,7 +36,7 @@ def measure(login: Login, queue: str, way: str, pids: Mapping[str, int]) -> Iter
 
 def _exchange(login: Login, plan: Plan, pids: Mapping[str, int]) -> Spent:
     party = Party(login, plan)
-    # A receiver is served as soon as its link stands, so the time begins before.
+    # A receiver gets messages as soon as its link is up, so its time begins before.
     watch = Watch(pids) if plan.arriving else None
     party.open()
     watch = watch or Watch(pids)

@@ -1,4 +1,4 @@
-"""The other side: what Waypost metered and billed, set against what the clients counted."""
+"""Compare what Waypost metered and billed with what the clients counted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,22 +15,22 @@ Metered = Mapping[tuple[str, str, str], int]  # (space id, address, meter) -> qu
 
 @dataclass(frozen=True)
 class Sampling:
-    """How often connections are looked at, and how late a look may be."""
+    """How often connections are sampled, and how late a sample may be."""
 
     interval_seconds: int
     slack_seconds: float = 2.0
 
     def bound_hours(self, connections: int) -> float:
-        """Return how far connection-hours may be off.
+        """Return by how much connection-hours may differ.
 
-        A connection is seen from the first look after it opened to the last one before it closed,
-        so it is off by at most one interval.
+        A connection counts from the first sample after it opened to the last one before it closed,
+        so each differs by at most one interval.
         """
         return connections * (self.interval_seconds + self.slack_seconds) / 3600
 
 
 def metered(customer: Customer) -> Metered:
-    """Return the tenant's usage of the running month as the API tells it."""
+    """Return the tenant's usage of the current month from the API."""
     usage = customer.api.get(customer.path("/usage"))
     return {
         (item["space_id"], item["address"], item["meter"]): item["quantity"]
@@ -39,10 +39,10 @@ def metered(customer: Customer) -> Metered:
 
 
 def issue(operator: Operator, customer: Customer, invoice: str) -> Json:
-    """Approve and issue a closed invoice; the invoice with its document.
+    """Approve and issue a closed invoice; return it with its document.
 
     Raises:
-        Conflict: ``demo.held``: the close gate holds it; the message says why.
+        Conflict: ``demo.held``: the close validation holds it; the message says why.
     """
     row = customer.api.get(customer.path(f"/invoices/{invoice}"))
     if row["state"] == "held":
@@ -56,6 +56,7 @@ def compare_space(
     comparisons: Comparisons, space: Space, count: SpaceCount, found: Metered, sampling: Sampling
 ) -> None:
     """Compare one space: messages per address, connections opened, their peak and their hours."""
+    # Clients use a subscription's name with its topic, usage the name alone.
     types = {metered_name(address): type_ for address, type_ in space.addresses.items()}
     for address, tally in sorted(count.by_address.items()):
         label = f"{space.name}/{address} ({types.get(address, '?')})"
@@ -80,7 +81,7 @@ def compare_space(
 def compare_invoice(
     comparisons: Comparisons, customer: Customer, invoice: Json, counts: Mapping[str, SpaceCount]
 ) -> None:
-    """Compare an invoice's totals with the clients', and its bytes with a recomputation."""
+    """Compare an invoice's totals with the clients' counts, and its bytes with a recomputation."""
     number = invoice["number"]
     billed = [row["meters"] for row in invoice["document"]["usage"]]
     tallies = [tally for count in counts.values() for tally in count.by_address.values()]
@@ -91,10 +92,12 @@ def compare_invoice(
         label = f"invoice {number} {meter.replace('_', ' ')}"
         comparisons.add(label, counted, sum(meters.get(meter, 0) for meters in billed))
     lines = invoice["document"]["lines"]
+    # Only this plan has a price for messages that ``prices`` can compute.
     if customer.plan == prices.PLAN:
         charged = sum(line["amount_minor"] for line in lines if line["meter"] == "messages")
         label = f"invoice {number} charge for messages, {invoice['currency']}"
         comparisons.add(label, prices.message_charge_minor(tallies) / 100, charged / 100)
+    # Both sides of this comparison are the invoice's own: its sums must agree.
     net = sum(line["amount_minor"] for line in lines)
     label = f"invoice {number} lines and tax, {invoice['currency']}"
     comparisons.add(label, (net + invoice["tax_minor"]) / 100, invoice["total_minor"] / 100)
@@ -102,7 +105,7 @@ def compare_invoice(
 
 
 def recompute(customer: Customer, invoice: Json) -> str:
-    """Have the invoice recomputed from its pinned samples; ``same bytes`` or what differs."""
+    """Recompute the invoice from its pinned samples; return ``same bytes`` or the difference."""
     operation = customer.api.post(customer.path(f"/invoices/{invoice['id']}/verify"))
     ended = customer.follow(operation, timeout_seconds=180)
     return "same bytes" if ended["state"] == "Succeeded" else str(ended["error_message"])

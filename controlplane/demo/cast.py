@@ -1,4 +1,4 @@
-"""Who takes part in one run of the demonstration, and what is known so far."""
+"""The participants and the state of one run of the demonstration."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,9 +22,9 @@ class Cast:
     root: Path
     interval_seconds: int
     installation: Installation | None = None
-    is_started: bool = False  # what runs in the folder is this run's to stop
-    supervisor_pid: int = 0  # of what this run started; 0: not known yet
-    person: Person | None = None  # who logs in through the provider, with --oidc
+    is_started: bool = False  # this run must stop what runs in the folder
+    supervisor_pid: int = 0  # of the supervisord that this run started; 0: not known yet
+    person: Person | None = None  # the user of the identity provider, with --oidc
     began_at: datetime | None = None
     customers: list[Customer] = field(default_factory=list)
     exchanges: dict[tuple[str, str], Exchange] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Cast:
     comparisons: Comparisons = field(default_factory=Comparisons)
 
     def take(self) -> None:
-        """Remember that what runs in the folder from now on is this run's to stop."""
+        """Record that this run must stop what runs in the folder from now on."""
         self.is_started = True
 
     @property
@@ -44,11 +44,11 @@ class Cast:
 
     @property
     def sampling(self) -> Sampling:
-        """Return how connections are sampled here."""
+        """Return how often this run samples connections."""
         return Sampling(self.interval_seconds)
 
     def operator(self) -> Operator:
-        """Return the operator, freshly logged in."""
+        """Return the operator after a new login."""
         password = self.up.secrets.operator_password
         return Operator(self.up.url, OPERATOR_EMAIL, password)
 

@@ -1,4 +1,4 @@
-"""The chapters, each one act that a tenant, a client or the operator does."""
+"""The chapters of the demonstration: acts of tenants, clients and the operator."""
 
 import time
 from collections.abc import Mapping
@@ -11,15 +11,15 @@ from controlplane.demo.cast import Cast
 from controlplane.demo.customers import CLIENT, EVERYTHING, Customer, Space
 from controlplane.embedded.installation import OPERATOR_EMAIL
 from controlplane.rest_client import Json, Progress, Refused
-from plans import money
+from plans.rating import money
 from workers.messaging import traffic
 
-MESSAGES = 200
-# (tenant, plan, spaces: name -> (type, addresses: address -> type)); a subscription is
+MESSAGES = 200  # sent on each address
+SpacePlans = Mapping[str, tuple[str, Mapping[str, str]]]
+Requested = tuple[str, Customer, Json]  # the operation, and the text for when it has ended
+# (tenant, plan, spaces: name -> (type, addresses: address -> type)). A subscription is named
 # ``<topic>::<name>``, as clients name it, and comes after its topic.
-Wishes = Mapping[str, tuple[str, Mapping[str, str]]]
-Asked = tuple[str, Customer, Json]  # what to say once the operation has ended
-CUSTOMERS: tuple[tuple[str, str, Wishes], ...] = (
+CUSTOMERS: tuple[tuple[str, str, SpacePlans], ...] = (
     (
         "Nordwind Freight",
         prices.PLAN,
@@ -52,73 +52,74 @@ READER = "reader"
 
 
 def publish_prices(cast: Cast) -> None:
-    """The operator publishes a plan on which every message costs something."""
+    """The operator publishes a plan on which every message has a price."""
     cast.narrator.chapter("The operator publishes a plan")
     published = prices.publish(cast.operator().api)
     changed = [change for change in published["changes"] if change["kind"] != "same"]
     cast.narrator.tell(
-        f"catalogue {published['number']}: "
-        + (", ".join(f"{change['key']} is {change['kind']}" for change in changed) or "as before")
+        f"catalog {published['number']}: "
+        + (", ".join(f"{change['key']} is {change['kind']}" for change in changed) or "no changes")
     )
 
 
 def sign_up(cast: Cast) -> None:
     """Two tenants sign up."""
     cast.narrator.chapter("Two tenants sign up")
-    for organisation, plan, _spaces in CUSTOMERS:
-        customer = Customer(cast.up.url, organisation, cast.up.run_dir)
+    for organization, plan, _spaces in CUSTOMERS:
+        customer = Customer(cast.up.url, organization, cast.up.run_dir)
         customer.sign_up(plan)
         cast.customers.append(customer)
-        cast.narrator.tell(f"{organisation} signed up to the {plan} plan as {customer.email}")
+        cast.narrator.tell(f"{organization} signed up to the {plan} plan as {customer.email}")
 
 
 def create_spaces(cast: Cast) -> None:
-    """Each creates its spaces, addresses and a client identity."""
+    """Each tenant creates its spaces, addresses and messaging users."""
     cast.narrator.chapter("They create messaging spaces, addresses and users")
-    wishes = [
+    wanted = [
         (customer, space, kind, addresses)
-        for customer, (_organisation, _plan, spaces) in zip(cast.customers, CUSTOMERS, strict=True)
+        for customer, (_organization, _plan, spaces) in zip(cast.customers, CUSTOMERS, strict=True)
         for space, (kind, addresses) in spaces.items()
     ]
-    _follow(cast, [_ask_space(customer, space, kind) for customer, space, kind, _ in wishes])
+    # All spaces are requested before the first is waited for: they are created at the same time.
+    _follow(cast, [_request_space(customer, space, kind) for customer, space, kind, _ in wanted])
     _follow(
         cast,
         [
-            asked
-            for customer, space, _kind, addresses in wishes
-            for asked in _fill(customer, customer.spaces[space], addresses)
+            requested
+            for customer, space, _kind, addresses in wanted
+            for requested in _fill(customer, customer.spaces[space], addresses)
         ],
     )
 
 
-def _ask_space(customer: Customer, space: str, kind: str) -> Asked:
+def _request_space(customer: Customer, space: str, kind: str) -> Requested:
     operation = customer.request_space(space, kind, f"{kind}-small")
-    return f"{customer.organisation}: {kind} space {space} is ready", customer, operation
+    return f"{customer.organization}: {kind} space {space} is ready", customer, operation
 
 
-def _fill(customer: Customer, space: Space, addresses: Mapping[str, str]) -> list[Asked]:
-    """Ask for all addresses and the user of a space."""
-    asked = []
+def _fill(customer: Customer, space: Space, addresses: Mapping[str, str]) -> list[Requested]:
+    """Request all addresses and the user of a space."""
+    requested = []
     for address, type_ in addresses.items():
         plan = f"{space.type}-small-{type_}"
         topic, _, name = address.rpartition("::")
         operation = customer.request_address(space.name, name, type_, plan, topic)
         space.addresses[address] = type_
-        asked.append((f"{space.name}: {type_} {address} carries messages", customer, operation))
+        requested.append((f"{space.name}: {type_} {address} carries messages", customer, operation))
     operation = customer.request_user(space.name, CLIENT, EVERYTHING)
-    return [*asked, (f"{space.name}: user {CLIENT} may log in", customer, operation)]
+    return [*requested, (f"{space.name}: user {CLIENT} may log in", customer, operation)]
 
 
-def _follow(cast: Cast, everything: list[Asked]) -> None:
-    """Tell of each wish when it has come true; all were asked for before."""
+def _follow(cast: Cast, requests: list[Requested]) -> None:
+    """Wait for each operation in turn, and print its text and the time since the start."""
     began = time.monotonic()
-    for text, customer, operation in everything:
+    for text, customer, operation in requests:
         customer.finish(operation)
         cast.narrator.tell(f"{text} ({time.monotonic() - began:.1f} s)")
 
 
 def exchange_messages(cast: Cast) -> None:
-    """Real clients send and receive on every address, and stay connected for some samples."""
+    """Clients send and receive on every address, and stay connected for some samples."""
     cast.narrator.chapter("Real AMQP clients exchange messages over TLS")
     for customer in cast.customers:
         for space in customer.spaces.values():
@@ -131,6 +132,7 @@ def exchange_messages(cast: Cast) -> None:
             exchange.open()
             with cast.narrator.timed(f"{space.name}: every message was confirmed"):
                 exchange.run()
+    # Two intervals and some slack: at least one sample must see all connections (the peak).
     seconds = 2 * cast.interval_seconds + 3
     cast.narrator.tell(f"The clients stay connected for {seconds} s, so that samples see them")
     exchanges.hold(seconds, time.monotonic())
@@ -146,7 +148,7 @@ def exchange_messages(cast: Cast) -> None:
 
 
 def refuse_strangers(cast: Cast) -> None:
-    """Who has no right is refused by the protocol, and by REST."""
+    """AMQP and REST refuse clients without the necessary permission."""
     cast.narrator.chapter("Strangers are refused")
     first, second = cast.customers
     space, other = next(iter(first.spaces.values())), next(iter(second.spaces.values()))
@@ -158,12 +160,14 @@ def refuse_strangers(cast: Cast) -> None:
         "another tenant's user": replace(mine, user=foreign.user, password=foreign.password),
         "a user without the permission": first.login(space.name, READER),
     }
+    # Refused clients connect too, so their connections belong to the counts of the first space.
     count = cast.counts[first.slug, space.name]
     for who, login in tries.items():
         tried = traffic.attempt(login, address, sends=True)
         count.others += tried.tally
         cast.comparisons.add(f"{who} sends", exchanges.UNAUTHORIZED, tried.condition)
         cast.narrator.tell(f"{who}: {tried.refusal or 'LET IN'}")
+    # "missing", not "denied": the API does not reveal whether another tenant's objects exist.
     answer = _rest_answer(second, f"/tenants/{first.slug}/address-spaces")
     cast.comparisons.add("another tenant's objects over REST", "missing", answer)
     cast.narrator.tell(f"another tenant's objects over REST: {answer}")
@@ -184,12 +188,12 @@ def revoke_a_user(cast: Cast) -> None:
     cast.comparisons.add("revoked user's connection", "closed", "closed" if is_closed else "open")
     cast.narrator.tell(
         f"its open connection was closed {time.monotonic() - began:.1f} s after the request: "
-        f"{listener.error or 'without a word'}"
+        f"{listener.error or 'without an error'}"
     )
     connections = cast.counts[customer.slug, space.name].connections
     cast.narrator.tell(
-        f"{space.name}: {connections} connections by now, for the refused and the revoked "
-        f"{READER}'s count too"
+        f"{space.name}: {connections} connections so far, with those of the refused clients and of "
+        f"the revoked {READER}"
     )
 
 
@@ -197,7 +201,7 @@ def show_usage(cast: Cast) -> None:
     """Samples land, Spark aggregates them, and the tenant sees its usage."""
     cast.narrator.chapter("Samples land in Delta tables; Spark aggregates them")
     customer = cast.customers[0]
-    with cast.narrator.timed("the first usage is there"):
+    with cast.narrator.timed("the first usage is available"):
         found = _wait_for_usage(cast, customer)
     names = {space.id: space.name for space in customer.spaces.values()}
     rows = [["space", "address", "meter", "quantity"]]
@@ -212,6 +216,7 @@ def reach_a_quota(cast: Cast) -> None:
     customer = cast.customers[1]
     space = next(iter(customer.spaces.values()))
     refusal = "never refused"
+    # More than any limit of the plan, so that a missing refusal ends the loop.
     for number in range(1, 50):
         try:
             customer.request_address(
@@ -241,11 +246,13 @@ def close_and_issue(cast: Cast) -> None:
     """The operator closes both periods now, issues the invoices and books a payment."""
     cast.narrator.chapter("The periods are closed and the invoices are issued")
     operator = cast.operator()
+    # Both closes are started before the first is waited for.
     operations = {customer.slug: operator.close_now(customer) for customer in cast.customers}
     for customer in cast.customers:
         operation = operations[customer.slug]
-        with cast.narrator.timed(f"{customer.organisation}: closed and issued"):
-            customer.follow(operation, 600, _step_teller(cast, customer.organisation))
+        with cast.narrator.timed(f"{customer.organization}: closed and issued"):
+            # A close takes last samples, for up to 7 minutes, and then runs the Spark pipeline.
+            customer.follow(operation, 600, _step_printer(cast, customer.organization))
             invoice = bills.issue(operator, customer, operation["subject_id"])
         cast.invoices[customer.slug] = invoice
         total = money.display(invoice["total_minor"], invoice["currency"])
@@ -259,7 +266,7 @@ def close_and_issue(cast: Cast) -> None:
 
 
 def compare(cast: Cast) -> None:
-    """Every quantity against what the clients counted; every invoice recomputed."""
+    """Compare every quantity with the clients' counts, and recompute every invoice."""
     cast.narrator.chapter("Everything is compared with what the clients counted")
     for customer in cast.customers:
         found = bills.metered(customer)
@@ -271,34 +278,35 @@ def compare(cast: Cast) -> None:
     cast.narrator.table([comparisons.HEADER, *(row.row() for row in cast.comparisons.rows)])
     cast.narrator.tell(
         f"Connection-hours are sampled every {cast.interval_seconds} s: the bound is one interval "
-        "per connection. Everything else is exact; refused and revoked clients connected, too."
+        "per connection. Everything else is exact, also the connections of refused and revoked "
+        "clients."
     )
 
 
-def show_ways_in(cast: Cast) -> None:
-    """Print the portal's address and the logins."""
+def show_logins(cast: Cast) -> None:
+    """Print the portal's URL and the logins."""
     cast.narrator.chapter("Look around")
     cast.narrator.tell(f"portal: {cast.up.url}")
     rows = [["operator", OPERATOR_EMAIL, cast.up.secrets.operator_password]]
     for customer in cast.customers:
-        rows.append([customer.organisation, customer.email, customer.password])
+        rows.append([customer.organization, customer.email, customer.password])
     if cast.person:
         rows.append(["through Keycloak", cast.person.email, cast.person.password])
     cast.narrator.table(rows)
 
 
-def _step_teller(cast: Cast, who: str) -> Progress:
-    """Return what says, while ``who`` waits for an operation, which step it is at."""
+def _step_printer(cast: Cast, who: str) -> Progress:
+    """Return a callback that prints which step of an operation ``who`` waits for."""
 
-    def tell(operation: Json) -> None:
+    def show(operation: Json) -> None:
         running = [step["name"] for step in operation["steps"] if step["state"] == "running"]
         cast.narrator.still(f"{who}: {running[0] if running else 'waiting for a worker'} …")
 
-    return tell
+    return show
 
 
 def _lines(invoice: Json) -> list[list[str]]:
-    """Return the rows of the invoice: its lines, each tax, and what they come to."""
+    """Return the table of an invoice: its lines, the taxes and the total."""
     currency, document = invoice["currency"], invoice["document"]
     rows = [["line", "quantity", "unit", "amount"]]
     for line in document["lines"]:
@@ -335,7 +343,7 @@ def _wait_for_usage(cast: Cast, customer: Customer, timeout_seconds: float = 120
         if time.monotonic() > deadline:
             raise Unavailable(
                 f"after {timeout_seconds:.0f} s the usage shows {received} of {counted} messages "
-                "received: look at metering.log",
+                "received: see metering.log",
                 code="demo.no_usage",
             )
         time.sleep(1)

@@ -1,4 +1,4 @@
-"""What clients counted against what Waypost says, one row each."""
+"""Comparisons of what clients counted with what Waypost reports, one row each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Comparison:
-    """One quantity seen from both sides; ``allowed`` is the bound it may differ by."""
+    """One quantity from both sides; they may differ by at most ``allowed``."""
 
     what: str
     counted: float | str
@@ -39,18 +39,18 @@ class Comparisons:
     def add(
         self, what: str, counted: float | str, found: float | str, allowed: float = 0
     ) -> Comparison:
-        """Compare, keep and return it."""
+        """Add a comparison and return it."""
         comparison = Comparison(what, counted, found, allowed)
         self.rows.append(comparison)
         return comparison
 
     @property
     def n_differences(self) -> int:
-        """Return how many do not hold."""
+        """Return how many comparisons do not match."""
         return sum(not row.holds for row in self.rows)
 
     def closing_line(self) -> str:
-        """Return the demonstration's last line; its form is fixed, programs read it."""
+        """Return the demonstration's last line. Programs parse it, so its format is fixed."""
         return f"demo: {len(self.rows)} comparisons, {self.n_differences} differences"
 
 

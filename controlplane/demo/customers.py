@@ -1,4 +1,4 @@
-"""A tenant of the demonstration, and the operator: people who speak REST."""
+"""A tenant of the demonstration, and the operator: both act over the REST API."""
 
 import secrets
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ EVERYTHING = [{"addresses": ["#"], "operations": ["send", "recv"]}]
 
 @dataclass(frozen=True)
 class Space:
-    """One address space as its tenant knows it; ``addresses`` maps address to type."""
+    """One address space; ``addresses`` maps each address to its type."""
 
     name: str
     type: str
@@ -24,34 +24,35 @@ class Space:
 class Customer:
     """One tenant: signed up, logged in, acting over the API."""
 
-    def __init__(self, url: str, organisation: str, folder: Path) -> None:
+    def __init__(self, url: str, organization: str, folder: Path) -> None:
         self._folder = folder
-        self.organisation = organisation
-        mark = secrets.token_hex(3)
-        self.email = f"{organisation.split()[0].lower()}-{mark}@customer.example"
+        self.organization = organization
+        # A random part: the demonstration may run several times on one installation.
+        suffix = secrets.token_hex(3)
+        self.email = f"{organization.split()[0].lower()}-{suffix}@customer.example"
         self.password = secrets.token_urlsafe(12)
-        self._signed_up_as = f"{organisation} {mark}"
+        self._tenant_name = f"{organization} {suffix}"
         self.api = Api(url)
         self.slug = self.plan = ""
         self.spaces: dict[str, Space] = {}
         self._user_passwords: dict[tuple[str, str], str] = {}
 
     def sign_up(self, plan: str) -> None:
-        """Make the account and its tenant, and give billing details."""
+        """Create the account and its tenant, and enter billing details."""
         body = {
             "email": self.email,
             "password": self.password,
             "plan": plan,
-            "organisation": self._signed_up_as,
+            "organization": self._tenant_name,
         }
         session = self.api.post("/signup", body)
-        self.api.close()
+        self.api.close()  # the anonymous one
         self.api = Api(self.api.url, session["token"])
         self.slug, self.plan = session["tenants"][0]["slug"], plan
         self.api.put(
             self.path("/billing-details"),
             {
-                "billing_name": f"{self.organisation} Ltd",
+                "billing_name": f"{self.organization} Ltd",
                 "billing_email": self.email,
                 "billing_address": "1 Harbour Road\n20457 Hamburg",
                 "billing_country": "DE",
@@ -63,19 +64,20 @@ class Customer:
         return f"/tenants/{self.slug}{rest}"
 
     def create_space(self, name: str, type: str, plan: str) -> Json:
-        """Create a space and wait until it is real; the operation."""
+        """Create a space and wait until it is ready; return the operation."""
         return self.finish(self.request_space(name, type, plan))
 
     def request_space(self, name: str, type: str, plan: str) -> Json:
-        """Ask for a space; the operation."""
+        """Request a space; return the operation."""
         body = {"name": name, "type": type, "plan": plan}
         operation = self.api.post(self.path("/address-spaces"), body)
+        # The row exists as soon as the request is accepted; usage names the space by its id.
         row = self.api.get(self.path(f"/address-spaces/{name}"))
         self.spaces[name] = Space(name, type, row["id"])
         return operation
 
     def create_address(self, space: str, address: str, type: str, plan: str) -> Json:
-        """Create an address and wait until a message went through it."""
+        """Create an address, wait until a message has passed through it; return the operation."""
         ended = self.finish(self.request_address(space, address, type, plan))
         self.spaces[space].addresses[address] = type
         return ended
@@ -83,18 +85,18 @@ class Customer:
     def request_address(
         self, space: str, address: str, type: str, plan: str, topic: str = ""
     ) -> Json:
-        """Ask for an address, a subscription with its ``topic``; the operation."""
+        """Request an address (a subscription with its ``topic``); return the operation."""
         body = {"address": address, "type": type, "plan": plan}
         if topic:
             body["topic"] = topic
         return self.api.post(self.path(f"/address-spaces/{space}/addresses"), body)
 
     def create_user(self, space: str, name: str, permissions: list[Json]) -> None:
-        """Create a messaging user with a password of its own and wait until it may log in."""
+        """Create a messaging user with a random password and wait until it may log in."""
         self.finish(self.request_user(space, name, permissions))
 
     def request_user(self, space: str, name: str, permissions: list[Json]) -> Json:
-        """Ask for a messaging user; the operation."""
+        """Request a messaging user; return the operation."""
         password = secrets.token_urlsafe(12)
         body = {"name": name, "password": password, "permissions": permissions}
         operation = self.api.post(self.path(f"/address-spaces/{space}/users"), body)
@@ -106,16 +108,16 @@ class Customer:
         self.finish(self.api.delete(self.path(f"/address-spaces/{space}/users/{name}")))
 
     def delete_address(self, space: str, address: str) -> None:
-        """Delete an address; what it used stays billed."""
+        """Delete an address; its usage until then stays billed."""
         path = self.path(f"/address-spaces/{space}/addresses/{address}")
         self.finish(self.api.delete(path))
 
     def delete_space(self, space: str) -> None:
-        """Delete a space; what it used stays billed."""
+        """Delete a space; its usage until then stays billed."""
         self.finish(self.api.delete(self.path(f"/address-spaces/{space}")))
 
     def login(self, space: str, user: str) -> Login:
-        """Return how a messaging user reaches the space; writes what to trust into a file."""
+        """Return a messaging user's login; writes the certificate to trust into a file."""
         row = self.api.get(self.path(f"/address-spaces/{space}"))
         endpoint = next(item for item in row["endpoints"] if item["protocol"] == "amqps")
         trusted = self._folder / f"{self.slug}-{space}.pem"
@@ -129,7 +131,7 @@ class Customer:
         timeout_seconds: float = 180,
         progress: Progress = lambda _: None,
     ) -> Json:
-        """Return the operation once it has ended, also when it failed."""
+        """Wait until the operation has ended, also by a failure, and return it."""
         try:
             return self.api.wait(
                 self.slug, operation, timeout_seconds=timeout_seconds, progress=progress
@@ -138,7 +140,11 @@ class Customer:
             return self.api.get(self.path(f"/operations/{operation['id']}"))
 
     def finish(self, operation: Json) -> Json:
-        """Wait until the operation has ended well and return it."""
+        """Wait until the operation has succeeded and return it.
+
+        Raises:
+            OperationFailed: it failed.
+        """
         return self.api.wait(self.slug, operation)
 
 
@@ -146,22 +152,22 @@ class Operator:
     """The operator's staff account."""
 
     def __init__(self, url: str, email: str, password: str) -> None:
-        visitor = Api(url)
-        session = visitor.post("/session", {"email": email, "password": password})
-        visitor.close()
+        anonymous = Api(url)
+        session = anonymous.post("/session", {"email": email, "password": password})
+        anonymous.close()
         self.api = Api(url, session["token"])
 
     def lift(self, customer: Customer, resource: str, amount: int, reason: str) -> None:
-        """Set a limit of the tenant in place of its plan's, for good."""
+        """Override a limit of the tenant's plan, without an end date."""
         path = f"/staff/tenants/{customer.slug}/quotas/{resource}"
         self.api.put(path, {"amount": amount, "reason": reason})
 
     def close_now(self, customer: Customer) -> Json:
-        """Ask to close the tenant's running period; the operation (its subject: the invoice)."""
+        """Close the tenant's current period; return the operation, whose subject is the invoice."""
         return self.api.post("/staff/invoices/close-now", {"tenant": customer.slug})
 
     def approve_and_issue(self, invoice: str) -> Json:
-        """Approve the draft and issue it: it gets its number."""
+        """Approve the draft and issue it, which assigns its number."""
         self.api.post(f"/staff/invoices/{invoice}/approve", {})
         return self.api.post(f"/staff/invoices/{invoice}/issue")
 

@@ -1,4 +1,4 @@
-"""The clients' side: who exchanged how much on which address, counted by the clients alone."""
+"""The clients' side: AMQP clients exchange messages on each address and count them themselves."""
 
 import time
 from collections.abc import Sequence
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from workers.messaging.traffic import Login, Party, Plan, Tally
 
 UNAUTHORIZED = "amqp:unauthorized-access"  # AMQP 1.0, part 2.8.15
-LET_IN = "let in"  # what an attempt says of a client that was not refused
-# Each receiver of these gets every message; the others share them.
+LET_IN = "let in"  # the condition of an attempt that was not refused
+# Address types whose receivers each get every message; receivers of other types share them.
 COPYING = frozenset({"topic", "multicast"})
 SUBSCRIPTION = "subscription"
 
@@ -17,7 +17,8 @@ SUBSCRIPTION = "subscription"
 class SpaceCount:
     """What the clients of one space counted. ``peak`` is how many were connected at once.
 
-    ``others`` are clients that exchanged nothing: refused or revoked ones.
+    ``others`` is the tally of clients that exchanged no message, because they were refused or
+    revoked.
     """
 
     by_address: dict[str, Tally] = field(default_factory=dict)
@@ -35,7 +36,7 @@ class SpaceCount:
         return self._whole().connection_seconds
 
     def include(self, later: "SpaceCount") -> None:
-        """Add what was counted later, when none of these clients was connected any more."""
+        """Add what other clients counted after all of these had disconnected."""
         for address, tally in later.by_address.items():
             self.by_address[address] = self.by_address.get(address, Tally()) + tally
         self.others += later.others
@@ -48,7 +49,7 @@ class SpaceCount:
 def plan_for(address: str, type: str, messages: int) -> Plan:
     """Return what clients do on an address: two senders, two receivers.
 
-    A subscription, ``<topic>::<name>``, gets what is sent to its topic and is only read.
+    A subscription, ``<topic>::<name>``, has only receivers, for the messages sent to its topic.
     """
     if type == SUBSCRIPTION:
         return Plan(address, 0, receivers=2, arriving=messages)
@@ -56,12 +57,12 @@ def plan_for(address: str, type: str, messages: int) -> Plan:
 
 
 def metered_name(address: str) -> str:
-    """Return the name that usage has for an address: a subscription's own, without its topic."""
+    """Return the name of an address in usage: that of a subscription has no topic."""
     return address.rpartition("::")[2]
 
 
 class Exchange:
-    """All clients of one space at once: open, exchange, hold, close, count."""
+    """All clients of one space at once: ``open``, ``run``, hold as long as needed, ``close``."""
 
     def __init__(self, login: Login, plans: Sequence[Plan]) -> None:
         self._parties = [Party(login, plan) for plan in plans]
@@ -74,12 +75,12 @@ class Exchange:
         self.count.peak = max(self.count.peak, self._connected())
 
     def run(self) -> None:
-        """Send and receive everything, each confirmed."""
+        """Send and receive all messages, each confirmed."""
         for party in self._parties:
             party.exchange()
 
     def close(self) -> SpaceCount:
-        """Close every connection in order and return what was counted. Idempotent."""
+        """Close every connection cleanly and return what was counted. Idempotent."""
         for party in self._parties:
             tally = party.close()
             self.count.by_address[metered_name(party.plan.address)] = tally

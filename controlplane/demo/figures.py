@@ -26,7 +26,7 @@ class Figure:
         return self.value > self.limit
 
     def row(self) -> str:
-        """Return the figure as a line of a Markdown table; what has no unit is a count."""
+        """Return the figure as a line of a Markdown table; a figure without a unit is a count."""
         mark = " **over**" if self.is_over else ""
         value = f"{self.value:.1f} {self.unit}" if self.unit else f"{self.value:g}"
         limit = f"{self.limit:g} {self.unit}".rstrip()
@@ -34,15 +34,16 @@ class Figure:
 
 
 def write(page: Path, section: str, figures: Sequence[Figure], note: str = "") -> None:
-    """Write the figures as a section of the page, what was measured as ``note`` before them.
+    """Write the figures as a section of the page, after ``note`` on what was measured.
 
-    The other sections stay.
+    The other sections stay unchanged.
     """
     text = page.read_text() if page.exists() else _TITLE
     before, *sections = re.split(r"^## ", text, flags=re.M)
-    kept = {each.partition("\n")[0]: each for each in sections}
+    # By title; a dict keeps the order of the page when the section is replaced.
+    kept = {part.partition("\n")[0]: part for part in sections}
     kept[section] = f"{section}\n\n{_table(figures, note)}"
-    body = "\n".join(f"## {each.rstrip()}\n" for each in kept.values())
+    body = "\n".join(f"## {part.rstrip()}\n" for part in kept.values())
     page.write_text(f"{before if sections else _TITLE}\n{body}".replace("\n\n\n", "\n\n"))
 
 

@@ -1,4 +1,4 @@
-"""Plain lines with times for a person who watches."""
+"""Output of the demonstration and the benches: plain lines with times."""
 
 import sys
 import textwrap
@@ -8,29 +8,29 @@ from contextlib import contextmanager
 
 _INDENT = " " * 9
 _WIDTH = 100
-# So long nothing is said of a wait: when something new could be said, and when nothing.
+# The silence before a message about a wait is printed: a new message, and the same one again.
 _SILENCE_SECONDS, _SAME_SECONDS = 2, 10
 
 
 class Narrator:
-    """Prints a story: chapters, lines below them, each with the time since the beginning."""
+    """Prints chapters and lines below them, each with the time since the start."""
 
     def __init__(self) -> None:
-        self._began = self._told_at = time.monotonic()
+        self._began = self._printed_at = time.monotonic()
         self._still = ""
 
     def chapter(self, title: str) -> None:
-        """Begin a part of the story."""
+        """Print the title of a chapter."""
         self._write(f"\n{self._clock()}  {title.upper()}")
 
     def tell(self, text: str) -> None:
-        """Say one thing."""
+        """Print a line with the time."""
         self._write(f"{self._clock()}  {self._folded(text)}")
 
     def still(self, text: str) -> None:
-        """Say how a wait goes on: something new after two seconds of silence, else after ten."""
+        """Print the progress of a wait: a new text after 2 s of silence, the same after 10 s."""
         silence = _SAME_SECONDS if text == self._still else _SILENCE_SECONDS
-        if time.monotonic() - self._told_at >= silence:
+        if time.monotonic() - self._printed_at >= silence:
             self._still = text
             self.tell(text)
 
@@ -50,7 +50,7 @@ class Narrator:
 
     @contextmanager
     def timed(self, text: str) -> Iterator[None]:
-        """Say ``text`` with how long the block took, after it."""
+        """Print ``text`` after the block, with the time that the block took."""
         began = time.monotonic()
         yield
         self.tell(f"{text} ({time.monotonic() - began:.1f} s)")
@@ -64,6 +64,6 @@ class Narrator:
         return textwrap.fill(text, _WIDTH, subsequent_indent=_INDENT, break_long_words=False)
 
     def _write(self, text: str) -> None:
-        self._told_at = time.monotonic()
+        self._printed_at = time.monotonic()
         sys.stdout.write(text + "\n")
-        sys.stdout.flush()
+        sys.stdout.flush()  # a pipe is buffered, and its reader waits for each line

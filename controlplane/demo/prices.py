@@ -1,8 +1,8 @@
 """The plans of the demonstration.
 
-On ``PLAN`` every message costs something, so that invoices are no zeros; the charge for messages
-is computed here a second time, from nothing but what clients counted. On ``STARTER`` a month's
-messages are so few that they are used up while one watches.
+On ``PLAN`` every message has a price, so that the invoice is not zero. This module computes the
+charge for messages a second time, only from what clients counted. ``STARTER`` includes so few
+monthly messages that the demonstration uses them up.
 """
 
 import copy
@@ -19,10 +19,11 @@ TIERS: tuple[tuple[int | None, int], ...] = ((500, 2), (None, 1))
 
 
 def publish(api: Api) -> Json:
-    """Publish the present catalogue with the plans added, as the operator; what it changes."""
-    document = copy.deepcopy(api.get("/staff/catalogue")["document"])
+    """Publish the present catalog with the plans added, as the operator; return the changes."""
+    document = copy.deepcopy(api.get("/staff/catalog")["document"])
     for plan in document["plans"].values():
-        plan.pop("currency")  # the seller's; the canonical form repeats it
+        # The canonical form states the seller's currency in each plan; the parser refuses it there.
+        plan.pop("currency")
     plan = {**document["plans"]["team"], "title": "Metered", "monthly_fee_minor": 0}
     plan["included"] = {}
     plan["prices"] = {
@@ -43,11 +44,11 @@ def publish(api: Api) -> Json:
     starter["quotas"]["messages_per_month"] = MONTHLY_MESSAGES
     starter["at_quota"] = "withdraw_send"
     document["plans"].update({PLAN: plan, STARTER: starter})
-    return api.post("/staff/catalogue", {"yaml": json.dumps(document, ensure_ascii=False)})
+    return api.post("/staff/catalog", {"yaml": json.dumps(document, ensure_ascii=False)})
 
 
 def message_charge_minor(tallies: Iterable[Tally]) -> int:
-    """Return what the counted messages, in and out, must cost."""
+    """Return the charge for the counted messages, in and out, in minor units."""
     left = sum(tally.accepted + tally.received for tally in tallies)
     charge, begin = 0, 0
     for end, minor in TIERS:

@@ -1,4 +1,4 @@
-"""The order of the story, how it begins and how it always ends."""
+"""The order of the chapters, and the start and stop of the installation around them."""
 
 import signal
 import time
@@ -15,7 +15,7 @@ from controlplane.embedded import installation as installations
 from workers.messaging.traffic import TrafficError
 
 _COMMAND = "waypost demo"
-# Shorter than in production, so that nobody waits minutes for a sample or a pipeline run.
+# Shorter than in production, where a sample or a pipeline run takes minutes to come.
 SETTINGS = {
     "WAYPOST_SAMPLE_SECONDS": "5",
     "WAYPOST_LANDING_SECONDS": "10",
@@ -38,43 +38,45 @@ STORY: tuple[Callable[[Cast], None], ...] = (
 
 
 def run(root: Path, *, stays: bool, oidc: bool = False) -> int:
-    """Tell the whole story on the installation in ``root``; the process's exit code.
+    """Run all chapters on the installation in ``root`` and return the process's exit code.
 
-    0 only if every chapter ran and every comparison held. SIGINT and SIGTERM stop everything in
-    order, but for what was started anew meanwhile (by ``waypost up``, or after a backup). With
-    ``stays`` the installation runs on until then; the folder is kept either way.
+    The code is 0 only if every chapter ran and every comparison matches. SIGINT and SIGTERM stop
+    everything cleanly, except an installation that was started again meanwhile (by ``waypost up``,
+    or after a backup). With ``stays`` the installation runs until such a signal. The folder is
+    always kept.
 
     Raises:
-        Occupied: ``stack.running`` or ``stack.busy``: somebody else runs the installation, or
-            starts or stops it; it is left as it is.
-        Unavailable: ``keycloak.missing``: ``oidc`` is asked for and the provider not fetched.
+        Occupied: ``stack.running`` or ``stack.busy``: another command runs, starts or stops the
+            installation, which is not changed.
+        Unavailable: ``keycloak.missing``: ``oidc`` is set and Keycloak has not been fetched.
     """
     if oidc:
         identity_provider.require()
     signal.signal(signal.SIGTERM, _interrupt)
     narrator = Narrator()
     cast = Cast(narrator, root, interval_seconds=int(SETTINGS["WAYPOST_SAMPLE_SECONDS"]))
-    is_whole = False
+    is_complete = False
     try:
         _start(cast, oidc)
-        _tell(cast)
-        is_whole = True
-        chapters.show_ways_in(cast)
+        _run_chapters(cast)
+        is_complete = True
+        chapters.show_logins(cast)
         if stays:
             narrator.plain(cast.comparisons.closing_line())
-            narrator.tell("Everything stays up until Ctrl-C.")
+            narrator.tell("Everything keeps running until Ctrl-C.")
             signal.pause()
     except KeyboardInterrupt:
         narrator.tell("interrupted")
-    except lock.Occupied:
+    except lock.Occupied:  # for the command line, which prints it with its exit code
         raise
     except (WaypostError, TrafficError) as error:
-        narrator.tell(f"The story ends early: {error}")
+        narrator.tell(f"The demonstration ends early: {error}")
     finally:
         if cast.is_started:
             _stop(cast)
     narrator.plain(cast.comparisons.closing_line())
-    return 0 if is_whole and cast.comparisons.rows and not cast.comparisons.n_differences else 1
+    # Without any comparison nothing was proved.
+    return 0 if is_complete and cast.comparisons.rows and not cast.comparisons.n_differences else 1
 
 
 def _start(cast: Cast, oidc: bool) -> None:
@@ -94,14 +96,14 @@ def _start(cast: Cast, oidc: bool) -> None:
     cast.narrator.tell(f"Standard spaces run on {stack.router_in_words(cast.installation)}")
 
 
-def _tell(cast: Cast) -> None:
+def _run_chapters(cast: Cast) -> None:
     cast.began_at = datetime.now(UTC)
     for chapter in STORY:
         chapter(cast)
 
 
 def _stop(cast: Cast) -> None:
-    # A second signal must not cut the end short and leave servers behind.
+    # A second signal must not interrupt the stop and leave servers running.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     cast.close_traffic()
@@ -109,15 +111,15 @@ def _stop(cast: Cast) -> None:
         _stop_own(cast)
     except lock.Occupied as occupied:
         cast.narrator.tell(str(occupied))
-        if occupied.error_code == "stack.started_anew":
-            cast.narrator.tell("It keeps the demonstration's short intervals until its next start.")
+        if occupied.error_code == "stack.restarted":
+            cast.narrator.tell("It has the demonstration's short intervals until its next start.")
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _stop_own(cast: Cast) -> None:
-    """Stop what this run started; what somebody started in its place runs on."""
+    """Stop what this run started; an installation that was started again keeps running."""
     if installations.load(cast.root) is None:
         return
     try:
@@ -128,9 +130,10 @@ def _stop_own(cast: Cast) -> None:
             say=cast.narrator.tell,
         )
     finally:
-        left = installations.load(cast.root)
-        if left is not None:
-            installations.without_settings(left, SETTINGS)
+        # Also if the stop failed: a later `waypost up` must not keep the short intervals.
+        remaining = installations.load(cast.root)
+        if remaining is not None:
+            installations.without_settings(remaining, SETTINGS)
 
 
 def _interrupt(_number: int, _frame: object) -> None:

@@ -1,1 +1,1 @@
-"""The embedded default: the servers of one installation on one machine, and their supervision."""
+"""The embedded installation: all servers on one machine, run by supervisord."""

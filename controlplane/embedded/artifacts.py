@@ -1,9 +1,9 @@
 """Fetch the servers and JARs that no Python package carries, once, into a cache.
 
-Called by ``make setup`` (``python -m controlplane.embedded.artifacts [keycloak]``). Coordinates
-are in ``ivy/artifacts.xml``; the Ivy that ships inside pyspark resolves them. Every file is
-compared with a pinned checksum, and appears in the cache by one rename, so that a fetch killed
-anywhere leaves nothing half-made.
+``make setup`` runs it (``python -m controlplane.embedded.artifacts [keycloak]``). Coordinates are
+in ``ivy/artifacts.xml``; the Ivy that ships inside pyspark resolves them. Every file is compared
+with a pinned checksum and moved into the cache by one rename, so a killed fetch leaves nothing
+incomplete there.
 """
 
 import hashlib
@@ -26,12 +26,15 @@ _COORDINATES = Path(__file__).parent / "ivy" / "artifacts.xml"
 
 @dataclass(frozen=True)
 class Artifact:
-    """One file to fetch. ``place`` is where it, or the folder it unpacks to, ends in the cache."""
+    """One file to fetch.
+
+    ``cache_path`` is its path in the cache, or that of the folder that it unpacks to.
+    """
 
     configuration: str
     file: str
     sha256: str
-    place: str
+    cache_path: str
 
 
 ARTIFACTS = (
@@ -78,54 +81,58 @@ ARTIFACTS = (
         "jars/s3/bundle-2.35.4.jar",
     ),
 )
+# The configurations that every run needs; `keycloak` and `s3` are fetched on request.
 ALWAYS = ("delta", "artemis")
 
 
 def cache_dir(kept: Path | None = None) -> Path:
-    """Return the cache's folder: ``WAYPOST_CACHE``, else ``kept`` while brokers are in it, else
-    ``~/.cache/waypost``."""
+    """Return the cache folder.
+
+    The first that applies: ``WAYPOST_CACHE``; ``kept``, if it holds Artemis; ``~/.cache/waypost``.
+    """
     named = os.environ.get("WAYPOST_CACHE")
-    if not named and kept and (kept / _artemis_place()).is_dir():
+    if not named and kept and (kept / _artemis_path()).is_dir():
         return kept
     return Path(named or Path.home() / ".cache" / "waypost")
 
 
 def artemis_home(cache: Path | None = None) -> Path:
-    """Return where the unpacked Artemis is.
+    """Return the folder of the unpacked Artemis.
 
     Raises:
         Unavailable: ``artifact.missing``: setup has not fetched it.
     """
-    home = (cache or cache_dir()) / _artemis_place()
+    home = (cache or cache_dir()) / _artemis_path()
     if not home.is_dir():
         raise Unavailable(f"Artemis is not in {home}: run `make setup`.", code="artifact.missing")
     return home
 
 
-def _artemis_place() -> str:
-    return next(item.place for item in ARTIFACTS if item.configuration == "artemis")
+def _artemis_path() -> str:
+    return next(item.cache_path for item in ARTIFACTS if item.configuration == "artemis")
 
 
 def ensure(configurations: Iterable[str], cache: Path) -> list[str]:
-    """Fetch what is missing of ``configurations`` into ``cache``; return the places that are new.
+    """Fetch the missing files of ``configurations``; return their paths in ``cache``. Idempotent.
 
     Raises:
-        Unavailable: ``artifact.fetch`` (no answer), ``artifact.checksum`` (other bytes than
-            pinned), ``java.missing`` or ``java.version``.
+        Unavailable: ``artifact.fetch`` (Ivy failed), ``artifact.checksum`` (the bytes differ from
+            the pinned ones), ``java.missing`` or ``java.version``.
     """
     wanted = set(configurations)
     missing = [
         item
         for item in ARTIFACTS
-        if item.configuration in wanted and not (cache / item.place).exists()
+        if item.configuration in wanted and not (cache / item.cache_path).exists()
     ]
     if missing:
         cache.mkdir(parents=True, exist_ok=True)
+        # Inside the cache, so that the final move is a rename within one file system.
         with tempfile.TemporaryDirectory(prefix="fetch-", dir=cache) as folder:
             _retrieve(sorted({item.configuration for item in missing}), Path(folder))
             for item in missing:
                 _put(item, Path(folder), cache)
-    return [item.place for item in missing]
+    return [item.cache_path for item in missing]
 
 
 def _retrieve(configurations: Sequence[str], folder: Path) -> None:
@@ -135,6 +142,7 @@ def _retrieve(configurations: Sequence[str], folder: Path) -> None:
             "-jar",
             _ivy(),
             "-warn",
+            # Ivy's own cache goes into the temporary folder, too.
             "-cache",
             folder / "cache",
             "-ivy",
@@ -156,7 +164,7 @@ def _retrieve(configurations: Sequence[str], folder: Path) -> None:
 
 
 def _ivy() -> Path:
-    # Found, not imported: only the lakehouse imports Spark.
+    # Located without importing it: only the lakehouse imports Spark.
     spec = importlib.util.find_spec("pyspark")
     if spec is None or spec.origin is None:
         raise Unavailable("pyspark is not installed: run `make setup`.", code="artifact.fetch")
@@ -164,21 +172,22 @@ def _ivy() -> Path:
 
 
 def _put(item: Artifact, folder: Path, cache: Path) -> None:
-    source, place = folder / item.file, cache / item.place
+    source, target = folder / item.file, cache / item.cache_path
     _check(source, item.sha256)
-    place.parent.mkdir(parents=True, exist_ok=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
     if item.file.endswith(".tar.gz"):
         with tarfile.open(source) as archive:
             _unpack(archive, folder / "unpacked")
-        source = folder / "unpacked" / place.name
-    if not place.exists():  # a second setup may have been faster
-        shutil.move(source, place)
+        # The archive's top folder has the name of the target.
+        source = folder / "unpacked" / target.name
+    if not target.exists():  # another setup may have finished first
+        shutil.move(source, target)
 
 
 def _unpack(archive: tarfile.TarFile, folder: Path) -> None:
     if hasattr(tarfile, "data_filter"):
         archive.extractall(folder, filter="data")
-    else:  # Python 3.11 before 3.11.4; the checksum was compared, so the content is known
+    else:  # Python 3.11 before 3.11.4 has no filters; the checksum proves the content
         archive.extractall(folder)
 
 
@@ -193,27 +202,28 @@ def _check(path: Path, sha256: str) -> None:
 
 
 def _last_lines(output: str) -> str:
+    # Ivy prints its download progress as lines of dots.
     lines = [line.strip() for line in output.splitlines() if line.strip(". \t")]
     return " / ".join(lines[-3:]) or "no output"
 
 
 def main() -> int:
-    """Fetch the artifacts of a run or, with more names as arguments, those too."""
+    """Fetch the artifacts of every run, and the configurations named as arguments."""
     try:
         new = ensure([*ALWAYS, *sys.argv[1:]], cache_dir())
     except Unavailable as error:
         print(f"{error.error_code}: {error.message}", file=sys.stderr)  # noqa: T201
         return 1
-    except OSError as error:  # a full disk, a cache that is not writable
+    except OSError as error:  # the disk is full, or the cache is not writable
         print(  # noqa: T201
-            f"{cache_dir()} cannot be filled ({error.strerror}): make room, or set WAYPOST_CACHE.",
+            f"{cache_dir()} cannot be filled ({error.strerror}): free space, or set WAYPOST_CACHE.",
             file=sys.stderr,
         )
         return 1
     except KeyboardInterrupt:
         return 130
-    for place in new:
-        print(f"fetched {place}")  # noqa: T201  (read by people in setup)
+    for path in new:
+        print(f"fetched {path}")  # noqa: T201  (progress of `make setup`)
     return 0
 
 

@@ -1,17 +1,17 @@
-"""A backup of one installation: a folder of files, written while nothing else writes.
+"""Back up one installation into a folder of files, while the installation is stopped.
 
 ::
 
-    manifest.json  what this is, when it was made, and the SHA-256 of every other file
-    database.dump  PostgreSQL by pg_dump, custom format; secrets are sealed in it
+    manifest.json  format, time, installation id, and the SHA-256 of every other file
+    database.dump  PostgreSQL by pg_dump, custom format; the secrets in it are encrypted
     lakehouse.tar  the Delta tables with every version that an invoice may pin
     spaces.tar     stored messages (journals) and ports of brokers and routers
-    keys.json      what opens the sealed secrets; to be kept apart from the rest
+    keys.json      the keys that decrypt the secrets; to be kept apart from the rest
 
-Everything is stopped for it: a database, tables and journals of different instants would lose or
-repeat usage. What is left out is made again at the next start: rendered configuration (it holds
-keys in clear), logs, pages' files, the auth service's snapshot. Called by ``waypost backup``; read
-by ``controlplane.embedded.restore``.
+The installation is stopped because a database, tables and journals copied at different moments
+would lose or repeat usage. The backup omits what the next start creates again: rendered
+configuration (it holds keys in plain text), logs, static files and the auth service's snapshot.
+``waypost backup`` calls this module; ``controlplane.embedded.restore`` reads the result.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ FORMAT = 1
 MANIFEST, KEYS = "manifest.json", "keys.json"
 DATABASE_DUMP, LAKEHOUSE, SPACES = "database.dump", "lakehouse.tar", "spaces.tar"
 CONTROL_AUTHORITY = "control-ca"
-# Of <namespace>/<instance>/…; the rest of an instance is rendered from the database.
+# Parts of <namespace>/<instance>/ in the backup; the others are rendered from the database.
 _KEPT = ("data", "ports.json")
 
 Say = Callable[[str], None]
@@ -40,28 +40,29 @@ Say = Callable[[str], None]
 def make(root: Path, target: Path, *, say: Say = lambda _: None) -> Path:
     """Write a backup of the installation in ``root`` into the new folder ``target``; return it.
 
-    One that runs is stopped for it and started again, whatever happens. ``target`` appears whole
-    or not at all.
+    A running installation is stopped and afterwards started again, also after an error.
+    ``target`` appears complete or not at all.
 
     Raises:
         NothingHere: there is no installation.
-        Conflict: ``backup.exists``: ``target`` is there already.
+        Conflict: ``backup.exists``: ``target`` exists.
         Unavailable: ``postgres.client``: pg_dump failed; the message carries its last lines.
         OSError: ``target`` cannot be written.
     """
     installation = installations.require(root)
     if target.exists():
-        raise Conflict(f"{target} is there already: name a new folder.", code="backup.exists")
+        raise Conflict(f"{target} exists already: name a new folder.", code="backup.exists")
     was_up = installation.supervisor().is_up()
     try:
         with lock.alone(root, "waypost backup", say=say):
             if was_up:
                 stack.take_last_samples(installation, say)
-                say("stopping, so that all of it is of one instant")
+                say("stopping, so that all parts are of the same moment")
+            # Also if the portal is down: brokers of a killed run may still write.
             supervision.stop(installation, last=servers.STORES)
             _write(installation, target, say)
     finally:
-        if was_up:
+        if was_up:  # outside the lock, which `up` takes itself
             stack.up(root, command="waypost backup", say=say)
     return target
 
@@ -73,7 +74,7 @@ def digest(path: Path) -> str:
 
 
 def _write(installation: Installation, target: Path, say: Say) -> None:
-    """Write beside the target, then rename: a killed backup is never taken for a whole one."""
+    """Write beside the target, then rename, so that a killed backup never looks complete."""
     made = target.with_name(f".{target.name}.partial")
     shutil.rmtree(made, ignore_errors=True)
     made.mkdir(parents=True, mode=0o700)
@@ -91,6 +92,7 @@ def _write_parts(installation: Installation, made: Path, say: Say) -> None:
     _pack(installation.root / "lakehouse", made / LAKEHOUSE, lambda entry: entry)
     say("copying stored messages")
     _pack(installation.root / "spaces", made / SPACES, _stored)
+    # Created with its final mode: the keys are never readable by other users.
     (made / KEYS).touch(mode=0o600)
     (made / KEYS).write_text(json.dumps(_keys(installation), indent=1))
     parts = sorted(made.iterdir())
@@ -122,7 +124,7 @@ def _pack(
 
 
 def _stored(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Keep who owns a namespace, and journals and ports of its instances."""
+    """Keep the files of a namespace itself, and the journals and ports of its instances."""
     parts = Path(entry.name).parts  # <namespace>/<instance>/<part>/…
     return entry if len(parts) <= 2 or parts[2] in _KEPT else None
 

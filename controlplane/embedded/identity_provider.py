@@ -1,7 +1,7 @@
-"""A Keycloak of the installation's own, for ``make demo OIDC=1``: people log in through it.
+"""An installation's own Keycloak, through which users log in: for ``make demo OIDC=1``.
 
-Its port, its client's secret and its one person are made once and kept in ``keycloak/login.json``
-(mode 0600), because Keycloak keeps the realm of its first start.
+Its port, its client secret and the password of its one user are generated once and kept in
+``keycloak/login.json`` (mode 0600), because Keycloak imports a realm at its first start only.
 """
 
 import json
@@ -19,7 +19,7 @@ EMAIL = "ada@customer.example"
 
 @dataclass(frozen=True)
 class Person:
-    """Who may log in through the provider."""
+    """The user who may log in through the provider."""
 
     email: str
     password: str
@@ -33,10 +33,10 @@ class _Kept:
 
 
 def require() -> None:
-    """Return if Keycloak is here to be started.
+    """Return if Keycloak has been fetched.
 
     Raises:
-        Unavailable: ``keycloak.missing``: it was not fetched.
+        Unavailable: ``keycloak.missing``: it has not.
     """
     keycloak.home(artifacts.cache_dir())
 
@@ -44,10 +44,10 @@ def require() -> None:
 def start(installation: Installation, *, say: Callable[[str], None]) -> Person:
     """Run Keycloak under the installation's supervisor and let Waypost log in through it.
 
-    Idempotent. The installation keeps the provider from now on.
+    Idempotent. The installation stores the provider's settings for its later starts.
 
     Raises:
-        Unavailable: Keycloak is not fetched, not buildable, or does not answer.
+        Unavailable: Keycloak is not fetched, cannot be built, or does not answer.
     """
     folder = installation.root / "keycloak"
     kept = _remember(folder)
@@ -60,6 +60,7 @@ def start(installation: Installation, *, say: Callable[[str], None]) -> Person:
     keycloak.prepare(server, distribution, realm)
     installation.supervisor().ensure(_program(installation, server))
     keycloak.wait_ready(server, None, timeout_seconds=180)
+    # Restarts the servers whose settings changed.
     stack.up(installation.root, settings=keycloak.environment(server), say=say)
     return Person(EMAIL, kept.password)
 
@@ -70,7 +71,7 @@ def _program(installation: Installation, server: keycloak.Server) -> Program:
         command=keycloak.command(server),
         directory=str(server.folder),
         log_file=str(installation.log_dir / "keycloak.log"),
-        priority=50,
+        priority=50,  # after the stores (10), before our own servers (100)
     )
 
 

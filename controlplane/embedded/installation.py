@@ -1,8 +1,8 @@
 """One installation: its folder, its secrets, its ports, and the environment of its servers.
 
-Everything that differs between two installations on one machine is in ``installation.json``
-(mode 0600) inside the state folder; everything else is derived. Made by ``stack.up``, read by the
-``waypost`` command and the demo.
+``installation.json`` (mode 0600) in the state folder holds all that differs between two
+installations on one machine; everything else is derived from it. ``stack.up`` creates it; the
+``waypost`` command and the demo read it.
 """
 
 import base64
@@ -20,13 +20,13 @@ from controlplane.embedded import artifacts, java, ports, postgres, routers, sup
 OPERATOR_EMAIL = "operator@waypost.example"
 DATABASE = "waypost"
 _USUAL_WEB_PORT = 8000
-# The kernel's limit of a unix socket's path is 107 characters.
+# The kernel limits the path of a unix socket to 107 characters.
 _LONGEST_ROOT = 107 - len("/run/supervisor.sock")
 
 
 @dataclass(frozen=True)
 class Secrets:
-    """Generated once per installation; never shown but for the operator's password."""
+    """Secrets, generated once per installation. Only the operator's password is ever shown."""
 
     postgres_password: str
     valkey_password: str
@@ -37,7 +37,7 @@ class Secrets:
 
 @dataclass(frozen=True)
 class Ports:
-    """Loopback ports, chosen free at the first start and kept."""
+    """Loopback ports, chosen among free ones at the first start and kept."""
 
     postgres: int
     valkey: int
@@ -53,7 +53,7 @@ class NothingHere(Missing):
 
 @dataclass(frozen=True)
 class Tools:
-    """What an installation runs and does not hold: its Java, and the cache of fetched servers."""
+    """What an installation uses outside its folder: Java, and the servers in the cache."""
 
     java: Path
     cache: Path
@@ -65,8 +65,8 @@ class Tools:
 class Installation:
     """What one state folder holds. ``root`` is absolute.
 
-    ``settings`` are ``WAYPOST_*`` variables of this installation beside the derived ones; which
-    Java and which cache it uses are among them.
+    ``settings`` are ``WAYPOST_*`` variables that are not derived, among them the Java and the
+    cache that the installation uses.
     """
 
     root: Path
@@ -77,12 +77,12 @@ class Installation:
 
     @property
     def run_dir(self) -> Path:
-        """Where sockets, generated configuration and locks are."""
+        """The folder of sockets, generated configuration and locks."""
         return self.root / "run"
 
     @property
     def scratch_dir(self) -> Path:
-        """Where servers and Spark put what is worth nothing once they have ended."""
+        """The folder for temporary files of servers and Spark; removed at each start and stop."""
         return self.run_dir / "tmp"
 
     @property
@@ -109,8 +109,8 @@ class Installation:
     def environment(self) -> dict[str, str]:
         """Return the variables that ``controlplane.settings`` reads for this installation.
 
-        They are its servers' configuration, so nothing in them is of the shell that asks: another
-        PATH, HOME or locale restarts nothing.
+        Except for the tools (``find_tools``), nothing comes from the caller's shell: a changed
+        variable restarts servers, and another PATH, HOME or locale must not.
 
         Raises:
             Unavailable: Java or Artemis is missing.
@@ -129,13 +129,14 @@ class Installation:
             "WAYPOST_PUBLIC_URL": self.url,
             "WAYPOST_SUPERVISOR_SOCKET": str(self.run_dir / "supervisor.sock"),
             "WAYPOST_ARTEMIS_HOME": str(tools.artemis),
+            # Empty: the development router.
             "WAYPOST_ROUTER_BINARY": str(tools.router or ""),
             "WAYPOST_AUTH_SERVICE_PORT": str(self.ports.auth),
             "WAYPOST_CACHE": str(tools.cache),
             "JAVA_HOME": str(java_home),
             "PATH": f"{java_home}/bin:{supervisor_client.SYSTEM_PATH}",
             "TMPDIR": str(self.scratch_dir),
-            # Java looks at no TMPDIR. Source: SparkSubmitCommandBuilder of Spark 4.
+            # Java ignores TMPDIR. Source: SparkSubmitCommandBuilder of Spark 4.
             "SPARK_SUBMIT_OPTS": shlex.quote(f"-Djava.io.tmpdir={self.scratch_dir}"),
         }
 
@@ -144,13 +145,13 @@ def root_from(folder: Path | None) -> Path:
     """Return the state folder: the given one, else ``WAYPOST_STATE_DIR``, else ``./.waypost``.
 
     Raises:
-        Invalid: ``stack.path_too_long``: its sockets' paths would not fit the kernel's limit.
+        Invalid: ``stack.path_too_long``: its socket paths would exceed the kernel's limit.
     """
     root = (folder or Path(os.environ.get("WAYPOST_STATE_DIR") or ".waypost")).absolute()
     if len(str(root)) > _LONGEST_ROOT:
         raise Invalid(
-            f"The state folder {root} has a path longer than {_LONGEST_ROOT} characters, which "
-            "unix sockets cannot carry: choose a shorter one with --state.",
+            f"The path of the state folder {root} has more than {_LONGEST_ROOT} characters, too "
+            "many for unix sockets in it: choose a shorter one with --state.",
             code="stack.path_too_long",
         )
     return root
@@ -161,7 +162,7 @@ def load(root: Path) -> Installation | None:
 
     Raises:
         Invalid: ``stack.not_a_folder``: the root is a file.
-        Unavailable: ``stack.unreadable``: its file is there and cannot be understood.
+        Unavailable: ``stack.unreadable``: its file exists and cannot be read or parsed.
     """
     path = root / "installation.json"
     try:
@@ -177,7 +178,7 @@ def load(root: Path) -> Installation | None:
         return None
     except NotADirectoryError:
         raise Invalid(
-            f"{root} is a file, not a folder, or is below one: name another with --state.",
+            f"{root} is a file, not a folder, or is below a file: name another with --state.",
             code="stack.not_a_folder",
         ) from None
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -198,16 +199,18 @@ def require(root: Path) -> Installation:
     found = load(root)
     if found is None:
         raise NothingHere(
-            f"There is no installation in {root}: `waypost up` makes one, and --state names the "
-            "folder of another."
+            f"There is no installation in {root}: create one with `waypost up`, or name the folder "
+            "of another with --state."
         )
     return found
 
 
 def find_tools(kept: Mapping[str, str]) -> Tools:
-    """Return Java, the servers' cache and the router: the ones named by ``WAYPOST_JAVA``,
-    ``WAYPOST_CACHE`` and ``WAYPOST_ROUTER`` in the environment, else in ``kept``, else those that
-    are found. A router named ``development`` is the development router.
+    """Return Java, the cache, Artemis and the router.
+
+    ``WAYPOST_JAVA``, ``WAYPOST_CACHE`` and ``WAYPOST_ROUTER`` name them in the environment, else in
+    ``kept``; otherwise they are searched for. A router named ``development`` is the development
+    router.
 
     Raises:
         Unavailable: ``java.*``, ``artifact.missing`` or ``router.missing``.
@@ -215,18 +218,22 @@ def find_tools(kept: Mapping[str, str]) -> Tools:
     cache = artifacts.cache_dir(_kept_path(kept, "WAYPOST_CACHE"))
     artemis = artifacts.artemis_home(cache)
     named = os.environ.get("WAYPOST_ROUTER") or kept.get("WAYPOST_ROUTER")
+    # The system's PATH, not the shell's: every command must find the same router.
     router = routers.find(cache, named, path=supervisor_client.SYSTEM_PATH)
     return Tools(java.find(_kept_path(kept, "WAYPOST_JAVA")), cache, artemis, router)
 
 
 def keep_tools(installation: Installation) -> Installation:
-    """Remember the tools in use, so that every later command uses the same; return it. Idempotent.
+    """Store the tools in use, so that later commands use the same; return the installation.
+
+    Idempotent.
 
     Raises:
         Unavailable: ``java.*`` or ``artifact.missing``.
     """
     tools = find_tools(installation.settings)
     in_use = {"WAYPOST_JAVA": str(tools.java), "WAYPOST_CACHE": str(tools.cache)}
+    # A router that was only found is not stored: one that is installed later is then used.
     if os.environ.get("WAYPOST_ROUTER"):
         in_use["WAYPOST_ROUTER"] = os.environ["WAYPOST_ROUTER"]
     return with_settings(installation, in_use)
@@ -237,7 +244,7 @@ def _kept_path(kept: Mapping[str, str], name: str) -> Path | None:
 
 
 def create(root: Path, *, web_port: int | None = None) -> Installation:
-    """Make the folder and the secrets of a new installation and return it."""
+    """Create the folder and the secrets of a new installation and return it."""
     root.mkdir(parents=True, exist_ok=True)
     made = Installation(root, secrets.token_hex(8), _new_secrets(), _new_ports(web_port))
     _store(made)
@@ -245,37 +252,37 @@ def create(root: Path, *, web_port: int | None = None) -> Installation:
 
 
 def renew(root: Path, stored: str) -> Installation:
-    """Put the text of another folder's ``installation.json`` into ``root``, with a new id.
+    """Write the text of another folder's ``installation.json`` into ``root``, with a new id.
 
-    Processes are known by the id, so two folders never share one.
+    The id marks the processes of an installation, so two folders must not share one.
 
     Raises:
         Unavailable: ``stack.unreadable``.
     """
     supervisor_client.write_atomically(root / "installation.json", stored, mode=0o600)
     found = load(root)
-    assert found is not None, "it was just put there"
+    assert found is not None, "it was just written"
     renewed = replace(found, id=secrets.token_hex(8))
     _store(renewed)
     return renewed
 
 
 def move_ports(installation: Installation, moves: Mapping[str, int]) -> Installation:
-    """Give the named servers these ports, remember it and return the moved installation."""
+    """Assign these ports to the named servers, store and return the changed installation."""
     moved = replace(installation, ports=replace(installation.ports, **moves))
     _store(moved)
     return moved
 
 
 def with_settings(installation: Installation, settings: Mapping[str, str]) -> Installation:
-    """Put ``settings`` over the kept ones, remember and return the installation."""
+    """Merge ``settings`` into the stored ones and return the changed installation."""
     changed = replace(installation, settings={**installation.settings, **settings})
     _store(changed)
     return changed
 
 
 def without_settings(installation: Installation, names: Iterable[str]) -> Installation:
-    """Forget the named settings, so that their defaults are in force; return the installation."""
+    """Remove the named settings, so that their defaults apply; return the installation."""
     gone = set(names)
     kept = {name: value for name, value in installation.settings.items() if name not in gone}
     changed = replace(installation, settings=kept)
@@ -300,6 +307,7 @@ def _new_secrets() -> Secrets:
         postgres_password=secrets.token_urlsafe(24),
         valkey_password=secrets.token_urlsafe(24),
         django_key=secrets.token_urlsafe(48),
+        # 32 bytes in URL-safe base64: the format of a Fernet key.
         sealing_key=base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
         operator_password=secrets.token_urlsafe(12),
     )
@@ -308,7 +316,8 @@ def _new_secrets() -> Secrets:
 def _new_ports(web_port: int | None) -> Ports:
     with ports.claiming() as claims:  # so that no two are the same
         wanted = web_port or _USUAL_WEB_PORT
-        is_ours = claims.take(wanted) or wanted == web_port  # an asked one is claimed by `up`
+        # `up` has claimed a requested port already, so that it cannot be claimed here again.
+        is_ours = claims.take(wanted) or wanted == web_port
         return Ports(
             postgres=claims.take_any(),
             valkey=claims.take_any(),

@@ -1,6 +1,6 @@
 """Find the Java that runs Artemis, Spark and Ivy: version 17 or 21, nothing else.
 
-Called by ``artifacts`` and ``stack``; ``.ci/setup`` installs one where none is.
+Called by ``artifacts`` and ``installation``; ``.ci/setup`` installs one if there is none.
 """
 
 import os
@@ -21,11 +21,11 @@ _VERSION = re.compile(r'version "(\d+)')
 def find(kept: Path | None = None) -> Path:
     """Return the path of a ``java`` program of a supported version.
 
-    Looked at are ``WAYPOST_JAVA`` and nothing else where it is set; else ``kept``, ``JAVA_HOME``,
-    PATH, and the system's folder.
+    If ``WAYPOST_JAVA`` is set, only that program is considered; otherwise ``kept``, ``JAVA_HOME``,
+    PATH and the system's JVM folder, in this order.
 
     Raises:
-        Unavailable: ``java.missing`` when there is none, ``java.version`` when only others are.
+        Unavailable: ``java.missing`` if there is no Java, ``java.version`` if only other versions.
     """
     seen = []
     for program in _candidates(kept):
@@ -64,12 +64,13 @@ def _version(program: Path) -> int | None:
         answer = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
     except OSError:
         return None
+    # `java -version` writes to stderr.
     found = _VERSION.search(answer.stderr)
     return int(found[1]) if found else None
 
 
 def main() -> int:
-    """Print the JAVA_HOME that setup records, or the refusal; for ``.ci/setup``."""
+    """Print the JAVA_HOME that setup records, or the error; for ``.ci/setup``."""
     try:
         print(home(find()))  # noqa: T201  (read by a shell script)
     except Unavailable as error:

@@ -1,8 +1,9 @@
 """The embedded Keycloak: a real OpenID provider for tests and for ``make demo OIDC=1``.
 
-Keycloak serves from a private folder (data, imported realm) whose programs are links into the
-shared, unpacked distribution. The distribution is "built" once (Quarkus augmentation, 22 s on two
-cores); a start then takes 15 s and 450 MB. For trying and testing: it speaks http on loopback.
+Keycloak serves from a private folder (data, imported realm), in which links lead to the programs
+of the shared, unpacked distribution. The distribution is "built" once (Quarkus augmentation, 22 s
+on two cores); a start then takes 15 s and 450 MB. For trials and tests only: it serves plain HTTP
+on loopback.
 Source of options: Keycloak guides "Configuring Keycloak" and "Importing and exporting realms".
 """
 
@@ -29,6 +30,7 @@ REALM = "waypost"
 CLIENT_ID = "waypost"
 _BUILT_WITH = "--db=dev-file"
 _THREADS = "io.quarkus.bootstrap.forkjoin.QuarkusForkJoinWorkerThreadFactory"
+# A small heap and only the C1 compiler; the other options are those of Keycloak's bin/kc.sh.
 _JAVA = (
     "-Xms32m",
     "-Xmx200m",
@@ -51,7 +53,7 @@ _JAVA = (
 
 @dataclass(frozen=True)
 class Person:
-    """A login of the realm."""
+    """A user of the realm."""
 
     username: str
     email: str
@@ -61,7 +63,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Server:
-    """A Keycloak to be run from ``folder`` on a loopback port, and its one client."""
+    """A Keycloak that runs from ``folder`` on a loopback port, with one client."""
 
     folder: Path
     port: int
@@ -94,7 +96,7 @@ def environment(server: Server) -> dict[str, str]:
 def build_realm(
     client_secret: str, public_urls: Sequence[str], people: Sequence[Person]
 ) -> dict[str, Any]:
-    """Return the realm to import: one confidential client that must use PKCE, and its people."""
+    """Return the realm to import: one confidential client that must use PKCE, and its users."""
     client = {
         "clientId": CLIENT_ID,
         "secret": client_secret,
@@ -107,13 +109,14 @@ def build_realm(
         "redirectUris": [f"{url}/oidc/callback/" for url in public_urls],
         "attributes": {
             "pkce.code.challenge.method": "S256",
+            # Keycloak separates the URIs of this attribute by "##".
             "post.logout.redirect.uris": "##".join(f"{url}/*" for url in public_urls),
         },
     }
     return {
         "realm": REALM,
         "enabled": True,
-        "sslRequired": "none",
+        "sslRequired": "none",  # on loopback only
         "displayName": "Waypost",
         "clients": [client],
         "users": [_user(person) for person in people],
@@ -147,7 +150,7 @@ def home(cache: Path) -> Path:
 
 
 def ensure_built(distribution: Path) -> None:
-    """Return once the distribution is built for our options; 22 s the first time, then nothing.
+    """Build the distribution for our options unless it is built; takes 22 s the first time.
 
     Raises:
         Unavailable: the build failed; the message carries its last lines.
@@ -162,21 +165,24 @@ def ensure_built(distribution: Path) -> None:
             capture_output=True,
             text=True,
             check=False,
+            # The default heap of a build, 512 MB, is more than it needs.
             env={**os.environ, "JAVA_OPTS_KC_HEAP": "-Xms32m -Xmx256m"},
         )
         if result.returncode:
             output = (result.stdout + result.stderr)[-500:]
             raise Unavailable(f"Keycloak could not be built: {output}")
+        # Last: a build that was killed runs again.
         marker.write_text(_BUILT_WITH)
 
 
 def prepare(server: Server, distribution: Path, realm: Mapping[str, Any]) -> None:
-    """Lay out the folder that ``command`` serves from. Idempotent; keeps the server's own rows.
+    """Prepare the folder that ``command`` serves from. Idempotent; keeps the server's data.
 
-    The realm is imported at the first start only; an existing one is left as it is.
+    Keycloak imports the realm at its first start only and does not change an existing one.
     """
     for name in ("lib", "conf", "providers", "themes"):
         link = server.folder / name
+        # Replaced each time: an upgrade unpacks the distribution elsewhere.
         link.unlink(missing_ok=True)
         server.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         link.symlink_to(distribution / name)
@@ -201,7 +207,7 @@ def command(server: Server) -> list[str]:
         str(server.folder / "lib" / "quarkus-run.jar"),
         "io.quarkus.bootstrap.runner.QuarkusEntryPoint",
         "start",
-        "--optimized",
+        "--optimized",  # without a build: ``ensure_built`` has done it
         "--import-realm",
         "--http-enabled=true",
         "--http-host=127.0.0.1",
@@ -214,10 +220,10 @@ def command(server: Server) -> list[str]:
 def wait_ready(
     server: Server, process: subprocess.Popen[bytes] | None, timeout_seconds: float = 120
 ) -> None:
-    """Return once the realm answers its discovery document.
+    """Wait until the realm serves its discovery document.
 
     Raises:
-        Unavailable: the process ended, or the time passed.
+        Unavailable: the process ended, or the time is over.
     """
     deadline = time.monotonic() + timeout_seconds
     while not _answers(f"{server.issuer}/.well-known/openid-configuration"):

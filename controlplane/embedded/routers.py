@@ -1,8 +1,9 @@
-"""The real router of an embedded installation: where it is, and how a built one gets there.
+"""The real router of an embedded installation: finds it, and installs a built one.
 
-No package registry carries Qpid Dispatch, so an operator builds it once and hands the result over:
+No package registry carries Qpid Dispatch, so an operator builds it once. Then
 ``python -m controlplane.embedded.routers <folder>`` (``make router FROM=<folder>``) copies what is
-needed at run time into the cache, beside the other servers. Read by ``installation`` and the tests.
+needed at run time into the cache, beside the other servers. ``installation`` and tests look for the
+router with ``find``.
 """
 
 import hashlib
@@ -19,11 +20,12 @@ from controlplane.core.errors import Invalid, Unavailable
 from controlplane.embedded import artifacts
 
 NAME = "qdrouterd"
-# Instead of a path: run the development router, whatever is installed.
+# Value of WAYPOST_ROUTER that selects the development router even if a real one is installed.
 DEVELOPMENT = "development"
+# Each of our patches leaves a string "waypost:<name>" in the program.
 _PATCH = re.compile(rb"waypost:([a-z-]+)\0")
 _PROGRAM = "bin/qdrouterd.bin"
-# The router embeds the system's Python, which must not take its modules from a virtual environment.
+# The router embeds the system's Python, which must not import modules of a virtual environment.
 _WRAPPER = """#!/bin/sh
 here={here}
 unset PYTHONHOME VIRTUAL_ENV
@@ -33,19 +35,21 @@ exec "$here/{program}" -I "$here/python" "$@"
 
 
 def find(cache: Path, named: str | None = None, *, path: str | None = None) -> Path | None:
-    """Return the router's command: the named one, else the one in ``cache``, else one in the
-    folders of ``path`` (default: PATH). None is the development router.
+    """Return the router's command; None means the development router.
+
+    The first that applies: the ``named`` one, the one in ``cache``, one in the folders of ``path``
+    (default: PATH).
 
     Raises:
-        Unavailable: ``router.missing``: the named one is not there.
+        Unavailable: ``router.missing``: the named one is not an executable file.
     """
     if named == DEVELOPMENT:
         return None
     if named:
         if not os.access(named, os.X_OK):
             raise Unavailable(
-                f"There is no router at {named}: set WAYPOST_ROUTER to a {NAME} that can be run, "
-                f"or to {DEVELOPMENT}.",
+                f"There is no router at {named}: set WAYPOST_ROUTER to an executable {NAME}, or to "
+                f"{DEVELOPMENT}.",
                 code="router.missing",
             )
         return Path(named)
@@ -59,8 +63,8 @@ def find(cache: Path, named: str | None = None, *, path: str | None = None) -> P
 def install(prefix: Path, cache: Path) -> Path:
     """Copy a built router from the folder it was installed into; return its command in ``cache``.
 
-    Idempotent: the same build is copied once, and another one takes its place by one rename. A
-    router that runs keeps the files it was started from.
+    Idempotent: the same build is copied once, and another build replaces it by one rename. A
+    running router keeps the files that it was started from.
 
     Raises:
         Invalid: ``router.not_here``: the folder holds no complete router.
@@ -82,6 +86,7 @@ def install(prefix: Path, cache: Path) -> Path:
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
             made = Path(scratch) / "made"
             _copy(made, prefix, program, modules, packages)
+            # The wrapper holds absolute paths: the temporary ones for the test, then the final.
             _write_wrapper(made, runs_in=made)
             _require_start(made / NAME)
             _write_wrapper(made, runs_in=folder)
@@ -90,16 +95,17 @@ def install(prefix: Path, cache: Path) -> Path:
 
 
 def list_patches(command: Path) -> Sequence[str]:
-    """Return the names of our patches that the router behind ``command`` carries, sorted."""
+    """Return the sorted names of our patches in the router that ``command`` starts."""
+    # A router that `install` did not copy has no such file, and so no patches that we can see.
     program = command.resolve().parent / _PROGRAM
     text = program.read_bytes() if program.is_file() else b""
     return sorted({name.decode() for name in _PATCH.findall(text)})
 
 
 def describe(command: Path) -> str:
-    """Return the router's version and our patches in it, in one line."""
+    """Return one line with the router's version and our patches in it."""
     patches = ", ".join(list_patches(command)) or "none of Waypost's patches"
-    return f"Qpid Dispatch {_version(command)} with {patches}"
+    return f"{_named_version(command)} with {patches}"
 
 
 def _copy(made: Path, prefix: Path, program: Path, modules: Path, packages: Sequence[Path]) -> None:
@@ -111,6 +117,7 @@ def _copy(made: Path, prefix: Path, program: Path, modules: Path, packages: Sequ
         shutil.copy2(library, made / "lib" / library.name)
     (made / "packages").mkdir()
     for package in packages:
+        # Unpacked: only the folder `packages`, and no egg in it, is on the wrapper's PYTHONPATH.
         if package.suffix == ".egg" and package.is_file():
             shutil.unpack_archive(package, made / "packages", format="zip")
         elif package.is_dir():
@@ -120,7 +127,7 @@ def _copy(made: Path, prefix: Path, program: Path, modules: Path, packages: Sequ
 
 
 def _packages(prefix: Path) -> Iterator[Path]:
-    """Yield what makes up the Python package: an egg, or the package's folder and its module."""
+    """Yield the files of the Python package: an egg, or the package's folder and its module."""
     yield from prefix.glob("**/python3*/*-packages/qpid_dispatch-*.egg")
     for module in prefix.glob("**/python3*/*-packages/**/qpid_dispatch_site.py"):
         yield module
@@ -132,7 +139,7 @@ def _libraries(prefix: Path) -> Sequence[Path]:
 
 
 def _files(folder: Path) -> Sequence[Path]:
-    return sorted(each for each in folder.rglob("*.py"))
+    return sorted(folder.rglob("*.py"))
 
 
 def _first(prefix: Path, names: Sequence[str]) -> Path | None:
@@ -140,6 +147,7 @@ def _first(prefix: Path, names: Sequence[str]) -> Path | None:
 
 
 def _digest(files: Sequence[Path]) -> str:
+    # With the wrapper: a new one makes a new installation of the same build.
     total = hashlib.sha256(_WRAPPER.encode())
     for file in files:
         total.update(file.read_bytes())
@@ -156,9 +164,9 @@ def _require_start(command: Path) -> None:
     try:
         _version(command)
     except subprocess.CalledProcessError as error:
-        said = str(error.stderr).strip().splitlines()
+        lines = str(error.stderr).strip().splitlines()
         raise Unavailable(
-            f"The router does not start here: {said[-1] if said else error}. It needs the "
+            f"The router does not start here: {lines[-1] if lines else error}. It needs the "
             "libraries that it was built with: Python, OpenSSL, Cyrus SASL, libwebsockets.",
             code="router.broken",
         ) from None
@@ -169,7 +177,16 @@ def _version(command: Path) -> str:
     return done.stdout.strip()
 
 
+def _named_version(command: Path) -> str:
+    """Return the product and its version, or a text that the router does not start."""
+    try:
+        return f"Qpid Dispatch {_version(command)}"
+    except (subprocess.CalledProcessError, OSError):
+        return "a router that does not start"
+
+
 def _point_to(folder: Path, link: Path) -> Path:
+    # A symbolic link cannot be changed atomically, but it can be replaced by a rename.
     fresh = link.with_suffix(".new")
     fresh.unlink(missing_ok=True)
     fresh.symlink_to(folder / NAME)
@@ -178,7 +195,7 @@ def _point_to(folder: Path, link: Path) -> Path:
 
 
 def main() -> int:
-    """Install the router from the folder that is named; return the exit code."""
+    """Install the router from the folder in the first argument; return the exit code."""
     if len(sys.argv) != 2:
         sys.stderr.write("usage: make router FROM=<the folder a built router was installed into>\n")
         return 2

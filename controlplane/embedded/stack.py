@@ -1,7 +1,7 @@
-"""Bring one installation up, take it down, say how it is. Called by the command and the demo.
+"""Start, stop and describe one installation, for the ``waypost`` command and the demo.
 
-``up`` is level-triggered: it may be killed at any point and run again; the next run ends in the
-same state. It never needs to know how far an earlier one came.
+``up`` is level-triggered: it may be killed at any point and run again, and the next run ends in the
+same state. It does not need to know how far an earlier run came.
 """
 
 import shutil
@@ -21,12 +21,12 @@ from controlplane.embedded.installation import Installation
 
 Say = Callable[[str], None]
 _SERVER_PORTS = ("postgres", "valkey", "web", "auth")
-_SAMPLE_SECONDS = 60
+_SAMPLE_SECONDS = 60  # the longest wait for last samples
 
 
 @dataclass(frozen=True)
 class ServerStatus:
-    """One supervised program. ``memory_bytes`` is its resident share, children included."""
+    """One supervised program. ``memory_bytes`` is its PSS with that of its child processes."""
 
     name: str
     state: str
@@ -37,9 +37,9 @@ class ServerStatus:
 
 @dataclass(frozen=True)
 class StackStatus:
-    """How an installation is: ``is_up`` means that the portal says it is ready.
+    """The state of an installation: ``is_up`` means that the portal reports it is ready.
 
-    ``changed_by`` is the command that changes the folder just now, in words; empty: none does.
+    ``changed_by`` describes the command that changes the folder now; empty if none does.
     """
 
     root: str
@@ -47,7 +47,7 @@ class StackStatus:
     is_up: bool
     changed_by: str
     servers: Sequence[ServerStatus]
-    router: str  # what standard spaces run on, in words
+    router: str  # a text about the router that standard spaces run on
 
 
 def up(
@@ -61,20 +61,23 @@ def up(
 ) -> Installation:
     """Start everything and return the installation once the portal is ready. Idempotent.
 
-    ``settings`` are ``WAYPOST_*`` variables to keep for this installation. With ``own``, what runs
-    already is somebody else's and is left alone; ``own`` is called once what runs in the folder is
-    the caller's to stop. ``command`` is what others are told that wait meanwhile.
+    * ``settings``: ``WAYPOST_*`` variables to store with this installation.
+    * ``own``: refuse an installation that runs already. It is called once the caller is
+      responsible for stopping what runs in the folder.
+    * ``command``: what other commands display while they wait for this one.
 
     Raises:
-        Unavailable: with a code ``stack.*``, ``java.*`` or ``artifact.*`` that says what to mend.
-        Occupied: ``stack.busy``: another command changes this folder, or ``stack.running``: it runs
-            already although the caller wants its ``own``.
-        Conflict: ``stack.port_taken``: the asked port is in use, or ``stack.port_fixed``: it runs
-            at another; ``stack.folder_taken``: the folder holds files of somebody else.
+        Unavailable: with a code ``stack.*``, ``java.*`` or ``artifact.*`` that says what to fix.
+        Occupied: ``stack.busy``: another command changes this folder; or ``stack.running``: it runs
+            already, and ``own`` is given.
+        Conflict: ``stack.port_taken``: the requested port is in use; ``stack.port_fixed``: it runs
+            on another port; ``stack.folder_taken``: the folder holds other files.
         Invalid: ``stack.not_a_folder``: it is a file.
     """
+    # Before the lock, whose file would be left beside a folder that is not ours.
     installations.load(root)
-    _refuse_foreign_files(root)  # before the lock, which would be left beside what is not ours
+    _refuse_foreign_files(root)
+    # The claims last until the servers listen on their ports themselves.
     with lock.alone(root, command, say=say), ports.claiming() as claims:
         is_up = _is_up(root)
         _refuse_early(root, claims, is_up=is_up, web_port=web_port, must_start=own is not None)
@@ -84,9 +87,11 @@ def up(
         if settings:
             installation = installations.with_settings(installation, settings)
         if not is_up:
-            supervision.stop_strays(installation)
+            # Before the ports are checked, which orphans may still occupy.
+            supervision.stop_orphans(installation)
             installation = _settle_ports(installation, web_port, claims, say)
-            _forget_own_programs(installation)
+            _remove_own_programs(installation)
+        # Also when it is up: this restarts servers that ended or whose settings changed.
         _start_stores(installation, say)
         _prepare_database(installation, say)
         _start_services(installation, say)
@@ -103,18 +108,20 @@ def down(
 ) -> None:
     """Stop everything that ``up`` and the workers started; with ``purge`` remove the folder too.
 
-    What clients did until now is counted first, unless the count is removed with the folder.
-    ``supervisor_pid``: stop only what this supervisord runs; 0: whatever runs.
+    Last samples are taken before, unless the folder is removed. With a ``supervisor_pid``, only
+    what this supervisord runs is stopped; with 0, whatever runs.
 
     Raises:
         NothingHere: the folder holds no installation.
         Invalid: ``stack.not_a_folder``: it is a file.
-        Occupied: ``stack.busy``: another command changes the folder, or ``stack.started_anew``:
+        Occupied: ``stack.busy``: another command changes the folder, or ``stack.restarted``:
             another supervisord runs there.
-        Unavailable: ``stack.folder``: there is no place for the lock beside the folder.
+        Unavailable: ``stack.folder``: the lock file beside the folder cannot be written.
     """
+    # Before the lock, whose file would be left beside a folder that does not exist. An unreadable
+    # installation is examined below, under the lock: it can still be purged.
     with suppress(Unavailable):
-        installations.require(root)  # before the lock, which would be left beside nothing
+        installations.require(root)
     with lock.alone(root, command, say=say):
         try:
             installation = installations.require(root)
@@ -123,7 +130,7 @@ def down(
                 raise
             installation = None
         if installation:
-            _refuse_started_anew(installation, supervisor_pid)
+            _refuse_restarted(installation, supervisor_pid)
             is_up = installation.supervisor().is_up()
             if is_up and not purge:
                 take_last_samples(installation, say)
@@ -135,7 +142,7 @@ def down(
 
 
 def status(root: Path) -> StackStatus:
-    """Return how the installation is.
+    """Return the state of the installation.
 
     Raises:
         NothingHere: the folder holds no installation.
@@ -152,19 +159,18 @@ def status(root: Path) -> StackStatus:
 
 
 def router_in_words(installation: Installation) -> str:
-    """Return what the routers of standard spaces are: version and patches, or that they are ours.
-
-    Raises:
-        Unavailable: ``artifact.missing``, ``java.*`` or ``router.missing``.
-    """
-    found = installations.find_tools(installation.settings).router
-    return routers.describe(found) if found else "the development router (development only)"
+    """Return the version and patches of the router of standard spaces, or what is wrong with it."""
+    try:
+        found = installations.find_tools(installation.settings).router
+        return routers.describe(found) if found else "the development router (development only)"
+    except Unavailable as error:
+        return f"none: {error.message}"
 
 
 def take_last_samples(installation: Installation, say: Say) -> None:
-    """Count what clients did until now: brokers and routers forget their counters when they stop.
+    """Take last samples, because brokers and routers lose their counters when they stop.
 
-    A failure is said and hinders nothing.
+    A failure is reported and does not prevent the stop.
     """
     say("taking last samples")
     try:
@@ -182,7 +188,7 @@ def take_last_samples(installation: Installation, say: Say) -> None:
     except (subprocess.TimeoutExpired, OSError, Unavailable):
         is_complete = False
     if not is_complete:
-        say("not every counter could be read; what that hides is told on the invoice")
+        say("not every counter could be read; invoices will show the gap")
 
 
 def _is_up(root: Path) -> bool:
@@ -193,18 +199,18 @@ def _is_up(root: Path) -> bool:
 def _refuse_early(
     root: Path, claims: ports.Claims, *, is_up: bool, web_port: int | None, must_start: bool
 ) -> None:
-    """Refuse before anything is written, so that a refusal leaves nothing half-made."""
+    """Refuse before anything is written, so that a refusal leaves nothing incomplete."""
     found = installations.load(root)
-    installations.find_tools(found.settings if found else {})
+    installations.find_tools(found.settings if found else {})  # raises if a tool is missing
     supervision.check_disk(root)
     _refuse_foreign_files(root)
     if is_up:
         _refuse_other_use(found, web_port, must_start=must_start)
     elif web_port:
-        _claim_asked(web_port, claims)
+        _claim_requested(web_port, claims)
 
 
-def _claim_asked(web_port: int, claims: ports.Claims) -> None:
+def _claim_requested(web_port: int, claims: ports.Claims) -> None:
     if not claims.take(web_port):
         raise Conflict(
             f"Port {web_port} is in use by another program: stop it or choose another --port.",
@@ -213,10 +219,11 @@ def _claim_asked(web_port: int, claims: ports.Claims) -> None:
 
 
 def _refuse_foreign_files(root: Path) -> None:
-    """Refuse a folder of somebody's files: ``down --purge`` would remove them all."""
+    """Refuse a folder that holds other files: ``down --purge`` would remove them all."""
     if not root.is_dir() or _holds_installation(root):
         return
-    foreign = sorted(each.name for each in root.iterdir() if "installation.json" not in each.name)
+    # Not "==": a killed `up` may leave a temporary file of installation.json.
+    foreign = sorted(path.name for path in root.iterdir() if "installation.json" not in path.name)
     if foreign:
         raise Conflict(
             f"{root} holds other files ({', '.join(foreign[:3])}), and an installation needs a "
@@ -242,13 +249,13 @@ def _refuse_other_use(
         )
 
 
-def _refuse_started_anew(installation: Installation, supervisor_pid: int) -> None:
+def _refuse_restarted(installation: Installation, supervisor_pid: int) -> None:
     running = installation.supervisor().find_pid() if supervisor_pid else 0
     if running and running != supervisor_pid:
         raise lock.Occupied(
-            f"Waypost was started anew in {installation.root} meanwhile and runs on: stop it with "
-            "`waypost down`.",
-            code="stack.started_anew",
+            f"Waypost was started again in {installation.root} meanwhile and keeps running: stop "
+            "it with `waypost down`.",
+            code="stack.restarted",
         )
 
 
@@ -268,7 +275,7 @@ def _prepare_folder(root: Path, web_port: int | None) -> Installation:
 def _settle_ports(
     installation: Installation, web_port: int | None, claims: ports.Claims, say: Say
 ) -> Installation:
-    """Keep the remembered ports; replace those that a stranger, or another `up`, took meanwhile."""
+    """Keep the stored ports; replace those that another program or another `up` took meanwhile."""
     if web_port:
         installation = installations.move_ports(installation, {"web": web_port})
     taken = [name for name in _SERVER_PORTS if not claims.take(getattr(installation.ports, name))]
@@ -280,8 +287,9 @@ def _settle_ports(
     return installation
 
 
-def _forget_own_programs(installation: Installation) -> None:
-    # Brokers and routers start with the supervisor; our servers in order, with fresh settings.
+def _remove_own_programs(installation: Installation) -> None:
+    # supervisord starts all programs that it finds, and only brokers and routers may start like
+    # that. Our own servers start in order and with the present settings.
     for name in (*servers.STORES, *servers.SERVICES):
         (installation.run_dir / "conf.d" / f"{name}.ini").unlink(missing_ok=True)
 
@@ -298,7 +306,7 @@ def _start_stores(installation: Installation, say: Say) -> None:
 
 def _prepare_database(installation: Installation, say: Say) -> None:
     say("preparing the database")
-    # A process of its own: this layer knows no models, and Django is set up once per process.
+    # Its own process: this layer must not import models, and Django is set up once per process.
     result = subprocess.run(
         [sys.executable, "-m", "controlplane.cli.prepare"],
         env={
@@ -314,7 +322,7 @@ def _prepare_database(installation: Installation, say: Say) -> None:
     if result.returncode:
         raise Unavailable(
             f"The database could not be prepared:\n{_last_line(result.stderr)}\n"
-            f"All of it is in {installation.log_dir / 'prepare.log'}.",
+            f"The full log is {installation.log_dir / 'prepare.log'}.",
             code="stack.prepare",
         )
 
@@ -340,6 +348,7 @@ def _list_servers(installation: Installation) -> Sequence[ServerStatus]:
 
 
 def _memory(pid: int) -> int:
+    """Return the PSS of a process and its descendants: pages they share are counted once."""
     if not pid:
         return 0
     try:

@@ -1,8 +1,9 @@
-"""The installation's supervisord: start it, stop it, and end what an earlier life left behind.
+"""The installation's supervisord: start it, stop it, and end orphans of an earlier run.
 
-Every process that supervisord starts inherits ``WAYPOST_INSTALLATION`` = the installation's id, so
-strays are known by that mark (and pid + start time, held by psutil), never by a program's name.
-What writes its title over its environment, as PostgreSQL's children do, is known by its parent.
+Every process that supervisord starts inherits ``WAYPOST_INSTALLATION`` = the installation's id.
+Orphans are identified by that mark, never by a program's name; psutil identifies a process by pid
+and start time. A process that overwrites its environment with its title, as PostgreSQL's children
+do, is identified by its parent.
 """
 
 import os
@@ -20,25 +21,26 @@ from controlplane.embedded import supervisor_client
 from controlplane.embedded.installation import Installation
 
 MARK = "WAYPOST_INSTALLATION"
+# All that servers get from the caller's environment, besides our own variables.
 _PASSED_ON = ("HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER", "LOGNAME")
 
 
 def start(installation: Installation) -> bool:
-    """Make the supervisord run; False when it already did. Idempotent.
+    """Start supervisord; False if it runs already. Idempotent.
 
-    Programs of spaces found in ``run/conf.d`` start with it. A control socket without a process
-    behind it, strays of a killed supervisord and their scratch files are removed first.
+    It starts the programs of spaces that it finds in ``run/conf.d``. Before that, orphans of a
+    killed supervisord are ended, and its control socket and scratch files are removed.
     """
     client = installation.supervisor()
     if client.is_up():
         return False
-    stop_strays(installation)
+    stop_orphans(installation)
     _remove_scratch(installation)
     installation.scratch_dir.mkdir(mode=0o700, exist_ok=True)
     (installation.run_dir / "supervisor.sock").unlink(missing_ok=True)
     configuration = supervisor_client.write_configuration(installation.run_dir)
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    # It detaches itself, so that it outlives us and is nobody's unreaped child.
+    # It daemonizes, so that it outlives us and we need not reap it.
     started = subprocess.run(
         [sys.executable, "-m", "supervisor.supervisord", "-c", configuration],
         env={**environment, "PATH": supervisor_client.SYSTEM_PATH, MARK: installation.id},
@@ -58,50 +60,52 @@ def start(installation: Installation) -> bool:
 
 
 def stop(installation: Installation, *, last: Collection[str], timeout_seconds: float = 60) -> None:
-    """Stop supervisord and all its programs, and whatever survives it. Idempotent.
+    """Stop supervisord and all its programs, and end what survives it. Idempotent.
 
-    All stop at the same time, but those named in ``last``, which stop after them. Killed anywhere,
-    supervisord goes on ending. What they had in scratch files is removed: a job that is stopped
-    half-way leaves its own.
+    The programs named in ``last`` stop after the others, which stop at the same time. If this
+    process is killed, supervisord continues to stop. Scratch files are removed, because an
+    interrupted job leaves its own.
     """
     client = installation.supervisor()
     if client.is_up():
         running = list_processes(installation)
-        first = [each.pid for each in client.list_programs() if each.name not in last]
-        client.shut_down()  # from here on nothing is started again
-        # It stops one program after the other; asked now, they end side by side.
+        first = [status.pid for status in client.list_programs() if status.name not in last]
+        client.shut_down()  # from here on it restarts nothing
+        # supervisord stops one program after the other; these signals end them at the same time.
         for process in running:
             if process.pid in first:
                 _quietly(process.terminate)
         deadline = time.monotonic() + timeout_seconds
         while any(map(_is_alive, running)) and time.monotonic() < deadline:
-            client.is_up()  # each call wakes it; by itself it looks once a second
+            client.is_up()  # each call wakes supervisord, which otherwise polls once a second
             time.sleep(0.05)
-    stop_strays(installation)
+    stop_orphans(installation)
     _remove_scratch(installation)
 
 
-def stop_strays(installation: Installation) -> Sequence[int]:
-    """End every process of the installation that is left; return their pids. Idempotent."""
-    strays = list_processes(installation)
-    for process in strays:
+def stop_orphans(installation: Installation) -> Sequence[int]:
+    """End every remaining process of the installation; return their pids. Idempotent."""
+    orphans = list_processes(installation)
+    for process in orphans:
         _quietly(process.terminate)
-    _gone, alive = psutil.wait_procs(strays, timeout=10)
+    _gone, alive = psutil.wait_procs(orphans, timeout=10)
     for process in alive:
         _quietly(process.kill)
     psutil.wait_procs(alive, timeout=5)
-    return [process.pid for process in strays]
+    return [process.pid for process in orphans]
 
 
 def list_processes(installation: Installation) -> Sequence[psutil.Process]:
     """Return the live processes that this installation's supervisord started, at any depth.
 
-    In the order of their pids: mostly the parent before its children.
+    They are sorted by pid, which mostly puts a parent before its children.
     """
     alive = [process for process in psutil.process_iter(["ppid"]) if _is_alive(process)]
     ours = {process.pid for process in alive if _has_mark(process, installation.id)}
+    # Descendants without the mark: one generation in each turn, until no process is new.
     while more := {p.pid for p in alive if p.info["ppid"] in ours} - ours:
         ours |= more
+    # Without this process, which inherits the mark if a server or a job runs it.
     return [process for process in alive if process.pid in ours - {os.getpid()}]
 
 
@@ -117,17 +121,17 @@ def resident_bytes(installation: Installation) -> int:
 
 
 def check_disk(root: Path, needed_bytes: int = 500_000_000) -> None:
-    """Return if the disk of a state folder, made or not, has room for a start.
+    """Return if the disk of a state folder, which need not exist yet, has space for a start.
 
     Raises:
         Unavailable: ``stack.disk_full``.
     """
-    there = next(path for path in (root, *root.parents) if path.exists())
-    free = shutil.disk_usage(there).free
+    existing = next(path for path in (root, *root.parents) if path.exists())
+    free = shutil.disk_usage(existing).free
     if free < needed_bytes:
         raise Unavailable(
             f"{root} has {free // 1_000_000} MB free and a start needs "
-            f"{needed_bytes // 1_000_000} MB: make room or choose another folder with --state.",
+            f"{needed_bytes // 1_000_000} MB: free space or choose another folder with --state.",
             code="stack.disk_full",
         )
 
@@ -145,7 +149,7 @@ def _has_mark(process: psutil.Process, installation_id: str) -> bool:
 
 def _is_alive(process: psutil.Process) -> bool:
     try:
-        # Nobody may be there to reap a zombie: not every container has an init.
+        # A zombie may remain for ever: not every container has an init that reaps it.
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return False

@@ -1,9 +1,9 @@
-"""Programs under supervisord: add, replace, remove, restart, look at them.
+"""Programs under supervisord: add, replace, remove, restart and list them.
 
 Used by ``controlplane.embedded.supervision`` for the installation's own servers and by
 ``workers.infra.local`` for the brokers and routers of spaces; tests start a throw-away supervisord.
-One program is one file ``<programs folder>/<name>.ini``; supervisord is told over XML-RPC on its
-unix socket. Source of options and calls: supervisor 4.3 manual, "Configuration File" and "XML-RPC".
+One program is one file ``<programs folder>/<name>.ini``; commands go to supervisord over XML-RPC on
+its unix socket. Source: supervisor 4.3 manual, "Configuration File" and "XML-RPC".
 """
 
 import fcntl
@@ -26,19 +26,22 @@ from supervisor import xmlrpc as supervisor_rpc
 
 from controlplane.core.errors import Invalid, Unavailable
 
-# Where servers find programs, whatever PATH the shell has that asks for them.
+# The PATH of all servers, independent of the PATH of the shell that starts them.
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+# The name becomes a file name and a section of supervisord's configuration.
 _LEGAL_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,120}")
 _ALREADY_GONE = {supervisor_rpc.Faults.BAD_NAME, supervisor_rpc.Faults.NOT_RUNNING}
 
 
 @dataclass(frozen=True)
 class Program:
-    """One supervised program, in the foreground, restarted whenever it ends.
+    """One supervised program, which runs in the foreground and is restarted whenever it ends.
 
-    A program whose definition changes in any field is replaced (stopped and started); ``revision``
-    is free text for just that: put a digest of the files in it that need a restart. ``user`` makes
-    supervisord (as root) switch to it. ``guarded`` lets the program end with its supervisord.
+    A program whose definition changes in any field is replaced (stopped and started).
+
+    * ``revision``: free text for that purpose, such as a digest of files that need a restart.
+    * ``user``: supervisord (as root) switches to this user.
+    * ``guarded``: the program ends when its supervisord dies.
     """
 
     name: str
@@ -57,7 +60,7 @@ class Program:
 
 @dataclass(frozen=True)
 class ProgramStatus:
-    """What supervisord says. ``state``: STARTING RUNNING BACKOFF STOPPED EXITED FATAL …"""
+    """What supervisord reports. ``state``: STARTING RUNNING BACKOFF STOPPED EXITED FATAL …"""
 
     name: str
     state: str
@@ -71,9 +74,9 @@ class ProgramStatus:
 
 
 class SupervisorClient:
-    """One supervisord, reached at ``socket``; its programs are files of ``programs_dir``.
+    """One supervisord, reached at ``socket``; its programs are files in ``programs_dir``.
 
-    Safe for many processes at once: whoever changes programs holds a file lock. Every method
+    Safe for several processes at once: a change of programs holds a file lock. Every method
     raises ``Unavailable`` when supervisord does not answer.
     """
 
@@ -82,12 +85,13 @@ class SupervisorClient:
         self._programs_dir = programs_dir
 
     def ensure(self, program: Program) -> bool:
-        """Make ``program`` run as defined; True when it was added or replaced. Idempotent."""
+        """Make ``program`` run as defined; True if it was added or replaced. Idempotent."""
         with self._changing():
             text = render(program)
             path = self._path(program.name)
             if not path.exists() or path.read_text() != text:
                 write_atomically(path, text, mode=0o600)
+            # supervisord compares all files, so this also completes a change that was killed.
             added, changed, _removed = self._reread()
             if program.name in changed:
                 self._drop(program.name)
@@ -97,12 +101,12 @@ class SupervisorClient:
             return False
 
     def has_other(self, program: Program) -> bool:
-        """Return whether a program of this name is defined in another way: ensure replaces it."""
+        """Return whether ``ensure`` would replace another definition of this program."""
         path = self._path(program.name)
         return path.exists() and path.read_text() != render(program)
 
     def remove(self, name: str) -> bool:
-        """Stop and forget the program; False when there was none. Waits until it has ended."""
+        """Stop and remove the program; False if there was none. Waits until it has ended."""
         with self._changing():
             path = self._path(name)
             existed = path.exists()
@@ -114,7 +118,7 @@ class SupervisorClient:
             return existed
 
     def restart(self, name: str) -> None:
-        """Stop the program if it runs and start it again (also out of FATAL)."""
+        """Stop the program if it runs, and start it, also from state FATAL."""
         self._call("stopProcessGroup", name, tolerate=_ALREADY_GONE)
         self._call("startProcessGroup", name)
 
@@ -123,11 +127,11 @@ class SupervisorClient:
         self._call("stopProcessGroup", name, tolerate=_ALREADY_GONE)
 
     def list_programs(self) -> Sequence[ProgramStatus]:
-        """Return every program that supervisord knows, in one call."""
+        """Return the status of every program, in one call."""
         return [_status(answer) for answer in self._call("getAllProcessInfo")]
 
     def find(self, name: str) -> ProgramStatus | None:
-        """Return one program's status, or None when supervisord does not know it."""
+        """Return one program's status, or None if supervisord does not know it."""
         return next((status for status in self.list_programs() if status.name == name), None)
 
     def is_up(self) -> bool:
@@ -138,7 +142,7 @@ class SupervisorClient:
             return False
 
     def find_pid(self) -> int:
-        """Return supervisord's process id; 0 when it does not answer."""
+        """Return supervisord's process id, or 0 if it does not answer."""
         try:
             return int(self._call("getPID"))
         except Unavailable:
@@ -154,6 +158,7 @@ class SupervisorClient:
         return self._programs_dir / f"{name}.ini"
 
     def _reread(self) -> tuple[list[str], list[str], list[str]]:
+        # The result is a list with one such triple of program names.
         added, changed, removed = self._call("reloadConfig")[0]
         return added, changed, removed
 
@@ -165,12 +170,13 @@ class SupervisorClient:
                 self._call("removeProcessGroup", name, tolerate=_ALREADY_GONE)
                 return
             except Unavailable:
-                # STILL_RUNNING for a moment after a program in BACKOFF was stopped.
+                # Fault STILL_RUNNING, for a moment after a program in BACKOFF was stopped.
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.05)
 
     def _call(self, method: str, *arguments: Any, tolerate: set[int] | None = None) -> Any:
+        # The transport connects to the socket; xmlrpc.client only demands some URL.
         transport = supervisor_rpc.SupervisorTransport("", "", f"unix://{self._socket}")
         proxy = xmlrpc.client.ServerProxy("http://127.0.0.1", transport=transport)
         try:
@@ -209,7 +215,7 @@ def render(program: Program) -> str:
     """Return the program's section of a supervisord configuration.
 
     Raises:
-        Invalid: a value holds what supervisord's format cannot carry.
+        Invalid: a value contains characters that supervisord's format cannot express.
     """
     environment = {**program.environment, "WAYPOST_PROGRAM_REVISION": program.revision}
     options = {
@@ -218,7 +224,7 @@ def render(program: Program) -> str:
         "environment": ",".join(f'{name}="{value}"' for name, value in environment.items()),
         "autostart": "true",
         "autorestart": "true",
-        # A server that dies at once is tried again for ever, a little later each time.
+        # A server that dies at once is restarted without end; the delay grows each time.
         "startsecs": "1",
         "startretries": "1000000",
         "stopsignal": program.stop_signal,
@@ -269,10 +275,10 @@ def write_configuration(folder: Path) -> Path:
 
 
 def wait_up(client: SupervisorClient, timeout_seconds: float = 20) -> None:
-    """Return once supervisord answers.
+    """Wait until supervisord answers.
 
     Raises:
-        Unavailable: it did not within the time.
+        Unavailable: it did not in time.
     """
     deadline = time.monotonic() + timeout_seconds
     while not client.is_up():
@@ -300,13 +306,14 @@ files={folder}/conf.d/*.ini
 def _guarded(program: Program) -> list[str]:
     setpriv = shutil.which("setpriv", path=SYSTEM_PATH)
     if program.guarded and setpriv:
-        # The kernel sends TERM when supervisord is killed: no orphans hold ports or journals.
+        # The kernel sends TERM when supervisord dies, so that no orphan keeps ports or journals.
         return [setpriv, "--pdeathsig", "TERM", "--", *program.command]
     return list(program.command)
 
 
 def _escaped(name: str, value: str) -> str:
-    # " ;" and " #" begin a comment in supervisord's format, and there is no escape for them.
+    # " ;" and " #" begin a comment in supervisord's format, which has no escape for them. A "%"
+    # begins an expansion and is doubled.
     _refuse_unwritable(name, value, "\n", "\r", " ;", " #", "\t;", "\t#")
     return value.replace("%", "%%")
 
@@ -315,8 +322,8 @@ def _refuse_unwritable(name: str, value: str, *marks: str) -> None:
     for mark in marks:
         if mark in value:
             raise Invalid(
-                f"{name} cannot be given to the supervisor: it contains {mark!r}. "
-                "Choose a folder without it.",
+                f"{name} cannot be passed to the supervisor, because it contains {mark!r}: choose "
+                "a folder without it.",
                 code="program.invalid",
             )
 

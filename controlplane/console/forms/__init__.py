@@ -1,1 +1,1 @@
-"""Forms by subject: they parse and word what people type; rules live in the actions."""
+"""Forms by subject. They parse input and show errors; the actions enforce the rules."""

@@ -1,4 +1,4 @@
-"""Forms of people: log in, sign up, a further organisation."""
+"""Forms for login, sign-up, a new organization and the choice of a plan."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,26 +14,27 @@ from controlplane.core.errors import RateLimited
 
 
 class LoginForm(AuthenticationForm):
-    """Email and password of a local account; the answer never says which of them was wrong."""
+    """Login with email and password; an error does not reveal which of them was wrong."""
 
     default_renderer = ConsoleRenderer
     username = forms.EmailField(
         label="Email",
         widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True}),
     )
+    # The same text for both, so that nobody can find out whether an account exists.
     error_messages = {
         "invalid_login": "Email or password is wrong. Try again, or sign up.",
         "inactive": "Email or password is wrong. Try again, or sign up.",
     }
 
     refusal_code = ""
-    refusal_status = 200  # as Django answers a wrong password
+    refusal_status = 200  # Django's status for a wrong password
 
     def clean_username(self) -> str:
         return str(self.cleaned_data["username"]).lower()
 
     def clean(self) -> dict[str, Any]:
-        """Count the try before the password is looked at."""
+        """Count the attempt before the password is checked, then authenticate."""
         email = self.cleaned_data.get("username")
         try:
             if email and self.request:
@@ -45,31 +46,31 @@ class LoginForm(AuthenticationForm):
 
 
 class PlanForm(ConsoleForm):
-    """One of the offered plans; the page shows them as cards."""
+    """The choice of one offered plan; pages show the plans as cards."""
 
     plan = forms.ChoiceField(label="Plan", widget=forms.RadioSelect)
 
     def __init__(self, *args: Any, offers: Sequence[Offer], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.offers = offers
-        self.fields["plan"].choices = [(each.plan.key, each.plan.title) for each in offers]  # type: ignore[attr-defined]
+        self.fields["plan"].choices = [(offer.plan.key, offer.plan.title) for offer in offers]  # type: ignore[attr-defined]
         if offers:
             self.fields["plan"].initial = offers[0].plan.key
 
 
-class OrganisationForm(PlanForm):
-    """A new organisation and its plan; billing details may wait."""
+class OrganizationForm(PlanForm):
+    """A new organization and its plan; billing details are entered later."""
 
-    organisation = forms.CharField(
+    organization = forms.CharField(
         max_length=200,
-        label="Organisation",
+        label="Organization",
         help_text="Your company or team, as your colleagues will see it.",
         widget=forms.TextInput(attrs={"autocomplete": "organization"}),
     )
 
 
-class SignUpForm(OrganisationForm):
-    """A person and their first organisation."""
+class SignUpForm(OrganizationForm):
+    """A new user and their first organization."""
 
     email = forms.EmailField(
         label="Work email", widget=forms.EmailInput(attrs={"autocomplete": "username"})
@@ -77,10 +78,10 @@ class SignUpForm(OrganisationForm):
     password = forms.CharField(
         label="Password",
         strip=False,
-        help_text="At least 10 characters, and not one that everybody uses.",
+        help_text="At least 10 characters, and not a common password.",
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
-    field_order = ["organisation", "email", "password", "plan"]
+    field_order = ["organization", "email", "password", "plan"]
 
     def clean_password(self) -> str:
         password = str(self.cleaned_data["password"])

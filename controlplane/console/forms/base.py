@@ -1,4 +1,4 @@
-"""What every form of the portal shares: its looks, and how a refusal of an action becomes words."""
+"""Base class of all forms: rendering, and errors of actions as form errors."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -13,17 +13,17 @@ Result = TypeVar("Result")
 
 
 class ConsoleRenderer(DjangoTemplates):
-    """Renders fields and whole forms with the portal's own templates."""
+    """Renders forms and fields with the portal's own templates."""
 
     form_template_name = "console/parts/form.html"
     field_template_name = "console/parts/field.html"
 
 
 class ConsoleForm(forms.Form):
-    """A form that can run an action and show why it was refused.
+    """A form that runs an action and shows its error.
 
-    ``refusal_code`` is the stable code of the error tree; the page prints it beside the message.
-    ``refusal_status`` is the HTTP status the page is answered with.
+    ``refusal_code`` is the stable code of the ``WaypostError``; the page prints it after the
+    message. ``refusal_status`` is the HTTP status of the page.
     """
 
     default_renderer = ConsoleRenderer
@@ -32,9 +32,9 @@ class ConsoleForm(forms.Form):
     refusal_status = 400
 
     def attempt(self, action: Callable[..., Result], **arguments: Any) -> Result | None:
-        """Run ``action`` and return its result, or None after putting its refusal on this form.
+        """Run ``action`` and return its result, or None if it raised a ``WaypostError``.
 
-        Refused fields that the form has carry their own reasons; the rest is said at its top.
+        The error is added to this form.
         """
         try:
             return action(**arguments)
@@ -43,20 +43,21 @@ class ConsoleForm(forms.Form):
             return None
 
     def attempted(self, action: Callable[..., object], **arguments: Any) -> bool:
-        """Run ``action``; whether it was done. A refusal is on this form."""
+        """Run ``action`` and return whether it succeeded; an error is added to this form."""
         return self.attempt(action, **arguments) is not None
 
     def refuse(self, error: WaypostError) -> None:
-        """Show ``error`` on this form."""
+        """Add the message of ``error`` to the form, and its reasons to the fields that it names."""
         self.refusal_code, self.refusal_status = error.error_code, error.status
         self.add_error(NON_FIELD_ERRORS, error.message)
         for name, reasons in error.fields.items():
+            # add_error raises ValueError for fields that the form does not have.
             if name in self.fields and isinstance(reasons, (list, tuple)):
                 self.add_error(name, [str(reason) for reason in reasons])
 
 
 def form_status(*forms_shown: forms.BaseForm | None) -> int:
-    """Return the HTTP status of a page that shows these forms: 200, or the refusal's."""
+    """Return the HTTP status of a page with these forms: 200, or that of the first error."""
     for form in forms_shown:
         if form is not None and form.is_bound and form.errors:
             return int(getattr(form, "refusal_status", 400))

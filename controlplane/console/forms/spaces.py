@@ -1,4 +1,4 @@
-"""Forms of spaces: a space, an address, a messaging user, a typed confirmation."""
+"""Forms for spaces, addresses, messaging users, confirmations and client examples."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,20 +6,21 @@ from typing import Any
 from django import forms
 
 from controlplane.console.forms.base import ConsoleForm
-from plans.catalog import AddressPlanDefinition, SpacePlanDefinition
+from plans.catalog.publishing import AddressPlanDefinition, SpacePlanDefinition
 from tenants.models import Address, SpaceType
 
+# HTML attributes of inputs for names that programs use: browsers must not alter them.
 _MONO = {"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}
 
 
 class SpaceForm(ConsoleForm):
-    """A new space: its name, and a plan that says kind and size."""
+    """A new space: its name, and a plan that determines its type and size."""
 
     name = forms.CharField(
         max_length=63,
         label="Name",
         widget=forms.TextInput(attrs=_MONO),
-        help_text="Lower-case letters, digits and hyphens, such as orders or shop-events.",
+        help_text="Lowercase letters, digits and hyphens, such as orders or shop-events.",
     )
     space_plan = forms.ChoiceField(label="Size and kind", widget=forms.RadioSelect)
 
@@ -32,7 +33,7 @@ class SpaceForm(ConsoleForm):
 
 
 class SpacePlanForm(ConsoleForm):
-    """Another plan for a space, and the word that what restarts may restart."""
+    """A new plan for a space, and the consent to restarts and to the new price."""
 
     space_plan = forms.ChoiceField(label="Plan", widget=forms.RadioSelect)
     agreed = forms.BooleanField(label="Restart them, and charge the chosen plan from now on")
@@ -47,7 +48,7 @@ class SpacePlanForm(ConsoleForm):
 
 
 class AddressForm(ConsoleForm):
-    """A new address: its plan says the type; what is left empty follows the plan."""
+    """A new address. The plan determines its type; settings left empty take the plan's defaults."""
 
     address = forms.CharField(
         max_length=255,
@@ -75,19 +76,20 @@ class AddressForm(ConsoleForm):
         self,
         *args: Any,
         address_plans: Sequence[AddressPlanDefinition],
-        neighbours: Sequence[Address],
+        existing: Sequence[Address],
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self.address_plans = address_plans
         _offer(self.fields["address_plan"], [(plan.key, plan.title) for plan in address_plans])
-        self._offer_neighbours("topic", "topic", neighbours)
-        # Only brokered spaces have dead letters as yet (tenants.address_rules).
+        self._offer_existing("topic", "topic", existing)
+        # Only brokered spaces support dead letters so far (tenants.address_rules).
         is_brokered = any(plan.space_type == SpaceType.BROKERED for plan in address_plans)
-        self._offer_neighbours("dead_letter", "queue", neighbours if is_brokered else [])
+        self._offer_existing("dead_letter", "queue", existing if is_brokered else [])
 
-    def _offer_neighbours(self, field: str, kind: str, neighbours: Sequence[Address]) -> None:
-        names = [each.address for each in neighbours if each.type == kind]
+    def _offer_existing(self, field: str, kind: str, existing: Sequence[Address]) -> None:
+        """Offer the existing addresses of type ``kind``; remove the field when there are none."""
+        names = [address.address for address in existing if address.type == kind]
         if names:
             _offer(self.fields[field], [("", "none"), *((name, name) for name in names)])
         else:
@@ -95,35 +97,35 @@ class AddressForm(ConsoleForm):
 
     @property
     def has_settings(self) -> bool:
-        """Whether a setting was given, so that the page shows them open."""
+        """Whether a setting was entered; the page then shows the settings unfolded."""
         names = ("message_ttl_seconds", "max_delivery_attempts", "dead_letter")
         return any(self.data.get(name) for name in names)
 
 
 class MessagingUserForm(ConsoleForm):
-    """A new messaging user and what it may do."""
+    """A new messaging user and its permissions."""
 
     name = forms.CharField(
         max_length=63,
         label="Name",
         widget=forms.TextInput(attrs=_MONO),
-        help_text="Such as checkout or billing-worker: one for each program.",
+        help_text="One for each program, such as checkout or billing-worker.",
     )
     operations = forms.MultipleChoiceField(
-        label="May",
+        label="Allowed operations",
         choices=[("send", "Send"), ("recv", "Receive")],
         initial=["send", "recv"],
         widget=forms.CheckboxSelectMultiple,
     )
     addresses = forms.CharField(
-        label="On which addresses",
+        label="Addresses",
         initial="#",
         widget=forms.TextInput(attrs=_MONO),
         help_text="Separated by spaces. # is every address, orders/# all below orders.",
     )
 
     def permissions(self) -> list[dict[str, list[str]]]:
-        """Return what was asked for in the form that the model stores."""
+        """Return the requested permissions in the format that the model stores."""
         return [
             {
                 "addresses": self.cleaned_data["addresses"].replace(",", " ").split(),
@@ -133,7 +135,7 @@ class MessagingUserForm(ConsoleForm):
 
 
 class ConfirmForm(ConsoleForm):
-    """The typed confirmation of something that cannot be undone."""
+    """A typed confirmation of an action that cannot be undone."""
 
     confirmation = forms.CharField(widget=forms.TextInput(attrs=_MONO))
 
@@ -150,7 +152,7 @@ class ConfirmForm(ConsoleForm):
 
 
 class DeleteSpaceForm(ConfirmForm):
-    """The end of a space, and what becomes of its messages."""
+    """The confirmation of deleting a space, and whether to keep its volumes."""
 
     keep_volumes = forms.BooleanField(
         label="Keep the volumes with stored messages",
@@ -160,7 +162,7 @@ class DeleteSpaceForm(ConfirmForm):
 
 
 class ConnectForm(ConsoleForm):
-    """Which user and address the client examples are filled in for."""
+    """The user and address that the client examples are filled in with."""
 
     user = forms.ChoiceField(label="Messaging user", required=False)
     address = forms.ChoiceField(label="Address", required=False)
@@ -171,12 +173,13 @@ class ConnectForm(ConsoleForm):
         super().__init__(*args, **kwargs)
         _offer(self.fields["user"], [(name, name) for name in users])
         _offer(self.fields["address"], [(name, name) for name in addresses])
+        # Both selects always have a value, so the labels must not say "(optional)".
         for field in self.fields.values():
-            field.required = True  # both selects always have a choice here; no "(optional)" beside
+            field.required = True
 
 
 def _offer(field: forms.Field, choices: list[tuple[str, str]]) -> None:
-    """Set a field's choices; the first one is chosen when the person has not chosen."""
+    """Set a field's choices; a required field starts with the first one selected."""
     field.choices = choices  # type: ignore[attr-defined]
     if choices and field.required:
         field.initial = choices[0][0]

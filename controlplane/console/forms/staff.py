@@ -9,12 +9,12 @@ from django import forms
 from django.utils import timezone
 
 from controlplane.console.forms.base import ConsoleForm
-from plans import money
 from plans.models import Invoice
+from plans.rating import money
 
 
 class OverrideForm(ConsoleForm):
-    """One limit of one tenant, for a reason, for a time."""
+    """An override of one limit of one tenant, with a reason and an optional end date."""
 
     resource = forms.ChoiceField(label="Resource")
     amount = forms.IntegerField(label="New limit", min_value=0, max_value=2**62)
@@ -23,7 +23,7 @@ class OverrideForm(ConsoleForm):
         label="Ends at the end of",
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}),
-        help_text="Empty: it holds until it is cleared.",
+        help_text="Leave empty to keep it until it is cleared.",
     )
 
     def __init__(self, *args: Any, resources: Sequence[tuple[str, str]], **kwargs: Any) -> None:
@@ -31,7 +31,7 @@ class OverrideForm(ConsoleForm):
         self.fields["resource"].choices = resources  # type: ignore[attr-defined]
 
     def expires_at(self) -> datetime | None:
-        """Return the end of the chosen day, UTC, or None."""
+        """Return the end of the chosen day (UTC), or None for no end."""
         day = self.cleaned_data["expires_on"]
         if day is None:
             return None
@@ -39,19 +39,19 @@ class OverrideForm(ConsoleForm):
 
 
 class ReasonForm(ConsoleForm):
-    """Why an operator does something."""
+    """The reason for an operator's action; it is written to the audit log."""
 
     reason = forms.CharField(label="Reason", max_length=500)
 
 
 class PaymentForm(ConsoleForm):
-    """Money that came in for an invoice."""
+    """A payment received for an invoice."""
 
     amount = forms.DecimalField(label="Amount", max_digits=20)
     reference = forms.CharField(
         label="Reference",
         max_length=120,
-        help_text="The bank's reference: the same one is booked once.",
+        help_text="The bank's reference. The same reference is recorded only once.",
     )
     received_on = forms.DateField(
         label="Received on",
@@ -67,7 +67,10 @@ class PaymentForm(ConsoleForm):
 
     def clean_amount(self) -> int:
         """Return the amount in minor units."""
+        # The form field allows more decimals than the currency has.
         minor = Decimal(self.cleaned_data["amount"]).scaleb(self.digits)
         if minor <= 0 or minor != minor.to_integral_value():
-            raise forms.ValidationError(f"A positive amount with at most {self.digits} decimals.")
+            raise forms.ValidationError(
+                f"Enter a positive amount with at most {self.digits} decimals."
+            )
         return int(minor)

@@ -1,4 +1,4 @@
-"""The portal's template filters: thin names for ``formats``, ``charts`` and ``plans.money``."""
+"""The portal's template filters: short names for functions of ``formats`` and ``charts``."""
 
 import json
 from datetime import datetime
@@ -9,8 +9,8 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from controlplane.console import charts, formats, plan_words
-from plans import money as currencies
+from controlplane.console import charts, formats, plan_descriptions
+from plans.rating import money as currencies
 
 register = template.Library()
 register.filter("phase_class", formats.phase_class)
@@ -23,14 +23,14 @@ register.filter("operation_words", formats.operation_words)
 register.filter("change_words", formats.change_words)
 register.filter("limit_words", formats.limit_words)
 register.filter("problem_words", formats.problem_words)
-register.filter("plan_lines", plan_words.lines)
-register.filter("type_words", plan_words.type_words)
-register.filter("hour_price", plan_words.hour_price)
+register.filter("plan_lines", plan_descriptions.lines)
+register.filter("type_words", plan_descriptions.type_words)
+register.filter("hour_price", plan_descriptions.hour_price)
 
 
 @register.filter
 def money(amount_minor: int, currency: str) -> str:
-    """Return an amount in minor units for people."""
+    """Return an amount in minor units with its currency."""
     return currencies.display(amount_minor, currency)
 
 
@@ -48,9 +48,9 @@ def ago(moment: datetime) -> str:
 
 @register.filter
 def literal(text: str) -> SafeString:
-    """Return a string literal that Python, Java and JavaScript read alike (JSON's).
+    """Return ``text`` as a JSON string, which is also a literal of Python, Java and JavaScript.
 
-    Only for plain-text programs, which pages escape as a whole.
+    Not escaped for HTML: use it only in plain-text templates, whose output pages escape as a whole.
     """
     return mark_safe(json.dumps(text, ensure_ascii=False))
 
@@ -63,7 +63,7 @@ def svg_chart(chart: charts.BarChart) -> SafeString:
 
 @register.simple_tag
 def when(moment: datetime | None, missing: str = "never") -> SafeString | str:
-    """Return a moment as ``21 Nov 2026, 10:04`` in UTC with its exact value for machines."""
+    """Return ``moment`` as a ``<time>`` element in UTC: ``21 Nov 2026, 10:04``."""
     if moment is None:
         return missing
     shown = timezone.localtime(moment, timezone.get_default_timezone())

@@ -1,1 +1,1 @@
-"""Pages by subject: parse, call one action or query, answer."""
+"""Views by subject. Each parses the request, calls an action or a query, and renders a page."""

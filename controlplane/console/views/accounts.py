@@ -1,4 +1,4 @@
-"""Log in, log out, sign up, a further organisation, and where to go after.
+"""Login, sign-up, creation of further organizations, and the redirects afterwards.
 
 Local accounts are Django's; single sign-on is a link to the routes of ``controlplane.oidc``.
 """
@@ -17,7 +17,7 @@ from django.urls import reverse
 
 from controlplane.console import plan_reads
 from controlplane.console.access import login_page, public_page
-from controlplane.console.forms.accounts import LoginForm, OrganisationForm, SignUpForm
+from controlplane.console.forms.accounts import LoginForm, OrganizationForm, SignUpForm
 from controlplane.console.forms.base import form_status
 from controlplane.console.scope import Scope
 from controlplane.core import throttling
@@ -30,19 +30,21 @@ _LOCAL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 class LogIn(LoginView):
-    """The login page: local accounts, single sign-on, or both."""
+    """The login page, for local accounts, single sign-on, or both."""
 
     template_name = "console/accounts/login.html"
     authentication_form = LoginForm
     redirect_authenticated_user = True
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        # The page hides the form, but a client can still post it.
         if not settings.LOCAL_ACCOUNTS_ENABLED:
             return redirect("console:login")
         return super().post(request, *args, **kwargs)
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         answer = super().form_invalid(form)
+        # Django answers 200; a rate limit must be answered with 429.
         answer.status_code = getattr(form, "refusal_status", answer.status_code)
         return answer
 
@@ -57,41 +59,45 @@ class LogIn(LoginView):
 
 @login_page
 def home(scope: Scope) -> HttpResponseBase:
-    """Send a person to their first organisation, an operator to the operator area."""
+    """Redirect to the user's first organization.
+
+    Without one, an operator goes to the operator area and another user to "new organization".
+    """
     membership = queries.tenants_of(scope.user).first()
     if membership:
         return redirect("console:overview", membership.tenant.slug)
-    return redirect("console:staff_tenants" if scope.user.is_staff else "console:new_organisation")
+    return redirect("console:staff_tenants" if scope.user.is_staff else "console:new_organization")
 
 
 @public_page
 def sign_up(request: HttpRequest) -> HttpResponseBase:
-    """Make a person, an organisation and its subscription, and log in."""
+    """Create a user, an organization and its subscription, and log the user in."""
     if request.user.is_authenticated:
-        return redirect("console:new_organisation")
+        return redirect("console:new_organization")
     if not (settings.SIGNUP_ENABLED and settings.LOCAL_ACCOUNTS_ENABLED):
         return render(request, "console/accounts/signup_closed.html", status=403)
     form = SignUpForm(request.POST or None, offers=plan_reads.offered())
     if form.is_valid():
-        signed_up = form.attempt(_sign_up, request=request, asked=form.cleaned_data)
+        signed_up = form.attempt(_sign_up, request=request, fields=form.cleaned_data)
         if signed_up:
+            # Django needs the backend's name when several are configured and none authenticated.
             start_session(request, signed_up.user, backend=_LOCAL_BACKEND)
             return _first_space(request, signed_up.tenant)
     return render(request, "console/accounts/signup.html", {"form": form}, status=form_status(form))
 
 
 @login_page
-def new_organisation(scope: Scope) -> HttpResponseBase:
-    """Make a further organisation for a person who is logged in."""
+def new_organization(scope: Scope) -> HttpResponseBase:
+    """Create another organization for a logged-in user."""
     if not settings.SIGNUP_ENABLED:
         return render(scope.request, "console/accounts/signup_closed.html", status=403)
-    form = OrganisationForm(scope.request.POST or None, offers=plan_reads.offered())
+    form = OrganizationForm(scope.request.POST or None, offers=plan_reads.offered())
     if form.is_valid():
         signed_up = form.attempt(
             tenants.found_tenant,
             user=scope.user,
             by=scope.actor,
-            organisation=form.cleaned_data["organisation"],
+            organization=form.cleaned_data["organization"],
             plan_key=form.cleaned_data["plan"],
         )
         if signed_up:
@@ -99,17 +105,17 @@ def new_organisation(scope: Scope) -> HttpResponseBase:
     return scope.render("accounts/signup.html", {"form": form}, form_status(form))
 
 
-def _sign_up(*, request: HttpRequest, asked: Mapping[str, Any]) -> SignedUp:
-    throttling.require_signup(request, asked["email"])
+def _sign_up(*, request: HttpRequest, fields: Mapping[str, Any]) -> SignedUp:
+    throttling.require_signup(request, fields["email"])
     return tenants.sign_up(
-        email=asked["email"].lower(),
-        password=asked["password"],
+        email=fields["email"].lower(),
+        password=fields["password"],
         by=None,
-        organisation=asked["organisation"],
-        plan_key=asked["plan"],
+        organization=fields["organization"],
+        plan_key=fields["plan"],
     )
 
 
 def _first_space(request: HttpRequest, tenant: Tenant) -> HttpResponseBase:
-    messages.success(request, f"{tenant.name} is ready. Make its first messaging space now.")
+    messages.success(request, f"{tenant.name} is ready. Create its first messaging space now.")
     return redirect("console:space_new", tenant.slug)

@@ -1,4 +1,4 @@
-"""Pages of addresses: a new one, and deletion behind a typed confirmation."""
+"""Pages that create an address, and delete one after a typed confirmation."""
 
 from django.contrib import messages
 from django.http import HttpResponseBase
@@ -10,8 +10,8 @@ from controlplane.console.forms.base import form_status
 from controlplane.console.forms.spaces import AddressForm, ConfirmForm
 from controlplane.console.scope import TenantScope
 from controlplane.core.errors import Missing
-from plans import catalog
-from plans.catalog import AddressPlanDefinition
+from plans.catalog import publishing
+from plans.catalog.publishing import AddressPlanDefinition
 from tenants import queries
 from tenants.actions import addresses
 from tenants.actions.addresses import AddressSettings
@@ -21,16 +21,17 @@ from tenants.permissions import Permission
 
 @tenant_page(Permission.MANAGE_MESSAGING)
 def new(scope: TenantScope, space: str) -> HttpResponseBase:
-    """Make an address; after the first one the next page makes a user."""
+    """Create an address; the space's page then leads to the first messaging user."""
     row = queries.get_space(scope.tenant, space)
-    neighbours = list(queries.list_addresses(row))
+    existing = list(queries.list_addresses(row))
     form = AddressForm(
         scope.request.POST or None,
-        address_plans=_offered(row, neighbours),
-        neighbours=neighbours,
+        address_plans=_offered(row, existing),
+        existing=existing,
     )
     if form.is_valid():
-        plan = catalog.address_plan(form.cleaned_data["address_plan"])
+        # The form offers plans only: a plan determines the type of the address.
+        plan = publishing.address_plan(form.cleaned_data["address_plan"])
         made = form.attempt(
             addresses.create,
             space=row,
@@ -41,20 +42,23 @@ def new(scope: TenantScope, space: str) -> HttpResponseBase:
             by=scope.actor,
         )
         if made:
-            messages.success(scope.request, f"{made[0].address} is being made.")
+            messages.success(scope.request, f"{made[0].address} is being created.")
             return redirect(scope.url("space", row.name))
     context = {
         "form": form,
         "space": row,
-        "first": not neighbours,
-        "currency": catalog.seller().currency,
+        "first": not existing,
+        "currency": publishing.seller().currency,
     }
     return scope.render("spaces/address_new.html", context, form_status(form))
 
 
 @tenant_page(Permission.MANAGE_MESSAGING)
 def delete(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
-    """Delete an address and every message in it; ``address`` is its id: names may hold ``/../``."""
+    """Delete an address and every message in it.
+
+    ``address`` is the id, because names may contain ``/../``, which browsers resolve in URLs.
+    """
     row = queries.get_space(scope.tenant, space)
     found = queries.list_addresses(row).filter(pk=address).first()
     if found is None:
@@ -66,7 +70,7 @@ def delete(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     context = {
         "form": form,
         "question": f"Delete {found.address}?",
-        "consequence": "Every message in it is gone for good. What it used until then is billed.",
+        "consequence": "Every message in it is lost. Its usage until then is billed.",
         "verb": "Delete address",
         "back": scope.url("space", row.name),
         "back_label": row.name,
@@ -74,9 +78,9 @@ def delete(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     return scope.render("confirm.html", context, form_status(form))
 
 
-def _offered(space: AddressSpace, neighbours: list[Address]) -> list[AddressPlanDefinition]:
-    """Return the plans to choose from; a subscription needs a topic first."""
-    has_topic = any(each.type == AddressType.TOPIC for each in neighbours)
+def _offered(space: AddressSpace, existing: list[Address]) -> list[AddressPlanDefinition]:
+    """Return the plans to choose from; subscriptions are offered only if there is a topic."""
+    has_topic = any(address.type == AddressType.TOPIC for address in existing)
     return [
         plan
         for plan in plan_reads.address_plans(space)
@@ -85,11 +89,12 @@ def _offered(space: AddressSpace, neighbours: list[Address]) -> list[AddressPlan
 
 
 def _settings(form: AddressForm) -> AddressSettings:
-    asked = form.cleaned_data
-    seconds = asked["message_ttl_seconds"]
+    fields = form.cleaned_data
+    seconds = fields["message_ttl_seconds"]
     return AddressSettings(
         message_ttl_ms=seconds * 1000 if seconds else None,
-        max_delivery_attempts=asked["max_delivery_attempts"],
-        dead_letter=asked.get("dead_letter") or "",
-        topic=asked.get("topic") or "",
+        max_delivery_attempts=fields["max_delivery_attempts"],
+        # The form drops these two fields when there is nothing to choose from.
+        dead_letter=fields.get("dead_letter") or "",
+        topic=fields.get("topic") or "",
     )

@@ -1,4 +1,4 @@
-"""The page that gets a first client connected: endpoint, certificate, programs to copy."""
+"""The page for connecting clients: endpoint, certificate and example programs."""
 
 from django.http import HttpResponse, HttpResponseBase
 
@@ -17,15 +17,17 @@ _NAME = "amqps"
 
 @tenant_page(Permission.VIEW)
 def page(scope: TenantScope, space: str) -> HttpResponseBase:
-    """Endpoint, certificate and client programs of a space."""
+    """Show endpoint, certificate and client programs of a space."""
     row = queries.get_space(scope.tenant, space)
     addresses, users = list(queries.list_addresses(row)), list(queries.list_users(row))
     context = {
         **space_frame.frame(scope, row, "space_connect"),
         "next_step": space_frame.next_step(scope, row),
         "endpoint": _endpoint(row),
-        # One for each further router: a client that knows them all finds another when one is away.
-        "other_endpoints": [each for each in row.endpoints.order_by("name") if each.name != _NAME],
+        # One for each further router: clients use them for failover.
+        "other_endpoints": [
+            endpoint for endpoint in row.endpoints.order_by("name") if endpoint.name != _NAME
+        ],
     }
     if _needs_file(row):
         context["ca_file"] = snippets.ca_file(row.name)
@@ -36,13 +38,15 @@ def page(scope: TenantScope, space: str) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW)
 def certificate(scope: TenantScope, space: str) -> HttpResponseBase:
-    """What clients of the space must trust, as a file."""
+    """Download the certificate that clients of the space must trust (PEM)."""
     row = queries.get_space(scope.tenant, space)
     endpoint = _endpoint(row)
     if endpoint is None:
         raise Missing("The space has no certificate yet: wait until it is Active, then try again.")
     if not _needs_file(row):
-        raise Missing("Clients need no certificate file: they trust who signed for this space.")
+        raise Missing(
+            "Clients need no certificate file: their systems already trust the space certificate."
+        )
     name = snippets.ca_file(row.name)
     return HttpResponse(
         endpoint.certificate_pem,
@@ -55,10 +59,11 @@ def _examples(
     scope: TenantScope, row: AddressSpace, addresses: list[Address], users: list[str]
 ) -> dict[str, object]:
     by_name = {address.address: address for address in addresses}
-    asked = scope.request.GET
+    query = scope.request.GET
     first = next((a for a in addresses if a.type == AddressType.QUEUE), addresses[0])
-    user = asked["user"] if asked.get("user") in users else users[0]
-    chosen = by_name.get(asked.get("address", ""), first)
+    # Unknown names in the query string fall back to a default, so old links keep working.
+    user = query["user"] if query.get("user") in users else users[0]
+    chosen = by_name.get(query.get("address", ""), first)
     endpoint = _endpoint(row)
     assert endpoint is not None
     target = snippets.Target(

@@ -1,4 +1,4 @@
-"""Pages of invoices: list, one invoice, the running period, files, and the proof."""
+"""A tenant's invoice pages: list, details, preview, downloads and verification."""
 
 from typing import Any
 
@@ -12,20 +12,15 @@ from controlplane.console.access import tenant_page
 from controlplane.console.scope import TenantScope
 from controlplane.core.errors import Missing
 from plans import invoicing
+from plans.invoice_formats import INFO, InvoiceFormat
 from plans.invoicing import rendering
 from plans.models import Invoice
 from tenants.permissions import Permission
 
-_FILES = {
-    "pdf": (rendering.pdf, "application/pdf"),
-    "csv": (rendering.csv, "text/csv; charset=utf-8"),
-    "json": (rendering.json, "application/json"),
-}
-
 
 @tenant_page(Permission.VIEW_BILLING)
 def invoice_list(scope: TenantScope) -> HttpResponseBase:
-    """The running period and all invoices, newest first."""
+    """Show the current period and all invoices, newest first."""
     page = scope.page_of(invoice_reads.of(scope.tenant))
     context = {
         "preview": invoice_reads.running(scope.tenant),
@@ -37,7 +32,7 @@ def invoice_list(scope: TenantScope) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW_BILLING)
 def preview(scope: TenantScope) -> HttpResponseBase:
-    """What the running period's invoice would say now."""
+    """Show what the invoice of the current period would contain now."""
     document = invoicing.preview(scope.tenant).document
     context = {"crumb": "This period so far", **rendering.context(document)}
     return scope.render("invoices/preview.html", context)
@@ -45,7 +40,7 @@ def preview(scope: TenantScope) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW_BILLING)
 def detail(scope: TenantScope, invoice: str) -> HttpResponseBase:
-    """One invoice with its history."""
+    """Show one invoice with its history."""
     row = _find(scope, invoice)
     return scope.render(
         "invoices/detail.html", {**detail_context(row), "back": scope.url("invoices")}
@@ -54,14 +49,16 @@ def detail(scope: TenantScope, invoice: str) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW_BILLING)
 def file(scope: TenantScope, invoice: str, kind: str) -> HttpResponseBase:
-    """The invoice as PDF, CSV or JSON."""
+    """Download the invoice in one of the formats of ``plans.invoice_formats``."""
     row = _find(scope, invoice)
-    if kind not in _FILES or not row.document:
+    # An invoice that is still closing, or held, may have no document yet.
+    if kind not in INFO or not row.document:
         raise Missing("There is no such file; an invoice has files once its period is closed.")
-    render, content_type = _FILES[kind]
+    media_type = INFO[InvoiceFormat(kind)].media_type
     return HttpResponse(
-        render(invoicing.loaded(row.document)),
-        content_type=content_type,
+        rendering.RENDERERS[InvoiceFormat(kind)](invoicing.loaded(row.document)),
+        content_type=f"{media_type}; charset=utf-8" if media_type == "text/csv" else media_type,
+        # Drafts have no number yet.
         headers={"Content-Disposition": f'attachment; filename="{row.number or row.id}.{kind}"'},
     )
 
@@ -69,15 +66,15 @@ def file(scope: TenantScope, invoice: str, kind: str) -> HttpResponseBase:
 @require_POST
 @tenant_page(Permission.VIEW_BILLING)
 def verify(scope: TenantScope, invoice: str) -> HttpResponseBase:
-    """Ask for the proof: a worker recomputes the invoice and compares every byte."""
+    """Enqueue a verification: a worker recomputes the invoice and compares every byte."""
     row = _find(scope, invoice)
     invoicing.request_verify(invoice=row, by=scope.actor)
-    messages.info(scope.request, "The invoice is being recomputed; the outcome appears below.")
+    messages.info(scope.request, "The invoice is being recomputed; the result appears below.")
     return redirect(scope.url("invoice", row.id))
 
 
 def detail_context(row: Invoice) -> dict[str, Any]:
-    """Return what the page of an invoice shows; ``row`` with or without a document."""
+    """Return the template context of one invoice; ``row`` may have no document yet."""
     document = invoicing.loaded(row.document) if row.document else None
     return {
         "row": row,
@@ -85,6 +82,7 @@ def detail_context(row: Invoice) -> dict[str, Any]:
         "events": invoice_reads.events(row),
         "payments": invoice_reads.payments(row),
         "proof": invoice_reads.proof(row),
+        "formats": [str(kind) for kind in InvoiceFormat],
         **(rendering.context(document) if document else {}),
     }
 

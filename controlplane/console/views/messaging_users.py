@@ -1,4 +1,4 @@
-"""Pages of messaging users: list, a new one with its password shown once, revocation."""
+"""Pages that list, create and revoke messaging users."""
 
 import secrets
 
@@ -15,12 +15,12 @@ from tenants import queries
 from tenants.actions import messaging_users
 from tenants.permissions import Permission
 
-_PASSWORD_BYTES = 24  # 192 random bits, as an API token
+_PASSWORD_BYTES = 24  # 192 random bits, as in an API token
 
 
 @tenant_page(Permission.VIEW)
 def user_list(scope: TenantScope, space: str) -> HttpResponseBase:
-    """The messaging users of a space and what each may do."""
+    """List the messaging users of a space and their permissions."""
     row = queries.get_space(scope.tenant, space)
     context = {
         **space_frame.frame(scope, row, "space_users"),
@@ -32,7 +32,7 @@ def user_list(scope: TenantScope, space: str) -> HttpResponseBase:
 
 @tenant_page(Permission.MANAGE_MESSAGING)
 def new(scope: TenantScope, space: str) -> HttpResponseBase:
-    """Make a user; the answer to the form shows its password, which is kept nowhere."""
+    """Create a user and show its password once; the password itself is not stored."""
     row = queries.get_space(scope.tenant, space)
     form = MessagingUserForm(scope.request.POST or None)
     if form.is_valid():
@@ -46,6 +46,7 @@ def new(scope: TenantScope, space: str) -> HttpResponseBase:
             by=scope.actor,
         )
         if made:
+            # Not a redirect: the password must not be in a URL or in the session.
             return _shown_once(scope, row.name, made[0].name, password)
     context = {"form": form, "space": row, "first": not queries.list_users(row).exists()}
     return scope.render("spaces/user_new.html", context, form_status(form))
@@ -63,7 +64,7 @@ def revoke(scope: TenantScope, space: str, user: str) -> HttpResponseBase:
     context = {
         "form": form,
         "question": f"Revoke {found.name}?",
-        "consequence": "Its open connections are closed and its password never works again.",
+        "consequence": "Its open connections are closed and its password no longer works.",
         "verb": "Revoke user",
         "back": scope.url("space_users", row.name),
         "back_label": row.name,

@@ -1,4 +1,4 @@
-"""The first page of a tenant: spaces and their health, usage against the plan, spend so far."""
+"""The overview of a tenant: spaces and their phases, usage, limits and spending so far."""
 
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -11,14 +11,15 @@ from controlplane.console.access import tenant_page
 from controlplane.console.charts import words
 from controlplane.console.scope import TenantScope
 from controlplane.console.windows import Window
-from plans import usage
 from plans.models import QuotaAlert
+from plans.usage import reading
+from plans.usage.meters import CONNECTION_MS, MESSAGES_IN, MESSAGES_OUT
 from tenants import admission
 from tenants.models import Tenant
 from tenants.permissions import Permission
 
 _SHOWN_SPACES = 10
-_SHOWN = (usage.MESSAGES_IN, usage.MESSAGES_OUT, usage.CONNECTION_MS)
+_SHOWN = (MESSAGES_IN, MESSAGES_OUT, CONNECTION_MS)
 _NEEDED = {
     "billing_name": "legal name",
     "billing_email": "email for invoices",
@@ -28,7 +29,7 @@ _NEEDED = {
 
 
 class UsageFigure(NamedTuple):
-    """One meter's total of the month."""
+    """The total of one meter in the current month."""
 
     title: str
     words: str
@@ -36,7 +37,7 @@ class UsageFigure(NamedTuple):
 
 
 class Gauge(NamedTuple):
-    """One limit and how much of it is used; ``width`` is at most 100."""
+    """One limit and its use; ``width`` is ``percent`` capped at 100."""
 
     title: str
     words: str
@@ -47,7 +48,7 @@ class Gauge(NamedTuple):
 
 @tenant_page(Permission.VIEW)
 def page(scope: TenantScope) -> HttpResponseBase:
-    """Overview of a tenant."""
+    """Show the overview of a tenant."""
     window = windows.parse("", scope.tenant.billing_time_zone, timezone.now())
     phases = space_reads.phases(scope.tenant)
     context: dict[str, Any] = {
@@ -56,7 +57,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
         "spaces": space_reads.listed(scope.tenant)[:_SHOWN_SPACES],
         "phases": phases,
         "space_count": sum(count for _, count in phases),
-        "as_of": usage.as_of(),
+        "as_of": reading.as_of(),
         "alerts": _alerts(scope.tenant),
         "figures": _figures(scope.tenant, window),
         "gauges": [_gauge(limit) for limit in limits.of(scope.tenant)],
@@ -68,7 +69,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
 
 
 def _figures(tenant: Tenant, window: Window) -> list[UsageFigure]:
-    totals = usage.totals(tenant.id, window.starts_at, window.ends_at)
+    totals = reading.totals(tenant.id, window.starts_at, window.ends_at)
     found = []
     for meter in _SHOWN:
         shown = meters.BY_METER[meter]
@@ -82,15 +83,17 @@ def _gauge(limit: limits.Limit) -> Gauge:
     title = limit.title
     if limit.amount is None:
         return Gauge(title, f"{limit.used:,}, no limit", None, 0, "")
+    # A limit of zero is fully used.
     percent = 100 if not limit.amount else int(Decimal(limit.used) * 100 / limit.amount)
     level = "bad" if percent >= 100 else "warn" if percent >= 80 else ""
-    said = f"{limit.used:,} of {limit.amount:,}"
-    return Gauge(title, said, percent, min(percent, 100), level)
+    text = f"{limit.used:,} of {limit.amount:,}"
+    return Gauge(title, text, percent, min(percent, 100), level)
 
 
 def _alerts(tenant: Tenant) -> list[QuotaAlert]:
-    """Return the highest alert of each resource that is not lifted."""
+    """Return the newest, highest alert of each resource; lifted alerts are left out."""
     rows = QuotaAlert.objects.filter(tenant=tenant, lifted_at__isnull=True)
+    # PostgreSQL's DISTINCT ON keeps the first row of each resource in this order.
     return list(
         rows.order_by("resource", "-period_starts_at", "-level_percent").distinct("resource")
     )

@@ -8,7 +8,7 @@ from controlplane.console import plan_reads
 from controlplane.console.access import tenant_page
 from controlplane.console.forms.accounts import PlanForm
 from controlplane.console.forms.base import form_status
-from controlplane.console.forms.organisation import BillingForm
+from controlplane.console.forms.organization import BillingForm
 from controlplane.console.scope import TenantScope
 from tenants import admission
 from tenants.actions import plan_subscriptions, tenants
@@ -42,7 +42,7 @@ def plan(scope: TenantScope) -> HttpResponseBase:
             by=scope.actor,
         )
         if changed:
-            messages.success(scope.request, "Your plan is changed, from now on.")
+            messages.success(scope.request, "Your plan is changed as of now.")
             return redirect(scope.url("settings"))
     return _render(scope, BillingForm.of(scope.tenant), form)
 

@@ -1,4 +1,4 @@
-"""What every page of one space shows around its own part: state, tabs, the next step."""
+"""The common parts of all pages of a space: state card, tabs and next step."""
 
 import hashlib
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from controlplane.console import formats, space_reads
 from controlplane.console.scope import NavItem, TenantScope
 from controlplane.core.models import Operation
 from controlplane.core.phases import Phase
-from plans import catalog
+from plans.catalog import publishing
 from tenants import queries, router_patches
 from tenants.models import AddressSpace, SpaceType
 
@@ -25,13 +25,13 @@ _HEADLINES = {
     Phase.PENDING: "Waiting to be configured.",
     Phase.CONFIGURING: "Being configured.",
     Phase.ACTIVE: "Ready for messages.",
-    Phase.FAILED: "Something is in the way; it is tried again by itself.",
+    Phase.FAILED: "There is a problem; Waypost retries automatically.",
     Phase.TERMINATING: "Being deleted.",
 }
 
 
 class NextStep(NamedTuple):
-    """What a person should do next on the way to the first message."""
+    """The next step towards the first message; ``at`` is its number in the wizard."""
 
     at: int
     title: str
@@ -43,7 +43,7 @@ class NextStep(NamedTuple):
 
 @dataclass(frozen=True)
 class ShownOperation:
-    """An operation in words."""
+    """An operation as pages show it."""
 
     title: str
     state: str
@@ -55,7 +55,7 @@ class ShownOperation:
 
 
 def shown(operation: Operation) -> ShownOperation:
-    """Return an operation as pages show it."""
+    """Return an operation with its title as text."""
     return ShownOperation(
         formats.operation_title(operation.kind, operation.subject_name),
         operation.state,
@@ -68,15 +68,20 @@ def shown(operation: Operation) -> ShownOperation:
 
 
 def status_context(space: AddressSpace) -> dict[str, Any]:
-    """Return what the state card shows; ``live`` while anything moves, ``seen`` a hash of it."""
+    """Return the context of the state card.
+
+    ``live``: something may still change, so the browser polls. ``seen``: a hash of the content.
+    """
     operations = list(space_reads.running(space))
-    running = [shown(each) for each in operations[:_SHOWN_RUNNING]]
+    running = [shown(operation) for operation in operations[:_SHOWN_RUNNING]]
     unsettled = space.phase in {Phase.PENDING, Phase.CONFIGURING, Phase.TERMINATING, Phase.FAILED}
     problems = formats.problems_of(space)
-    said = (space.phase, space.send_withdrawn, running, len(operations), problems)
+    # Everything that the card prints: the browser sends the hash back, and an unchanged card is not
+    # sent again.
+    content = (space.phase, space.send_withdrawn, running, len(operations), problems)
     return {
         "space": space,
-        "seen": hashlib.sha256(repr(said).encode()).hexdigest()[:16],
+        "seen": hashlib.sha256(repr(content).encode()).hexdigest()[:16],
         "headline": _HEADLINES.get(Phase(space.phase), ""),
         "running": running,
         "more_running": len(operations) - len(running),
@@ -95,15 +100,16 @@ def frame(scope: TenantScope, space: AddressSpace, tab: str) -> dict[str, Any]:
 
 
 def client_notes(space: AddressSpace) -> Sequence[str]:
-    """Return what clients of the space must know of its routers; nothing while none has run."""
+    """Return notes on the space's routers for client developers; [] before the first start."""
     if space.type != SpaceType.STANDARD or space.active_since is None:
         return []
-    routers = catalog.space_plan_definition(space.space_plan).routers
+    # What clients must know depends on the patches that this space's routers report.
+    routers = publishing.space_plan_definition(space.space_plan).routers
     return router_patches.notes_for_clients(space.router_patches, routers)
 
 
 def next_step(scope: TenantScope, space: AddressSpace) -> NextStep | None:
-    """Return the next step to the first message, or None once address and user exist."""
+    """Return the next step, or None once the space has an address and a user."""
     if space.deletion_requested_at:
         return None
     if not queries.list_addresses(space).exists():
@@ -111,7 +117,7 @@ def next_step(scope: TenantScope, space: AddressSpace) -> NextStep | None:
             2,
             "Add the first address",
             "Clients send to and receive from an address: a queue, a "
-            "topic and more. The space keeps configuring itself meanwhile.",
+            "topic and more. Meanwhile the space is being configured.",
             "Create an address",
             scope.url("address_new", space.name),
             scope.may["manage_messaging"],

@@ -1,4 +1,4 @@
-"""Pages of spaces: the list, a new one, its state, activity and deletion."""
+"""Pages of spaces: list, creation, state, activity, change of plan and deletion."""
 
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBase
@@ -10,7 +10,7 @@ from controlplane.console.forms.base import form_status
 from controlplane.console.forms.spaces import DeleteSpaceForm, SpaceForm, SpacePlanForm
 from controlplane.console.scope import TenantScope
 from controlplane.console.views import space_frame
-from plans import catalog
+from plans.catalog import publishing
 from tenants import queries
 from tenants.actions import address_spaces, space_plans
 from tenants.permissions import Permission
@@ -18,17 +18,18 @@ from tenants.permissions import Permission
 
 @tenant_page(Permission.VIEW)
 def space_list(scope: TenantScope) -> HttpResponseBase:
-    """All spaces of the tenant."""
+    """List all spaces of the tenant."""
     page = scope.page_of(space_reads.listed(scope.tenant))
     return scope.render("spaces/list.html", {"page": page, "spaces": page.object_list})
 
 
 @tenant_page(Permission.MANAGE_MESSAGING)
 def new(scope: TenantScope) -> HttpResponseBase:
-    """Make a space; its first address is the next page."""
+    """Create a space and redirect to the form for its first address."""
     form = SpaceForm(scope.request.POST or None, space_plans=plan_reads.space_plans(scope.tenant))
     if form.is_valid():
-        plan = catalog.space_plan(form.cleaned_data["space_plan"])
+        # The form offers plans only: a plan determines the type of the space.
+        plan = publishing.space_plan(form.cleaned_data["space_plan"])
         made = form.attempt(
             address_spaces.create,
             tenant=scope.tenant,
@@ -38,15 +39,17 @@ def new(scope: TenantScope) -> HttpResponseBase:
             by=scope.actor,
         )
         if made:
-            messages.success(scope.request, f"{made[0].name} is being made. Add its first address.")
+            messages.success(
+                scope.request, f"{made[0].name} is being created. Add its first address."
+            )
             return redirect(scope.url("address_new", made[0].name))
-    context = {"form": form, "currency": catalog.seller().currency}
+    context = {"form": form, "currency": publishing.seller().currency}
     return scope.render("spaces/new.html", context, form_status(form))
 
 
 @tenant_page(Permission.VIEW)
 def detail(scope: TenantScope, space: str) -> HttpResponseBase:
-    """A space with its addresses."""
+    """Show a space with its addresses."""
     row = queries.get_space(scope.tenant, space)
     context = {
         **space_frame.frame(scope, row, "space"),
@@ -58,9 +61,10 @@ def detail(scope: TenantScope, space: str) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW)
 def status(scope: TenantScope, space: str) -> HttpResponseBase:
-    """The state card alone: what htmx asks for while something moves.
+    """Return only the state card, which htmx polls while the space changes.
 
-    204 while it says what was ``seen`` already, so that no screen reader says it again.
+    Answers 204 while the card is the one that was ``seen``: htmx then keeps the old one, and screen
+    readers do not read it again.
     """
     row = queries.get_space(scope.tenant, space)
     context = space_frame.status_context(row)
@@ -71,22 +75,26 @@ def status(scope: TenantScope, space: str) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW)
 def activity(scope: TenantScope, space: str) -> HttpResponseBase:
-    """What was asked of the space and how it ended."""
+    """List the operations on the space with their outcome."""
     row = queries.get_space(scope.tenant, space)
     page = scope.page_of(space_reads.operations(row))
     context = {
         **space_frame.frame(scope, row, "space_activity"),
         "page": page,
-        "operations": [space_frame.shown(each) for each in page],
+        "operations": [space_frame.shown(operation) for operation in page],
     }
     return scope.render("spaces/activity.html", context)
 
 
 @tenant_page(Permission.MANAGE_MESSAGING)
 def plan(scope: TenantScope, space: str) -> HttpResponseBase:
-    """Move the space to another plan, with what that restarts and costs."""
+    """Change the space's plan; the form says what restarts and how it is billed."""
     row = queries.get_space(scope.tenant, space)
-    offered = [each for each in plan_reads.space_plans(scope.tenant) if each.space_type == row.type]
+    offered = [
+        candidate
+        for candidate in plan_reads.space_plans(scope.tenant)
+        if candidate.space_type == row.type  # a space cannot change its type
+    ]
     form = SpacePlanForm(
         scope.request.POST or None, space_plans=offered, current=row.space_plan.key
     )
@@ -96,22 +104,23 @@ def plan(scope: TenantScope, space: str) -> HttpResponseBase:
         space_plan=form.cleaned_data["space_plan"],
         by=scope.actor,
     ):
-        messages.success(scope.request, f"{row.name} moves to its new plan.")
+        messages.success(scope.request, f"{row.name} is changing to its new plan.")
         return redirect(scope.url("space", row.name))
     context = {
         "form": form,
         "space": row,
         "brokers": row.brokers.count(),
-        "routers": catalog.space_plan_definition(row.space_plan).routers,
-        "currency": catalog.seller().currency,
+        "routers": publishing.space_plan_definition(row.space_plan).routers,
+        "currency": publishing.seller().currency,
     }
     return scope.render("spaces/plan.html", context, form_status(form))
 
 
 @tenant_page(Permission.VIEW, change=Permission.MANAGE_MESSAGING)
 def settings(scope: TenantScope, space: str) -> HttpResponseBase:
-    """A space's facts, and its deletion behind a typed confirmation."""
+    """Show the facts of a space; delete it after a typed confirmation."""
     row = queries.get_space(scope.tenant, space)
+    # The page is also for viewers, and for a space that is being deleted: both see no form.
     form = None
     if scope.may["manage_messaging"] and not row.deletion_requested_at:
         form = DeleteSpaceForm(scope.request.POST or None, expected=row.name)

@@ -1,4 +1,4 @@
-"""The operator's page of the fleet: every space, those in trouble first; and the rollout."""
+"""The operator's fleet page: all spaces, failed ones first, and the current rollout."""
 
 from datetime import timedelta
 from typing import Any
@@ -20,16 +20,17 @@ from tenants.models import Rollout
 
 _State = Rollout.State
 _VERBS = {
-    "pause": (actions.pause, "Paused: no further space is moved."),
-    "resume": (actions.resume, "The rollout goes on."),
-    "roll-back": (actions.roll_back, "The fleet goes back to the release before."),
+    "pause": (actions.pause, "Paused: no further space changes its release."),
+    "resume": (actions.resume, "The rollout continues."),
+    "roll-back": (actions.roll_back, "The fleet returns to the previous release."),
 }
+# Rolling back is offered in every state, if there is a former release.
 _OFFERED = {_State.RUNNING: "pause", _State.PAUSED: "resume", _State.STOPPED: "resume"}
 
 
 @staff_page
 def page(scope: StaffScope) -> HttpResponseBase:
-    """Spaces by phase, what waits longest, and why; how far the rollout is."""
+    """Show spaces with their phases and problems, and the progress of the rollout."""
     page = scope.page_of(fleet_reads.spaces())
     waiting = fleet_reads.waiting()
     context = {
@@ -45,17 +46,17 @@ def page(scope: StaffScope) -> HttpResponseBase:
 @require_POST
 @staff_page
 def steer(scope: StaffScope, verb: str) -> HttpResponseBase:
-    """Pause, resume or roll back."""
+    """Pause, resume or roll back the rollout."""
     if verb not in _VERBS:
         raise Missing("There is no such page.")
-    action, words = _VERBS[verb]
+    action, text = _VERBS[verb]
     action(by=scope.actor)
-    messages.success(scope.request, words)
+    messages.success(scope.request, text)
     return redirect("console:staff_fleet")
 
 
 def _rollout() -> dict[str, Any]:
-    """Return what the page says of the last rollout; nothing where there are no releases."""
+    """Return the context of the latest rollout, or {} when there was none."""
     rollout = rollouts.latest()
     if rollout is None:
         return {}

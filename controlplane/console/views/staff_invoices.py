@@ -1,4 +1,4 @@
-"""The operator's pages of invoices: held ones with reasons, and each next arrow."""
+"""The operator's invoice pages: held invoices with reasons, and the next state change."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ _State = Invoice.State
 
 
 class NextAction(NamedTuple):
-    """One thing an operator can do with an invoice in its state."""
+    """One action that an invoice's state allows; ``words`` explains it on the page."""
 
     label: str
     words: str
@@ -32,7 +32,7 @@ class NextAction(NamedTuple):
 
 @staff_page
 def invoice_list(scope: StaffScope) -> HttpResponseBase:
-    """All invoices, or those of one state."""
+    """List all invoices, or those in ``?state=``."""
     state = scope.request.GET.get("state", "")
     page = scope.page_of(invoice_reads.everyone(state))
     context = {"page": page, "state": state, "states": invoice_reads.counts()}
@@ -41,14 +41,14 @@ def invoice_list(scope: StaffScope) -> HttpResponseBase:
 
 @staff_page
 def detail(scope: StaffScope, invoice: str) -> HttpResponseBase:
-    """One invoice, what holds it, and what can be done next."""
+    """Show one invoice, why it is held, and the next actions."""
     return _page(scope, invoice_reads.get(None, invoice))
 
 
 @require_POST
 @staff_page
 def close_again(scope: StaffScope, invoice: str) -> HttpResponseBase:
-    """Collect, recompute and judge once more."""
+    """Request the close of the invoice's period again."""
     row = invoice_reads.get(None, invoice)
     invoicing.request_close(
         tenant=row.tenant,
@@ -57,7 +57,7 @@ def close_again(scope: StaffScope, invoice: str) -> HttpResponseBase:
         by=scope.actor,
         now_forced=True,
     )
-    return _done(scope, row, "The period is being closed again: reload in a minute.")
+    return _done(scope, row, "The period is being closed again. Reload the page in a minute.")
 
 
 @require_POST
@@ -69,14 +69,14 @@ def approve(scope: StaffScope, invoice: str) -> HttpResponseBase:
     if form.is_valid() and form.attempted(
         invoicing.approve, invoice=row, by=scope.actor, reason=form.cleaned_data["reason"]
     ):
-        return _done(scope, row, "Approved. Issue it to give it its number.")
+        return _done(scope, row, "Approved. Issue it to assign its number.")
     return _page(scope, row, form)
 
 
 @require_POST
 @staff_page
 def issue(scope: StaffScope, invoice: str) -> HttpResponseBase:
-    """Issue an approved invoice: number, ledger, document; for good."""
+    """Issue an approved invoice: number, ledger and document. It cannot be undone."""
     row = invoice_reads.get(None, invoice)
     issued = invoicing.issue(invoice=row, by=scope.actor)
     return _done(scope, row, f"Issued as {issued.number}.")
@@ -85,14 +85,14 @@ def issue(scope: StaffScope, invoice: str) -> HttpResponseBase:
 @require_POST
 @staff_page
 def pay(scope: StaffScope, invoice: str) -> HttpResponseBase:
-    """Record money that came in."""
+    """Record a payment."""
     row = invoice_reads.get(None, invoice)
     form = PaymentForm(scope.request.POST, invoice=row, due_minor=invoicing.outstanding_minor(row))
     if form.is_valid() and form.attempted(
         invoicing.record_payment,
         invoice=row,
         amount_minor=form.cleaned_data["amount"],
-        source="manual",
+        source="manual",  # together with the reference, this identifies the payment
         reference=form.cleaned_data["reference"],
         received_on=form.cleaned_data["received_on"],
         by=scope.actor,
@@ -110,16 +110,18 @@ def _page(scope: StaffScope, row: Invoice, form: ConsoleForm | None = None) -> H
     return scope.render("staff/invoice.html", context, form_status(form))
 
 
-def _done(scope: StaffScope, row: Invoice, words: str) -> HttpResponseBase:
-    messages.success(scope.request, words)
+def _done(scope: StaffScope, row: Invoice, text: str) -> HttpResponseBase:
+    messages.success(scope.request, text)
     return redirect("console:staff_invoice", row.id)
 
 
 def _next_actions(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
-    """Return what leads on from the invoice's state; ``form`` is one that was refused."""
+    """Return the actions of the invoice's state; ``form`` replaces the form that was refused."""
     again = NextAction(
-        "Close again", "Collects once more, recomputes and compares.", _url("close", row)
+        "Close again", "Collects the samples again, recomputes and compares.", _url("close", row)
     )
+    # Callables, so that only this state's forms are built: a payment form needs the invoice's
+    # currency, which an invoice without a document lacks.
     offered: dict[str, Callable[[], list[NextAction]]] = {
         _State.HELD: lambda: [again],
         _State.DRAFT: lambda: [_approval(row, form), again],
@@ -134,7 +136,7 @@ def _next_actions(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
 def _approval(row: Invoice, form: ConsoleForm | None) -> NextAction:
     return NextAction(
         "Approve",
-        "The gate found nothing to doubt. Approve it after you have read it.",
+        "Close validation found no problem. Read the invoice before you approve it.",
         _url("approve", row),
         form or ReasonForm(),
     )
@@ -143,7 +145,7 @@ def _approval(row: Invoice, form: ConsoleForm | None) -> NextAction:
 def _issuing(row: Invoice) -> NextAction:
     return NextAction(
         "Issue",
-        "Gives it the next number and books it. Nothing on it changes after that.",
+        "Assigns the next number and posts it to the ledger. Its content never changes afterwards.",
         _url("issue", row),
     )
 
@@ -155,7 +157,7 @@ def _payment(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
     return [
         NextAction(
             "Record payment",
-            "Money that came in for this invoice.",
+            "Records money received for this invoice.",
             _url("pay", row),
             form or PaymentForm(invoice=row, due_minor=due),
         )

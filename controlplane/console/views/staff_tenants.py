@@ -1,4 +1,4 @@
-"""The operator's pages of tenants: search, limits and overrides, close now."""
+"""The operator's tenant pages: search, limits with overrides, and immediate close."""
 
 from django.contrib import messages
 from django.http import HttpResponseBase
@@ -10,27 +10,29 @@ from controlplane.console.access import staff_page
 from controlplane.console.forms.base import form_status
 from controlplane.console.forms.staff import OverrideForm
 from controlplane.console.scope import StaffScope
-from plans import invoicing, usage
+from plans import invoicing
+from plans.usage import reading
 from tenants import admission, queries
 from tenants.actions import quota_overrides
 
 
 @staff_page
 def tenant_list(scope: StaffScope) -> HttpResponseBase:
-    """All tenants by name, or those whose name has the asked text."""
-    asked = scope.request.GET.get("q", "").strip()
-    rows = tenant_reads.listed(asked)
+    """List all tenants by name, or those that match ``?q=``."""
+    search = scope.request.GET.get("q", "").strip()
+    rows = tenant_reads.listed(search)
     page = scope.page_of(rows)
-    return scope.render("staff/tenants.html", {"page": page, "q": asked})
+    return scope.render("staff/tenants.html", {"page": page, "q": search})
 
 
 @staff_page
 def detail(scope: StaffScope, tenant: str) -> HttpResponseBase:
-    """One tenant: limits with their use, invoices, spaces; set an override."""
+    """Show a tenant's limits, invoices and spaces; set an override of a limit."""
     row = queries.get_tenant(tenant)
     shown = limits.of(row)
     form = OverrideForm(
-        scope.request.POST or None, resources=[(each.resource.value, each.title) for each in shown]
+        scope.request.POST or None,
+        resources=[(limit.resource.value, limit.title) for limit in shown],
     )
     if form.is_valid():
         override = form.attempt(
@@ -43,13 +45,13 @@ def detail(scope: StaffScope, tenant: str) -> HttpResponseBase:
             by=scope.actor,
         )
         if override:
-            messages.success(scope.request, "The limit is set; it counts from now on.")
+            messages.success(scope.request, "The limit is set and applies from now on.")
             return redirect("console:staff_tenant", row.slug)
     context = {
         "row": row,
         "plan": admission.plan_of(row).title,
         "limits": shown,
-        "as_of": usage.as_of(),
+        "as_of": reading.as_of(),
         "form": form,
         "invoices": invoice_reads.of(row).select_related("tenant")[:12],
         "spaces": tenant_reads.spaces_of(row),
@@ -60,18 +62,18 @@ def detail(scope: StaffScope, tenant: str) -> HttpResponseBase:
 @require_POST
 @staff_page
 def clear_override(scope: StaffScope, tenant: str, resource: str) -> HttpResponseBase:
-    """Let the plan's limit hold again."""
+    """Remove an override, so that the plan's limit applies again."""
     row = queries.get_tenant(tenant)
     quota_overrides.clear_override(tenant=row, resource=resource, by=scope.actor)
-    messages.success(scope.request, "The plan's own limit holds again.")
+    messages.success(scope.request, "The plan's limit applies again.")
     return redirect("console:staff_tenant", row.slug)
 
 
 @require_POST
 @staff_page
 def close_now(scope: StaffScope, tenant: str) -> HttpResponseBase:
-    """Close the tenant's running period at this instant."""
+    """Close the tenant's current billing period now."""
     row = queries.get_tenant(tenant)
     invoice, _ = invoicing.close_now(tenant=row, by=scope.actor)
-    messages.info(scope.request, "The period is being closed: reload in a minute.")
+    messages.info(scope.request, "The period is being closed. Reload the page in a minute.")
     return redirect("console:staff_invoice", invoice.id)

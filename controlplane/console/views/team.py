@@ -1,4 +1,4 @@
-"""Pages about who acts for a tenant: members, API tokens, the audit."""
+"""Pages about who acts for a tenant: members, API tokens and the audit log."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 
 from controlplane.console.access import tenant_page
 from controlplane.console.forms.base import form_status
-from controlplane.console.forms.organisation import MemberForm, RoleForm, TokenForm
+from controlplane.console.forms.organization import MemberForm, RoleForm, TokenForm
 from controlplane.console.scope import TenantScope
 from controlplane.core.errors import Missing
 from tenants import permissions, queries
@@ -19,19 +19,20 @@ from tenants.models import Membership, Role
 from tenants.permissions import Permission
 
 _ROLE_WORDS = (
-    ("Owner", "Everything, and the organisation itself."),
+    ("Owner", "Everything, including the organization itself."),
     ("Admin", "Messaging, billing, team, tokens and audit."),
     ("Developer", "Spaces, addresses and messaging users."),
-    ("Billing", "Invoices, billing details and the plan; sees the rest."),
+    ("Billing", "Invoices, billing details and the plan; reads everything else."),
     ("Viewer", "Sees spaces and usage, changes nothing."),
 )
 
 
 @tenant_page(Permission.VIEW, change=Permission.MANAGE_TEAM)
 def members(scope: TenantScope) -> HttpResponseBase:
-    """Who is in the team; adding somebody."""
+    """List the members; add one."""
     form = MemberForm(scope.request.POST or None) if scope.may["manage_team"] else None
     if form is not None and form.is_valid():
+        # Not only the permission to manage the team: a member may not grant more than they have.
         permissions.require_may_give(scope.role, form.cleaned_data["role"])
         added = form.attempt(
             memberships.add,
@@ -41,7 +42,7 @@ def members(scope: TenantScope) -> HttpResponseBase:
             by=scope.actor,
         )
         if added:
-            messages.success(scope.request, f"{form.cleaned_data['email']} is in the team now.")
+            messages.success(scope.request, f"{form.cleaned_data['email']} is now in the team.")
             return redirect(scope.url("team"))
     context = {
         "members": queries.list_members(scope.tenant),
@@ -55,7 +56,7 @@ def members(scope: TenantScope) -> HttpResponseBase:
 @require_POST
 @tenant_page(Permission.MANAGE_TEAM)
 def change_role(scope: TenantScope, member: int) -> HttpResponseBase:
-    """Give a member another role."""
+    """Change the role of a member."""
     form = RoleForm(scope.request.POST)
     if form.is_valid():
         row = _giveable_member(scope, member)
@@ -63,23 +64,24 @@ def change_role(scope: TenantScope, member: int) -> HttpResponseBase:
         row = memberships.change_role(
             membership=row, role=form.cleaned_data["role"], by=scope.actor
         )
-        messages.success(scope.request, f"{row.user.email} is {row.role} now.")
+        messages.success(scope.request, f"{row.user.email} now has the role {row.role}.")
     return redirect(scope.url("team"))
 
 
 @require_POST
 @tenant_page(Permission.MANAGE_TEAM)
 def remove(scope: TenantScope, member: int) -> HttpResponseBase:
-    """Take a member out of the team."""
+    """Remove a member from the team."""
     row = _giveable_member(scope, member)
     memberships.remove(membership=row, by=scope.actor)
-    messages.success(scope.request, f"{row.user.email} is not in the team any more.")
+    messages.success(scope.request, f"{row.user.email} is no longer in the team.")
+    # Whoever removed themselves cannot see the team any more.
     return redirect(scope.url("team") if row.user != scope.user else "console:home")
 
 
 @tenant_page(Permission.MANAGE_TOKENS)
 def tokens(scope: TenantScope) -> HttpResponseBase:
-    """The tokens of programs; a new one is shown in the answer to its form, and never again."""
+    """List the API tokens; issue one and show its secret once."""
     form = TokenForm(scope.request.POST or None)
     secret = ""
     if form.is_valid():
@@ -93,6 +95,7 @@ def tokens(scope: TenantScope) -> HttpResponseBase:
             by=scope.actor,
         )
         if issued:
+            # No redirect: only the token's hash is stored, so this response must show it.
             secret, form = issued[1], TokenForm()
     context: dict[str, Any] = {
         "tokens": queries.list_tokens(scope.tenant),
@@ -105,7 +108,8 @@ def tokens(scope: TenantScope) -> HttpResponseBase:
 @require_POST
 @tenant_page(Permission.MANAGE_TOKENS)
 def revoke_token(scope: TenantScope, token: int) -> HttpResponseBase:
-    """End a token at once."""
+    """Revoke a token; it stops working immediately."""
+    # Only this tenant's tokens: the id in the URL comes from the browser.
     row = queries.list_tokens(scope.tenant).filter(pk=token).first()
     if row is None:
         raise Missing("There is no such token; it may be revoked already.")
@@ -116,16 +120,20 @@ def revoke_token(scope: TenantScope, token: int) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW_AUDIT)
 def audit(scope: TenantScope) -> HttpResponseBase:
-    """Who changed what, newest first."""
+    """List the audit events, newest first."""
     events = queries.list_audit(scope.tenant)
     page = scope.page_of(events)
     return scope.render("team/audit.html", {"page": page})
 
 
 def _giveable_member(scope: TenantScope, member: int) -> Membership:
-    """Return a member whose present role the caller may give and so take."""
+    """Return a member whose current role the caller may grant, and may therefore take away.
+
+    Raises:
+        Missing: no such member. Denied: the member's role allows more than the caller's.
+    """
     row = queries.list_members(scope.tenant).filter(pk=member).first()
     if row is None:
-        raise Missing("There is no such member; the list shows those that there are.")
+        raise Missing("There is no such member; see the list of members.")
     permissions.require_may_give(scope.role, row.role)
     return row

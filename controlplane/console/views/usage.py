@@ -1,4 +1,4 @@
-"""The usage page: charts, tables and the cells behind them as CSV."""
+"""The usage page: charts and tables, and the underlying usage cells as CSV."""
 
 import csv
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from controlplane.console.access import tenant_page
 from controlplane.console.scope import TenantScope
 from controlplane.console.windows import Window
 from controlplane.core.spreadsheets import harmless
-from plans import usage
+from plans.usage import reading
 from tenants import queries
 from tenants.models import AddressSpace
 from tenants.permissions import Permission
@@ -20,13 +20,13 @@ from tenants.permissions import Permission
 
 @tenant_page(Permission.VIEW)
 def page(scope: TenantScope) -> HttpResponseBase:
-    """A month by days or a day by hours, for all spaces or one."""
-    window, chosen = _asked(scope)
+    """Show a month by days or a day by hours, for all spaces or one."""
+    window, chosen = _requested(scope)
     series = usage_tables.read(scope.tenant.id, window, chosen.id if chosen else "")
     context = {
         "window": window,
         "chosen": chosen,
-        "as_of": usage.as_of(),
+        "as_of": reading.as_of(),
         "spaces": queries.list_spaces(scope.tenant),
         "panels": usage_tables.panels(series, window),
         "steps": usage_tables.steps(series, window, lambda day: _link(scope, day, chosen)),
@@ -38,9 +38,9 @@ def page(scope: TenantScope) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW)
 def cells(scope: TenantScope) -> HttpResponseBase:
-    """Every cell of the window as CSV, in base units."""
-    window, chosen = _asked(scope)
-    rows = usage.cells(scope.tenant.id, window.starts_at, window.ends_at)
+    """Download every usage cell of the window as CSV, in base units."""
+    window, chosen = _requested(scope)
+    rows = reading.cells(scope.tenant.id, window.starts_at, window.ends_at)
     names = queries.space_names(scope.tenant)
     kept = [cell for cell in rows if chosen is None or cell.space_id == chosen.id]
     lines = _lines(kept, names)
@@ -52,10 +52,10 @@ def cells(scope: TenantScope) -> HttpResponseBase:
     )
 
 
-def _asked(scope: TenantScope) -> tuple[Window, AddressSpace | None]:
-    asked = scope.request.GET
-    window = windows.parse(asked.get("window", ""), scope.tenant.billing_time_zone, timezone.now())
-    name = asked.get("space", "")
+def _requested(scope: TenantScope) -> tuple[Window, AddressSpace | None]:
+    query = scope.request.GET
+    window = windows.parse(query.get("window", ""), scope.tenant.billing_time_zone, timezone.now())
+    name = query.get("space", "")
     return window, queries.get_space(scope.tenant, name) if name else None
 
 
@@ -65,10 +65,10 @@ def _link(scope: TenantScope, key: str, chosen: AddressSpace | None, page: str =
 
 
 def _links(scope: TenantScope, window: Window, chosen: AddressSpace | None) -> dict[str, str]:
-    over = window.ends_at > timezone.now()
+    is_current = window.ends_at > timezone.now()
     return {
         "previous": _link(scope, window.previous.key, chosen),
-        "next": "" if over else _link(scope, window.next.key, chosen),
+        "next": "" if is_current else _link(scope, window.next.key, chosen),
         "month": "" if window.kind == "month" else _link(scope, window.month.key, chosen),
         "csv": _link(scope, window.key, chosen, "usage_csv"),
     }
@@ -79,25 +79,27 @@ def _breakdown(
 ) -> list[usage_tables.Row]:
     bounds = (scope.tenant.id, window.starts_at, window.ends_at)
     if chosen:
-        figures = usage.by_address(*bounds, space_id=chosen.id)
+        figures = reading.by_address(*bounds, space_id=chosen.id)
         return usage_tables.breakdown(
             figures,
             lambda figure: figure.address,
+            # Connections belong to no address.
             lambda address: (address or "the space as a whole", ""),
         )
     names = queries.space_names(scope.tenant)
     alive = {space.id for space in queries.list_spaces(scope.tenant)}
 
-    def words(space_id: str) -> tuple[str, str]:
+    def describe(space_id: str) -> tuple[str, str]:
         name = names.get(space_id, space_id)
-        if space_id not in alive:
+        if space_id not in alive:  # it has usage but cannot be selected any more
             return f"{name} (deleted)", ""
         return name, f"{scope.url('usage')}?{urlencode({'window': window.key, 'space': name})}"
 
-    return usage_tables.breakdown(usage.by_space(*bounds), lambda f: f.space_id, words)
+    return usage_tables.breakdown(reading.by_space(*bounds), lambda f: f.space_id, describe)
 
 
-def _lines(cells: list[usage.UsageCell], names: dict[str, str]) -> Iterator[str]:
+def _lines(cells: list[reading.UsageCell], names: dict[str, str]) -> Iterator[str]:
+    # writerow returns what write() returns: the finished line.
     writer = csv.writer(_Echo())
     yield writer.writerow(["bucket_at", "space_id", "space", "address", "meter", "quantity"])
     for cell in cells:
@@ -105,6 +107,7 @@ def _lines(cells: list[usage.UsageCell], names: dict[str, str]) -> Iterator[str]
             [
                 cell.bucket_at.isoformat(),
                 cell.space_id,
+                # Text that a spreadsheet would run as a formula gets an apostrophe.
                 harmless(names.get(cell.space_id, "")),
                 harmless(cell.address),
                 cell.meter,
@@ -114,7 +117,7 @@ def _lines(cells: list[usage.UsageCell], names: dict[str, str]) -> Iterator[str]
 
 
 class _Echo:
-    """Hands each CSV line on instead of keeping it."""
+    """A file-like object for ``csv.writer`` that returns each line instead of storing it."""
 
     def write(self, line: str) -> str:
         return line

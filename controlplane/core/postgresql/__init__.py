@@ -1,1 +1,1 @@
-"""Django's PostgreSQL backend whose errors hold no rows; see ``base``."""
+"""Django's PostgreSQL backend with errors that quote no rows; see ``base``."""

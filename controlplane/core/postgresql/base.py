@@ -1,8 +1,8 @@
-"""PostgreSQL as Django knows it, but its errors tell only what broke, never the row it broke on.
+"""Django's PostgreSQL backend with errors that say what failed but quote no rows.
 
-Named by ``settings.DATABASES``. PostgreSQL adds DETAIL, CONTEXT and LINE to its message (manual,
-"Error and Notice Protocol Fields"), and they quote rows and statements: email addresses, sealed
-secrets. Whatever logs an exception would print them, so they go before anyone sees the exception.
+Named by ``settings.DATABASES``. PostgreSQL adds DETAIL, CONTEXT and LINE to its messages (manual,
+"Error and Notice Protocol Fields"). They quote rows and statements, such as email addresses and
+encrypted secrets, and every log of an exception would contain them.
 """
 
 from types import TracebackType
@@ -20,13 +20,14 @@ class _WithoutRows(DatabaseErrorWrapper):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        # Before Django's wrapper, which copies ``args`` into its own exception.
         if isinstance(error, psycopg.Error) and error.diag.message_primary:
             error.args = (error.diag.message_primary,)
         super().__exit__(kind, error, traceback)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Django's own, with the errors shortened at the one place that all of them pass."""
+    """Django's wrapper, with an error context that shortens every error of the driver."""
 
     @cached_property
     def wrap_database_errors(self) -> DatabaseErrorWrapper:

@@ -1,7 +1,7 @@
-"""Ask the workers to look again, after the transaction commits.
+"""Enqueue tasks for the workers after the transaction commits.
 
-A nudge only makes things sooner. Whatever must happen is found by the periodic passes, so losing,
-repeating or reordering nudges changes nothing.
+An enqueued task only makes work start sooner. The periodic passes find all work that is due, so
+lost, repeated or reordered tasks change nothing.
 """
 
 import structlog
@@ -19,6 +19,7 @@ def after_commit(task: str, **ids: str) -> None:
 
 def _send(task: str, ids: dict[str, str]) -> None:
     try:
+        # Celery's own retries would make the web request wait.
         current_app.send_task(task, kwargs=ids, retry=False, ignore_result=True)
     except (OperationalError, OSError):
-        logger.warning("nudge not sent; the periodic pass will find the change", task=task)
+        logger.warning("task not enqueued; the periodic pass will find the change", task=task)

@@ -1,4 +1,4 @@
-"""Forms of an organisation: members, tokens, billing details, plan."""
+"""Forms of an organization: members, API tokens and billing details."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 from django import forms
 
 from controlplane.console.forms.base import ConsoleForm
-from plans import periods
+from plans.rating import periods
 from tenants.models import Role, Tenant
 
 
 class MemberForm(ConsoleForm):
-    """A person to add and what they may do."""
+    """A new member and their role."""
 
     email = forms.EmailField(label="Email")
     role = forms.ChoiceField(label="Role", choices=Role.choices, initial=Role.DEVELOPER)
@@ -24,27 +24,29 @@ class RoleForm(ConsoleForm):
 
 
 class TokenForm(ConsoleForm):
-    """A token for a program."""
+    """A new API token for a program."""
 
     name = forms.CharField(
-        max_length=100, label="Name", help_text="What uses it, such as terraform or nightly-report."
+        max_length=100,
+        label="Name",
+        help_text="The program that uses it, such as terraform or nightly-report.",
     )
     role = forms.ChoiceField(label="Role", choices=Role.choices, initial=Role.DEVELOPER)
     days = forms.TypedChoiceField(
         label="Valid for",
         coerce=int,
         initial=90,
-        choices=[(30, "30 days"), (90, "90 days"), (365, "a year"), (0, "without end")],
+        choices=[(30, "30 days"), (90, "90 days"), (365, "a year"), (0, "no expiry")],
     )
 
     def expires_at(self, now: datetime) -> datetime | None:
-        """Return when the token ends, or None."""
+        """Return when the token expires (UTC), or None if it does not."""
         days = self.cleaned_data["days"]
         return (now + timedelta(days=days)).astimezone(UTC) if days else None
 
 
 class BillingForm(ConsoleForm):
-    """Who the invoices are for."""
+    """The billing details, which are printed on invoices."""
 
     billing_name = forms.CharField(max_length=200, label="Legal name")
     billing_email = forms.EmailField(label="Email for invoices")
@@ -57,7 +59,7 @@ class BillingForm(ConsoleForm):
     )
     tax_id = forms.CharField(max_length=60, label="Tax id", required=False)
     billing_time_zone = forms.ChoiceField(
-        label="Time zone of the months",
+        label="Time zone of billing months",
         choices=[(name, name) for name in periods.zone_names()],
     )
 
@@ -66,5 +68,5 @@ class BillingForm(ConsoleForm):
 
     @classmethod
     def of(cls, tenant: Tenant, data: Any = None) -> "BillingForm":
-        """Return the form filled with what the tenant has."""
+        """Return the form, filled with the tenant's current details."""
         return cls(data, initial={name: getattr(tenant, name) for name in cls.base_fields})

@@ -1,0 +1,64 @@
+"""/staff/catalog: read and publish the catalog of plans and prices."""
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.api import schema
+from controlplane.api.serializers import StrictSerializer
+from controlplane.api.views import StaffView
+from plans.catalog import publishing
+
+
+class CatalogPublishSerializer(StrictSerializer):
+    """A catalog as YAML text. With ``dry_run`` nothing is published."""
+
+    yaml = serializers.CharField(max_length=500_000, trim_whitespace=False)
+    dry_run = serializers.BooleanField(default=False)
+
+
+class ChangeSerializer(serializers.Serializer[Any]):
+    """What publishing changes in one plan, and how many tenants have it."""
+
+    section = serializers.CharField()
+    key = serializers.CharField()
+    kind = serializers.CharField(help_text="new, changed, retired or same")
+    n_subscribers = serializers.IntegerField()
+
+
+class PublicationSerializer(serializers.Serializer[Any]):
+    """The published version and its changes; ``number`` is null after a dry run."""
+
+    number = serializers.IntegerField(allow_null=True)
+    changes = ChangeSerializer(many=True)
+
+
+class CatalogSerializer(serializers.Serializer[Any]):
+    """The published catalog in its canonical form."""
+
+    document = serializers.DictField()
+
+
+class CatalogView(StaffView):
+    """The catalog."""
+
+    @schema.describe("Get the catalog", response=CatalogSerializer)
+    def get(self, request: Request) -> Response:
+        """Return the version that was published last."""
+        return Response({"document": publishing.current().document})
+
+    @schema.describe(
+        "Publish a catalog", request=CatalogPublishSerializer, response=PublicationSerializer
+    )
+    def post(self, request: Request) -> Response:
+        """Publish the next version. Publishing the same content again changes nothing."""
+        serializer = CatalogPublishSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        catalog = publishing.parse(serializer.validated_data["yaml"])
+        changes = publishing.preview(catalog)
+        number = None
+        if not serializer.validated_data["dry_run"]:
+            number = publishing.publish(catalog, by=self.actor).number
+        return Response({"number": number, "changes": ChangeSerializer(changes, many=True).data})
