@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from workers.messaging.observed import AddressCounters, ConnectionSeen, InstanceSnapshot
 from workers.metering import bronze, collector
 from workers.metering.collector import Advance, Reading
-from workers.metering.lives import SampleRow, SourceState
+from workers.metering.source_states import SampleRow, SourceState
 
 TENANT = "ten_history"
 BUCKET = timedelta(minutes=15)

@@ -7,6 +7,15 @@ from collections.abc import Iterable
 from controlplane.embedded import artifacts, routers
 
 _ENGINES = ("qdrouterd", "devrouter")
+# These use installations, which run on the router that is installed.
+_OF_AN_INSTALLATION = (
+    "test_foreign_clients.py",
+    "test_jms_clients.py",
+    "test_demo.py",
+    "test_kills.py",
+    "test_restore.py",
+    "test_up_and_down.py",
+)
 # These take several routers, and so the real one.
 _OF_A_MESH = ("test_router_mesh.py", "test_meshed_space.py")
 
@@ -34,5 +43,7 @@ def installed() -> str:
 def _engines_of(test: str, file: str) -> list[str]:
     if file in _OF_A_MESH:
         return ["qdrouterd"]
+    if file in _OF_AN_INSTALLATION:
+        return ["the installed router"]
     _, _, parameters = test.partition("[")
     return [engine for engine in _ENGINES if engine in parameters]

@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from controlplane.api import person_tokens
 from controlplane.core.audit import SYSTEM
-from plans import catalog
+from plans.catalog import publishing
 from plans.models import AddressPlan, SpacePlan
 from tenants.actions import address_spaces, addresses, api_tokens, tenants
 from tenants.models import Address, AddressSpace, ApiToken, Membership, Role, Tenant, User
@@ -63,22 +63,22 @@ def bearer(token: str) -> APIClient:
 
 
 @pytest.fixture(scope="session")
-def parsed_catalogue() -> catalog.Catalogue:
+def parsed_catalogue() -> publishing.Catalog:
     """The default catalogue; parsing it takes longer than most tests."""
-    return catalog.parse(catalog.default_yaml())
+    return publishing.parse(publishing.default_yaml())
 
 
 @pytest.fixture
 def catalogue(db, parsed_catalogue) -> None:
     """The default catalogue, published."""
-    catalog.publish(parsed_catalogue, by=SYSTEM)
+    publishing.publish(parsed_catalogue, by=SYSTEM)
 
 
 @pytest.fixture
 def cast(catalogue) -> Cast:
     """A tenant on Business, an outsider with a tenant of their own, staff without any."""
     mine, theirs = (
-        tenants.sign_up(email=email, password=None, organisation=name, plan_key="business")
+        tenants.sign_up(email=email, password=None, organization=name, plan_key="business")
         for email, name in (("owner@a.test", "Acme"), ("outsider@b.test", "Other"))
     )
     people = {"owner": mine.user, "outsider": theirs.user}

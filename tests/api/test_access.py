@@ -91,8 +91,8 @@ ROUTES = [
     route("DELETE", f"{SPACE}/users/none", MESSAGING, 404),
 ]
 STAFF_ROUTES = [
-    ("GET", "/staff/catalogue", 200),
-    ("POST", "/staff/catalogue", 400),
+    ("GET", "/staff/catalog", 200),
+    ("POST", "/staff/catalog", 400),
     ("GET", "/staff/rollouts", 200),
     ("GET", "/staff/rollout", 404),
     ("POST", "/staff/rollout/pause", 409),

@@ -11,9 +11,11 @@ from django.utils import timezone
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import AuditEvent, Operation
-from plans import catalog, invoicing, metering
+from plans import invoicing
+from plans.catalog import publishing
 from plans.invoicing import Evidence, TablePin, UsageKey
 from plans.models import Invoice, PlanSubscription, UsageRecord
+from plans.usage import recording
 from tenants.models import AddressSpace
 from tests.api.conftest import problem
 
@@ -30,11 +32,11 @@ def used(cast, space):
     """Usage of this month: 5 messages in, 7 out, on ``orders``."""
     month = timezone.now().replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     cells = [
-        metering.UsageCell(cast.tenant.pk, space.pk, "orders", "messages_in", month, 5),
-        metering.UsageCell(cast.tenant.pk, space.pk, "orders", "messages_out", month, 7),
-        metering.UsageCell(cast.other.pk, "spc_other", "x", "messages_in", month, 1000),
+        recording.UsageCell(cast.tenant.pk, space.pk, "orders", "messages_in", month, 5),
+        recording.UsageCell(cast.tenant.pk, space.pk, "orders", "messages_out", month, 7),
+        recording.UsageCell(cast.other.pk, "spc_other", "x", "messages_in", month, 1000),
     ]
-    metering.copy_in(
+    recording.copy_in(
         table_id="gold", table_version=1, as_of=timezone.now(), days=[month.date()], cells=cells
     )
     return cells
@@ -380,11 +382,11 @@ def test_wrong_override_is_refused(cast, staff, resource, changes, code):
 
 
 def test_catalogue_dry_run_tells_and_publishes_nothing(cast, staff):
-    changed = catalog.default_yaml().replace("title: Business", "title: Enterprise")
-    assert changed != catalog.default_yaml()
+    changed = publishing.default_yaml().replace("title: Business", "title: Enterprise")
+    assert changed != publishing.default_yaml()
 
-    dry = staff.post("/api/v1/staff/catalogue", {"yaml": changed, "dry_run": True}).json()
-    real = staff.post("/api/v1/staff/catalogue", {"yaml": changed}).json()
+    dry = staff.post("/api/v1/staff/catalog", {"yaml": changed, "dry_run": True}).json()
+    real = staff.post("/api/v1/staff/catalog", {"yaml": changed}).json()
 
     business = [row for row in dry["changes"] if row["key"] == "business"]
     assert (dry["number"], real["number"]) == (None, 2)
@@ -393,4 +395,4 @@ def test_catalogue_dry_run_tells_and_publishes_nothing(cast, staff):
 
 @pytest.mark.parametrize("text", ["- [", "plans: 3", "a: &a [*a]", "!!python/object:os.system {}"])
 def test_malformed_catalogue_is_refused(staff, text):
-    problem(staff.post("/api/v1/staff/catalogue", {"yaml": text}), 400, "catalogue.invalid")
+    problem(staff.post("/api/v1/staff/catalog", {"yaml": text}), 400, "catalog.invalid")

@@ -14,7 +14,7 @@ from controlplane.core.models import AuditEvent
 from tenants.models import ApiToken, Tenant, User
 from tests.api.conftest import bearer, problem
 
-WISH = {"email": "New@Person.test", "password": "a-good-passphrase", "organisation": "Newcomers"}
+WISH = {"email": "New@Person.test", "password": "a-good-passphrase", "organization": "Newcomers"}
 
 
 def sign_up(client, **changes):
@@ -51,8 +51,8 @@ def test_signup_takes_a_plan(client, catalogue):
     [
         ({"email": "no-address"}, "request.invalid", "email"),
         ({"password": "short"}, "signup.invalid", "password"),
-        ({"organisation": " "}, "request.invalid", "organisation"),
-        ({"organisation": "x\x00y"}, "request.invalid", "organisation"),
+        ({"organization": " "}, "request.invalid", "organization"),
+        ({"organization": "x\x00y"}, "request.invalid", "organization"),
         ({"nonsense": 1}, "request.invalid", "nonsense"),
     ],
 )
@@ -76,7 +76,7 @@ def test_signup_with_an_unknown_plan_makes_nothing(client, catalogue):
 def test_second_signup_with_an_email_is_a_conflict(client, catalogue):
     sign_up(client)
 
-    answer = sign_up(client, email="NEW@person.TEST", organisation="Again")
+    answer = sign_up(client, email="NEW@person.TEST", organization="Again")
 
     problem(answer, 409, "signup.email_taken")
     assert Tenant.objects.count() == 1
@@ -125,7 +125,7 @@ def test_wrong_login_does_not_say_which_half_is_wrong(client, catalogue, email, 
 
     body = problem(log_in(client, email, password), 401, "credentials.invalid")
 
-    assert body["detail"] == "This email and password do not belong together."
+    assert body["detail"] == "The email or the password is wrong."
 
 
 def test_switched_off_person_gets_in_neither_by_login_nor_by_token(client, catalogue):
@@ -211,13 +211,13 @@ def test_tenants_token_says_which_tenant_it_is_for(cast):
 
 
 def test_tenants_token_cannot_make_tenants(cast):
-    answer = cast.call("token").post("/api/v1/tenants", {"organisation": "More"})
+    answer = cast.call("token").post("/api/v1/tenants", {"organization": "More"})
 
     problem(answer, 403, "denied")
 
 
 def test_person_can_have_more_tenants(cast, owner):
-    answer = owner.post("/api/v1/tenants", {"organisation": "Second"})
+    answer = owner.post("/api/v1/tenants", {"organization": "Second"})
 
     assert (answer.status_code, answer.json()["slug"]) == (201, "second")
     slugs = [place["slug"] for place in owner.get("/api/v1/tenants").json()]

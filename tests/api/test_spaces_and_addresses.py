@@ -131,7 +131,7 @@ def test_plan_too_small_says_what_is_too_much(cast, owner, space, queue):
     answer = owner.patch(cast.path(MAIN), {"plan": "brokered-small"})
 
     fields = problem(answer, 409, "space_plan.too_small")["fields"]
-    assert fields == {"addresses": ["1 are there, 0 allowed."]}
+    assert fields == {"addresses": ["1 in use, 0 allowed."]}
 
 
 def test_plan_of_a_space_that_changed_since_is_412(cast, owner, space):

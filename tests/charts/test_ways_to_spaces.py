@@ -15,13 +15,13 @@ from tests.charts.rendered import CHART, NAMESPACE, Object
 from tests.kubernetes import policies
 from tests.kubernetes.chart import described_cluster
 from tests.kubernetes.policies import Labels, Pod
-from workers.infra.base import InstanceSpec, Kind, Namespace, Room
+from workers.infra.base import InstanceSpec, Kind, Namespace, ResourceBudget
 from workers.infra.kubernetes import instances, isolation
 from workers.infra.kubernetes.cluster import Cluster
 
 STANDARD = Namespace("wp-standard", "ten_a", "spc_a")
 BROKERED = Namespace("wp-brokered", "ten_a", "spc_b")
-ROOMS = {STANDARD: Room(1, 128, routers=2), BROKERED: Room(1, 128, routers=0)}
+ROOMS = {STANDARD: ResourceBudget(1, 128, routers=2), BROKERED: ResourceBudget(1, 128, routers=0)}
 PORTS = (53, 443, 5353, 5432, 5671, 5673, 5674, 6379, 6443, 7078, 7079, 7080, 8000, 8443)
 OWN = {"web", "worker", "metering", "beat", "auth", "migrate"}
 

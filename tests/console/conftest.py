@@ -7,7 +7,7 @@ import pytest
 from django.core.cache import cache
 from django.test import Client
 
-from controlplane.core import nudge
+from controlplane.core import enqueue
 from tenants.models import User
 from tests.console import rows
 from tests.console.rows import World
@@ -23,7 +23,7 @@ def _portal_settings(settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     }
     cache.clear()
     settings.STATIC_ROOT = tmp_path
-    monkeypatch.setattr(nudge, "_send", lambda task, ids: None)
+    monkeypatch.setattr(enqueue, "_send", lambda task, ids: None)
 
 
 @pytest.fixture

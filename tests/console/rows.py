@@ -13,10 +13,14 @@ from django.utils import timezone
 from controlplane.core import operations
 from controlplane.core.audit import SYSTEM, Actor
 from controlplane.core.models import Operation
-from plans import catalog, invoicing, metering, periods, usage
+from plans import invoicing
+from plans.catalog import publishing
 from plans.invoicing import Evidence, TablePin, UsageKey
 from plans.models import Invoice, PlanSubscription
-from plans.usage import UsageCell
+from plans.rating import periods
+from plans.usage import reading, recording
+from plans.usage.meters import MESSAGES_IN
+from plans.usage.reading import UsageCell
 from tenants.actions import address_spaces, addresses, memberships, messaging_users, tenants
 from tenants.models import Address, AddressSpace, Endpoint, MessagingUser, Role, Tenant, User
 
@@ -48,7 +52,7 @@ class World:
 
 def world(plan: str = "team") -> World:
     """Return the cast on the default catalogue."""
-    catalog.ensure_default(by=SYSTEM)
+    publishing.ensure_default(by=SYSTEM)
     first = _signed_up("olga@acme.example", "Acme Shipping", plan)
     second = _signed_up("oscar@other.example", "Other People", plan)
     return World(
@@ -72,7 +76,7 @@ def person(email: str, **fields: object) -> User:
 
 def space(tenant: Tenant, name: str = "orders", plan: str = "standard-small") -> AddressSpace:
     """Return a space as just asked for: Pending, with its operation."""
-    kind = catalog.space_plan(plan).space_type
+    kind = publishing.space_plan(plan).space_type
     made, _ = address_spaces.create(tenant=tenant, name=name, type=kind, space_plan=plan, by=SYSTEM)
     return made
 
@@ -137,7 +141,7 @@ def in_progress(row: AddressSpace) -> None:
 def used(*cells: UsageCell) -> None:
     """Copy cells in as the next version of gold."""
     days = {cell.bucket_at.date() for cell in cells}
-    metering.copy_in(
+    recording.copy_in(
         table_id="gold", table_version=next(_versions), as_of=timezone.now(), days=days, cells=cells
     )
 
@@ -190,7 +194,7 @@ def closing(tenant: Tenant) -> Invoice:
 def held(tenant: Tenant) -> Invoice:
     """Return last month's invoice as held: gold and recomputation differ."""
     found = evidence(())
-    bad = replace(found, gold={UsageKey("spc_x", "", usage.MESSAGES_IN): 5})
+    bad = replace(found, gold={UsageKey("spc_x", "", MESSAGES_IN): 5})
     return invoicing.close(invoice=closing(tenant), evidence=bad, by=STAFF)
 
 
@@ -212,7 +216,7 @@ def evidence(cells: Iterable[UsageCell]) -> Evidence:
     totals: dict[UsageKey, int] = {}
     for each in cells:
         key = UsageKey(each.space_id, each.address, each.meter)
-        totals[key] = usage.merged(each.meter, totals.get(key, 0), each.quantity)
+        totals[key] = reading.merged(each.meter, totals.get(key, 0), each.quantity)
     return Evidence(
         as_of=datetime.now(UTC),
         tables={"bronze.samples": TablePin("b" * 8, 7)},
@@ -225,10 +229,10 @@ def evidence(cells: Iterable[UsageCell]) -> Evidence:
     )
 
 
-def _signed_up(email: str, organisation: str, plan: str) -> tenants.SignedUp:
+def _signed_up(email: str, organization: str, plan: str) -> tenants.SignedUp:
     """Return somebody who signed up a minute ago, so that there is something to close."""
     made = tenants.sign_up(
-        email=email, password=PASSWORD, organisation=organisation, plan_key=plan, by=None
+        email=email, password=PASSWORD, organization=organization, plan_key=plan, by=None
     )
     a_minute_ago = timezone.now() - timedelta(minutes=1)
     made.tenant.plan_subscriptions.update(starts_at=a_minute_ago)

@@ -10,7 +10,7 @@ from django.test import Client
 from controlplane.console.forms.accounts import SignUpForm
 from controlplane.console.plan_reads import Offer
 from controlplane.core.models import AuditEvent
-from plans import catalog
+from plans.catalog import publishing
 from tenants.models import Membership, Tenant, User
 from tests.console import rows
 from tests.console.conftest import As
@@ -18,14 +18,14 @@ from tests.console.rows import World
 
 pytestmark = pytest.mark.django_db
 ASKED = {
-    "organisation": "New Shop",
+    "organization": "New Shop",
     "email": "Nina@New.example",
     "password": "a long enough one",
     "plan": "free",
 }
 
 
-def test_sign_up_makes_an_organisation_logs_in_and_leads_to_the_first_space(world: World):
+def test_sign_up_makes_an_organization_logs_in_and_leads_to_the_first_space(world: World):
     client = Client()
 
     answer = client.post("/signup", ASKED, follow=True)
@@ -43,7 +43,7 @@ def test_sign_up_makes_an_organisation_logs_in_and_leads_to_the_first_space(worl
         ({"password": "short"}, "This password is too short", 400),
         ({"email": "nobody"}, "Enter a valid email address", 400),
         ({"plan": "gold"}, "gold is not one of the available choices", 400),
-        ({"organisation": "  "}, "This field is required", 400),
+        ({"organization": "  "}, "This field is required", 400),
     ],
 )
 def test_a_refused_sign_up_says_why_and_makes_nothing(world: World, wrong, words, status):
@@ -65,20 +65,20 @@ def test_a_refused_sign_up_does_not_give_the_password_back(world: World):
 def test_sign_up_can_be_switched_off(world: World, settings, as_: As):
     settings.SIGNUP_ENABLED = False
 
-    answers = [Client().post("/signup", ASKED), as_(world.owner).get("/organisations/new")]
+    answers = [Client().post("/signup", ASKED), as_(world.owner).get("/organizations/new")]
 
     assert [answer.status_code for answer in answers] == [403, 403]
     assert "Sign-up is closed" in answers[0].content.decode()
     assert "Sign up</a>" not in Client().get("/login").content.decode()
 
 
-def test_a_person_without_an_organisation_makes_one(world: World, as_: As):
+def test_a_person_without_an_organization_makes_one(world: World, as_: As):
     person = rows.person("alone@example.org")
 
     landed = as_(person).get("/")
-    answer = as_(person).post("/organisations/new", {"organisation": "Solo", "plan": "team"})
+    answer = as_(person).post("/organizations/new", {"organization": "Solo", "plan": "team"})
 
-    assert landed["Location"] == "/organisations/new"
+    assert landed["Location"] == "/organizations/new"
     assert answer["Location"] == "/t/solo/spaces/-/new"
     assert Tenant.objects.get(slug="solo").memberships.get().user == person
 
@@ -156,7 +156,7 @@ def test_too_many_tries_are_refused_and_told_when_to_come_back(
 
     assert answer.status_code == 429
     page = answer.content.decode()
-    assert re.search(r"Too many tries. Try again in \d+ (minutes|seconds?)\.", page)
+    assert re.search(r"Too many attempts. Try again in \d+ (minutes|seconds?)\.", page)
     assert "rate_limited" in page
     assert f'action="{path}"' in page or 'name="password"' in page
 
@@ -187,10 +187,10 @@ def test_audit_tells_the_address_behind_trusted_proxies(
     world: World, settings, as_: As, proxies: int, seen: str
 ):
     settings.TRUSTED_PROXIES = proxies
-    asked = {"organisation": "Solo", "plan": "team"}
+    asked = {"organization": "Solo", "plan": "team"}
     headers = {"X-Forwarded-For": "198.51.100.1, 203.0.113.9"}
 
-    as_(rows.person("alone@example.org")).post("/organisations/new", asked, headers=headers)
+    as_(rows.person("alone@example.org")).post("/organizations/new", asked, headers=headers)
 
     event = AuditEvent.objects.filter(actor="user:alone@example.org").latest("id")
     assert event.source_ip == seen
@@ -205,7 +205,7 @@ def test_audit_tells_the_address_behind_trusted_proxies(
     ],
 )
 def test_a_plan_is_called_free_only_if_nothing_in_it_costs(key: str, fee: int, words: str):
-    plans = {plan.key: plan for plan in catalog.parse(catalog.default_yaml()).plans}
+    plans = {plan.key: plan for plan in publishing.parse(publishing.default_yaml()).plans}
     form = SignUpForm(offers=[Offer(replace(plans[key], monthly_fee_minor=fee))])
 
     page = render_to_string("console/accounts/plan_choice.html", {"form": form})

@@ -4,14 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from controlplane.console import formats, plan_words
+from controlplane.console import formats, plan_descriptions
 from controlplane.core.models import AuditEvent
 from controlplane.core.phases import Phase
-from plans import catalog
+from plans.catalog import publishing
 from plans.models import Invoice
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-CATALOGUE = catalog.parse(catalog.default_yaml())
+CATALOGUE = publishing.parse(publishing.default_yaml())
 PLANS = {plan.key: plan for plan in CATALOGUE.plans}
 
 
@@ -26,7 +26,7 @@ def test_ago_says_the_largest_whole_unit(seconds: int, words: str):
 
 @pytest.mark.parametrize(
     ("base", "meter", "words"),
-    [(1250, "messages_in", "1,250 messages"), (5_400_000, "connection_ms", "1.5 hours"),
+    [(1250, "messages_in", "1,250 messages"), (5_400_000, "connection_ms", "1.5 connection-hours"),
      (3_600_000 * 2**30, "stored_byte_ms", "1 GiB-hours"), (7, "unheard_of", "7")],
 )  # fmt: skip
 def test_quantities_are_shown_in_their_unit(base: int, meter: str, words: str):
@@ -71,7 +71,7 @@ def test_no_limit_is_not_zero():
 
 
 def test_a_plan_tells_its_quotas_what_is_included_and_its_prices():
-    assert plan_words.lines(PLANS["team"]) == [
+    assert plan_descriptions.lines(PLANS["team"]) == [
         "5 spaces",
         "200 addresses",
         "20 members",
@@ -86,17 +86,17 @@ def test_a_plan_tells_its_quotas_what_is_included_and_its_prices():
 
 def test_every_plan_of_the_default_catalogue_has_words_without_slugs():
     for plan in (*CATALOGUE.plans, *CATALOGUE.space_plans):
-        assert plan_words.lines(plan)
-        assert not [line for line in plan_words.lines(plan) if "_" in line]
+        assert plan_descriptions.lines(plan)
+        assert not [line for line in plan_descriptions.lines(plan) if "_" in line]
 
 
 def test_every_address_type_says_what_it_promises():
-    assert all(plan_words.type_words(plan.address_type) for plan in CATALOGUE.address_plans)
+    assert all(plan_descriptions.type_words(plan.address_type) for plan in CATALOGUE.address_plans)
 
 
 def test_an_hourly_price_is_told_by_the_month_too():
     price = CATALOGUE.space_plans[0].hour_price
 
-    words = plan_words.hour_price(price, "EUR")
+    words = plan_descriptions.hour_price(price, "EUR")
 
     assert words.startswith(f"{price} EUR an hour, about {price * 730:.2f} EUR a month")

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from controlplane.core import operations
 from controlplane.core.models import Operation
-from plans import ledger
+from plans.ledger import posting
 from plans.models import Invoice
 from tests.console import rows
 from tests.console.conftest import As
@@ -38,8 +38,8 @@ def test_the_list_leads_to_invoices_and_to_the_running_period(world, invoice, as
 
 
 def test_the_list_says_what_credit_pays_the_next_invoices(world, as_: As):
-    owed = {ledger.credit("waypost"): -41650, ledger.revenue("messages"): 41650}
-    ledger.post(ledger.Booking("x", world.tenant.id, "EUR", "", owed), at=timezone.now())
+    owed = {posting.credit("waypost"): -41650, posting.revenue("messages"): 41650}
+    posting.post(posting.Booking("x", world.tenant.id, "EUR", "", owed), at=timezone.now())
 
     page = as_(world.billing).get(LIST).content.decode()
 

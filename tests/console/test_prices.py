@@ -6,8 +6,8 @@ from decimal import Decimal
 import pytest
 from django.test import Client
 
-from controlplane.console import plan_words
-from plans import catalog
+from controlplane.console import plan_descriptions
+from plans.catalog import publishing
 from tenants import admission
 from tests.console import rows
 from tests.console.conftest import As
@@ -40,31 +40,33 @@ def test_signing_up_says_that_spaces_and_addresses_cost_by_the_hour(world: World
 
 
 def test_a_plan_whose_spaces_cost_nothing_says_nothing_of_hours(world: World) -> None:
-    sold = catalog.current()
+    sold = publishing.current()
     free = [replace(each, hour_price=Decimal(0)) for each in sold.space_plans]
 
-    assert plan_words.hours(_plan("team"), free, []) == []
-    assert plan_words.hours(_plan("team"), sold.space_plans, []) == ["spaces from 0.04 EUR an hour"]
+    assert plan_descriptions.hours(_plan("team"), free, []) == []
+    assert plan_descriptions.hours(_plan("team"), sold.space_plans, []) == [
+        "spaces from 0.04 EUR an hour"
+    ]
 
 
 def test_what_a_quota_keeps_within_the_included_hours_has_no_price(world: World) -> None:
-    sold = catalog.current()
+    sold = publishing.current()
 
-    assert plan_words.hours(_plan("free"), sold.space_plans, sold.address_plans) == []
+    assert plan_descriptions.hours(_plan("free"), sold.space_plans, sold.address_plans) == []
 
 
 def test_what_a_quota_lets_pass_the_included_hours_has_a_price(world: World) -> None:
-    sold, free = catalog.current(), _plan("free")
+    sold, free = publishing.current(), _plan("free")
     more = replace(free, quotas={**free.quotas, "spaces": 3})
     unlimited = replace(free, quotas={})
     # Two spaces use 1,490 hours in the longest month, in whose night summer time ends.
     short = replace(free, included={**free.included, "space_hours": 1489})
 
-    assert plan_words.hours(more, sold.space_plans, sold.address_plans) == [
+    assert plan_descriptions.hours(more, sold.space_plans, sold.address_plans) == [
         "spaces from 0.04 EUR an hour beyond those included"
     ]
-    assert plan_words.hours(short, sold.space_plans, [])
-    assert len(plan_words.hours(unlimited, sold.space_plans, sold.address_plans)) == 2
+    assert plan_descriptions.hours(short, sold.space_plans, [])
+    assert len(plan_descriptions.hours(unlimited, sold.space_plans, sold.address_plans)) == 2
 
 
 def test_a_plan_without_a_fee_that_charges_for_use_is_not_called_free(
@@ -86,10 +88,10 @@ def test_the_spend_so_far_says_that_it_holds_the_fees_to_the_month_s_end(
     overview = as_(world.owner).get(HOME).content.decode()
     preview = as_(world.owner).get(HOME + "invoices/preview").content.decode()
 
-    assert "Fees to the month's end, usage until now" in overview
-    assert "the fees to the month's end and the usage until now" in preview
+    assert "Fees until the end of the month, usage until now" in overview
+    assert "the fees until the end of the month and the usage until now" in preview
     assert "if it ended now" not in preview
 
 
-def _plan(key: str) -> catalog.PlanDefinition:
-    return next(plan for plan in catalog.current().plans if plan.key == key)
+def _plan(key: str) -> publishing.PlanDefinition:
+    return next(plan for plan in publishing.current().plans if plan.key == key)

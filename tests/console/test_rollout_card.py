@@ -41,7 +41,7 @@ def test_what_stopped_it_is_told_once(world: World, as_: As, rollout: Rollout):
 
     page = as_(world.staff).get("/staff/fleet/").content.decode()
 
-    assert "Stopped by itself: 1 space did not become ready in time." in page
+    assert "Stopped automatically: 1 space did not become ready in time." in page
     assert page.count("no &lt;image&gt;") == 1
 
 

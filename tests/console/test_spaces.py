@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from controlplane.core.models import AuditEvent, Operation
-from plans import catalog
+from plans.catalog import publishing
 from tenants.actions import addresses
 from tenants.models import Address, AddressSpace, MessagingUser
 from tests.console import rows
@@ -336,7 +336,7 @@ def test_where_clients_know_who_signed_there_is_no_file(world: World, as_: As):
     page = client.get(HOME + "spaces/orders/connect").content.decode()
     file = client.get(HOME + "spaces/orders/certificate")
 
-    assert "Nothing to install: your systems know already who signed" in page
+    assert "Nothing to install: your systems already trust the certificate" in page
     assert "orders-ca" not in page
     assert "create_receiver(&quot;work&quot;)" in page
     assert (file.status_code, "need no certificate file" in file.content.decode()) == (404, True)
@@ -426,7 +426,7 @@ def test_long_lists_come_in_pages(world: World, as_: As):
             space=space,
             address=f"a{number:02}",
             type="queue",
-            address_plan=catalog.address_plan("standard-small-queue"),
+            address_plan=publishing.address_plan("standard-small-queue"),
         )
 
     first = client.get(HOME + "spaces/orders/").content.decode()

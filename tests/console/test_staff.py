@@ -112,7 +112,7 @@ def test_an_invoice_goes_from_draft_to_paid_through_its_page(world: World, as_: 
 @pytest.mark.parametrize(
     ("amount", "words", "status"),
     [
-        ("0", "A positive amount", 400),
+        ("0", "Enter a positive amount", 400),
         ("1.005", "at most 2 decimals", 400),
         ("1000000", "payment.exceeds_invoice", 409),
     ],
@@ -171,7 +171,7 @@ def test_the_fleet_shows_trouble_first_with_reasons(world: World, as_: As):
     assert page.index("failing</th>" if "failing</th>" in page else ">failing <") < page.index(
         ">fine <"
     )
-    assert "1 space not yet as wished" in page
+    assert "1 space has changes that are not applied yet" in page
 
 
 @pytest.mark.parametrize("path", ["tenants/", "invoices/", "fleet/"])
@@ -185,7 +185,7 @@ def test_lists_take_as_many_queries_for_few_rows_as_for_many(world: World, as_: 
         client.get("/staff/" + path)
     for number in range(4):
         more = rows.tenants.sign_up(
-            email=f"p{number}@x.example", password=rows.PASSWORD, organisation=f"More {number}"
+            email=f"p{number}@x.example", password=rows.PASSWORD, organization=f"More {number}"
         )
         rows.space(more.tenant, "first")
         rows.closing(more.tenant)

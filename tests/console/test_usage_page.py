@@ -53,7 +53,14 @@ def test_a_month_adds_up_over_spaces_and_peaks_do_not(world, spaces, as_: As):
     page = as_(world.member).get(PAGE).content.decode()
 
     totals = re.findall(r'<strong class="number">([^<]+)<', page)
-    assert totals[:4] == ["1,240 messages", "0 messages", "2.5 hours", "7 connections"]
+    assert totals == [
+        "1,240 messages",
+        "0 messages",
+        "0 connections",
+        "2.5 connection-hours",
+        "0 GiB-hours",
+        "7 connections",
+    ]
 
 
 def test_each_space_and_each_address_has_its_row(world, spaces, as_: As):

@@ -22,7 +22,7 @@ def tenant(running: Installation) -> str:
         {
             "email": "cli@customer.example",
             "password": PASSWORD,
-            "organisation": "Command Line",
+            "organization": "Command Line",
             "plan": "team",
         },
     )
@@ -147,16 +147,16 @@ def test_a_broken_catalogue_is_refused_with_its_place(
     refused = waypost("catalog", "publish", broken, "--state", running.root)
 
     assert refused.returncode == 1
-    assert "catalogue" in refused.stderr
+    assert "catalog" in refused.stderr
     assert "Traceback" not in refused.stderr
 
 
 def test_a_dry_run_of_the_default_catalogue_changes_nothing(
     running: Installation, waypost: Waypost
 ) -> None:
-    from plans import catalog
+    from plans.catalog import publishing
 
-    default = Path(str(catalog.__file__)).parent / "catalogue" / "default.yaml"
+    default = Path(str(publishing.__file__)).parent / "default.yaml"
 
     shown = waypost("catalog", "publish", default, "--dry-run", "--state", running.root)
 

@@ -37,8 +37,12 @@ def test_demo_compares_everything_and_stops(folder: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("line", ["preparing the database", "starting portal", "TWO TENANTS"])
 def test_demo_interrupted_stops_everything(folder: Path, number: int, line: str) -> None:
+    # As in a terminal: in the background of a script, children inherit that SIGINT is ignored.
+    in_a_terminal = ["env", "--default-signal=INT"]
     demo = subprocess.Popen(
-        [str(COMMAND), "demo", "--state", str(folder)], stdout=subprocess.PIPE, text=True
+        [*in_a_terminal, str(COMMAND), "demo", "--state", str(folder)],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert demo.stdout is not None
     while line not in (told := demo.stdout.readline()):

@@ -5,70 +5,34 @@ Nothing of Waypost's own messaging code takes part on the client's side.
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
-from controlplane.demo.customers import EVERYTHING, Customer
 from controlplane.embedded.installation import Installation
-from tests.e2e.foreign import Job, Told, node, plain_proton
+from tests.e2e.foreign import Job, Told, node, plain_proton, proton_patterns
+from tests.e2e.foreign import tenants as foreign_tenants
+from tests.e2e.foreign.tenants import ARCHIVE, EVERY_ADDRESS, NEWS, SPACES, Tenants
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
 
-SPACES = {
-    "orders": ("brokered", ("queue", "topic")),
-    "fleet": ("standard", ("queue", "topic", "anycast", "multicast")),
-}
-USERS = ("client", "reader", "writer")
-EVERY_ADDRESS = [(space, type_) for space, (_, types) in SPACES.items() for type_ in types]
 CLIENTS = pytest.mark.parametrize(
     "exchange", [node.exchange, plain_proton.exchange], ids=["rhea", "proton"]
 )
+ASKING = pytest.mark.parametrize("ask", [node.ask, proton_patterns.ask], ids=["rhea", "proton"])
+SUBSCRIBING = pytest.mark.parametrize(
+    "subscribe", [node.subscribe, proton_patterns.subscribe], ids=["rhea", "proton"]
+)
+LARGE = 10 * 1000 * 1000
 UNAUTHORIZED = "amqp:unauthorized-access"
 Exchange = Callable[[Job], Told]
 
 
-@dataclass(frozen=True)
-class Tenants:
-    """``logins``: by space and user."""
-
-    logins: dict[tuple[str, str], Job]
-    stranger: Job
-
-    def job(self, space: str, address: str, user: str = "client") -> Job:
-        return replace(self.logins[space, user], address=address)
-
-
 @pytest.fixture(scope="module")
 def tenants(running: Installation, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tenants]:
-    """A tenant with a space of each type, whose addresses are named as their types; a stranger."""
-    folder = tmp_path_factory.mktemp("trusted")
-    first = Customer(running.url, "Foreign Friends", folder)
-    first.sign_up("team")
-    for space, (kind, types) in SPACES.items():
-        first.create_space(space, kind, f"{kind}-small")
-        for type_ in types:
-            first.create_address(space, type_, type_, f"{kind}-small-{type_}")
-        first.create_user(space, "client", EVERYTHING)
-        for user, operation in (("reader", "recv"), ("writer", "send")):
-            first.create_user(space, user, [{"addresses": ["queue"], "operations": [operation]}])
-    second = Customer(running.url, "Other Tenant", folder)
-    second.sign_up("team")
-    second.create_space("other", "brokered", "brokered-small")
-    second.create_user("other", "stranger", EVERYTHING)
-    logins = {(space, user): _job(first, space, user) for space in SPACES for user in USERS}
-    stranger = _job(second, "other", "stranger")
-    yield Tenants(logins, stranger)
-    for customer in (first, second):
-        for space in list(customer.spaces):
-            customer.delete_space(space)
-        customer.api.close()
-
-
-def _job(customer: Customer, space: str, user: str) -> Job:
-    login = customer.login(space, user)
-    return Job(login.host, login.port, Path(login.ca_file), login.user, login.password, "")
+    """Tenants of this module's own."""
+    with foreign_tenants.made(running, tmp_path_factory.mktemp("trusted")) as made:
+        yield made
 
 
 @CLIENTS
@@ -87,6 +51,47 @@ def test_client_sends_and_receives(
 
 
 @CLIENTS
+@pytest.mark.parametrize(("space", "type_"), [at for at in EVERY_ADDRESS if at[1] != "multicast"])
+def test_large_message_arrives_whole(
+    tenants: Tenants, exchange: Exchange, space: str, type_: str
+) -> None:
+    job = replace(tenants.job(space, type_), messages=1, receivers=1, size=LARGE)
+
+    assert exchange(job) == Told(1, job.bodies, "")
+
+
+@CLIENTS
+@pytest.mark.parametrize("space", list(SPACES))
+def test_subscription_is_read_as_a_queue(tenants: Tenants, exchange: Exchange, space: str) -> None:
+    job = replace(tenants.job(space, NEWS), source=ARCHIVE, receivers=1)
+
+    assert exchange(job) == Told(job.messages, job.bodies, "")
+
+
+@ASKING
+def test_question_is_answered_over_a_temporary_address(tenants: Tenants, ask: Exchange) -> None:
+    job = tenants.job("fleet", "anycast")
+
+    assert ask(job) == Told(job.messages, tuple(f"answer to {each}" for each in job.bodies), "")
+
+
+@SUBSCRIBING
+@pytest.mark.parametrize("space", list(SPACES))
+def test_durable_subscription_keeps_what_its_owner_missed(
+    tenants: Tenants, subscribe: Exchange, space: str
+) -> None:
+    job = tenants.job(space, "topic")
+
+    assert subscribe(job) == Told(job.messages, job.bodies, "")
+
+
+def test_standard_space_refuses_a_transaction_and_the_connection_goes_on(tenants: Tenants) -> None:
+    told = proton_patterns.transact(tenants.job("fleet", "queue"))
+
+    assert told == Told(1, (), "amqp:precondition-failed")
+
+
+@CLIENTS
 @pytest.mark.parametrize("space", list(SPACES))
 def test_wrong_password_is_refused(tenants: Tenants, exchange: Exchange, space: str) -> None:
     told = exchange(replace(tenants.job(space, "queue"), password="not-the-password"))
@@ -99,10 +104,7 @@ def test_wrong_password_is_refused(tenants: Tenants, exchange: Exchange, space: 
 def test_user_of_another_tenant_is_refused(
     tenants: Tenants, exchange: Exchange, space: str
 ) -> None:
-    stranger = tenants.stranger
-    job = replace(tenants.job(space, "queue"), user=stranger.user, password=stranger.password)
-
-    told = exchange(job)
+    told = exchange(tenants.job_of_stranger(space, "queue"))
 
     assert told == Told(0, (), UNAUTHORIZED)
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from controlplane.core.audit import SYSTEM, Actor
 from controlplane.core.phases import Phase
-from plans import catalog
+from plans.catalog import publishing
 from plans.models import QuotaOverride
 from tenants.actions import address_spaces, addresses, memberships, messaging_users, tenants
 from tenants.address_rules import AddressSettings
@@ -37,7 +37,7 @@ class Cast:
 
 def cast(plan: str = "team") -> Cast:
     """Return a new cast of three on ``plan`` of the default catalogue."""
-    catalog.ensure_default(by=SYSTEM)
+    publishing.ensure_default(by=SYSTEM)
     number = next(_numbers)
     mine = signed_up(f"owner-{number}@acme.test", f"Acme {number}", plan)
     theirs = signed_up(f"outsider-{number}@other.test", f"Other {number}", plan)
@@ -46,10 +46,10 @@ def cast(plan: str = "team") -> Cast:
     return Cast(mine.tenant, mine.user, member, theirs.tenant, theirs.user)
 
 
-def signed_up(email: str, organisation: str, plan: str = "team") -> tenants.SignedUp:
+def signed_up(email: str, organization: str, plan: str = "team") -> tenants.SignedUp:
     """Return a person without a password (hashing is slow) with a tenant of their own."""
     return tenants.sign_up(
-        email=email, password=None, organisation=organisation, plan_key=plan, by=SYSTEM
+        email=email, password=None, organization=organization, plan_key=plan, by=SYSTEM
     )
 
 

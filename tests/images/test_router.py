@@ -19,7 +19,6 @@ from tests.verification.routing_rig import HOST, Rig
 from tests.waiting import eventually
 from workers.infra.kubernetes import instances
 from workers.messaging.routers import client, config
-from workers.messaging.routers.dialects import DISPATCH
 
 OWN_USER = "1001:1001"
 USERS = pytest.mark.parametrize("user", [OWN_USER, ANY_USER], ids=["own", "any"])
@@ -31,8 +30,10 @@ def rig(tmp_path: Path) -> Iterator[Rig]:
     """Files of a router that finds them where the cluster mounts them, and its auth service."""
     with routing_rig.rig(tmp_path, "qdrouterd") as made:
         mesh = routing_rig.free_port()
-        made.place = replace(made.place, config_dir=instances.CONFIG_DIR, mesh_port=mesh)
-        for name, text in config.files(made.desired, made.place).items():
+        made.engine_layout = replace(
+            made.engine_layout, config_dir=instances.CONFIG_DIR, mesh_port=mesh
+        )
+        for name, text in config.files(made.desired, made.engine_layout).items():
             (tmp_path / name).write_text(text)
             (tmp_path / name).chmod(0o444)
         tmp_path.chmod(0o755)
@@ -91,7 +92,8 @@ def test_it_starts_from_rendered_files_and_listens(router: Path, rig: Rig, user:
         routing_rig.known("alice", "secret", {"send": ("#",), "recv": ("#",)}), addresses=["orders"]
     )
     log = rig.folder / "router.log"
-    wanted = [rig.place.public_port, rig.place.internal_port, rig.place.mesh_port]
+    layout = rig.engine_layout
+    wanted = [layout.public_port, layout.internal_port, layout.mesh_port]
 
     def listens() -> bool:
         return all(port and ports.is_open(HOST, port) for port in wanted)
@@ -99,7 +101,7 @@ def test_it_starts_from_rendered_files_and_listens(router: Path, rig: Rig, user:
     with inside.started(container(router, rig, user), log) as process:
         eventually(lambda: listens() or process.poll() is not None, "it listens")
         assert process.poll() is None, log.read_text()[-3000:]
-        with client.connected(rig.target, DISPATCH, purpose="test") as asking:
+        with client.connected(rig.target, purpose="test") as asking:
             patches = {str(each) for each in asking.patches}
         rig.connect("alice", "secret")  # by the auth service
         rig.close_clients()

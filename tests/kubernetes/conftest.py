@@ -14,13 +14,13 @@ from controlplane.embedded import ports
 from tests.kubernetes import node
 from tests.kubernetes.node import Node
 from tests.kubernetes.server import build, cluster
-from workers.infra.base import InstanceSpec, Kind, Namespace, Room
+from workers.infra.base import InstanceSpec, Kind, Namespace, ResourceBudget
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster, Images, Pods
 
-ROOM = Room(brokers=2, broker_memory_mb=128, routers=0)
-WITH_ROUTERS = Room(brokers=2, broker_memory_mb=128, routers=2)
+ROOM = ResourceBudget(brokers=2, broker_memory_mb=128, routers=0)
+WITH_ROUTERS = ResourceBudget(brokers=2, broker_memory_mb=128, routers=2)
 
 
 @pytest.fixture(scope="package")

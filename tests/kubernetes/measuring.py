@@ -34,8 +34,8 @@ from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.cluster import Cluster
 from workers.messaging.observed import ManagementTarget
 from workers.reconcile import loop
-from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done, Wait
+from workers.reconcile.ports import Ports
 
 _PATIENCE_SECONDS = 900
 _WORKERS = 4  # passes at a time, as in one worker process
@@ -130,15 +130,15 @@ class Bench:
                 time.sleep(max((outcomes[space].delay_seconds for space in waiting), default=0))
 
     def _pass(self, space: str) -> Any:
-        outcome = loop.reconcile(space, self._doors())
+        outcome = loop.reconcile(space, self._ports())
         connection.close()
         assert isinstance(outcome, Done | Wait), outcome
         return outcome
 
-    def _doors(self) -> Doors:
+    def _ports(self) -> Ports:
         api = CountingApi(self._client)
         api.calls = self.calls
-        return Doors(
+        return Ports(
             infra=KubernetesInfra(api, _without_registry(places.cluster())),
             brokers=self._brokers,
             routers=self._routers,

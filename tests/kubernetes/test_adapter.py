@@ -91,19 +91,19 @@ def test_round_amounts_are_settled_too(
     infra: KubernetesInfra, counting: CountingApi, namespace: Namespace, memory_mb: int
 ) -> None:
     """1024Mi is written back as 1Gi: what was not written so would be applied for ever."""
-    room = replace(ROOM, broker_memory_mb=memory_mb)
+    budget = replace(ROOM, broker_memory_mb=memory_mb)
     spec = replace(broker(namespace), memory_mb=memory_mb)
     for _ in range(2):
-        infra.ensure_namespace(namespace, room)
+        infra.ensure_namespace(namespace, budget)
         infra.ensure_instance(spec)
     counting.calls.clear()
 
-    infra.ensure_namespace(namespace, room)
+    infra.ensure_namespace(namespace, budget)
     status = infra.ensure_instance(spec, may_restart=False)
 
     applied = [path for verb, path in counting.calls if verb != "GET" and "/pods/" not in path]
     assert applied == []
-    assert not status.held_back
+    assert not status.restart_deferred
 
 
 def test_an_instance_becomes_ready_and_goes(
@@ -237,10 +237,14 @@ def test_a_stray_policy_under_our_labels_is_removed(
     infra: KubernetesInfra, api: Api, admin: ApiClient, namespace: Namespace
 ) -> None:
     run(infra, namespace)
-    stray = api.find(resources.NETWORK_POLICY, namespace.name, "clients")
-    assert stray is not None
-    metadata = {"name": "stray", "namespace": namespace.name, "labels": stray["metadata"]["labels"]}
-    apply_as(admin, "waypost", {**stray, "metadata": metadata})
+    orphan = api.find(resources.NETWORK_POLICY, namespace.name, "clients")
+    assert orphan is not None
+    metadata = {
+        "name": "stray",
+        "namespace": namespace.name,
+        "labels": orphan["metadata"]["labels"],
+    }
+    apply_as(admin, "waypost", {**orphan, "metadata": metadata})
 
     run(infra, namespace)
 

@@ -319,7 +319,7 @@ def test_a_broker_of_the_same_files_is_as_before(
     infra.ensure_namespace(namespace, ROOM)
     status = infra.ensure_instance(broker(namespace), may_restart=False)
 
-    assert not status.held_back
+    assert not status.restart_deferred
     (container,) = said(api, resources.STATEFUL_SET, namespace, "broker-0")["spec"]["template"][
         "spec"
     ]["containers"]

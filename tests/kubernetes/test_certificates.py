@@ -140,8 +140,8 @@ def test_what_is_awaited_is_told_in_the_words_of_cert_manager(
     told = refused(infra, namespace)
 
     where = f"Waiting for cert-manager to issue the certificate {namespace.name}/messaging."
-    assert str(silent) == f"{where} It says: It has said nothing about it yet."
-    assert str(told) == f'{where} It says: Issuer "public" not found'
+    assert str(silent) == f"{where} It reports: nothing yet."
+    assert str(told) == f'{where} It reports: Issuer "public" not found'
 
 
 @pytest.mark.usefixtures("with_cert_manager")

@@ -89,7 +89,7 @@ def test_keys_that_are_made_are_keys(
     found = certificates.control_authority(tmp_path, NOW)
     issued = certificates.issue_client(found, "spc_1", NOW)
 
-    assert secrets.unseal(secrets.seal("word")) == "word"
+    assert secrets.decrypt(secrets.encrypt("word")) == "word"
     assert found.certificate_pem == authority["ca.pem"]
     assert certificates.is_good(issued, found, (), NOW)
     assert len(keys["secret-key"]) == 50

@@ -22,7 +22,7 @@ from tests.kubernetes import process_node
 from tests.reconcile.fakes import FakeBrokers, FakeInfra
 from tests.verification.conftest import local_infra, state_dir, supervisor  # noqa: F401
 from tests.waiting import eventually
-from workers.infra.base import Infra, InstanceSpec, InstanceStatus, Kind, Namespace, Room
+from workers.infra.base import Infra, InstanceSpec, InstanceStatus, Kind, Namespace, ResourceBudget
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
@@ -30,28 +30,28 @@ from workers.infra.kubernetes.cluster import Cluster
 from workers.messaging import certificates, identities, management
 from workers.messaging.brokers import desired, driver, render
 from workers.messaging.brokers.desired import (
+    BrokerAddressKind,
     DesiredAddress,
     DesiredBroker,
     DesiredUser,
-    Holds,
+    EngineLayout,
     Limits,
     Permission,
-    Place,
 )
 from workers.messaging.management import Refused, Unreachable
 from workers.messaging.observed import ManagementTarget
 from workers.messaging.probe import ProbeFailed
-from workers.reconcile.doors import Brokers
+from workers.reconcile.ports import Brokers
 
 pytestmark = [
     pytest.mark.broker,
     pytest.mark.slow,
     pytest.mark.allow_hosts(process_node.ADDRESSES),
 ]
-ROOM = Room(brokers=1, broker_memory_mb=128, routers=0)
+ROOM = ResourceBudget(brokers=1, broker_memory_mb=128, routers=0)
 ADDRESSES = (
-    DesiredAddress("orders/new", Holds.QUEUE, Limits(max_bytes=1_000_000)),
-    DesiredAddress("news", Holds.TOPIC, subscriptions=("news-reader",)),
+    DesiredAddress("orders/new", BrokerAddressKind.QUEUE, Limits(max_bytes=1_000_000)),
+    DesiredAddress("news", BrokerAddressKind.TOPIC, subscriptions=("news-reader",)),
 )
 
 
@@ -92,11 +92,11 @@ class Bench:
 
     @property
     def host(self) -> str:
-        return self.infra.place(self.namespace, Kind.BROKER, "broker-0").host
+        return self.infra.layout_of(self.namespace, Kind.BROKER, "broker-0").host
 
     @property
     def target(self) -> ManagementTarget:
-        layout = self.infra.place(self.namespace, Kind.BROKER, "broker-0")
+        layout = self.infra.layout_of(self.namespace, Kind.BROKER, "broker-0")
         return identities.target(
             layout.host,
             layout.ports["management"],
@@ -106,8 +106,8 @@ class Bench:
         )
 
     def spec(self, public_port: int | None = None) -> InstanceSpec:
-        layout = self.infra.place(self.namespace, Kind.BROKER, "broker-0")
-        place = Place(
+        layout = self.infra.layout_of(self.namespace, Kind.BROKER, "broker-0")
+        place = EngineLayout(
             layout.config_dir,
             layout.data_dir,
             layout.bind_host,
@@ -131,7 +131,7 @@ class Bench:
         deadline = time.monotonic() + 30 + self.patience
         while True:
             try:
-                return self.brokers.find_life(self.target)
+                return self.brokers.find_incarnation(self.target)
             except Unreachable:
                 assert time.monotonic() < deadline, self.infra.list_instances(self.namespace)
                 time.sleep(0.1)
@@ -174,7 +174,7 @@ class Bench:
             self.brokers.closed.add(port)
             self.brokers.taken.add(port)
             return
-        old = self.infra.place(self.namespace, Kind.BROKER, "broker-0").ports["amqps"]
+        old = self.infra.layout_of(self.namespace, Kind.BROKER, "broker-0").ports["amqps"]
         spec, moved = self.spec(), self.spec(public_port=port).files["broker.xml"]
         self.infra.ensure_instance(replace(spec, files={**spec.files, "broker.xml": moved}))
         deadline = time.monotonic() + 60
@@ -251,9 +251,9 @@ def kubernetes_bench(
 
 
 def test_place_answers_the_same_every_time(bench: Bench) -> None:
-    first = bench.infra.place(bench.namespace, Kind.BROKER, "broker-0")
+    first = bench.infra.layout_of(bench.namespace, Kind.BROKER, "broker-0")
 
-    assert bench.infra.place(bench.namespace, Kind.BROKER, "broker-0") == first
+    assert bench.infra.layout_of(bench.namespace, Kind.BROKER, "broker-0") == first
     assert len(set(first.ports.values())) == len(first.ports)
 
 
@@ -261,9 +261,9 @@ def test_an_absent_broker_is_unreachable_not_empty(bench: Bench) -> None:
     bench.infra.ensure_namespace(bench.namespace, ROOM)
 
     with pytest.raises(Unreachable):
-        bench.brokers.find_life(bench.target)
+        bench.brokers.find_incarnation(bench.target)
     with pytest.raises(Unreachable):
-        bench.brokers.list_strays(bench.target, bench.wanted)
+        bench.brokers.list_orphans(bench.target, bench.wanted)
     with pytest.raises(Unreachable):
         bench.brokers.count_stored(bench.target)
 
@@ -281,7 +281,9 @@ def test_a_broker_lives_through_the_whole_contract(bench: Bench) -> None:
     assert bench.observe().boot == status.boot
 
     # live files change without a new life
-    bench.wanted = replace(bench.wanted, addresses=(*ADDRESSES, DesiredAddress("x", Holds.QUEUE)))
+    bench.wanted = replace(
+        bench.wanted, addresses=(*ADDRESSES, DesiredAddress("x", BrokerAddressKind.QUEUE))
+    )
     bench.settle()
     assert bench.run() == life
     assert bench.observe().boot == status.boot
@@ -289,17 +291,17 @@ def test_a_broker_lives_through_the_whole_contract(bench: Bench) -> None:
     # what nobody desires is a stray, and can be removed twice
     bench.wanted = replace(bench.wanted, addresses=ADDRESSES)
     bench.settle()
-    assert list(bench.brokers.list_strays(bench.target, bench.wanted)) == ["x"]
+    assert list(bench.brokers.list_orphans(bench.target, bench.wanted)) == ["x"]
 
     def is_removed() -> bool:
         bench.brokers.remove(bench.target, ["x", "never-there"])
         bench.brokers.remove(bench.target, ["x"])
-        return list(bench.brokers.list_strays(bench.target, bench.wanted)) == []
+        return list(bench.brokers.list_orphans(bench.target, bench.wanted)) == []
 
     bench.wait(is_removed)  # one whose files come late may load the former ones once more
 
     # twins answer probes, other addresses do not
-    for kind in Holds:
+    for kind in BrokerAddressKind:
         assert bench.brokers.probe(bench.target, desired.probe_address(kind)) < 5
     with pytest.raises(ProbeFailed):
         bench.brokers.probe(bench.target, "not-there")
@@ -308,7 +310,7 @@ def test_a_broker_lives_through_the_whole_contract(bench: Bench) -> None:
     assert bench.brokers.count_stored(bench.target) == 0
 
     # nobody is connected, so nobody is cut off
-    assert bench.brokers.cut_off(bench.target, bench.wanted) == 0
+    assert bench.brokers.disconnect_clients(bench.target, bench.wanted) == 0
 
     bench.infra.delete_instance(bench.namespace, "broker-0")
     bench.infra.delete_instance(bench.namespace, "broker-0")
@@ -406,16 +408,16 @@ def test_what_needs_a_restart_waits_for_its_turn(bench: Bench) -> None:
 
     # held back, whatever it is, and for as long as it is
     for spec in (wanted, wanted, larger):
-        assert bench.infra.ensure_instance(spec, may_restart=False).held_back
+        assert bench.infra.ensure_instance(spec, may_restart=False).restart_deferred
         assert bench.observe().boot == before
 
     # as before is not held back, nor is what the broker reloads
     warmer = replace(former, files={**former.files, "users.properties": "# new\n"})
-    assert not bench.infra.ensure_instance(warmer, may_restart=False).held_back
+    assert not bench.infra.ensure_instance(warmer, may_restart=False).restart_deferred
     assert bench.observe().boot == before
 
     # its turn
-    assert not bench.infra.ensure_instance(wanted).held_back
+    assert not bench.infra.ensure_instance(wanted).restart_deferred
     assert bench.observe().boot != before
-    assert not bench.infra.ensure_instance(wanted, may_restart=False).held_back
-    assert not missing.held_back
+    assert not bench.infra.ensure_instance(wanted, may_restart=False).restart_deferred
+    assert not missing.restart_deferred

@@ -28,8 +28,8 @@ from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster, Images
 from workers.reconcile import configured, loop
-from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done
+from workers.reconcile.ports import Ports
 
 pytestmark = pytest.mark.django_db
 
@@ -62,8 +62,8 @@ class Fleet:
         self.cluster = replace(self.cluster, images=Images(broker=image, router="localhost/r:1"))
 
     @property
-    def doors(self) -> Doors:
-        return Doors(
+    def ports(self) -> Ports:
+        return Ports(
             infra=self.infra,
             brokers=self._brokers,
             routers=self.routers,
@@ -74,19 +74,19 @@ class Fleet:
         )
 
     def reconcile(self, space: AddressSpace, seconds: float = 30) -> object:
-        outcome = loop.reconcile(space.id, self.doors, budget_seconds=seconds)
+        outcome = loop.reconcile(space.id, self.ports, budget_seconds=seconds)
         space.refresh_from_db()
         return outcome
 
     def settle(self, space: AddressSpace) -> object:
         """Reconcile, as the beat does when it is due, for as long as the space waits."""
-        outcome = patience.look(space.id, self.doors)
+        outcome = patience.look(space.id, self.ports)
         space.refresh_from_db()
         return outcome
 
     def advance(self, *, later: timedelta = timedelta(0)) -> Rollout:
         policy = Policy(wave=1, budget=1, patience=timedelta(minutes=15))
-        fleet.advance(configured.release(self.doors), policy, timezone.now() + later)
+        fleet.advance(configured.release(self.ports), policy, timezone.now() + later)
         found = rollouts.latest()
         assert found is not None
         return found

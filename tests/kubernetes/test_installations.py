@@ -131,7 +131,7 @@ def test_bindings_of_another_release_name_are_told_and_made_anew(
     )
     new = KubernetesInfra(api, renamed)
 
-    with pytest.raises(InfraError, match="delete it, and Waypost makes it anew") as refused:
+    with pytest.raises(InfraError, match="delete it, and Waypost creates it again") as refused:
         run(new, namespace)
     # As the chart's upgrade notes say.
     rights: Any = RbacAuthorizationV1Api(admin)

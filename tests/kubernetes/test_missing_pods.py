@@ -65,8 +65,9 @@ def test_a_quota_that_is_used_up_is_the_condition_until_there_is_room(
     eventually(told)
     assert site.ready["reason"] == "BrokerDown"
     assert site.ready["message"].startswith(
-        "broker-0 is not ready: its pod is not made: a quota of the cluster is used up: raise it, "
-        "or make room. The cluster said: create Pod broker-0-0 in StatefulSet broker-0 failed"
+        "broker-0 is not ready: its pod is not created: a quota of the cluster is used up: raise "
+        "it, or free resources. The cluster said: create Pod broker-0-0 in StatefulSet broker-0 "
+        "failed"
     )
 
     core.delete_namespaced_resource_quota("team", site.namespace)
@@ -113,13 +114,13 @@ def test_a_webhook_that_does_not_answer_is_named(
     finally:
         hooks.delete_validating_webhook_configuration("away")
 
-    assert "a webhook of the cluster does not answer: mend it" in told
+    assert "a webhook of the cluster does not answer: fix it" in told
 
 
 def test_an_end_that_no_node_confirms_is_the_condition(
     site: Site, node: Node, core: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(observed, "_ENDING_ENDS_WITHIN", timedelta(0))
+    monkeypatch.setattr(observed, "_POD_ENDS_WITHIN", timedelta(0))
     node.lost.add("broker-0-0")
     core.delete_namespaced_pod("broker-0-0", site.namespace, grace_period_seconds=1)
 
@@ -148,6 +149,6 @@ def test_a_volume_that_no_node_has_is_the_condition(site: Site, node: Node, core
 
     eventually(told)
     assert site.ready["message"] == (
-        f"broker-0 is not ready: Unschedulable: {why} Its volume lies on a node that is away or "
-        'has no room: bring the node back, or see "A volume is lost" in docs/operate/disaster.md.'
+        f"broker-0 is not ready: Unschedulable: {why} Its volume is on a node that is down or "
+        'full: bring the node back, or see "A volume is lost" in docs/operate/disaster.md.'
     )

@@ -22,7 +22,8 @@ from proton import ConnectionException
 from controlplane.console import snippets
 from controlplane.console.snippets import Target
 from controlplane.core.audit import SYSTEM
-from controlplane.embedded import artifacts, ports
+from controlplane.embedded import artifacts
+from controlplane.embedded import ports as tcp_ports
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
 from tests.kubernetes import cert_manager, chart, process_node
@@ -46,9 +47,9 @@ from workers.infra.kubernetes.cluster import (
 from workers.messaging import certificates
 from workers.messaging.brokers import driver
 from workers.messaging.routers import driver as routers
-from workers.reconcile import loop, work
-from workers.reconcile.doors import Doors, Routing
+from workers.reconcile import context, loop
 from workers.reconcile.outcome import Done, Outcome, Wait
+from workers.reconcile.ports import Ports, Routing
 
 # Real transactions: the auth service is another process and must see the rows.
 pytestmark = [
@@ -77,10 +78,10 @@ class Site:
     choice: CertificateChoice = OWN
 
     @property
-    def doors(self) -> Doors:
+    def ports(self) -> Ports:
         endpoint = EndpointChoice(certificate=self.choice)
         cluster = replace(self.cluster, control_namespace=CONTROL, endpoint=endpoint)
-        return Doors(
+        return Ports(
             infra=KubernetesInfra(Api(self.admin), cluster),
             brokers=driver,
             routers=routers,
@@ -99,7 +100,7 @@ class Site:
         outcome: Outcome | None = Wait(0, "")
         while isinstance(outcome, Wait) and not outcome.reason.startswith(_PENDING):
             assert time.monotonic() < deadline, outcome
-            outcome = loop.reconcile(space.id, self.doors, budget_seconds=20)
+            outcome = loop.reconcile(space.id, self.ports, budget_seconds=20)
         space.refresh_from_db()
         return outcome
 
@@ -164,7 +165,7 @@ def site(
 ) -> Iterator[Site]:
     settings.ARTEMIS_HOME = str(artifacts.artemis_home())
     chart.make_namespace(admin, CONTROL)
-    auth_port = ports.free_port()
+    auth_port = tcp_ports.free_port()
     auth = AuthProcess(auth_port, tmp_path, tmp_path / "control-ca")
     with process_node.running(admin, tmp_path / "pods") as running:
         auth.start()
@@ -184,7 +185,7 @@ def space(request: pytest.FixtureRequest, site: Site) -> Iterator[AddressSpace]:
 
 def instance(site: Site, space: AddressSpace) -> Instance:
     kind = Kind.BROKER if space.type == "brokered" else Kind.ROUTER
-    loaded = work.load(space, now=timezone.now(), full=False)
+    loaded = context.load(space, now=timezone.now(), full=False)
     return Instance(site, loaded.namespace, kind)
 
 

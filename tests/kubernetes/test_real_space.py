@@ -14,7 +14,8 @@ from proton import ProtonException
 from proton.utils import BlockingConnection
 
 from controlplane.core.audit import SYSTEM
-from controlplane.embedded import artifacts, ports
+from controlplane.embedded import artifacts
+from controlplane.embedded import ports as tcp_ports
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
 from tests.kubernetes import process_node
@@ -34,8 +35,8 @@ from workers.messaging import certificates
 from workers.messaging.brokers import driver
 from workers.messaging.routers import driver as routers
 from workers.reconcile import loop
-from workers.reconcile.doors import Doors, Routing
 from workers.reconcile.outcome import Done, Wait
+from workers.reconcile.ports import Ports, Routing
 
 # Real transactions: the auth service is another process and must see the rows.
 pytestmark = [
@@ -55,14 +56,14 @@ def processes(admin: ApiClient, tmp_path: Path, settings: Any) -> Iterator[Proce
 
 @pytest.fixture
 def auth_port() -> int:
-    return ports.free_port()
+    return tcp_ports.free_port()
 
 
 @pytest.fixture
-def doors(
+def ports(
     api: Api, wanted_cluster: Cluster, processes: ProcessNode, tmp_path: Path, auth_port: int
-) -> Doors:
-    return Doors(
+) -> Ports:
+    return Ports(
         infra=KubernetesInfra(api, wanted_cluster),
         brokers=driver,
         routers=routers,
@@ -78,19 +79,19 @@ def doors(
     )
 
 
-def settle(space: AddressSpace, doors: Doors) -> None:
-    outcome = patience.look(space.id, doors)
+def settle(space: AddressSpace, ports: Ports) -> None:
+    outcome = patience.look(space.id, ports)
     assert isinstance(outcome, Done), outcome
     space.refresh_from_db()
 
 
 def test_a_brokered_space_serves_and_needs_nobody_to_go_on(
-    doors: Doors, api: Api, processes: ProcessNode, tmp_path: Path
+    ports: Ports, api: Api, processes: ProcessNode, tmp_path: Path
 ) -> None:
     space = rows.make_space(rows.make_tenant())
     rows.make_address(space, "orders")
     rows.make_user(space, "alice", ("#", "send recv"))
-    settle(space, doors)
+    settle(space, ports)
     assert space.phase == "Active"
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders", "one", "two")
@@ -99,7 +100,7 @@ def test_a_brokered_space_serves_and_needs_nobody_to_go_on(
     name = names.namespace(space.tenant_id, space.id, space.name)
     first = processes.process_of(name, "broker-0").pid
     rows.make_address(space, "more")
-    settle(space, doors)
+    settle(space, ports)
     assert processes.process_of(name, "broker-0").pid == first
 
     # killed, with nothing of ours looking: the node starts it from what is mounted
@@ -111,13 +112,13 @@ def test_a_brokered_space_serves_and_needs_nobody_to_go_on(
         amqp.send(connection, "more", "three")
 
     address_spaces.delete(space=space, by=SYSTEM)
-    settle(space, doors)
+    settle(space, ports)
     assert space.deleted_at is not None
-    assert name not in doors.infra.list_namespaces()
+    assert name not in ports.infra.list_namespaces()
 
 
 def test_a_standard_space_becomes_active_and_carries_messages(
-    doors: Doors,
+    ports: Ports,
     auth_port: int,
     processes: ProcessNode,
     tmp_path: Path,
@@ -130,7 +131,7 @@ def test_a_standard_space_becomes_active_and_carries_messages(
     rows.make_address(space, "orders")
     rows.make_address(space, "calls", "anycast")
     rows.make_user(space, "alice", ("#", "send recv"))
-    settle(space, doors)
+    settle(space, ports)
     name = names.namespace(space.tenant_id, space.id, space.name)
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders", "one")
@@ -150,15 +151,17 @@ def _serves(space: AddressSpace, folder: Path) -> bool:
 
 
 def test_a_router_that_does_not_listen_for_clients_is_not_ready(
-    doors: Doors, admin: ApiClient, processes: ProcessNode
+    ports: Ports, admin: ApiClient, processes: ProcessNode
 ) -> None:
     space = rows.make_space(rows.make_tenant(), kind="standard")
-    settle(space, doors)
+    settle(space, ports)
     name = names.namespace(space.tenant_id, space.id, space.name)
-    place = doors.infra.place(Namespace(name, space.tenant_id, space.id), Kind.ROUTER, "router-0")
+    place = ports.infra.layout_of(
+        Namespace(name, space.tenant_id, space.id), Kind.ROUTER, "router-0"
+    )
 
     def is_listening(port: str) -> bool:
-        return ports.is_open(place.host, place.ports[port])
+        return tcp_ports.is_open(place.host, place.ports[port])
 
     # it comes back as ever, but for the listener of its clients
     _take_out_public_listener(admin, name)
@@ -166,33 +169,33 @@ def test_a_router_that_does_not_listen_for_clients_is_not_ready(
     eventually(lambda: not is_listening("management"))
     eventually(lambda: is_listening("management"))
     time.sleep(2)  # longer than the node takes to find it ready
-    seen = loop.reconcile(space.id, doors, budget_seconds=0)
+    seen = loop.reconcile(space.id, ports, budget_seconds=0)
 
     assert isinstance(seen, Wait)
     assert seen.reason == (
-        "RouterStarting: router-0 is not ready: it runs, but does not listen where its readiness "
-        "probe asks."
+        "RouterStarting: router-0 is not ready: it runs, but does not listen on the port of its "
+        "readiness probe."
     )
     assert not is_listening("amqps")
 
     # that pass has mended the file: the next start is a whole one
     processes.process_of(name, "router-0").kill()
-    settle(space, doors)
+    settle(space, ports)
     assert is_listening("amqps")
 
 
 def test_a_router_that_cannot_start_says_why(
-    doors: Doors, admin: ApiClient, processes: ProcessNode
+    ports: Ports, admin: ApiClient, processes: ProcessNode
 ) -> None:
     space = rows.make_space(rows.make_tenant(), kind="standard")
-    settle(space, doors)
+    settle(space, ports)
     name = names.namespace(space.tenant_id, space.id, space.name)
 
     _write_router_file(admin, name, "this is no configuration")
     processes.process_of(name, "router-0").kill()
     eventually(lambda: _waits_after(admin, name, exit_code=1))
     processes.withheld.add("router-0-0")  # nothing happens to it while the pass looks
-    seen = loop.reconcile(space.id, doors, budget_seconds=0)
+    seen = loop.reconcile(space.id, ports, budget_seconds=0)
 
     assert isinstance(seen, Wait)
     began = "RouterDown: router-0 is not ready: CrashLoopBackOff: it ended with exit code 1 (Error)"
@@ -205,11 +208,11 @@ def test_a_router_that_cannot_start_says_why(
 
     # that pass has mended the file
     processes.withheld.discard("router-0-0")
-    settle(space, doors)
+    settle(space, ports)
 
 
 def test_routers_are_joined_and_reach_brokers_by_the_names_of_services(
-    doors: Doors,
+    ports: Ports,
     auth_port: int,
     processes: ProcessNode,
     tmp_path: Path,
@@ -224,8 +227,8 @@ def test_routers_are_joined_and_reach_brokers_by_the_names_of_services(
     rows.make_address(space, "calls", "anycast")
     rows.make_address(space, "orders")
     rows.make_user(space, "alice", ("#", "send recv"))
-    settle(space, doors)
-    eventually(lambda: _is_joined(space, doors), "the routers are joined", seconds=60)
+    settle(space, ports)
+    eventually(lambda: _is_joined(space, ports), "the routers are joined", seconds=60)
 
     with (
         _connected_to(space, "router-0", tmp_path) as sending,
@@ -246,8 +249,8 @@ def _connected_to(
     return amqp.connected_to(place, trusted, folder, "alice", rows.PASSWORD, timeout=10)
 
 
-def _is_joined(space: AddressSpace, doors: Doors) -> bool:
-    settle(space, doors)
+def _is_joined(space: AddressSpace, ports: Ports) -> bool:
+    settle(space, ports)
     return any(each["reason"] == "AsPlanned" for each in space.conditions)
 
 

@@ -55,8 +55,8 @@ def site(faulty: FaultyApi, wanted_cluster: Cluster, fake_node: Node, tmp_path: 
     [
         (401, "ClusterCredentials", "the worker's credentials are not accepted: renew its"),
         (403, "ClusterForbidden", "the worker lacks a right: compare its roles with docs/operate/"),
-        (409, "ClusterConflict", "it changed meanwhile; Waypost looks again."),
-        (422, "ObjectRefused", "the cluster cannot accept a field of it: look at the image, the "),
+        (409, "ClusterConflict", "it changed in the meantime; Waypost tries again."),
+        (422, "ObjectRefused", "the cluster cannot accept a field of it: check the image, the "),
         (429, "ClusterBusy", "the cluster's API is busy; Waypost tries again."),
         (500, "ClusterBusy", "the cluster's API is busy; Waypost tries again."),
     ],
@@ -86,7 +86,7 @@ def test_a_field_that_the_cluster_cannot_accept_is_the_condition(site: Site) -> 
 
     assert site.ready["reason"] == "ObjectRefused"
     assert site.ready["message"].startswith(
-        f"Ingress {site.namespace}/messaging: the cluster cannot accept a field of it: look at the "
+        f"Ingress {site.namespace}/messaging: the cluster cannot accept a field of it: check the "
         "image, the endpoint and its annotations in the chart's values. The cluster said: "
     )
     assert "no_name.example.org" in site.ready["message"]
@@ -100,7 +100,7 @@ def test_an_image_that_no_pod_can_have_is_the_condition(site: Site) -> None:
 
     def told() -> bool:
         site.reconcile(0)
-        return "its pod is not made" in site.ready["message"]
+        return "its pod is not created" in site.ready["message"]
 
     eventually(told)
     assert site.ready["reason"] == "RolloutStopped"
@@ -152,9 +152,11 @@ def test_a_namespace_that_does_not_end_is_the_condition(
 
     eventually(lambda: "finalizers remaining" in told())
     assert site.ready["reason"] == "Terminating"
-    assert site.ready["message"].startswith(f"The namespace {namespace} does not end: ")
+    assert site.ready["message"].startswith(
+        f"The deletion of the namespace {namespace} does not finish: "
+    )
     assert "example.org/theirs in 1 resource instances" in site.ready["message"]
-    assert "Mend what holds it in the cluster" in site.ready["message"]
+    assert "Fix what holds it in the cluster" in site.ready["message"]
 
     let_go(core, namespace)
     eventually(lambda: isinstance(site.reconcile(), Done))
@@ -173,12 +175,14 @@ def test_a_living_space_whose_namespace_does_not_end_says_what_holds_it(
         site.reconcile(0)
         return site.ready["message"]
 
-    eventually(lambda: f"Somebody deleted the namespace {namespace}; it is made" in told())
+    eventually(lambda: f"Somebody deleted the namespace {namespace}; it is created" in told())
     assert site.ready["reason"] == "NamespaceEnding"
     monkeypatch.setattr(observed, "_ENDS_WITHIN", timedelta(0))
     eventually(lambda: "example.org/theirs in 1 resource instances" in told())
     assert site.ready["reason"] == "NamespaceStuck"
-    assert site.ready["message"].startswith(f"The namespace {namespace} does not end: ")
+    assert site.ready["message"].startswith(
+        f"The deletion of the namespace {namespace} does not finish: "
+    )
 
     let_go(core, namespace)
     eventually(lambda: isinstance(site.reconcile(), Done))

@@ -25,8 +25,8 @@ from workers.infra.kubernetes.cluster import Cluster, Images
 from workers.messaging.management import Unreachable
 from workers.messaging.observed import ManagementTarget
 from workers.reconcile import loop
-from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done, Outcome
+from workers.reconcile.ports import Ports
 
 pytestmark = pytest.mark.django_db
 
@@ -86,8 +86,8 @@ class Site:
         return KubernetesInfra(self.api, self.cluster)
 
     @property
-    def doors(self) -> Doors:
-        return Doors(
+    def ports(self) -> Ports:
+        return Ports(
             infra=self.infra,
             brokers=self._brokers,
             routers=self._routers,
@@ -98,13 +98,13 @@ class Site:
         )
 
     def reconcile(self, seconds: float = 30) -> Outcome | None:
-        outcome = loop.reconcile(self.space.id, self.doors, budget_seconds=seconds)
+        outcome = loop.reconcile(self.space.id, self.ports, budget_seconds=seconds)
         self.space.refresh_from_db()
         return outcome
 
     def settle(self) -> Outcome | None:
         """Reconcile, as the beat does when it is due, for as long as the space waits."""
-        outcome = patience.look(self.space.id, self.doors)
+        outcome = patience.look(self.space.id, self.ports)
         self.space.refresh_from_db()
         return outcome
 
@@ -191,14 +191,14 @@ def test_what_needs_a_restart_waits_for_its_turn(
 
     former = broker(namespace)
     infra.ensure_namespace(namespace, ROOM)
-    assert not infra.ensure_instance(former, may_restart=False).held_back
+    assert not infra.ensure_instance(former, may_restart=False).restart_deferred
     eventually(lambda: infra.list_instances(namespace)[0].running)
     first = uid()
     wanted = broker(namespace, **{"broker.xml": "<new/>", "login.config": "new"})
     for spec in (wanted, replace(former, memory_mb=256)):
         infra.ensure_namespace(namespace, ROOM)
         held = infra.ensure_instance(spec, may_restart=False)
-        assert (held.held_back, held.running) == (True, True)
+        assert (held.restart_deferred, held.running) == (True, True)
     infra.ensure_namespace(namespace, ROOM)
     infra.ensure_instance(wanted, may_restart=False)
     assert files() == {"broker.xml": "<new/>", "login.config": "x"}
@@ -230,7 +230,7 @@ def test_what_is_held_back_is_repaired_all_the_same(
     infra.ensure_namespace(namespace, ROOM)
     held = infra.ensure_instance(replace(former, memory_mb=256), may_restart=False)
 
-    assert (held.held_back, held.running) == (True, False)
+    assert (held.restart_deferred, held.running) == (True, False)
     eventually(lambda: infra.list_instances(namespace)[0].running)
     pod = api.find(resources.POD, namespace.name, "broker-0-0") or {}
     made_of = api.find(resources.CONFIG_MAP, namespace.name, "broker-0") or {}
@@ -264,7 +264,7 @@ def test_a_second_pod_that_never_becomes_ready_stops_the_rollout_and_is_rolled_b
     assert is_ready(site.api, site.namespace, "broker-1")
     assert site.ready["message"] == (
         "broker-0 is not ready: ImagePullBackOff: no image localhost/broker:missing. "
-        "broker-1 keeps what ran before until then."
+        "broker-1 keeps running as before until then."
     )
 
     site.use_image("localhost/broker:1")

@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import Any
 
 from workers.metering import bronze, committer, roots
-from workers.metering.lives import SampleRow, floor_bucket
 from workers.metering.roots import ObjectStore, Root
+from workers.metering.source_states import SampleRow, floor_bucket
 
 _DAY = datetime(2026, 11, 21, tzinfo=UTC)
 

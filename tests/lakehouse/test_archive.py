@@ -46,12 +46,12 @@ def test_strays_of_killed_runs_are_removed_and_those_of_running_ones_are_not(
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     path = tmp_path / "spark.jsa"
-    stray, running, other = (
+    orphan, running, other = (
         path.with_name(f"{path.name}.{suffix}") for suffix in (ended.pid, os.getpid(), "old")
     )
-    for file in (path, stray, running, other):
+    for file in (path, orphan, running, other):
         file.touch()
 
-    archive.remove_strays(path)
+    archive.remove_orphans(path)
 
     assert set(tmp_path.iterdir()) == {path, running, other}

@@ -16,7 +16,7 @@ from lakehouse import schemas, tables
 from lakehouse.jobs import pipeline
 from lakehouse.tables import Lake
 from plans.invoicing import UsageKey
-from plans.periods import Period
+from plans.rating.periods import Period
 from tests import billing_histories
 from tests.billing_histories import CellKey, Delivery, History
 from tests.lakehouse.samples import Landed, SampleRow, from_columns

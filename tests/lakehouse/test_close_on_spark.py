@@ -8,15 +8,16 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from plans import invoicing, usage
+from plans import invoicing
 from plans.models import Invoice
+from plans.usage import reading
 from tests.lakehouse import engines
 from tests.unit.metering.conftest import FakeReaders
 from tests.unit.metering.readings import snapshot, topic
 from tests.unit.plans_billing import billing_rows
 from workers.metering import closing, sampling, verifying
-from workers.metering.lives import BUCKET, floor_bucket
 from workers.metering.roots import Root
+from workers.metering.source_states import BUCKET, floor_bucket
 
 _AHEAD_SECONDS = 5  # more than it takes to sample twice and ask for a close
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.django_db]
@@ -52,14 +53,14 @@ def close_and_verify(root: Root) -> None:
             orders=(5, 2, 1000), events=topic(7, queues), opened=len(queues) + 2, open_now=3
         )
         readers.answers[space.id] = {"broker-0": shown, "router-0": snapshot("r", rpc=(9, 9))}
-        sampling.round_all(readers)
+        sampling.sample_all(readers)
     invoice, _ = invoicing.close_now(tenant=owner, by=billing_rows.STAFF)
 
     closing.close(invoice.id, readers)
 
     invoice.refresh_from_db()
     assert (invoice.state, invoice.held_reasons) == (Invoice.State.DRAFT, [])
-    found = usage.totals(owner.id, invoice.starts_at, invoice.ends_at)
+    found = reading.totals(owner.id, invoice.starts_at, invoice.ends_at)
     assert (found["messages_in"], found["messages_out"]) == (5 + 7 + 9, 2 + 4 + 3 + 9)
     assert (found["connections_opened"], found["peak_connections"]) == (3, 3)
     assert found["stored_byte_ms"] > 0

@@ -17,7 +17,7 @@ from controlplane.embedded import ports
 from tests.object_store.conftest import use
 from tests.object_store.servers import Does, Door
 from tests.unit.metering.landed import LANDED_ONCE, rows
-from workers.metering import bronze, committer, ingest, landing, roots, rounds
+from workers.metering import bronze, committer, ingest, landing, periodic, roots
 from workers.metering.roots import ObjectStore
 from workers.models import LandingBatch, MeteredSource
 
@@ -202,7 +202,7 @@ def test_a_store_in_the_way_is_said_and_loses_nothing(
     with pytest.raises(WaypostError) as refused:
         ingest.ingest()
     with capture_logs() as logged:
-        rounds.land()  # the beat's round says it and goes on
+        periodic.land()  # the beat's round says it and goes on
     waiting = LandingBatch.objects.filter(state=State.RESERVED).count()
     play(orders=(7, 0))  # and sampling needs no store
     sampled = MeteredSource.objects.get(source__endswith="broker-0").addresses["orders"]

@@ -113,7 +113,7 @@ def test_sparks_settings_name_the_store_and_no_key(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_job_says_the_stores_own_words_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(object_store.StoreAway), object_store.in_words("s3://lake/usage"):
+    with pytest.raises(object_store.StoreAway), object_store.translated_errors("s3://lake/usage"):
         raise RuntimeError("SdkClientException: (Status Code: 501, NotImplemented)")
 
     assert "501, NotImplemented" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from plans.periods import Period
+from plans.rating.periods import Period
 from tests.lakehouse import engines
 from tests.lakehouse.samples import Landed, at, beat, row
 from tests.lakehouse.test_close_on_spark import close_and_verify

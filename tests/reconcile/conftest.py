@@ -15,8 +15,8 @@ from tests.reconcile.fake_routers import FakeRouter, FakeRouters, fake_routing
 from tests.reconcile.fakes import FakeBroker, FakeBrokers, FakeInfra, FakeMetering
 from workers.infra import names
 from workers.reconcile import loop
-from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Outcome
+from workers.reconcile.ports import Ports
 
 _SOON = timedelta(seconds=8)
 
@@ -36,8 +36,8 @@ class World:
         self.routers = FakeRouters(self.infra, lambda: self.now)
 
     @property
-    def doors(self) -> Doors:
-        return Doors(
+    def ports(self) -> Ports:
+        return Ports(
             infra=self.infra,
             brokers=self.brokers,
             routers=self.routers,
@@ -63,9 +63,9 @@ class World:
         """
         outcome = None
         for _ in range(50):
-            due = loop.list_due(self.doors)
+            due = loop.list_due(self.ports)
             if space.id in due:
-                outcome = loop.reconcile(space.id, self.doors)
+                outcome = loop.reconcile(space.id, self.ports)
                 space.refresh_from_db()
             elif not self._is_due_soon(space):
                 break

@@ -15,7 +15,7 @@ from workers.messaging.routers import entities
 from workers.messaging.routers.desired import PROBE_PREFIX, DesiredRouter, RoutedAddress
 from workers.messaging.routers.driver import Converged
 from workers.messaging.routers.entities import Entity
-from workers.reconcile.doors import Routing
+from workers.reconcile.ports import Routing
 
 _AUTHORITY = certificates.create_authority("control", datetime.now(UTC))
 
@@ -68,7 +68,7 @@ class FakeRouters:
     writes: int = 0
     patches: frozenset[Patch] = frozenset()
 
-    def find_life(self, target: ManagementTarget) -> str:
+    def find_incarnation(self, target: ManagementTarget) -> str:
         self._at(target)
         return "life"
 
@@ -84,7 +84,7 @@ class FakeRouters:
         built = [*entities.build(router), *entities.build_holds(leaving)]
         wanted = {(each.kind, each.name): each for each in built}
         is_whole = only is None or bool(leaving)
-        strays = [
+        orphans = [
             key for key in held if key not in wanted and (is_whole or key[0] == entities.LINK_ROUTE)
         ]
         new = {
@@ -92,14 +92,14 @@ class FakeRouters:
             for key, each in wanted.items()
             if held.get(key) != each and (only is None or leaving or self._may(each, only))
         }
-        for key in strays:
+        for key in orphans:
             del held[key]
         held.update(new)
-        self.writes += len(strays) + len(new)
+        self.writes += len(orphans) + len(new)
         present = {each.address for each in held.values()}
         pending = {key: text for key, text in self.broken_links.items() if key in present}
         unjoined = self._unjoined(router)
-        return Converged(pending, len(new), len(strays), unjoined, self.patches)
+        return Converged(pending, len(new), len(orphans), unjoined, self.patches)
 
     def reattach(
         self,
@@ -119,7 +119,7 @@ class FakeRouters:
         self.writes += len(stuck)
         return stuck
 
-    def cut_off(
+    def disconnect_clients(
         self, target: ManagementTarget, router: DesiredRouter, *, leaving: Collection[str] = ()
     ) -> int:
         at = self._at(target)
@@ -145,7 +145,7 @@ class FakeRouters:
     def _unjoined(self, router: DesiredRouter) -> Mapping[str, str]:
         return {
             each.name: f"{each.host}:{each.port}: connection refused"
-            for each in router.mates
+            for each in router.peers
             if {router.name, each.name} in self.apart
             or self.infra.running_at(each.port, "mesh") is None
         }

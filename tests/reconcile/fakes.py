@@ -19,7 +19,7 @@ from workers.infra.base import (
     Layout,
     Namespace,
     PublicEndpoint,
-    Room,
+    ResourceBudget,
 )
 from workers.infra.engines import PORTS
 from workers.messaging.brokers import desired, permissions
@@ -64,13 +64,13 @@ class FakeInfra:
     def engine_images(self) -> EngineImages:
         return self.images
 
-    def ensure_namespace(self, namespace: Namespace, room: Room) -> None:
+    def ensure_namespace(self, namespace: Namespace, budget: ResourceBudget) -> None:
         if self.busy:
             raise InfraError(self.busy, reason="ClusterBusy", retry=True)
         self.writes += namespace.name not in self.namespaces
         self.namespaces.add(namespace.name)
 
-    def place(self, namespace: Namespace, kind: Kind, name: str) -> Layout:
+    def layout_of(self, namespace: Namespace, kind: Kind, name: str) -> Layout:
         key = (namespace.name, name)
         taken = sum(len(ports) for ports in self.ports.values())
         if key not in self.ports:
@@ -86,8 +86,8 @@ class FakeInfra:
         if known is None:
             self.instances[key] = self._start(FakeInstance(spec, starts=0), spec)
             return self._status(key)
-        held_back = not may_restart and _cold(known.spec) != _cold(spec)
-        if held_back:
+        restart_deferred = not may_restart and _cold(known.spec) != _cold(spec)
+        if restart_deferred:
             files = {**_files(known.spec, live=False), **_files(spec, live=True)}
             spec = replace(known.spec, files=files)
         if _cold(known.spec) != _cold(spec):
@@ -95,7 +95,7 @@ class FakeInfra:
         elif known.spec != spec:
             self.writes += 1
         known.spec = spec
-        return replace(self._status(key), held_back=held_back)
+        return replace(self._status(key), restart_deferred=restart_deferred)
 
     def _start(self, instance: FakeInstance, spec: InstanceSpec) -> FakeInstance:
         instance.starts += 1
@@ -128,7 +128,7 @@ class FakeInfra:
         self.endpoints.add(namespace.name)
         if not self.has_address:
             raise EndpointPending("No load balancer yet.", ("localhost",))
-        layout = self.place(namespace, kind, instance)
+        layout = self.layout_of(namespace, kind, instance)
         port = layout.ports["amqps"]
         return PublicEndpoint("127.0.0.1", port, ("localhost",), self.endpoint_trouble)
 
@@ -210,7 +210,7 @@ class FakeBrokers:
     def __post_init__(self) -> None:
         self.infra.release = lambda volume: self.brokers.pop(volume, None)
 
-    def find_life(self, target: ManagementTarget) -> str:
+    def find_incarnation(self, target: ManagementTarget) -> str:
         self._at(target)
         return "life"
 
@@ -237,7 +237,7 @@ class FakeBrokers:
             held.queues |= set(each.subscriptions)
         return Converged({}, created)
 
-    def cut_off(self, target: ManagementTarget, broker: DesiredBroker) -> int:
+    def disconnect_clients(self, target: ManagementTarget, broker: DesiredBroker) -> int:
         held = self._at(target)
         users = {user.name: user for user in broker.users}
         addresses = {each.address: each for each in broker.addresses}
@@ -259,7 +259,7 @@ class FakeBrokers:
             self.writes += held.addresses.pop(name, None) is not None
             held.queues.discard(name)
 
-    def list_strays(self, target: ManagementTarget, broker: DesiredBroker) -> Sequence[str]:
+    def list_orphans(self, target: ManagementTarget, broker: DesiredBroker) -> Sequence[str]:
         held = self._at(target)
         known = {each.address for each in broker.addresses}
         return sorted(

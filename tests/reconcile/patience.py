@@ -3,15 +3,15 @@
 import time
 
 from workers.reconcile import loop
-from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Outcome, Wait
+from workers.reconcile.ports import Ports
 
 
-def look(space_id: str, doors: Doors, *, seconds: float = 120) -> Outcome | None:
+def look(space_id: str, ports: Ports, *, seconds: float = 120) -> Outcome | None:
     """Return what came of the space: it is passed over again until it waits no more."""
     deadline = time.monotonic() + seconds
-    outcome = loop.reconcile(space_id, doors)
+    outcome = loop.reconcile(space_id, ports)
     while isinstance(outcome, Wait) and time.monotonic() < deadline:
         time.sleep(1)
-        outcome = loop.reconcile(space_id, doors)
+        outcome = loop.reconcile(space_id, ports)
     return outcome

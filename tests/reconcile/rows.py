@@ -3,7 +3,7 @@
 import secrets
 
 from controlplane.core.audit import SYSTEM
-from plans import catalog
+from plans.catalog import publishing
 from tenants.actions import address_spaces, addresses, messaging_users, tenants
 from tenants.actions.addresses import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser, Tenant
@@ -12,12 +12,12 @@ PASSWORD = "correct horse battery"
 
 
 def make_tenant(plan: str = "business") -> Tenant:
-    catalog.ensure_default(by=SYSTEM)
+    publishing.ensure_default(by=SYSTEM)
     mark = secrets.token_hex(4)
     signed_up = tenants.sign_up(
         email=f"owner-{mark}@example.org",
         password=secrets.token_hex(16),
-        organisation=f"Org {mark}",
+        organization=f"Org {mark}",
         plan_key=plan,
         by=SYSTEM,
     )

@@ -70,7 +70,7 @@ def test_second_pass_writes_nothing(world: World, space: AddressSpace) -> None:
 def test_waiting_shows_progress_and_is_no_failure(world: World, space: AddressSpace) -> None:
     world.brokers.slow_starts = 1000
 
-    outcome = loop.reconcile(space.id, world.doors, budget_seconds=0)
+    outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
 
     assert isinstance(outcome, Wait)
     space.refresh_from_db()
@@ -119,7 +119,7 @@ def test_deleting_an_address_samples_before_it_removes(world: World, space: Addr
     addresses.delete(address=Address.objects.get(address="orders/new"), by=SYSTEM)
     world.metering.not_yet = 1
 
-    loop.reconcile(space.id, world.doors, budget_seconds=0)
+    loop.reconcile(space.id, world.ports, budget_seconds=0)
     while_sampling = (set(broker.addresses), set(broker.links))
     world.settle(space)
 
@@ -178,7 +178,7 @@ def test_deleting_the_space_ends_everything_after_the_last_sample(
     assert not SpaceSecret.objects.filter(space=space).exists()
     assert not space.addresses.filter(deleted_at__isnull=True).exists()
     assert states("address_space.delete") == {"Succeeded"}
-    assert loop.list_due(world.doors) == []
+    assert loop.list_due(world.ports) == []
 
 
 def test_deleting_waits_for_an_unreachable_broker_but_not_for_ever(
@@ -188,7 +188,7 @@ def test_deleting_waits_for_an_unreachable_broker_but_not_for_ever(
     address_spaces.delete(space=space, by=SYSTEM)
     world.brokers.slow_starts = 10**6
 
-    loop.reconcile(space.id, world.doors, budget_seconds=0)
+    loop.reconcile(space.id, world.ports, budget_seconds=0)
     instances_while_away = dict(world.infra.instances)
     world.now += timedelta(minutes=11)
     world.settle(space)
@@ -211,7 +211,7 @@ def test_deleting_waits_for_who_holds_files_but_not_for_ever(
     address_spaces.delete(space=space, by=SYSTEM)
     monkeypatch.setattr(world.infra, "ensure_instance", refuse)
 
-    outcome = loop.reconcile(space.id, world.doors, budget_seconds=0)
+    outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
     while_held = dict(world.infra.instances)
     world.now += timedelta(minutes=11)
     world.settle(space)
@@ -237,7 +237,7 @@ def test_deleting_waits_as_long_as_it_takes_for_a_cluster_that_is_busy(
     world.now += timedelta(minutes=11)
     with monkeypatch.context() as patched:
         patched.setattr(world.infra, "ensure_instance", refuse)
-        outcome = loop.reconcile(space.id, world.doors, budget_seconds=0)
+        outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
     while_busy, samples = dict(world.infra.instances), list(world.metering.samples)
     world.settle(space)
 
@@ -262,7 +262,7 @@ def test_an_address_no_broker_can_carry_fails_alone(world: World, space: Address
 def test_a_failing_probe_keeps_addresses_from_ready(world: World, space: AddressSpace) -> None:
     world.brokers.broken_probe = "no credit"
 
-    loop.reconcile(space.id, world.doors, budget_seconds=0)
+    loop.reconcile(space.id, world.ports, budget_seconds=0)
 
     address = Address.objects.get(address="news")
     assert address.phase == "Configuring"
@@ -279,7 +279,7 @@ def test_what_a_broker_refuses_is_told_and_trespassers_are_cut_off_all_the_same(
     world.brokers.refusal = "AMQ229230: Failed to bind acceptor public"
     world.now += loop.FULL_PASS_EVERY * 2
 
-    outcome = loop.reconcile(space.id, world.doors, budget_seconds=0)
+    outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
 
     assert isinstance(outcome, Wait)
     assert outcome.reason == "SettingsPending: broker-0: AMQ229230: Failed to bind acceptor public"
@@ -291,7 +291,7 @@ def test_a_deletion_says_what_a_broker_refuses(world: World, space: AddressSpace
     address_spaces.delete(space=space, by=SYSTEM)
     world.brokers.refusal = "AMQ229031: Unable to validate user"
 
-    outcome = loop.reconcile(space.id, world.doors, budget_seconds=0)
+    outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
 
     assert outcome == Wait(1, "BrokerRefuses: AMQ229031: Unable to validate user")
 
@@ -299,13 +299,13 @@ def test_a_deletion_says_what_a_broker_refuses(world: World, space: AddressSpace
 def test_a_closed_listener_of_clients_is_opened_before_the_space_is_ready(
     world: World, space: AddressSpace
 ) -> None:
-    loop.reconcile(space.id, world.doors)
+    loop.reconcile(space.id, world.ports)
     namespace = names.namespace(space.tenant_id, space.id, space.name)
     port = world.infra.ports[namespace, "broker-0"]["amqps"]
     world.brokers.closed, world.brokers.taken = {port}, {port}
     world.now += loop.FULL_PASS_EVERY * 2
 
-    loop.reconcile(space.id, world.doors, budget_seconds=0)
+    loop.reconcile(space.id, world.ports, budget_seconds=0)
     space.refresh_from_db()
     told = ready(space)
     world.brokers.taken = set()

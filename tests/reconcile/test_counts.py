@@ -112,7 +112,7 @@ def test_a_router_leaves_only_after_its_last_sample(meshed: World) -> None:
     meshed.metering.not_yet = 10**6
 
     want_routers(space, 1)
-    loop.reconcile(space.id, meshed.doors, budget_seconds=0)
+    loop.reconcile(space.id, meshed.ports, budget_seconds=0)
 
     assert running(meshed, Kind.ROUTER) == ["router-0", "router-1"]
 

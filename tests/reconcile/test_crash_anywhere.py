@@ -13,9 +13,9 @@ from tests.reconcile import rows
 from tests.reconcile.conftest import World, time_with
 from workers.reconcile import address_space, lease, loop
 from workers.reconcile.address_space import Step
-from workers.reconcile.doors import Doors
+from workers.reconcile.context import ReconcileContext
 from workers.reconcile.outcome import Outcome
-from workers.reconcile.work import Work
+from workers.reconcile.ports import Ports
 
 pytestmark = pytest.mark.django_db
 
@@ -32,9 +32,9 @@ def kill_after(name: str, steps: Sequence[Step], monkeypatch: pytest.MonkeyPatch
     # A killed worker gives its lease back to nobody.
     monkeypatch.setattr(lease.Lease, "release", lambda _self: None)
 
-    def killing(ensure: address_space.Ensure) -> Callable[[Work, Doors], Outcome]:
-        def run(work: Work, doors: Doors) -> Outcome:
-            ensure(work, doors)
+    def killing(ensure: address_space.Ensure) -> Callable[[ReconcileContext, Ports], Outcome]:
+        def run(context: ReconcileContext, ports: Ports) -> Outcome:
+            ensure(context, ports)
             raise Killed
 
         return run
@@ -44,10 +44,10 @@ def kill_after(name: str, steps: Sequence[Step], monkeypatch: pytest.MonkeyPatch
 
 def run_killed(world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Killed):
-        loop.reconcile(space.id, world.doors)
+        loop.reconcile(space.id, world.ports)
     monkeypatch.undo()
     monkeypatch.setattr(loop, "time", time_with(lambda _seconds: None))
-    assert loop.reconcile(space.id, world.doors) is None, "the dead worker's lease still holds"
+    assert loop.reconcile(space.id, world.ports) is None, "the dead worker's lease still holds"
     world.now += lease.LENGTH + timedelta(seconds=1)
 
 

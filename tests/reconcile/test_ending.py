@@ -12,7 +12,7 @@ from tests.reconcile.fake_routers import Connected
 from tests.reconcile.test_counts import make_space, spread, want_routers
 from workers.reconcile import loop
 from workers.reconcile.outcome import Wait
-from workers.reconcile.steps.emptying import PATIENCE
+from workers.reconcile.steps.drain import PATIENCE
 
 pytestmark = pytest.mark.django_db
 
@@ -35,7 +35,7 @@ def test_a_router_that_is_away_leaves_no_other_to_its_clients(
     other.connections.add(Connected("alice", world.now, "orders"))
     world.routers.slow_starts = 1
 
-    outcome = loop.reconcile(space.id, world.doors, budget_seconds=0)
+    outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
 
     assert outcome == Wait(1, "RouterUnreachable")
     assert other.connections == set()
@@ -48,7 +48,7 @@ def test_a_broker_that_is_away_leaves_no_other_to_its_clients(
     other.links.add(("alice", "recv", "late"))
     world.brokers.slow_starts = 1
 
-    outcome = loop.reconcile(space.id, world.doors, budget_seconds=0)
+    outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
 
     assert outcome == Wait(1, "BrokerUnreachable")
     assert other.links == set()
@@ -58,7 +58,7 @@ def test_what_stays_away_is_gone_on_without(world: World, space: AddressSpace) -
     space.refresh_from_db()
     world.routers.slow_starts = world.brokers.slow_starts = 10**6
     for _ in range(3):
-        loop.reconcile(space.id, world.doors, budget_seconds=0)
+        loop.reconcile(space.id, world.ports, budget_seconds=0)
         world.now += timedelta(minutes=1)
     space.refresh_from_db()
     (waiting,) = (each for each in space.conditions if each["type"] == "Ready")

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def space(world: World, monkeypatch: pytest.MonkeyPatch) -> AddressSpace:
-    monkeypatch.setattr(wiring, "doors", lambda: world.doors)
+    monkeypatch.setattr(wiring, "ports", lambda: world.ports)
     return rows.make_space(rows.make_tenant())
 
 

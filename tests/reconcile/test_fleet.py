@@ -189,7 +189,7 @@ def test_mended_images_reach_what_the_broken_ones_broke(
     for _ in range(3):
         fleet.advance(TWO, POLICY, world.now)
         for space in spaces:
-            loop.reconcile(space.id, world.doors)
+            loop.reconcile(space.id, world.ports)
         world.now += POLICY.patience + timedelta(minutes=1)
     stopped = current().state
 
@@ -204,7 +204,7 @@ def test_a_space_that_never_came_up_gets_the_next_images(world: World, tenant: T
     fail_on("broker:1", world)
     fleet.advance(ONE, POLICY, world.now)
     space = rows.make_space(tenant)
-    loop.reconcile(space.id, world.doors)
+    loop.reconcile(space.id, world.ports)
 
     run(world, [space])
     space.refresh_from_db()
@@ -220,7 +220,7 @@ def test_nothing_goes_back_to_a_release_that_failed(
         for _ in range(3):
             fleet.advance(bad, POLICY, world.now)
             for space in spaces:
-                loop.reconcile(space.id, world.doors)
+                loop.reconcile(space.id, world.ports)
             world.now += POLICY.patience + timedelta(minutes=1)
         assert current().state == "Stopped"
 
@@ -396,4 +396,4 @@ def test_the_lease_of_another_worker_keeps_us_out(
     fleet.advance(TWO, POLICY, world.now)
 
     assert EngineRelease.objects.count() == 1
-    assert loop.list_due(world.doors) == []
+    assert loop.list_due(world.ports) == []

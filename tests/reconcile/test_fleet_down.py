@@ -57,7 +57,7 @@ def test_a_space_that_is_not_ready_by_itself_is_left_for_later(
 ) -> None:
     world.brokers.broken_probe = "no credit"
     world.now += loop.FULL_PASS_EVERY * 2
-    loop.reconcile(spaces[0].id, world.doors, budget_seconds=0)
+    loop.reconcile(spaces[0].id, world.ports, budget_seconds=0)
     world.brokers.broken_probe = ""
 
     fleet.advance(TWO, POLICY, world.now)

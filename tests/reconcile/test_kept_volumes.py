@@ -21,10 +21,10 @@ def deleted(world: World) -> AddressSpace:
     """A space that was deleted but for its volumes."""
     space = rows.make_space(rows.make_tenant())
     rows.make_address(space, "orders")
-    assert isinstance(loop.reconcile(space.id, world.doors), Done)
+    assert isinstance(loop.reconcile(space.id, world.ports), Done)
     address_spaces.delete(space=space, by=SYSTEM, keep_volumes=True)
     world.infra.writes = 0
-    assert isinstance(loop.reconcile(space.id, world.doors), Done)
+    assert isinstance(loop.reconcile(space.id, world.ports), Done)
     space.refresh_from_db()
     return space
 
@@ -74,10 +74,10 @@ def test_a_place_that_is_away_is_asked_again(
 
 def test_nothing_is_kept_unless_asked_for(world: World) -> None:
     space = rows.make_space(rows.make_tenant())
-    loop.reconcile(space.id, world.doors)
+    loop.reconcile(space.id, world.ports)
     address_spaces.delete(space=space, by=SYSTEM)
 
-    loop.reconcile(space.id, world.doors)
+    loop.reconcile(space.id, world.ports)
 
     assert (world.infra.list_namespaces(), world.infra.kept) == ([], set())
     with pytest.raises(Missing, match="No volumes are kept"):

@@ -18,7 +18,7 @@ def space() -> AddressSpace:
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lease, "_BEAT_SECONDS", 0.01)
+    monkeypatch.setattr(lease, "_RENEW_SECONDS", 0.01)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -31,14 +31,14 @@ def test_a_step_longer_than_the_lease_keeps_the_space(
     def is_held() -> bool:
         return AddressSpace.objects.filter(pk=space.pk, claimed_until__gt=world.now).exists()
 
-    def ensure_namespace(namespace: object, room: object) -> None:
+    def ensure_namespace(namespace: object, budget: object) -> None:
         world.now += 2 * lease.LENGTH
         eventually(is_held)
-        others.append((loop.list_due(world.doors), loop.reconcile(space.id, world.doors)))
-        make(namespace, room)  # type: ignore[arg-type]
+        others.append((loop.list_due(world.ports), loop.reconcile(space.id, world.ports)))
+        make(namespace, budget)  # type: ignore[arg-type]
 
     monkeypatch.setattr(world.infra, "ensure_namespace", ensure_namespace)
-    outcome = loop.reconcile(space.id, world.doors)
+    outcome = loop.reconcile(space.id, world.ports)
 
     space.refresh_from_db()
     assert set(map(str, others)) == {"([], None)"}
@@ -74,4 +74,4 @@ def test_a_step_that_hangs_frees_the_space(
     with mine.kept():
         eventually(lambda: is_keeper_gone(space.id))
         world.now += 2 * lease.LENGTH
-        assert loop.list_due(world.doors) == [space.id]
+        assert loop.list_due(world.ports) == [space.id]

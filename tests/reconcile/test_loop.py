@@ -40,10 +40,10 @@ def test_a_claimed_space_is_left_alone_until_the_lease_ends(
         claimed_by="another", claimed_until=world.now + timedelta(seconds=10)
     )
 
-    while_held = loop.reconcile(space.id, world.doors)
-    due_while_held = list(loop.list_due(world.doors))
+    while_held = loop.reconcile(space.id, world.ports)
+    due_while_held = list(loop.list_due(world.ports))
     world.now += timedelta(seconds=11)
-    after = loop.reconcile(space.id, world.doors)
+    after = loop.reconcile(space.id, world.ports)
 
     assert (while_held, due_while_held, world.writes > 0) == (None, [], True)
     assert isinstance(after, Done)
@@ -52,12 +52,12 @@ def test_a_claimed_space_is_left_alone_until_the_lease_ends(
 def test_a_worker_that_lost_its_lease_records_nothing(
     world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def ensure_namespace(_namespace: object, _room: object) -> None:
+    def ensure_namespace(_namespace: object, _budget: object) -> None:
         AddressSpace.objects.filter(pk=space.pk).update(claimed_by="another")
 
     monkeypatch.setattr(world.infra, "ensure_namespace", ensure_namespace)
 
-    outcome = loop.reconcile(space.id, world.doors)
+    outcome = loop.reconcile(space.id, world.ports)
 
     space.refresh_from_db()
     assert outcome is None
@@ -67,17 +67,17 @@ def test_a_worker_that_lost_its_lease_records_nothing(
 def test_an_unexpected_error_backs_off_and_recovers(
     world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def explode(_namespace: object, _room: object) -> None:
+    def explode(_namespace: object, _budget: object) -> None:
         raise RuntimeError("unexpected")
 
     with monkeypatch.context() as patched:
         patched.setattr(world.infra, "ensure_namespace", explode)
         for _ in range(3):
-            assert loop.reconcile(space.id, world.doors) is None
+            assert loop.reconcile(space.id, world.ports) is None
     space.refresh_from_db()
     attempts, next_attempt_at = space.attempts, space.next_attempt_at
     failed_at = world.now
-    due_at_once = list(loop.list_due(world.doors))
+    due_at_once = list(loop.list_due(world.ports))
     world.now += timedelta(seconds=9)
     world.settle(space)
 
@@ -103,7 +103,7 @@ def test_an_error_that_stays_is_told_and_forgotten_when_it_is_gone(
         patched.setattr(world.infra, "list_instances", explode)
         patched.setattr(world.infra, "ensure_namespace", explode)
         for _ in range(3):
-            loop.reconcile(space.id, world.doors)
+            loop.reconcile(space.id, world.ports)
             space.refresh_from_db()
             (ready,) = (each for each in space.conditions if each["type"] == "Ready")
             seen.append((ready["status"], ready["reason"]))
@@ -127,7 +127,7 @@ def test_one_crash_after_a_failure_in_words_takes_nothing_back(
 
     monkeypatch.setattr(world.infra, "ensure_namespace", refuse)
     for _ in range(4):
-        loop.reconcile(space.id, world.doors)
+        loop.reconcile(space.id, world.ports)
     space.refresh_from_db()
 
     (ready,) = (each for each in space.conditions if each["type"] == "Ready")
@@ -148,7 +148,7 @@ def test_a_crash_that_cannot_even_be_told_has_its_later_look(
 
     monkeypatch.setattr(world.infra, "ensure_namespace", explode)
     with pytest.raises(KeyError):
-        loop.reconcile(space.id, world.doors)
+        loop.reconcile(space.id, world.ports)
     space.refresh_from_db()
 
     assert space.next_attempt_at is not None
@@ -160,17 +160,17 @@ def test_what_is_asked_for_during_a_crashing_pass_does_not_wait_for_the_backoff(
 ) -> None:
     AddressSpace.objects.filter(pk=space.pk).update(attempts=9)
 
-    def explode(_namespace: object, _room: object) -> None:
-        address_spaces.nudge_workers(space)
+    def explode(_namespace: object, _budget: object) -> None:
+        address_spaces.enqueue_reconcile(space)
         raise RuntimeError("unexpected")
 
     monkeypatch.setattr(world.infra, "ensure_namespace", explode)
-    loop.reconcile(space.id, world.doors)
+    loop.reconcile(space.id, world.ports)
     world.now = timezone.now()
 
     space.refresh_from_db()
     assert space.attempts == 10
-    assert list(loop.list_due(world.doors)) == [space.id]
+    assert list(loop.list_due(world.ports)) == [space.id]
 
 
 def test_what_cannot_work_fails_with_words_and_recovers_by_itself(
@@ -181,7 +181,7 @@ def test_what_cannot_work_fails_with_words_and_recovers_by_itself(
 
     with monkeypatch.context() as patched:
         patched.setattr(world.infra, "ensure_instance", refuse)
-        outcome = loop.reconcile(space.id, world.doors)
+        outcome = loop.reconcile(space.id, world.ports)
     space.refresh_from_db()
     failed_phase = space.phase
     operation = Operation.objects.get(kind="address_space.create")
@@ -200,12 +200,12 @@ def test_what_cannot_work_fails_with_words_and_recovers_by_itself(
 def test_what_waits_says_for_what_in_the_words_of_the_place(
     world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def wait(_namespace: object, _room: object) -> None:
+    def wait(_namespace: object, _budget: object) -> None:
         raise InfraError("The cluster is busy.", reason="ClusterBusy", retry=True)
 
     with monkeypatch.context() as patched:
         patched.setattr(world.infra, "ensure_namespace", wait)
-        outcome = loop.reconcile(space.id, world.doors)
+        outcome = loop.reconcile(space.id, world.ports)
     space.refresh_from_db()
 
     ready = next(each for each in space.conditions if each["type"] == "Ready")
@@ -219,7 +219,7 @@ def test_a_space_that_nothing_leads_to_from_outside_says_so_and_all_else_goes_on
 ) -> None:
     address = rows.make_address(space, "orders")
     world.infra.endpoint_trouble = "The cluster refuses the Route to the space."
-    first = loop.reconcile(space.id, world.doors)
+    first = loop.reconcile(space.id, world.ports)
     space.refresh_from_db()
     address.refresh_from_db()
     operations = set(Operation.objects.values_list("state", flat=True))
@@ -233,7 +233,7 @@ def test_a_space_that_nothing_leads_to_from_outside_says_so_and_all_else_goes_on
     assert asked_again_in == timedelta(seconds=5)
 
     world.now += timedelta(minutes=4)
-    loop.reconcile(space.id, world.doors)
+    loop.reconcile(space.id, world.ports)
     space.refresh_from_db()
     assert space.next_attempt_at == world.now + timedelta(seconds=24)
 
@@ -254,7 +254,7 @@ def test_a_space_whose_address_went_away_says_so_and_all_else_goes_on(
 ) -> None:
     """Its service deleted by hand, say. Only a new space waits for an address."""
     world.infra.has_address = False
-    at_first = loop.reconcile(space.id, world.doors, budget_seconds=0)
+    at_first = loop.reconcile(space.id, world.ports, budget_seconds=0)
     world.infra.has_address = True
     world.settle(space)
     before = space.endpoints.get()
@@ -283,9 +283,9 @@ def test_a_settled_space_is_due_again_only_for_the_full_pass(
 ) -> None:
     world.settle(space)
 
-    due_now = list(loop.list_due(world.doors))
+    due_now = list(loop.list_due(world.ports))
     world.now += loop.FULL_PASS_EVERY
-    due_later = list(loop.list_due(world.doors))
+    due_later = list(loop.list_due(world.ports))
 
     assert (due_now, due_later) == ([], [space.id])
 
@@ -296,7 +296,7 @@ def test_the_next_look_at_a_settled_space_is_a_full_pass(world: World, space: Ad
     assert space.next_attempt_at
     world.now = space.next_attempt_at
 
-    loop.reconcile(space.id, world.doors)
+    loop.reconcile(space.id, world.ports)
 
     space.refresh_from_db()
     assert space.last_full_pass_at == world.now
@@ -309,7 +309,7 @@ def test_a_change_is_due_even_when_its_message_was_lost(world: World, space: Add
         next_attempt_at=world.now + timedelta(minutes=4)
     )
 
-    assert list(loop.list_due(world.doors)) == [space.id]
+    assert list(loop.list_due(world.ports)) == [space.id]
 
 
 def test_a_change_during_the_pass_is_seen_in_the_same_call(
@@ -326,7 +326,7 @@ def test_a_change_during_the_pass_is_seen_in_the_same_call(
 
     world.brokers.probe = change_once  # type: ignore[method-assign]
     rows.make_address(space, "early")
-    loop.reconcile(space.id, world.doors)
+    loop.reconcile(space.id, world.ports)
 
     assert set(space.addresses.values_list("address", "phase")) == {
         ("early", "Active"),
@@ -343,7 +343,7 @@ def test_a_pass_costs_the_same_queries_for_any_number_of_addresses(
     world.now += loop.FULL_PASS_EVERY * 2
 
     with django_assert_max_num_queries(40):  # type: ignore[operator]
-        loop.reconcile(space.id, world.doors)
+        loop.reconcile(space.id, world.ports)
 
 
 def test_a_database_that_goes_away_in_a_pass_is_not_told_as_a_bug(
@@ -352,12 +352,12 @@ def test_a_database_that_goes_away_in_a_pass_is_not_told_as_a_bug(
     away = OperationalError("server closed the connection unexpectedly")
     away.__cause__ = psycopg.OperationalError()
 
-    def ensure_namespace(_namespace: object, _room: object) -> None:
+    def ensure_namespace(_namespace: object, _budget: object) -> None:
         raise away
 
     monkeypatch.setattr(world.infra, "ensure_namespace", ensure_namespace)
 
     with capture_logs() as events, pytest.raises(OperationalError):
-        loop.reconcile(space.id, world.doors)
+        loop.reconcile(space.id, world.ports)
 
     assert events == []

@@ -41,7 +41,7 @@ def space(meshed: World) -> AddressSpace:
 
 def look(world: World, space: AddressSpace) -> timedelta:
     """Pass over the space; return in what time it is looked at again."""
-    outcome = loop.reconcile(space.id, world.doors)
+    outcome = loop.reconcile(space.id, world.ports)
     space.refresh_from_db()
     assert isinstance(outcome, Done), outcome
     assert space.next_attempt_at is not None
@@ -65,7 +65,7 @@ def message(space: AddressSpace) -> str:
 
 def test_routers_that_reach_each_other_are_as_planned(space: AddressSpace) -> None:
     assert told(space) == ("True", "AsPlanned")
-    assert message(space) == "There are 3 routers, each joined to each other."
+    assert message(space) == "All 3 routers are connected to each other."
 
 
 def test_two_that_stay_apart_are_named_while_the_space_serves(
@@ -80,7 +80,7 @@ def test_two_that_stay_apart_are_named_while_the_space_serves(
     assert (first, at_first) == (timedelta(seconds=5), ("Unknown", "MeshForming"))
     assert told(space) == ("False", "MeshIncomplete")
     port = next(p["mesh"] for (_, name), p in meshed.infra.ports.items() if name == "router-0")
-    begin = f"router-2 does not reach router-0 (127.0.0.1:{port}: connection refused). What"
+    begin = f"router-2 does not reach router-0 (127.0.0.1:{port}: connection refused). Messages"
     assert message(space).startswith(begin)
     assert "network policies" in message(space)
     assert (space.phase, told(space, "Ready")) == ("Active", ("True", "Works"))
@@ -147,7 +147,7 @@ def test_a_router_that_is_down_is_told_as_down(meshed: World, space: AddressSpac
     meshed.infra.instances[namespace, "router-1"].trouble = "OOMKilled"
 
     meshed.now += loop.FULL_PASS_EVERY
-    outcome = loop.reconcile(space.id, meshed.doors, budget_seconds=0)
+    outcome = loop.reconcile(space.id, meshed.ports, budget_seconds=0)
     space.refresh_from_db()
 
     assert isinstance(outcome, Wait)
@@ -162,7 +162,7 @@ def test_who_is_apart_is_told_beside_one_that_is_down(meshed: World, space: Addr
     meshed.infra.instances[namespace, "router-1"].trouble = "OOMKilled"
 
     meshed.now += 2 * MINUTE
-    loop.reconcile(space.id, meshed.doors, budget_seconds=0)
+    loop.reconcile(space.id, meshed.ports, budget_seconds=0)
     space.refresh_from_db()
 
     assert told(space) == ("False", "MeshIncomplete")
@@ -189,10 +189,10 @@ def test_topics_move_to_a_living_router_while_the_first_is_down(
     assert leaders(meshed) == {"router-0"}
 
     first.trouble = "OOMKilled"
-    loop.reconcile(space.id, meshed.doors)
+    loop.reconcile(space.id, meshed.ports)
     away = leaders(meshed)
     first.trouble = ""
-    loop.reconcile(space.id, meshed.doors)
+    loop.reconcile(space.id, meshed.ports)
 
     assert "router-1" in away
     assert "router-2" not in away

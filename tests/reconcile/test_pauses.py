@@ -28,11 +28,11 @@ def next_look(world: World, space: AddressSpace) -> float:
     space.refresh_from_db()
     if space.next_attempt_at is not None:
         world.now = max(world.now, space.next_attempt_at)
-    assert loop.list_due(world.doors) == [space.id]
-    loop.reconcile(space.id, world.doors, budget_seconds=0)
+    assert loop.list_due(world.ports) == [space.id]
+    loop.reconcile(space.id, world.ports, budget_seconds=0)
     space.refresh_from_db()
     assert space.next_attempt_at is not None
-    assert loop.list_due(world.doors) == [], "nobody looks before the pause is over"
+    assert loop.list_due(world.ports) == [], "nobody looks before the pause is over"
     return (space.next_attempt_at - world.now).total_seconds()
 
 
@@ -108,14 +108,14 @@ def test_who_asks_during_a_waiting_pass_is_heard_in_the_same_call(
     wait_long(world, space)
     asked = []
 
-    def answer(_namespace: object, _room: object) -> None:
+    def answer(_namespace: object, _budget: object) -> None:
         if not asked:
             asked.append(rows.make_address(space, "orders"))
             raise InfraError("The cluster is busy.", reason="ClusterBusy", retry=True)
 
     monkeypatch.setattr(world.infra, "ensure_namespace", answer)
 
-    outcome = loop.reconcile(space.id, world.doors)
+    outcome = loop.reconcile(space.id, world.ports)
 
     assert isinstance(outcome, Done)
     assert list(space.addresses.values_list("phase", flat=True)) == ["Active"]

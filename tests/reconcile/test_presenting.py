@@ -77,7 +77,7 @@ def test_a_space_is_given_what_its_clients_know_and_another_pass_changes_nothing
     assert isinstance(outcome, Done)
     assert (shown(world, space), trusted(space)) == (signed.chain_pem, "")
     assert condition(space)[:2] == ("True", "CertificateGiven")
-    assert "clients must trust nobody else for it" in condition(space)[2]
+    assert "Clients need to trust no other authority." in condition(space)[2]
     before, updated = world.writes, list(space.secrets.values_list("updated_at"))
     world.pass_full(space)
     assert (world.writes, list(space.secrets.values_list("updated_at"))) == (before, updated)
@@ -89,7 +89,7 @@ def test_its_own_authority_is_passed_on(world: World, space: AddressSpace, signe
     world.settle(space)
 
     assert trusted(space) == signer.root_pem
-    assert "clients must trust the authority shown with the endpoint" in condition(space)[2]
+    assert "Clients must trust the authority shown with the endpoint" in condition(space)[2]
 
 
 def test_inside_everything_stays_with_the_authority_of_the_space(
@@ -147,14 +147,14 @@ def test_before_its_wave_of_the_rollout_nothing_changes_for_clients(
     world: World, space: AddressSpace, signer: Signer
 ) -> None:
     world.infra.images = EngineImages("broker:1", "router:1", "former")
-    shape = configured.release(world.doors).shape
+    shape = configured.release(world.ports).template_hash
     release = EngineRelease.objects.create(
-        number=1, broker_image="broker:1", router_image="router:1", shape=shape
+        number=1, broker_image="broker:1", router_image="router:1", template_hash=shape
     )
     AddressSpace.objects.filter(pk=space.pk).update(release=release)
     world.settle(space)
     world.infra.started.clear()
-    world.infra.images = replace(world.infra.images, shape="presents given certificates")
+    world.infra.images = replace(world.infra.images, template_hash="presents given certificates")
     world.infra.certificate = given(sign(world, signer))
 
     for _ in range(3):
@@ -166,7 +166,7 @@ def test_before_its_wave_of_the_rollout_nothing_changes_for_clients(
         number=2,
         broker_image="broker:1",
         router_image="router:1",
-        shape=configured.release(world.doors).shape,
+        template_hash=configured.release(world.ports).template_hash,
     )
     AddressSpace.objects.filter(pk=space.pk).update(release=latest)
     for _ in range(2):
@@ -197,7 +197,7 @@ def test_what_may_not_be_presented_leaves_the_former_one(
     good = sign(world, signer)
     world.infra.certificate = given(good)
     world.settle(space)
-    kept = f"good until {good.certificate.not_valid_after_utc:%Y-%m-%d}."
+    kept = f"valid until {good.certificate.not_valid_after_utc:%Y-%m-%d}."
     other = sign(world, signer)
 
     for bad, reason in (
@@ -230,7 +230,7 @@ def test_its_end_is_told_before_it_comes(world: World, space: AddressSpace, sign
     assert condition(space) == (
         "False",
         "CertificateExpiring",
-        f"The certificate in the secret waypost/tls runs out on {ends}. Put another one there.",
+        f"The certificate in the secret waypost/tls expires on {ends}. Put another one there.",
     )
     assert condition(space, "Ready")[0] == "True"
 

@@ -23,7 +23,7 @@ from workers import fleet
 from workers.fleet import Policy
 from workers.infra.base import EngineImages
 from workers.messaging.brokers import render
-from workers.messaging.brokers.desired import DesiredBroker, Place
+from workers.messaging.brokers.desired import DesiredBroker, EngineLayout
 from workers.messaging.routers import config
 from workers.reconcile import configured, loop
 from workers.reconcile.outcome import Wait
@@ -54,7 +54,7 @@ def spaces(world: World, tenant: Tenant) -> list[AddressSpace]:
 
 def advance(world: World) -> None:
     """Take the step that the workers of this version take."""
-    fleet.advance(configured.release(world.doors), POLICY, world.now)
+    fleet.advance(configured.release(world.ports), POLICY, world.now)
 
 
 def settle_all(world: World, spaces: Sequence[AddressSpace]) -> None:
@@ -113,25 +113,25 @@ def test_every_cold_template_of_a_broker_is_in_the_shape(
     world: World, monkeypatch: pytest.MonkeyPatch, module: object, name: str
 ) -> None:
     world.infra.images = EngineImages("broker:1")
-    before = configured.release(world.doors).shape
+    before = configured.release(world.ports).template_hash
 
     monkeypatch.setattr(module, name, getattr(module, name) + " ")
 
-    assert configured.release(world.doors).shape != before
+    assert configured.release(world.ports).template_hash != before
 
 
 def test_what_is_read_at_the_start_of_broker_xml_and_of_routers_is_in_the_shape(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.infra.images = EngineImages("broker:1")
-    shapes = [configured.release(world.doors).shape]
+    shapes = [configured.release(world.ports).template_hash]
 
     monkeypatch.setitem(render.broker_xml._FIXED, "global-max-size", "96M")
-    shapes.append(configured.release(world.doors).shape)
+    shapes.append(configured.release(world.ports).template_hash)
     monkeypatch.setattr(config, "_MODE", "edge")
-    shapes.append(configured.release(world.doors).shape)
+    shapes.append(configured.release(world.ports).template_hash)
     world.engine = "qdrouterd"
-    shapes.append(configured.release(world.doors).shape)
+    shapes.append(configured.release(world.ports).template_hash)
 
     assert len(set(shapes)) == 4
 
@@ -140,19 +140,19 @@ def test_what_is_read_for_certificates_that_clients_are_shown_is_in_the_shape(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.infra.images = EngineImages("broker:1")
-    shapes = [configured.release(world.doors).shape]
+    shapes = [configured.release(world.ports).template_hash]
 
     tls, listeners = render.broker_xml._tls, config._listeners
     monkeypatch.setattr(
         render.broker_xml, "_tls", lambda at, pair: tls(at, pair) + ";x=1" * (pair == "public")
     )
-    shapes.append(configured.release(world.doors).shape)
+    shapes.append(configured.release(world.ports).template_hash)
     monkeypatch.setattr(
         config,
         "_listeners",
         lambda at, pair: [*listeners(at, pair), *([("x", {})] if pair == "wp-presented" else [])],
     )
-    shapes.append(configured.release(world.doors).shape)
+    shapes.append(configured.release(world.ports).template_hash)
 
     assert len(set(shapes)) == 3
 
@@ -160,16 +160,16 @@ def test_what_is_read_for_certificates_that_clients_are_shown_is_in_the_shape(
 def test_the_shape_is_of_no_tenant_and_the_same_every_time(
     world: World, spaces: list[AddressSpace]
 ) -> None:
-    before = configured.release(world.doors)
+    before = configured.release(world.ports)
     rows.make_address(spaces[0], "more")
     world.pass_full(spaces[0])
 
-    assert configured.release(world.doors) == before
-    assert len(before.shape) == 16
+    assert configured.release(world.ports) == before
+    assert len(before.template_hash) == 16
 
 
 def test_a_local_installation_has_no_shape(world: World) -> None:
-    assert configured.release(world.doors) == EngineImages()
+    assert configured.release(world.ports) == EngineImages()
 
 
 def test_what_a_tenant_asks_for_does_not_wait_for_the_wave(
@@ -215,7 +215,7 @@ class Version:
         self._patch.setattr(render, "_LOG", self._log)
         advance(self._world)
         for space in spaces:
-            loop.reconcile(space.id, self._world.doors)
+            loop.reconcile(space.id, self._world.ports)
             self._world.now += timedelta(seconds=2)
 
 
@@ -264,7 +264,7 @@ def test_an_older_worker_restarts_nothing_that_the_newer_one_moved(
 
     old.act(moved)
     by_old = starts(world)
-    outcome = loop.reconcile(moved[0].id, world.doors)
+    outcome = loop.reconcile(moved[0].id, world.ports)
     new.act(moved)
     by_new = starts(world)
     for _ in range(6):
@@ -290,7 +290,7 @@ def test_an_older_worker_writes_nothing_to_a_space_that_was_moved(
     old, new = versions
     rendered = render.files
 
-    def with_older_live_files(broker: DesiredBroker, place: Place) -> dict[str, str]:
+    def with_older_live_files(broker: DesiredBroker, place: EngineLayout) -> dict[str, str]:
         files = dict(rendered(broker, place))
         return {**files, "broker.xml": f"{files['broker.xml']}<!-- older -->"}
 
@@ -326,7 +326,7 @@ def test_a_version_that_was_put_back_is_the_newer_one(
 def test_the_same_configuration_of_a_later_revision_is_no_rollout(
     world: World, moved: list[AddressSpace]
 ) -> None:
-    before = configured.release(world.doors)
+    before = configured.release(world.ports)
 
     fleet.advance(replace(before, revision=9), POLICY, world.now)
     fleet.advance(EngineImages("broker:old", "router:1", "old", 8), POLICY, world.now)

@@ -45,11 +45,11 @@ def resize(space: AddressSpace, plan: str = "standard-medium") -> None:
         generation=F("generation") + 1,
         plan_generation=F("generation") + 1,
     )
-    address_spaces.nudge_workers(space)
+    address_spaces.enqueue_reconcile(space)
 
 
 def pass_once(world: World, space: AddressSpace) -> Outcome | None:
-    outcome = loop.reconcile(space.id, world.doors, budget_seconds=0)
+    outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
     space.refresh_from_db()
     return outcome
 
@@ -149,7 +149,7 @@ def test_the_next_one_restarts_only_when_the_last_one_is_back(
     assert outcome == Wait(
         0.2,
         "RollingOut: broker-0 is not ready: starting. "
-        "broker-1 and broker-2 keep what ran before until then.",
+        "broker-1 and broker-2 keep running as before until then.",
     )
     world.infra.withheld.clear()
     world.settle(space)
@@ -171,7 +171,7 @@ def test_one_that_never_becomes_ready_stops_the_others_and_says_why(
     assert ready(space)["reason"] == "RolloutStopped"
     assert ready(space)["message"] == (
         "broker-1 is not ready: ImagePullBackOff: no such image. "
-        "broker-2 keeps what ran before until then."
+        "broker-2 keeps running as before until then."
     )
 
 
@@ -328,7 +328,7 @@ def test_a_change_of_plan_ends_its_operation_when_all_run_in_their_new_size(
     world.infra.withheld = {"broker-1"}
     operation = space_plans.change(space=space, space_plan="standard-medium", by=SYSTEM)
 
-    loop.reconcile(space.id, world.doors)
+    loop.reconcile(space.id, world.ports)
     operation.refresh_from_db()
     between, steps = operation.state, operation.steps
     world.infra.withheld.clear()

@@ -35,7 +35,7 @@ def test_it_shows_and_steers() -> None:
     assert shown.startswith("release 2 (broker:2, none): Running, 0 of 1 spaces, 0 changing")
     assert f"{space.tenant.slug}/orders: no such image" in shown
     assert "Paused" in command("pause", "--reason", "holiday")
-    with pytest.raises(CommandError, match="nothing to change"):
+    with pytest.raises(CommandError, match="does not allow this change"):
         command("pause")
     assert "release 1" in command("roll-back")
 

@@ -101,7 +101,7 @@ def test_an_unreachable_router_holds_deletion_up_but_not_for_ever(world: World) 
     address_spaces.delete(space=space, by=SYSTEM)
     world.routers.slow_starts = 10**6
 
-    loop.reconcile(space.id, world.doors, budget_seconds=0)
+    loop.reconcile(space.id, world.ports, budget_seconds=0)
     while_away = dict(world.infra.instances)
     world.now += timedelta(minutes=11)
     world.settle(space)

@@ -140,7 +140,7 @@ def test_a_link_whose_consumer_is_gone_is_recreated_by_the_full_pass(
 def test_a_router_that_starts_is_waited_for(world: World, space: AddressSpace) -> None:
     world.routers.slow_starts = 1000
 
-    outcome = loop.reconcile(space.id, world.doors, budget_seconds=0)
+    outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
 
     assert outcome == Wait(0.2, "RouterStarting: router-0 is not ready: it does not answer yet.")
 
@@ -150,7 +150,7 @@ def test_a_link_that_does_not_come_up_is_shown_in_the_routers_words(
 ) -> None:
     world.routers.broken_links = {"orders": "wp-in: amqp:not-found"}
 
-    loop.reconcile(space.id, world.doors, budget_seconds=0)
+    loop.reconcile(space.id, world.ports, budget_seconds=0)
 
     assert ready(address("orders"))["reason"] == "LinksPending"
     assert "amqp:not-found" in ready(address("orders"))["message"]
@@ -159,7 +159,7 @@ def test_a_link_that_does_not_come_up_is_shown_in_the_routers_words(
 def test_a_failing_probe_keeps_addresses_from_ready(world: World, space: AddressSpace) -> None:
     world.routers.broken_probe = "no credit"
 
-    loop.reconcile(space.id, world.doors, budget_seconds=0)
+    loop.reconcile(space.id, world.ports, budget_seconds=0)
 
     assert address("calls").phase == "Configuring"
     assert ready(address("calls"))["reason"] == "ProbeFailed"
@@ -175,7 +175,7 @@ def test_deleting_an_address_counts_before_it_forgets(
     addresses.delete(address=address(name), by=SYSTEM)
     world.metering.not_yet = 1
 
-    loop.reconcile(space.id, world.doors, budget_seconds=0)
+    loop.reconcile(space.id, world.ports, budget_seconds=0)
     while_sampling = (
         name in router.names(entities.ADDRESS),
         name in router.names(entities.AUTO_LINK),
@@ -198,7 +198,7 @@ def test_revoking_a_user_closes_its_connections_and_no_others(
     router.connections = {Connected("alice", world.now), Connected("bob", world.now)}
     messaging_users.revoke(user=bob, by=SYSTEM)
 
-    loop.reconcile(space.id, world.doors, budget_seconds=0)
+    loop.reconcile(space.id, world.ports, budget_seconds=0)
     at_once = {each.user for each in router.connections}
     # The auth service has not heard of it yet, and lets bob in once more.
     router.connections.add(Connected("bob", world.now))
@@ -299,7 +299,7 @@ def test_deleting_the_space_empties_routers_before_the_last_sample(
     address_spaces.delete(space=space, by=SYSTEM)
     world.metering.not_yet = 1
 
-    loop.reconcile(space.id, world.doors, budget_seconds=0)
+    loop.reconcile(space.id, world.ports, budget_seconds=0)
     while_sampling = (
         router.names(entities.ADDRESS),
         router.names(entities.AUTO_LINK),

@@ -12,7 +12,7 @@ from tests.repo import source_tree
 
 # Contract name begins -> (module file, the import that must break it).
 BREAKING = {
-    "Layers": ("plans/quotas.py", "import tenants.queries"),
+    "Layers": ("plans/quotas/checks.py", "import tenants.queries"),
     "Inside workers": ("workers/infra/base.py", "import workers.reconcile.outcome"),
     "The lakehouse knows nothing": ("lakehouse/schemas.py", "import controlplane.core.ids"),
     "Nobody imports the lakehouse": ("workers/models.py", "import lakehouse.schemas"),
@@ -21,7 +21,7 @@ BREAKING = {
     "Door: kubernetes": ("workers/messaging/observed.py", "import kubernetes"),
     "Door: deltalake": ("workers/messaging/observed.py", "import deltalake"),
     "Door: OIDC": ("controlplane/core/ids.py", "import mozilla_django_oidc"),
-    "Door: Celery": ("plans/quotas.py", "import celery"),
+    "Door: Celery": ("plans/quotas/checks.py", "import celery"),
 }
 
 

@@ -18,7 +18,7 @@ from workers.infra.local import engines
 from workers.infra.local.files import InstanceFiles
 from workers.messaging import certificates, identities
 from workers.messaging.brokers import driver, render
-from workers.messaging.brokers.desired import DesiredAddress, DesiredBroker, Place
+from workers.messaging.brokers.desired import DesiredAddress, DesiredBroker, EngineLayout
 from workers.messaging.management import Unreachable
 from workers.messaging.observed import ManagementTarget
 from workers.messaging.routers.desired import BrokerAt
@@ -30,7 +30,7 @@ class RiggedBroker:
 
     at: BrokerAt
     desired: DesiredBroker
-    place: Place
+    engine_layout: EngineLayout
     files: InstanceFiles
     target: ManagementTarget
     process: subprocess.Popen[bytes] | None = None
@@ -38,14 +38,14 @@ class RiggedBroker:
     def hold(self, *addresses: DesiredAddress) -> None:
         """Make the running broker hold exactly these."""
         self.desired = replace(self.desired, addresses=addresses)
-        self.files.write(render.files(self.desired, self.place))
+        self.files.write(render.files(self.desired, self.engine_layout))
         eventually(
             lambda: not driver.converge(self.target, self.desired).pending, "settings", seconds=20
         )
 
     def start(self) -> None:
         self.files.make()
-        rendered = render.files(self.desired, self.place)
+        rendered = render.files(self.desired, self.engine_layout)
         self.files.write(rendered)
         spec = InstanceSpec(
             Namespace("test", "ten_test", "spc_test"), Kind.BROKER, self.at.name, rendered
@@ -65,7 +65,7 @@ class RiggedBroker:
         assert self.process is not None
         assert self.process.poll() is None, (self.files.log / "output.log").read_text()[-3000:]
         try:
-            return bool(driver.find_life(self.target))
+            return bool(driver.find_incarnation(self.target))
         except Unreachable:
             return False
 
@@ -112,5 +112,7 @@ def _make(rig: Rig, number: int, addresses: Sequence[DesiredAddress]) -> RiggedB
         server=certificates.issue_server(rig.space_ca, [HOST], now),
         authority_pem=rig.space_ca.certificate_pem,
     )
-    place = Place(str(files.config), str(files.data), HOST, free_port(), port)
-    return RiggedBroker(BrokerAt(f"broker-{number}", HOST, port), desired, place, files, target)
+    engine_layout = EngineLayout(str(files.config), str(files.data), HOST, free_port(), port)
+    return RiggedBroker(
+        BrokerAt(f"broker-{number}", HOST, port), desired, engine_layout, files, target
+    )

@@ -18,7 +18,7 @@ from workers.messaging import certificates
 from workers.messaging.brokers import driver
 from workers.messaging.certificates import KeyPair
 from workers.messaging.routers import driver as routers
-from workers.reconcile.doors import Doors, Routing
+from workers.reconcile.ports import Ports, Routing
 
 # A mesh takes several real routers; the development router runs alone.
 _OF_A_MESH = ["test_router_mesh.py", "test_meshed_space.py"]
@@ -87,19 +87,19 @@ def router_engine() -> str:
 
 
 @pytest.fixture
-def real_doors(
+def real_ports(
     local_infra: LocalInfra,
     tmp_path: Path,
     control_authority: KeyPair,
     auth_port: int,
     router_engine: str,
     settings: pytest.FixtureRequest,
-) -> Doors:
+) -> Ports:
     def authority(_now: datetime) -> KeyPair:
         return control_authority
 
     settings.ROUTER_BINARY = str(routing_rig.REAL_ROUTER)  # type: ignore[attr-defined]
-    return Doors(
+    return Ports(
         infra=local_infra,
         brokers=driver,
         routers=routers,

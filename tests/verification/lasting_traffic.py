@@ -34,6 +34,7 @@ class Traffic:
         self._numbers = itertools.count()
         self._last_accepted = time.monotonic()
         self._is_ending, self._has_ended = threading.Event(), threading.Event()
+        self._drops, self.failed_logins = 0, 0
         self._threads = [
             threading.Thread(target=self._repeat, args=[job, until], daemon=True)
             for job, until in ((self._send, self._is_ending), (self._receive, self._has_ended))
@@ -61,6 +62,12 @@ class Traffic:
         eventually(lambda: len(self.accepted) > before + 1, "messages are accepted", seconds=60)
         return time.monotonic() - begun
 
+    def log_in_again(self) -> None:
+        """End both connections; return once a login that followed has failed."""
+        before = self.failed_logins
+        self._drops += 1
+        eventually(lambda: self.failed_logins > before, "a login fails", seconds=30)
+
     def finish(self) -> None:
         """Stop sending, and receiving once everything that was accepted has come."""
         self._is_ending.set()
@@ -73,8 +80,11 @@ class Traffic:
         self, job: Callable[[BlockingConnection, threading.Event], None], until: threading.Event
     ) -> None:
         while not until.is_set():
+            is_in = False
             with suppress(ProtonException, OSError), self._connected() as connection:
+                is_in = True
                 job(connection, until)
+            self.failed_logins += not is_in
             time.sleep(0.1)
 
     def _connected(self) -> AbstractContextManager[BlockingConnection]:
@@ -84,7 +94,8 @@ class Traffic:
 
     def _send(self, connection: BlockingConnection, until: threading.Event) -> None:
         sender = connection.create_sender("orders")
-        while not until.is_set():
+        drops = self._drops
+        while not until.is_set() and drops == self._drops:
             number = next(self._numbers)
             delivery = sender.send(Message(body=number, durable=True), timeout=10)
             if delivery.remote_state == Delivery.ACCEPTED:
@@ -95,7 +106,8 @@ class Traffic:
 
     def _receive(self, connection: BlockingConnection, until: threading.Event) -> None:
         receiver = connection.create_receiver("orders", credit=100)
-        while not until.is_set():
+        drops = self._drops
+        while not until.is_set() and drops == self._drops:
             routing_rig.settle_down(connection, seconds=0.05)
             bodies = routing_rig.take(receiver, len(receiver.fetcher.incoming))
             self.received += [int(str(each)) for each in bodies]

@@ -9,14 +9,14 @@ from tests.verification import routing_rig as rigs
 from tests.verification.routing_rig import Rig
 from tests.waiting import eventually
 from workers.messaging.routers import driver
-from workers.messaging.routers.desired import BrokerAt, MateAt, RoutedAddress, router_name
+from workers.messaging.routers.desired import BrokerAt, PeerAt, RoutedAddress, router_name
 
 
 @contextmanager
 def mesh(folder: Path, count: int, engine: str = "qdrouterd") -> Iterator[list[Rig]]:
     """Yield ``count`` rigs that share authorities and users; none is started yet."""
     with rigs.rig(_folder(folder, 0), engine) as first, ExitStack() as stack:
-        first.place = replace(first.place, mesh_port=rigs.free_port())
+        first.engine_layout = replace(first.engine_layout, mesh_port=rigs.free_port())
         members = [first, *(_member(first, _folder(folder, n), n) for n in range(1, count))]
         for member in members[1:]:
             stack.callback(member.kill)
@@ -36,8 +36,8 @@ def start(
         member.desired = replace(
             member.desired,
             leads=all_lead or number == 0,
-            mates=[
-                MateAt(each.desired.name, rigs.HOST, each.place.mesh_port or 0)
+            peers=[
+                PeerAt(each.desired.name, rigs.HOST, each.engine_layout.mesh_port or 0)
                 for each in members[:number]
             ],
         )
@@ -58,12 +58,19 @@ def _folder(folder: Path, number: int) -> Path:
 
 
 def _member(first: Rig, folder: Path, number: int) -> Rig:
-    place = replace(
-        first.place,
+    engine_layout = replace(
+        first.engine_layout,
         config_dir=str(folder),
         public_port=rigs.free_port(),
         internal_port=rigs.free_port(),
         mesh_port=rigs.free_port(),
     )
     desired = replace(first.desired, name=router_name(number))
-    return replace(first, folder=folder, place=place, desired=desired, process=None, connections=[])
+    return replace(
+        first,
+        folder=folder,
+        engine_layout=engine_layout,
+        desired=desired,
+        process=None,
+        connections=[],
+    )

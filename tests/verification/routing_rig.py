@@ -21,7 +21,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from proton import Delivery, Message, SSLDomain
+from proton import Delivery, Message, Sender, SSLDomain
+from proton.reactor import SenderOption
 from proton.utils import BlockingConnection, BlockingReceiver, BlockingSender
 
 from controlplane.embedded import artifacts, ports, routers
@@ -36,10 +37,9 @@ from workers.messaging.routers.desired import (
     AuthServiceAt,
     BrokerAt,
     DesiredRouter,
-    Place,
+    EngineLayout,
     RoutedAddress,
 )
-from workers.messaging.routers.dialects import DISPATCH
 from workers.services.auth.server import AuthServer
 from workers.services.auth.state import KnownUser, SpaceUsers, State, Verifier
 
@@ -95,6 +95,8 @@ class AuthInThread:
         self.state.replace({SPACE: space})
 
     def stop(self) -> None:
+        if self._loop.is_closed():
+            return
         self._call(self._server.stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
@@ -122,7 +124,7 @@ class Rig:
     control_ca: KeyPair
     auth: AuthInThread
     desired: DesiredRouter
-    place: Place
+    engine_layout: EngineLayout
     process: subprocess.Popen[bytes] | None = None
     connections: list[BlockingConnection] = field(default_factory=list)
 
@@ -131,7 +133,7 @@ class Rig:
         client = certificates.issue_client(self.space_ca, "waypost-control", datetime.now(UTC))
         return identities.target(
             HOST,
-            self.place.internal_port,
+            self.engine_layout.internal_port,
             authority_pem=self.space_ca.certificate_pem,
             client=client,
             folder=self.folder / "identities",
@@ -146,7 +148,7 @@ class Rig:
 
     def restart(self) -> None:
         """Start, or start again, from the file as it is desired now."""
-        for name, text in config.files(self.desired, self.place).items():
+        for name, text in config.files(self.desired, self.engine_layout).items():
             (self.folder / name).write_text(text)
         self.relaunch()
 
@@ -168,8 +170,8 @@ class Rig:
         assert not self._is_dead(), (self.folder / "router.log").read_text()
 
     def _is_up(self) -> bool:
-        return ports.is_open(HOST, self.place.public_port) and ports.is_open(
-            HOST, self.place.internal_port
+        return ports.is_open(HOST, self.engine_layout.public_port) and ports.is_open(
+            HOST, self.engine_layout.internal_port
         )
 
     def _is_dead(self) -> bool:
@@ -186,7 +188,7 @@ class Rig:
     ) -> BlockingConnection:
         """Return a client's connection to the public listener."""
         connection = BlockingConnection(
-            f"amqps://{HOST}:{self.place.public_port}",
+            f"amqps://{HOST}:{self.engine_layout.public_port}",
             timeout=timeout,
             container=tls.Container(),
             ssl_domain=self.domain(),
@@ -207,7 +209,7 @@ class Rig:
 
     def require(self, patch: Patch) -> None:
         """Skip the test on a real router that was built without one of our patches."""
-        with client.connected(self.target, DISPATCH, purpose="test") as asking:
+        with client.connected(self.target, purpose="test") as asking:
             if patch not in asking.patches:
                 pytest.skip(f"this {self.engine} has no patch {patch}")
 
@@ -250,7 +252,7 @@ def rig(folder: Path, engine: str = "devrouter") -> Iterator[Rig]:
                 certificates.issue_client(control_ca, SPACE, now),
             ),
         ),
-        Place(str(folder), HOST, free_port(), free_port()),
+        EngineLayout(str(folder), HOST, free_port(), free_port()),
     )
     try:
         yield made
@@ -259,6 +261,17 @@ def rig(folder: Path, engine: str = "devrouter") -> Iterator[Rig]:
         made.kill()
         auth.stop()
     assert "Traceback" not in (folder / "router.log").read_text()
+
+
+class _TemporaryQueue(SenderOption):
+    def apply(self, sender: Sender) -> None:
+        sender.target.dynamic = True
+
+
+def temporary_queue(owner: BlockingConnection) -> str:
+    """Make one as Qpid JMS does, by a sender whose target the router names; return the name."""
+    sender = owner.create_sender(None, options=_TemporaryQueue())
+    return str(sender.link.remote_target.address)
 
 
 def post(sender: BlockingSender, body: object, **properties: object) -> Delivery:

@@ -18,9 +18,36 @@ def outcome_of(router: Rig, name: str, password: str) -> Frame:
     return asyncio.run(_log_in(router, name, password))
 
 
+def outcome_without_service(router: Rig) -> Frame:
+    """Return the SASL outcome of a login that nobody can judge: no challenge comes before it."""
+    return asyncio.run(_begin_login(router))
+
+
+async def _begin_login(router: Rig) -> Frame:
+    trust = ssl.create_default_context(cafile=str(router.folder / "space-ca.pem"))
+    reader, writer = await asyncio.open_connection(
+        HOST, router.engine_layout.public_port, ssl=trust
+    )
+    try:
+        writer.write(frames.SASL_HEADER)
+        await frames.read_header(reader)
+        answer = await frames.read_frame(reader, Code.MECHANISMS, Code.OUTCOME)
+        if answer.code == Code.MECHANISMS:
+            plain = frames.symbols(["PLAIN"]).elements[0]
+            writer.write(frames.encode(Code.INIT, [plain, b"\0anna\0secret of anna", HOST]))
+            answer = await frames.read_frame(reader, Code.OUTCOME)
+        return answer
+    finally:
+        writer.transport.abort()
+        with suppress(OSError):
+            await writer.wait_closed()
+
+
 async def _log_in(router: Rig, name: str, password: str) -> Frame:
     trust = ssl.create_default_context(cafile=str(router.folder / "space-ca.pem"))
-    reader, writer = await asyncio.open_connection(HOST, router.place.public_port, ssl=trust)
+    reader, writer = await asyncio.open_connection(
+        HOST, router.engine_layout.public_port, ssl=trust
+    )
     try:
         writer.write(frames.SASL_HEADER)
         await frames.read_header(reader)

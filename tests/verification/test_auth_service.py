@@ -15,7 +15,7 @@ from django.db import transaction
 from proton import symbol
 
 from controlplane.core.audit import SYSTEM
-from plans.catalogue.definitions import MAX_ROUTERS
+from plans.catalog.definitions import MAX_ROUTERS
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.actions.addresses import AddressSettings
 from tenants.models import AddressSpace, MessagingUser
@@ -139,6 +139,7 @@ def test_plain_login_tells_who_it_was_and_what_it_may(service: Service) -> None:
     wire.close()
     granted = {key: list(value.elements) for key, value in told["address-authz"].items()}  # type: ignore[attr-defined]
     assert told["authenticated-identity"] == {"sub": "anna", "preferred_username": "anna"}
+    granted_of_queues = granted.pop("amqp:/_$temp.*")
     replies = {key for key in granted if key.startswith("amqp:/_topo/0/router-")}
     assert {key: granted[key] for key in granted.keys() - replies} == {
         "orders": ["recv", "send"],
@@ -146,6 +147,7 @@ def test_plain_login_tells_who_it_was_and_what_it_may(service: Service) -> None:
         "a/c/d": ["send"],
     }
     assert [granted[key] for key in replies] == [["send"]] * MAX_ROUTERS
+    assert granted_of_queues == ["recv", "send"]
 
 
 def test_plain_alone_is_offered_where_routers_cannot_relay_scram(service: Service) -> None:

@@ -28,15 +28,15 @@ from workers.messaging.brokers import driver
 from workers.messaging.brokers.snapshot import MeteredAddress
 from workers.messaging.management import Unreachable
 from workers.messaging.observed import AddressCounters, InstanceSnapshot, ManagementTarget
-from workers.reconcile import loop, work
-from workers.reconcile.doors import Doors
+from workers.reconcile import context, loop
 from workers.reconcile.outcome import Done, Wait
+from workers.reconcile.ports import Ports
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db]
 
 
 @pytest.fixture
-def space(real_doors: Doors) -> Iterator[AddressSpace]:
+def space(real_ports: Ports) -> Iterator[AddressSpace]:
     """A space with queues, a topic and two users, Active on a real broker."""
     made = rows.make_space(rows.make_tenant())
     rows.make_address(made, "orders/new")
@@ -47,28 +47,28 @@ def space(real_doors: Doors) -> Iterator[AddressSpace]:
     )
     rows.make_user(made, "alice", ("orders/#", "send recv"), ("news", "send recv"))
     rows.make_user(made, "bob", ("#", "send recv"))
-    settle(made, real_doors)
+    settle(made, real_ports)
     assert made.phase == "Active"
     yield made
     address_spaces.delete(space=made, by=SYSTEM)
-    settle(made, real_doors)
+    settle(made, real_ports)
     assert made.deleted_at is not None
 
 
-def settle(space: AddressSpace, doors: Doors) -> None:
-    outcome = patience.look(space.id, doors)
+def settle(space: AddressSpace, ports: Ports) -> None:
+    outcome = patience.look(space.id, ports)
     assert isinstance(outcome, Done), outcome
     space.refresh_from_db()
 
 
-def target_of(space: AddressSpace, doors: Doors) -> ManagementTarget:
-    (found,) = targets.list_targets(space, doors.infra, doors.identities_dir)
+def target_of(space: AddressSpace, ports: Ports) -> ManagementTarget:
+    (found,) = targets.list_targets(space, ports.infra, ports.identities_dir)
     return found.target
 
 
-def snapshot(space: AddressSpace, doors: Doors) -> InstanceSnapshot:
+def snapshot(space: AddressSpace, ports: Ports) -> InstanceSnapshot:
     metered = [MeteredAddress(row.address, row.type) for row in space.addresses.all()]
-    return driver.snapshot(target_of(space, doors), addresses=metered)
+    return driver.snapshot(target_of(space, ports), addresses=metered)
 
 
 def counters(taken: InstanceSnapshot, address: str) -> AddressCounters:
@@ -95,7 +95,7 @@ def is_closed(connection: BlockingConnection) -> bool:
 
 
 def test_a_user_may_do_what_was_granted_and_no_more(
-    space: AddressSpace, real_doors: Doors, tmp_path: Path
+    space: AddressSpace, real_ports: Ports, tmp_path: Path
 ) -> None:
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders/new", "one", "two")
@@ -132,26 +132,26 @@ REFUSED_SUBSCRIPTIONS: dict[str, tuple[ReceiverOption | None, str]] = {
 
 
 def test_a_user_without_recv_gets_no_subscription_and_leaves_no_queue(
-    space: AddressSpace, real_doors: Doors, tmp_path: Path
+    space: AddressSpace, real_ports: Ports, tmp_path: Path
 ) -> None:
     rows.make_user(space, "writer", ("news", "send"))
-    settle(space, real_doors)
+    settle(space, real_ports)
 
     for sent, (name, (option, condition)) in enumerate(REFUSED_SUBSCRIPTIONS.items(), start=1):
         with amqp.connected(space, tmp_path, "writer", rows.PASSWORD) as connection:
             with pytest.raises(LinkDetached, match="not authorized") as refusal:
                 connection.create_receiver("news", name="mine", options=option)
             amqp.send(connection, "news", "to nobody")
-            taken = counters(snapshot(space, real_doors), "news")
+            taken = counters(snapshot(space, real_ports), "news")
 
         assert (refusal.value.condition, taken.messages_in) == (condition, sent), name
         assert taken.queues_out == {}, name
 
 
 def test_the_broker_warns_of_nothing_while_it_is_managed_and_probed(
-    space: AddressSpace, real_doors: Doors, state_dir: Path
+    space: AddressSpace, real_ports: Ports, state_dir: Path
 ) -> None:
-    snapshot(space, real_doors)
+    snapshot(space, real_ports)
 
     (log,) = state_dir.glob("spaces/**/broker-0/log/output.log")
     lines = log.read_text().splitlines()
@@ -168,7 +168,7 @@ def test_an_address_that_nobody_made_is_not_found(space: AddressSpace, tmp_path:
 
 
 def test_revoking_closes_open_connections_and_refuses_new_ones(
-    space: AddressSpace, real_doors: Doors, tmp_path: Path
+    space: AddressSpace, real_ports: Ports, tmp_path: Path
 ) -> None:
     with (
         amqp.connected(space, tmp_path, "bob", rows.PASSWORD) as bob,
@@ -178,7 +178,7 @@ def test_revoking_closes_open_connections_and_refuses_new_ones(
         alice.create_receiver("orders/new")
         messaging_users.revoke(user=MessagingUser.objects.get(space=space, name="bob"), by=SYSTEM)
 
-        settle(space, real_doors)
+        settle(space, real_ports)
 
         eventually(lambda: is_closed(bob), seconds=10)
         assert not is_closed(alice)
@@ -190,7 +190,7 @@ def test_revoking_closes_open_connections_and_refuses_new_ones(
 
 
 def test_a_lost_permission_closes_the_link_that_used_it(
-    space: AddressSpace, real_doors: Doors, tmp_path: Path
+    space: AddressSpace, real_ports: Ports, tmp_path: Path
 ) -> None:
     with amqp.connected(space, tmp_path, "bob", rows.PASSWORD) as bob:
         bob.create_receiver("private")
@@ -200,7 +200,7 @@ def test_a_lost_permission_closes_the_link_that_used_it(
             by=SYSTEM,
         )
 
-        settle(space, real_doors)
+        settle(space, real_ports)
 
         eventually(lambda: is_closed(bob), seconds=10)
     with amqp.connected(space, tmp_path, "bob", rows.PASSWORD) as bob:
@@ -210,30 +210,30 @@ def test_a_lost_permission_closes_the_link_that_used_it(
 
 
 def test_withdrawn_send_refuses_messages_and_lets_receive(
-    space: AddressSpace, real_doors: Doors, tmp_path: Path
+    space: AddressSpace, real_ports: Ports, tmp_path: Path
 ) -> None:
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders/new", "before")
         sender = connection.create_sender("orders/new", name="open-before")
         address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
-        settle(space, real_doors)
+        settle(space, real_ports)
 
         with pytest.raises((SendException, LinkDetached)):
             sender.send(amqp.message("after"))
         assert amqp.receive(connection, "orders/new", 1) == ["before"]
 
         address_spaces.restore_send(space=space, by=SYSTEM, reason="raised")
-        settle(space, real_doors)
+        settle(space, real_ports)
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders/new", "again")
 
 
 def test_a_new_address_is_usable_after_one_look(
-    space: AddressSpace, real_doors: Doors, tmp_path: Path
+    space: AddressSpace, real_ports: Ports, tmp_path: Path
 ) -> None:
     rows.make_address(space, "orders/late")
 
-    outcome = loop.reconcile(space.id, real_doors)
+    outcome = loop.reconcile(space.id, real_ports)
 
     assert isinstance(outcome, Done)  # how soon: `make bench`
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
@@ -241,61 +241,61 @@ def test_a_new_address_is_usable_after_one_look(
 
 
 def test_a_deleted_address_refuses_and_loses_what_it_stored(
-    space: AddressSpace, real_doors: Doors, tmp_path: Path
+    space: AddressSpace, real_ports: Ports, tmp_path: Path
 ) -> None:
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders/new", "stored")
-        assert driver.count_stored(target_of(space, real_doors)) == 1
+        assert driver.count_stored(target_of(space, real_ports)) == 1
         addresses.delete(address=Address.objects.get(space=space, address="orders/new"), by=SYSTEM)
 
-        settle(space, real_doors)
+        settle(space, real_ports)
 
-    assert real_doors.metering.asked[-1] == (space.id, ["orders/new"])  # type: ignore[attr-defined]
+    assert real_ports.metering.asked[-1] == (space.id, ["orders/new"])  # type: ignore[attr-defined]
     with (
         amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection,
         pytest.raises(LinkDetached),
     ):
         connection.create_sender("orders/new")
-    assert "orders/new" not in {each.address for each in snapshot(space, real_doors).addresses}
+    assert "orders/new" not in {each.address for each in snapshot(space, real_ports).addresses}
 
 
 def test_an_address_that_is_made_anew_is_counted_under_another_life(
-    space: AddressSpace, real_doors: Doors
+    space: AddressSpace, real_ports: Ports
 ) -> None:
-    before = snapshot(space, real_doors)
+    before = snapshot(space, real_ports)
     for name, kind in (("orders/new", "queue"), ("news", "topic")):
         addresses.delete(address=Address.objects.get(space=space, address=name), by=SYSTEM)
-        settle(space, real_doors)
+        settle(space, real_ports)
         rows.make_address(space, name, kind)
-    settle(space, real_doors)
+    settle(space, real_ports)
 
-    after = snapshot(space, real_doors)
+    after = snapshot(space, real_ports)
 
     for name in ("orders/new", "news"):
-        assert "" != counters(before, name).life != counters(after, name).life != ""
-    assert counters(after, "private").life == counters(before, "private").life
+        assert "" != counters(before, name).incarnation != counters(after, name).incarnation != ""
+    assert counters(after, "private").incarnation == counters(before, "private").incarnation
 
 
 def test_a_full_address_refuses_with_the_protocol_s_error(
-    space: AddressSpace, real_doors: Doors, tmp_path: Path
+    space: AddressSpace, real_ports: Ports, tmp_path: Path
 ) -> None:
     rows.make_address(space, "orders/small", settings=AddressSettings(max_bytes=50_000))
-    settle(space, real_doors)
+    settle(space, real_ports)
 
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         sender = connection.create_sender("orders/small")
         accepted, condition = fill(sender)
 
-    taken = counters(snapshot(space, real_doors), "orders/small")
+    taken = counters(snapshot(space, real_ports), "orders/small")
     assert condition == "amqp:resource-limit-exceeded"
     assert 10 < accepted < 200
     assert taken.messages_in == accepted
 
 
 def test_snapshot_counts_what_clients_did(
-    space: AddressSpace, real_doors: Doors, tmp_path: Path
+    space: AddressSpace, real_ports: Ports, tmp_path: Path
 ) -> None:
-    before = snapshot(space, real_doors)
+    before = snapshot(space, real_ports)
 
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as one:
         amqp.send(one, "orders/new", *("m" * 100 for _ in range(30)))
@@ -311,8 +311,8 @@ def test_snapshot_counts_what_clients_did(
             pass
         with amqp.connected(space, tmp_path, "bob", rows.PASSWORD) as two:
             two.create_sender("private")
-            taken = snapshot(space, real_doors)
-    after = snapshot(space, real_doors)
+            taken = snapshot(space, real_ports)
+    after = snapshot(space, real_ports)
 
     assert (before.connections_opened, before.connections) == (0, [])
     queue, topic = counters(taken, "orders/new"), counters(taken, "news")
@@ -327,22 +327,22 @@ def test_snapshot_counts_what_clients_did(
 
 
 def test_killed_broker_keeps_acknowledged_messages_and_counts_none_twice(
-    space: AddressSpace, real_doors: Doors, supervisor: SupervisorClient, tmp_path: Path
+    space: AddressSpace, real_ports: Ports, supervisor: SupervisorClient, tmp_path: Path
 ) -> None:
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders/new", *(str(number) for number in range(50)))
-    before = snapshot(space, real_doors)
+    before = snapshot(space, real_ports)
     (program,) = [each for each in supervisor.list_programs() if each.name.startswith("wp-")]
 
     os.kill(program.pid, signal.SIGKILL)
     space.last_full_pass_at = None
     AddressSpace.objects.filter(pk=space.pk).update(last_full_pass_at=None)
-    settle(space, real_doors)
-    first_look = snapshot(space, real_doors)
+    settle(space, real_ports)
+    first_look = snapshot(space, real_ports)
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders/new", "50")
         bodies = amqp.receive(connection, "orders/new", 51)
-    taken = after_taking(space, real_doors, "orders/new", 51)
+    taken = after_taking(space, real_ports, "orders/new", 51)
 
     assert bodies == [str(number) for number in range(51)]
     assert counters(before, "orders/new").messages_in == 50
@@ -352,7 +352,7 @@ def test_killed_broker_keeps_acknowledged_messages_and_counts_none_twice(
 
 
 def test_rejected_messages_go_to_the_dead_letter_address(
-    space: AddressSpace, real_doors: Doors, tmp_path: Path
+    space: AddressSpace, real_ports: Ports, tmp_path: Path
 ) -> None:
     with amqp.connected(space, tmp_path, "bob", rows.PASSWORD) as connection:
         amqp.send(connection, "retried", "poison")
@@ -364,26 +364,26 @@ def test_rejected_messages_go_to_the_dead_letter_address(
         assert amqp.receive(connection, "private", 1) == ["poison"]
 
 
-def test_certificates_are_renewed_without_a_restart(real_doors: Doors, tmp_path: Path) -> None:
+def test_certificates_are_renewed_without_a_restart(real_ports: Ports, tmp_path: Path) -> None:
     space = rows.make_space(rows.make_tenant())
     rows.make_user(space, "alice", ("#", "recv"))
-    long_ago = replace(real_doors, clock=lambda: timezone.now() - timedelta(days=25))
+    long_ago = replace(real_ports, clock=lambda: timezone.now() - timedelta(days=25))
     loop.reconcile(space.id, long_ago, budget_seconds=60)
-    life = driver.find_life(target_of(space, real_doors))
+    incarnation = driver.find_incarnation(target_of(space, real_ports))
     before = space.secrets.get(name="server/broker-0").public
 
-    settle(space, real_doors)
+    settle(space, real_ports)
 
     assert space.secrets.get(name="server/broker-0").public != before
     # Each listener closes for a moment when it takes its new key, and again for the certificate.
-    eventually(lambda: answers(target_of(space, real_doors), life))
+    eventually(lambda: answers(target_of(space, real_ports), incarnation))
     eventually(lambda: lets_in(space, tmp_path))
 
 
-def answers(target: ManagementTarget, life: str) -> bool:
+def answers(target: ManagementTarget, incarnation: str) -> bool:
     """Return whether the broker answers; another one than that of this life fails the test."""
     try:
-        assert driver.find_life(target) == life
+        assert driver.find_incarnation(target) == incarnation
     except Unreachable:
         return False
     return True
@@ -397,46 +397,46 @@ def lets_in(space: AddressSpace, folder: Path) -> bool:
         return False
 
 
-def after_taking(space: AddressSpace, doors: Doors, address: str, count: int) -> InstanceSnapshot:
+def after_taking(space: AddressSpace, ports: Ports, address: str, count: int) -> InstanceSnapshot:
     """Return a snapshot in which the broker has counted that many messages as taken."""
     what = f"{address} gave {count} messages"
     eventually(
-        lambda: counters(snapshot(space, doors), address).messages_out == count, what, seconds=10
+        lambda: counters(snapshot(space, ports), address).messages_out == count, what, seconds=10
     )
-    return snapshot(space, doors)
+    return snapshot(space, ports)
 
 
 def test_a_subscription_keeps_messages_while_nobody_listens(
-    space: AddressSpace, real_doors: Doors, tmp_path: Path
+    space: AddressSpace, real_ports: Ports, tmp_path: Path
 ) -> None:
     subscription = rows.make_address(
         space, "news-reader", "subscription", AddressSettings(topic="news")
     )
-    settle(space, real_doors)
+    settle(space, real_ports)
 
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "news", "while away")
         assert amqp.receive(connection, "news::news-reader", 1) == ["while away"]
-    taken = after_taking(space, real_doors, "news-reader", 1)
+    taken = after_taking(space, real_ports, "news-reader", 1)
     assert counters(taken, "news-reader").messages_in == 0
 
     addresses.delete(address=subscription, by=SYSTEM)
-    settle(space, real_doors)
-    assert "news-reader" not in {each.address for each in snapshot(space, real_doors).addresses}
+    settle(space, real_ports)
+    assert "news-reader" not in {each.address for each in snapshot(space, real_ports).addresses}
 
 
-def test_a_taken_port_is_told_and_waited_for(real_doors: Doors) -> None:
+def test_a_taken_port_is_told_and_waited_for(real_ports: Ports) -> None:
     space = rows.make_space(rows.make_tenant())
-    namespace = work.load(space, now=timezone.now(), full=True).namespace
-    layout = real_doors.infra.place(namespace, Kind.BROKER, "broker-0")
+    namespace = context.load(space, now=timezone.now(), full=True).namespace
+    layout = real_ports.infra.layout_of(namespace, Kind.BROKER, "broker-0")
 
     with socket.socket() as stranger:
         stranger.bind(("127.0.0.1", layout.ports["amqps"]))
         stranger.listen()
-        outcome = loop.reconcile(space.id, real_doors, budget_seconds=0)
+        outcome = loop.reconcile(space.id, real_ports, budget_seconds=0)
 
     assert isinstance(outcome, Wait)
     port = layout.ports["amqps"]
     assert outcome.reason.startswith(f"PortTaken: Port {port} of broker-0 is taken by another")
-    settle(space, real_doors)
+    settle(space, real_ports)
     assert space.phase == "Active"

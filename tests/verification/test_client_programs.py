@@ -14,23 +14,23 @@ from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
 from tests.reconcile import patience, rows
-from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done
+from workers.reconcile.ports import Ports
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db]
 
 
 @pytest.fixture
-def space(real_doors: Doors) -> Iterator[AddressSpace]:
+def space(real_ports: Ports) -> Iterator[AddressSpace]:
     """A brokered space with a queue, a topic and a user, Active on a real broker."""
     made = rows.make_space(rows.make_tenant())
     rows.make_address(made, "orders/new")
     rows.make_address(made, "news", "topic")
     rows.make_user(made, "checkout", ("#", "send recv"))
-    assert isinstance(patience.look(made.id, real_doors), Done)
+    assert isinstance(patience.look(made.id, real_ports), Done)
     yield made
     address_spaces.delete(space=made, by=SYSTEM)
-    assert isinstance(patience.look(made.id, real_doors), Done)
+    assert isinstance(patience.look(made.id, real_ports), Done)
 
 
 @pytest.mark.parametrize("address", ["orders/new", "news"])

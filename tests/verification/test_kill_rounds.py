@@ -18,9 +18,9 @@ from tests.verification.lasting_traffic import Traffic
 from tests.waiting import eventually
 from workers.messaging import certificates
 from workers.messaging.certificates import KeyPair
-from workers.reconcile import work
-from workers.reconcile.doors import Doors
+from workers.reconcile import context
 from workers.reconcile.outcome import Done
+from workers.reconcile.ports import Ports
 
 pytestmark = [
     pytest.mark.router,
@@ -57,35 +57,37 @@ def auth(auth_port: int, tmp_path: Path, control_ca_dir: Path) -> Iterator[AuthP
     process.stop()
 
 
-def make_space(doors: Doors, size: str) -> AddressSpace:
+def make_space(ports: Ports, size: str) -> AddressSpace:
     made = rows.make_space(rows.make_tenant(), kind="standard", size=size)
     rows.make_address(made, "orders", "queue")
     rows.make_user(made, "alice", ("#", "send recv"))
-    outcome = patience.look(made.id, doors)
+    outcome = patience.look(made.id, ports)
     assert isinstance(outcome, Done), outcome
     return made
 
 
-def kill(doors: Doors, space: AddressSpace, name: str) -> None:
+def kill(ports: Ports, space: AddressSpace, name: str) -> None:
     """As ``kill -9``, once it runs; its supervisor starts it again."""
-    namespace = work.load(space, now=doors.clock(), full=False).namespace
+    namespace = context.load(space, now=ports.clock(), full=False).namespace
 
     def pid() -> int:
-        found = doors.infra.list_instances(namespace)
+        found = ports.infra.list_instances(namespace)
         return next(int(each.boot.rsplit("-", 1)[1]) for each in found if each.name == name)
 
     eventually(lambda: pid() > 0, f"{name} runs", seconds=30)
     os.kill(pid(), signal.SIGKILL)
 
 
-def count_losses(space: AddressSpace, folder: Path, what: str, strike: Callable[[], None]) -> int:
+def count_losses(
+    space: AddressSpace, folder: Path, what: str, strike: Callable[[Traffic], None]
+) -> int:
     """Strike five times under load; return how many accepted messages never came."""
     traffic = Traffic(space, folder)
     traffic.start()
     pauses = []
     for _ in range(ROUNDS):
         traffic.carry(BETWEEN)
-        strike()
+        strike(traffic)
         pauses.append(traffic.seconds_to_the_next_accepted())
     traffic.finish()
     lost = set(traffic.accepted) - set(traffic.received)
@@ -99,35 +101,36 @@ def count_losses(space: AddressSpace, folder: Path, what: str, strike: Callable[
 
 @pytest.mark.parametrize("instance", ["router-0", "broker-0"])
 def test_an_instance_of_a_space_is_killed(
-    auth: AuthProcess, real_doors: Doors, router_engine: str, tmp_path: Path, instance: str
+    auth: AuthProcess, real_ports: Ports, router_engine: str, tmp_path: Path, instance: str
 ) -> None:
-    space = make_space(real_doors, "small")
+    space = make_space(real_ports, "small")
 
-    def strike() -> None:
-        kill(real_doors, space, instance)
+    def strike(_: Traffic) -> None:
+        kill(real_ports, space, instance)
 
     assert count_losses(space, tmp_path, f"{router_engine}, {instance}", strike) == 0
 
 
 def test_one_router_of_three_is_killed(
-    auth: AuthProcess, real_doors: Doors, router_engine: str, tmp_path: Path
+    auth: AuthProcess, real_ports: Ports, router_engine: str, tmp_path: Path
 ) -> None:
     """Of the development router a space has one, whatever its plan."""
-    space = make_space(real_doors, "xlarge")
+    space = make_space(real_ports, "xlarge")
 
-    def strike() -> None:
-        kill(real_doors, space, "router-0")
+    def strike(_: Traffic) -> None:
+        kill(real_ports, space, "router-0")
 
     assert count_losses(space, tmp_path, f"{router_engine}, one of its routers", strike) == 0
 
 
 def test_the_auth_service_is_killed(
-    auth: AuthProcess, real_doors: Doors, router_engine: str, tmp_path: Path
+    auth: AuthProcess, real_ports: Ports, router_engine: str, tmp_path: Path
 ) -> None:
-    space = make_space(real_doors, "small")
+    space = make_space(real_ports, "small")
 
-    def strike() -> None:
+    def strike(traffic: Traffic) -> None:
         auth.kill()
+        traffic.log_in_again()
         auth.start()
 
     assert count_losses(space, tmp_path, f"{router_engine}, auth service", strike) == 0

@@ -11,15 +11,14 @@ from tests.verification import routing_rig as rigs
 from tests.verification.routing_rig import Rig, known
 from tests.waiting import eventually
 from workers.messaging import tls
-from workers.messaging.brokers.desired import DesiredAddress, Holds
+from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress
 from workers.messaging.routers import client
-from workers.messaging.routers.desired import OnBroker, RoutedAddress, Shape
-from workers.messaging.routers.dialects import DISPATCH
+from workers.messaging.routers.desired import OnBroker, RoutedAddress, RouterAddressKind
 
 pytestmark = [pytest.mark.router, pytest.mark.broker, pytest.mark.slow]
 
 CLIENTS = 200
-ORDERS = RoutedAddress("orders", Shape.QUEUE, [OnBroker("broker-0")])
+ORDERS = RoutedAddress("orders", RouterAddressKind.QUEUE, [OnBroker("broker-0")])
 
 
 @pytest.fixture(scope="module", params=rigs.ENGINES)
@@ -28,7 +27,7 @@ def router(
 ) -> Iterator[Rig]:
     with rigs.rig(tmp_path_factory.mktemp("storm"), request.param) as made:
         made.auth.set_users(known("anna", "secret", {"#": ("send", "recv")}), addresses=["orders"])
-        held = [DesiredAddress("orders", Holds.QUEUE)]
+        held = [DesiredAddress("orders", BrokerAddressKind.QUEUE)]
         with broker_rig.brokers(made, 1, held) as running:
             made.start([ORDERS], [each.at for each in running])
             yield made
@@ -50,7 +49,7 @@ class Storm(handlers.MessagingHandler):
         for _ in range(CLIENTS):
             self._connections.append(
                 event.container.connect(
-                    f"amqps://{rigs.HOST}:{self._router.place.public_port}",
+                    f"amqps://{rigs.HOST}:{self._router.engine_layout.public_port}",
                     ssl_domain=domain,
                     user="anna",
                     password="secret",
@@ -93,6 +92,6 @@ def test_two_hundred_clients_log_in_at_once(router: Rig, mechanism: str) -> None
 
 def broker_connections(router: Rig) -> set[str]:
     """Return the identities of the router's own connections to its brokers."""
-    with client.connected(router.target, DISPATCH, purpose="test") as asking:
+    with client.connected(router.target, purpose="test") as asking:
         rows = asking.query("connection", "identity", "role")
     return {str(row["identity"]) for row in rows if row["role"] == "route-container"}

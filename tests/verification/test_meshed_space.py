@@ -22,9 +22,9 @@ from tests.waiting import eventually
 from workers.infra.base import Kind
 from workers.messaging import certificates
 from workers.messaging.certificates import KeyPair
-from workers.reconcile import work
-from workers.reconcile.doors import Doors
+from workers.reconcile import context
 from workers.reconcile.outcome import Done
+from workers.reconcile.ports import Ports
 
 pytestmark = [
     pytest.mark.router,
@@ -52,40 +52,40 @@ def auth(auth_port: int, tmp_path: Path, control_ca_dir: Path) -> Iterator[AuthP
     process.stop()
 
 
-def make_space(doors: Doors, size: str) -> AddressSpace:
+def make_space(ports: Ports, size: str) -> AddressSpace:
     made = rows.make_space(rows.make_tenant(), kind="standard", size=size)
     rows.make_address(made, "calls", "anycast")
     rows.make_address(made, "orders", "queue")
     rows.make_address(made, "news", "topic")
     rows.make_user(made, "alice", ("#", "send recv"))
-    outcome = patience.look(made.id, doors)
+    outcome = patience.look(made.id, ports)
     assert isinstance(outcome, Done), outcome
     made.refresh_from_db()
     return made
 
 
-def change_plan(space: AddressSpace, doors: Doors, size: str) -> None:
+def change_plan(space: AddressSpace, ports: Ports, size: str) -> None:
     space_plans.change(space=space, space_plan=f"standard-{size}", by=SYSTEM)
-    outcome = patience.look(space.id, doors)
+    outcome = patience.look(space.id, ports)
     assert isinstance(outcome, Done), outcome
     space.refresh_from_db()
 
 
-def is_joined(space: AddressSpace, doors: Doors) -> bool:
-    patience.look(space.id, doors)
+def is_joined(space: AddressSpace, ports: Ports) -> bool:
+    patience.look(space.id, ports)
     space.refresh_from_db()
     found = next(each for each in space.conditions if each["type"] == "Routers")
     return bool(found["reason"] == "AsPlanned")
 
 
 def test_each_router_has_an_endpoint_and_serves_every_type(
-    auth: AuthProcess, real_doors: Doors, tmp_path: Path
+    auth: AuthProcess, real_ports: Ports, tmp_path: Path
 ) -> None:
-    space = make_space(real_doors, "xlarge")
+    space = make_space(real_ports, "xlarge")
 
     names = sorted(space.endpoints.values_list("name", flat=True))
     assert names == ["amqps", "amqps-1", "amqps-2"]
-    eventually(lambda: is_joined(space, real_doors), "the routers are joined", seconds=30)
+    eventually(lambda: is_joined(space, real_ports), "the routers are joined", seconds=30)
     for sends, receives in (("amqps", "amqps-1"), ("amqps-2", "amqps")):
         with connected(space, tmp_path, sends) as out, connected(space, tmp_path, receives) as into:
             for address in ("calls", "orders", "news"):
@@ -94,12 +94,12 @@ def test_each_router_has_an_endpoint_and_serves_every_type(
 
 
 def test_topics_go_on_while_the_first_router_stays_away(
-    auth: AuthProcess, real_doors: Doors, tmp_path: Path
+    auth: AuthProcess, real_ports: Ports, tmp_path: Path
 ) -> None:
-    space = make_space(real_doors, "large")
-    namespace = work.load(space, now=real_doors.clock(), full=False).namespace
+    space = make_space(real_ports, "large")
+    namespace = context.load(space, now=real_ports.clock(), full=False).namespace
     first = next(
-        each for each in real_doors.infra.list_instances(namespace) if each.name == "router-0"
+        each for each in real_ports.infra.list_instances(namespace) if each.name == "router-0"
     )
     os.kill(int(first.boot.rsplit("-", 1)[1]), signal.SIGSTOP)  # it hangs, and no one restarts it
     try:
@@ -115,24 +115,24 @@ def test_topics_go_on_while_the_first_router_stays_away(
 
 
 def test_a_space_grows_to_three_routers_and_back_under_traffic(
-    auth: AuthProcess, real_doors: Doors, tmp_path: Path
+    auth: AuthProcess, real_ports: Ports, tmp_path: Path
 ) -> None:
     """A plan with another limit restarts routers one at a time: clients connect again."""
-    space = make_space(real_doors, "medium")
+    space = make_space(real_ports, "medium")
     traffic = Traffic(space, tmp_path)
     traffic.start()
-    change_plan(space, real_doors, "xlarge")
+    change_plan(space, real_ports, "xlarge")
     assert space.endpoints.count() == 3
     grown = len(traffic.accepted)
-    change_plan(space, real_doors, "medium")
+    change_plan(space, real_ports, "medium")
     assert space.endpoints.count() == 1
     traffic.finish()
 
     assert 0 < grown < len(traffic.accepted)
     assert set(traffic.accepted) <= set(traffic.received)
     assert traffic.longest_pause < 10
-    namespace = work.load(space, now=real_doors.clock(), full=False).namespace
-    kinds = [each.kind for each in real_doors.infra.list_instances(namespace)]
+    namespace = context.load(space, now=real_ports.clock(), full=False).namespace
+    kinds = [each.kind for each in real_ports.infra.list_instances(namespace)]
     assert kinds.count(Kind.ROUTER) == 1
 
 

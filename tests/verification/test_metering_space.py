@@ -9,35 +9,35 @@ from django.utils import timezone
 
 from controlplane.core.audit import SYSTEM
 from plans.models import SpacePlan
-from plans.periods import Period
+from plans.rating.periods import Period
 from tenants.actions import address_spaces, addresses
 from tenants.actions.addresses import AddressSettings
 from tenants.models import Address, AddressSpace
 from tests.reconcile import patience, rows
 from tests.verification import amqp
-from workers.metering import lives, quality, readers, sampling, sources
+from workers.metering import quality, readers, sampling, source_states, sources
 from workers.metering.last_samples import LastSampler
 from workers.metering.readers import Readers
 from workers.models import LandingBatch, MeteredSource
-from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done
+from workers.reconcile.ports import Ports
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db]
 
 
 @pytest.fixture
-def product(real_doors: Doors) -> Readers:
-    return readers.product(real_doors.infra, real_doors.identities_dir)
+def product(real_ports: Ports) -> Readers:
+    return readers.product(real_ports.infra, real_ports.identities_dir)
 
 
 @pytest.fixture
-def doors(real_doors: Doors, product: Readers) -> Doors:
+def ports(real_ports: Ports, product: Readers) -> Ports:
     """The real doors with the product's last samples."""
-    return Doors(**{**real_doors.__dict__, "metering": LastSampler(product)})
+    return Ports(**{**real_ports.__dict__, "metering": LastSampler(product)})
 
 
-def settle(space: AddressSpace, doors: Doors) -> None:
-    outcome = patience.look(space.id, doors)
+def settle(space: AddressSpace, ports: Ports) -> None:
+    outcome = patience.look(space.id, ports)
     assert isinstance(outcome, Done), outcome
     space.refresh_from_db()
 
@@ -49,13 +49,13 @@ def used(space: AddressSpace) -> tuple[int, int]:
 
 
 def test_everything_that_went_through_a_space_is_metered_to_its_end(
-    doors: Doors, product: Readers, tmp_path: Path
+    ports: Ports, product: Readers, tmp_path: Path
 ) -> None:
     space = rows.make_space(rows.make_tenant())
     orders = rows.make_address(space, "orders")
     rows.make_address(space, "news", "topic")
     rows.make_user(space, "alice", ("#", "send recv"))
-    settle(space, doors)
+    settle(space, ports)
 
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders", *("m" for _ in range(7)))
@@ -65,20 +65,20 @@ def test_everything_that_went_through_a_space_is_metered_to_its_end(
             receiver.receive(timeout=5)
             receiver.accept()
         amqp.receive(connection, "orders", 3)
-        [sampled] = sampling.round_all(product)
+        [sampled] = sampling.sample_all(product)
         amqp.receive(connection, "orders", 1)
 
     assert (sampled.is_applied, sampled.silent) == (True, frozenset())
     assert used(space) == (9, 5)
-    peak = MeteredSource.objects.get(space_id=space.id, boot_id=lives.SPACE)
+    peak = MeteredSource.objects.get(space_id=space.id, boot_id=source_states.SPACE)
     assert sources.state_of(peak).peak_connections == 1
 
     addresses.delete(address=Address.objects.get(pk=orders.pk), by=SYSTEM)
-    settle(space, doors)  # the fourth message was received after the round above
+    settle(space, ports)  # the fourth message was received after the round above
     assert used(space) == (9, 6)
 
     address_spaces.delete(space=space, by=SYSTEM)
-    settle(space, doors)
+    settle(space, ports)
     assert space.deleted_at is not None
     assert used(space) == (9, 6)
     assert not MeteredSource.objects.exclude(ended_cleanly=True).exists()
@@ -90,14 +90,14 @@ def test_everything_that_went_through_a_space_is_metered_to_its_end(
 
 
 def test_what_a_subscription_gives_out_is_not_its_topics_too(
-    doors: Doors, product: Readers, tmp_path: Path
+    ports: Ports, product: Readers, tmp_path: Path
 ) -> None:
     space = rows.make_space(rows.make_tenant())
     rows.make_address(space, "news", "topic")
     desk = AddressSettings(topic="news")
     rows.make_address(space, "desk", "subscription", desk)
     rows.make_user(space, "alice", ("#", "send recv"))
-    settle(space, doors)
+    settle(space, ports)
 
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         plain = connection.create_receiver("news", credit=5)
@@ -115,34 +115,34 @@ def test_what_a_subscription_gives_out_is_not_its_topics_too(
     assert counted["desk"].stored_bytes > 0
     assert counted["news"].stored_bytes < counted["desk"].stored_bytes  # one message, not four
     address_spaces.delete(space=space, by=SYSTEM)
-    settle(space, doors)
+    settle(space, ports)
 
 
 def test_nothing_is_missed_over_an_address_made_anew_and_a_planned_restart(
-    doors: Doors, product: Readers, tmp_path: Path
+    ports: Ports, product: Readers, tmp_path: Path
 ) -> None:
     space = rows.make_space(rows.make_tenant())
     rows.make_user(space, "alice", ("#", "send recv"))
     for sent in (5, 8):  # no round sees that the first one is gone
         made = rows.make_address(space, "orders")
-        settle(space, doors)
+        settle(space, ports)
         with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
             amqp.send(connection, "orders", *("m" for _ in range(sent)))
         if sent == 5:
             addresses.delete(address=made, by=SYSTEM)
-            settle(space, doors)
+            settle(space, ports)
 
     AddressSpace.objects.filter(pk=space.pk).update(
         space_plan=SpacePlan.objects.get(key="brokered-medium"), generation=F("generation") + 1
     )
-    settle(space, doors)
-    sampling.round_all(product)
+    settle(space, ports)
+    sampling.sample_all(product)
 
     assert used(space) == (5 + 8, 0)
-    boots = MeteredSource.objects.filter(space_id=space.id).exclude(boot_id=lives.SPACE)
+    boots = MeteredSource.objects.filter(space_id=space.id).exclude(boot_id=source_states.SPACE)
     assert boots.count() == 2
     now = timezone.now()
     around = Period(now - timedelta(days=1), now + timedelta(days=1))
     assert quality.crash_gaps(space.tenant_id, around) == ()
     address_spaces.delete(space=space, by=SYSTEM)
-    settle(space, doors)
+    settle(space, ports)

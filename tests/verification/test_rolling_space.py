@@ -14,48 +14,48 @@ from workers.infra.base import Kind
 from workers.messaging.brokers import driver
 from workers.messaging.management import Unreachable
 from workers.reconcile import loop
-from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done
+from workers.reconcile.ports import Ports
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db]
 
 
-def lives(space: AddressSpace, doors: Doors) -> dict[str, str]:
+def lives(space: AddressSpace, ports: Ports) -> dict[str, str]:
     """Return the life of each broker that answers."""
     found = {}
-    for each in targets.list_targets(space, doors.infra, doors.identities_dir):
+    for each in targets.list_targets(space, ports.infra, ports.identities_dir):
         assert each.kind is Kind.BROKER
         try:
-            found[each.name] = driver.find_life(each.target)
+            found[each.name] = driver.find_incarnation(each.target)
         except Unreachable:
             continue
     return found
 
 
-def test_another_size_reaches_one_broker_at_a_time(real_doors: Doors, tmp_path: Path) -> None:
+def test_another_size_reaches_one_broker_at_a_time(real_ports: Ports, tmp_path: Path) -> None:
     space = rows.make_space(rows.make_tenant())
     Broker.objects.create(space=space, ordinal=1)
     rows.make_address(space, "orders")
     rows.make_user(space, "alice", ("#", "send recv"))
-    assert isinstance(patience.look(space.id, real_doors), Done)
+    assert isinstance(patience.look(space.id, real_ports), Done)
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders", *map(str, range(20)))
-    before = lives(space, real_doors)
+    before = lives(space, real_ports)
     AddressSpace.objects.filter(pk=space.pk).update(
         space_plan=SpacePlan.objects.get(key="brokered-medium"), generation=F("generation") + 1
     )
 
     seen = []
     for _ in range(200):
-        outcome = loop.reconcile(space.id, real_doors, budget_seconds=0.5)
-        seen.append(lives(space, real_doors))
+        outcome = loop.reconcile(space.id, real_ports, budget_seconds=0.5)
+        seen.append(lives(space, real_ports))
         if isinstance(outcome, Done):
             break
 
     assert set(before) == {"broker-0", "broker-1"}
     assert all(seen), "there was a moment without any broker"
-    for name, life in before.items():
-        history = [life, *(each[name] for each in seen if name in each)]
+    for name, incarnation in before.items():
+        history = [incarnation, *(each[name] for each in seen if name in each)]
         assert len(dict.fromkeys(history)) == 2, "each restarts, and once"
     first = next(each for each in seen if each.get("broker-0") != before["broker-0"])
     assert first.get("broker-1") == before["broker-1"], "the second waits for the first"

@@ -5,39 +5,24 @@ from collections.abc import Iterator
 import pytest
 from proton import ConnectionException, Delivery, Endpoint, Message, Sender, Terminus
 from proton.reactor import Copy, LinkOption, Selector, SenderOption
-from proton.utils import BlockingConnection, LinkDetached
+from proton.utils import LinkDetached
 
 from tenants.router_patches import Patch
+from tests.verification import conformance, scram_login
 from tests.verification import routing_rig as rigs
-from tests.verification import scram_login
+from tests.verification.conformance import ADDRESSES, BOTH, anna
 from tests.verification.routing_rig import Rig, known
 from tests.waiting import eventually
-from workers.messaging.routers.desired import RoutedAddress, Shape
 from workers.services.amqp_frames import Outcome
 
 pytestmark = [pytest.mark.router, pytest.mark.slow]
-
-BOTH = ("send", "recv")
-# What a tenant may write as a pattern and a router would read as more.
-WILD = ("#", "*", "*/#", "_topo/#", "calls,$management", "calls/*,*")
-ADDRESSES = ("calls", "news/local", "nothing/here")  # the last one on no router
 
 
 @pytest.fixture(scope="module", params=rigs.ENGINES)
 def running(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Rig]:
-    with rigs.rig(tmp_path_factory.mktemp("router"), request.param) as made:
-        made.auth.set_users(
-            known("anna", "secret of anna", {"#": BOTH}),
-            known("reader", "secret of reader", {"calls": ("recv",), "news/#": ("recv",)}),
-            known("writer", "secret of writer", {"calls": ("send",)}),
-            known("wild", "secret of wild", dict.fromkeys(WILD, BOTH)),
-            addresses=ADDRESSES,
-        )
-        made.start(
-            [RoutedAddress("calls", Shape.ANYCAST), RoutedAddress("news/local", Shape.MULTICAST)]
-        )
+    with conformance.rig(tmp_path_factory.mktemp("router"), request.param) as made:
         yield made
 
 
@@ -45,10 +30,6 @@ def running(
 def router(running: Rig) -> Iterator[Rig]:
     yield running
     running.close_clients()
-
-
-def anna(router: Rig) -> BlockingConnection:
-    return router.connect("anna", "secret of anna")
 
 
 # Logging in
@@ -107,6 +88,23 @@ def test_an_attach_without_permission_is_refused(
         connection.create_sender(address) if sends else connection.create_receiver(address)
 
     assert refusal.value.condition == "amqp:unauthorized-access"
+
+
+@pytest.mark.parametrize("sends", [True, False])
+def test_a_refused_attach_names_no_terminus(router: Rig, sends: bool) -> None:
+    """AMQP 1.0, part 2, section 2.6.3; Qpid JMS takes a link that names one for open."""
+    router.require(Patch.REFUSED_LINK)
+    connection = anna(router)
+    container = connection.container
+    attach = container.create_sender if sends else container.create_receiver
+
+    link = attach(connection.conn, "nobody/made/this")
+    with pytest.raises(LinkDetached):
+        connection.wait(lambda: link.state & Endpoint.REMOTE_CLOSED)
+
+    assert link.remote_condition.name == "amqp:unauthorized-access"
+    answered = link.remote_target if sends else link.remote_source
+    assert answered.type == Terminus.UNSPECIFIED
 
 
 @pytest.fixture
@@ -462,21 +460,3 @@ def test_multicast_is_accepted_when_one_accepts_and_one_releases(router: Rig) ->
         rigs.flush(receiver.connection)
 
     assert rigs.outcome(sender, delivery) == Delivery.ACCEPTED
-
-
-# Answers to temporary addresses
-
-
-def test_a_question_is_answered_over_a_temporary_address(router: Rig) -> None:
-    service, asking = anna(router), anna(router)
-    served = service.create_receiver("calls", credit=1)
-    answers = asking.create_receiver(None, dynamic=True, credit=1)
-    question = asking.create_sender("calls")
-
-    question.link.send(Message(body="?", reply_to=answers.link.remote_source.address))
-    rigs.flush(asking)
-    reply_to = served.receive(timeout=5).reply_to
-    service.create_sender(None).link.send(Message(address=reply_to, body="!"))
-    rigs.flush(service)
-
-    assert answers.receive(timeout=5).body == "!"

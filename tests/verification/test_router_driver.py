@@ -27,18 +27,17 @@ from workers.messaging.probe import ProbeFailed
 from workers.messaging.routers import client, config, driver, entities
 from workers.messaging.routers.desired import (
     DesiredRouter,
-    MateAt,
     OnBroker,
+    PeerAt,
     RoutedAddress,
-    Shape,
+    RouterAddressKind,
     probe_address,
 )
-from workers.messaging.routers.dialects import DISPATCH
 
 pytestmark = [pytest.mark.router, pytest.mark.slow]
 
-CALLS = RoutedAddress("calls", Shape.ANYCAST)
-NEWS = RoutedAddress("news", Shape.MULTICAST)
+CALLS = RoutedAddress("calls", RouterAddressKind.ANYCAST)
+NEWS = RoutedAddress("news", RouterAddressKind.MULTICAST)
 METERED = [MeteredAddress("calls", "anycast"), MeteredAddress("news", "multicast")]
 
 
@@ -80,7 +79,7 @@ def exchange(router: Rig, address: str, count: int) -> None:
 
 
 def held(router: Rig) -> Sequence[tuple[str, str]]:
-    with client.connected(router.target, DISPATCH, purpose="test") as asking:
+    with client.connected(router.target, purpose="test") as asking:
         return sorted(
             (kind, str(row["name"]))
             for kind in entities.ORDER
@@ -127,7 +126,7 @@ def test_converge_of_one_address_leaves_the_others_alone(router: Rig) -> None:
 def test_converge_repairs_what_was_changed_behind_its_back(router: Rig) -> None:
     wanted = with_addresses(router, CALLS)
     driver.converge(router.target, wanted)
-    with client.connected(router.target, DISPATCH, purpose="test") as asking:
+    with client.connected(router.target, purpose="test") as asking:
         asking.ask(
             [
                 asking.entity_request("DELETE", entities.ADDRESS, "wp-address:calls"),
@@ -143,7 +142,7 @@ def test_converge_repairs_what_was_changed_behind_its_back(router: Rig) -> None:
 
 
 def test_converge_says_why_a_queue_does_not_work(router: Rig) -> None:
-    queue = RoutedAddress("orders", Shape.QUEUE, [OnBroker("broker-0")])
+    queue = RoutedAddress("orders", RouterAddressKind.QUEUE, [OnBroker("broker-0")])
 
     done = driver.converge(router.target, with_addresses(router, queue))
 
@@ -158,7 +157,7 @@ def test_a_leaving_address_is_closed_but_still_counted(router: Rig) -> None:
     user.create_receiver("calls", credit=1)
 
     driver.converge(router.target, with_addresses(router), leaving=[CALLS])
-    cut = driver.cut_off(router.target, allowing(router, "anna"), leaving=["calls"])
+    cut = driver.disconnect_clients(router.target, allowing(router, "anna"), leaving=["calls"])
     snapshot = driver.snapshot(router.target, addresses=METERED)
 
     assert cut == 1
@@ -226,7 +225,7 @@ def test_connections_are_counted_exactly_and_without_ours(router: Rig) -> None:
     router.connect("bert", "secret of bert")
     with pytest.raises(Exception, match="Authentication"):
         router.connect("bert", "wrong")
-    driver.find_life(router.target)
+    driver.find_incarnation(router.target)
 
     snapshot = driver.snapshot(router.target, addresses=[])
 
@@ -248,13 +247,13 @@ def test_connections_beyond_the_plan_are_refused_and_not_counted(router: Rig) ->
 
 
 def test_a_restart_is_another_life(router: Rig) -> None:
-    before = driver.find_life(router.target)
-    assert driver.find_life(router.target) == before
+    before = driver.find_incarnation(router.target)
+    assert driver.find_incarnation(router.target) == before
 
     wait_for_the_next_second()
     router.restart()
 
-    assert driver.find_life(router.target) != before
+    assert driver.find_incarnation(router.target) != before
 
 
 def allowing(router: Rig, *users: str, since: datetime | None = None) -> DesiredRouter:
@@ -272,18 +271,18 @@ def test_cut_off_closes_the_connections_of_unknown_users_only(router: Rig) -> No
     router.connect("anna", "secret of anna")
     router.connect("bert", "secret of bert")
 
-    cut = driver.cut_off(router.target, allowing(router, "anna"))
+    cut = driver.disconnect_clients(router.target, allowing(router, "anna"))
 
     seen = driver.snapshot(router.target, addresses=[]).connections
     assert (cut, [each.user for each in seen]) == (1, ["anna"])
-    assert driver.cut_off(router.target, allowing(router, "anna")) == 0
+    assert driver.disconnect_clients(router.target, allowing(router, "anna")) == 0
 
 
 def test_cut_off_closes_connections_from_before_a_change(router: Rig) -> None:
     router.connect("anna", "secret of anna")
     since = datetime.now(UTC) + timedelta(hours=1)
 
-    assert driver.cut_off(router.target, allowing(router, "anna", since=since)) == 1
+    assert driver.disconnect_clients(router.target, allowing(router, "anna", since=since)) == 1
 
 
 def test_a_renewed_certificate_is_shown_to_new_connections_without_a_restart(router: Rig) -> None:
@@ -304,7 +303,7 @@ def shown(router: Rig) -> str:
     trust = ssl.create_default_context(cafile=str(router.folder / "space-ca.pem"))
     try:
         with (
-            socket.create_connection((rigs.HOST, router.place.public_port)) as plain,
+            socket.create_connection((rigs.HOST, router.engine_layout.public_port)) as plain,
             trust.wrap_socket(plain, server_hostname=rigs.HOST) as wrapped,
         ):
             return (wrapped.getpeercert(binary_form=True) or b"").hex()
@@ -313,7 +312,7 @@ def shown(router: Rig) -> str:
 
 
 def test_probe_goes_through_and_leaves_no_trace(router: Rig) -> None:
-    seconds = driver.probe(router.target, probe_address(Shape.ANYCAST))
+    seconds = driver.probe(router.target, probe_address(RouterAddressKind.ANYCAST))
 
     snapshot = driver.snapshot(router.target, addresses=METERED)
     assert 0 < seconds < 5
@@ -329,14 +328,14 @@ def test_a_router_that_is_away_is_unreachable(router: Rig) -> None:
     router.kill()
 
     with pytest.raises(Unreachable):
-        driver.find_life(router.target)
+        driver.find_incarnation(router.target)
 
 
 # What the router itself must do with management requests
 
 
 def test_a_request_with_a_typo_is_swallowed_and_found_by_reading_back(router: Rig) -> None:
-    with client.connected(router.target, DISPATCH, purpose="test") as asking:
+    with client.connected(router.target, purpose="test") as asking:
         made = asking.ask(
             [
                 asking.entity_request(
@@ -360,7 +359,7 @@ def test_an_update_of_a_core_entity_is_never_answered(router: Rig) -> None:
 
     with (
         pytest.raises(Unreachable),
-        client.connected(router.target, DISPATCH, purpose="test", timeout_seconds=1) as asking,
+        client.connected(router.target, purpose="test", timeout_seconds=1) as asking,
     ):
         asking.ask(
             [asking.entity_request("UPDATE", entities.ADDRESS, "wp-address:calls", {"priority": 1})]
@@ -368,7 +367,7 @@ def test_an_update_of_a_core_entity_is_never_answered(router: Rig) -> None:
 
 
 def test_an_unknown_type_or_column_is_refused(router: Rig) -> None:
-    with client.connected(router.target, DISPATCH, purpose="test") as asking:
+    with client.connected(router.target, purpose="test") as asking:
         with pytest.raises(Refused):
             asking.query("router.config.nothing", "name")
         with pytest.raises(Refused, match="Unknown attributes"):
@@ -386,7 +385,7 @@ def test_numbers_have_the_types_of_the_real_router(
     connection.create_receiver("calls", credit=1)
     monkeypatch.setattr(client, "_plain", lambda value: value)
 
-    with client.connected(router.target, DISPATCH, purpose="test") as asking:
+    with client.connected(router.target, purpose="test") as asking:
         for (kind, column), expected in NUMBERS.items():
             values = [row[column] for row in asking.query(kind, column)]
             assert {type(each) for each in values} == {expected}, (kind, column)
@@ -411,10 +410,10 @@ def test_a_standalone_router_does_not_show_itself(router: Rig) -> None:
     file.write_text(json.dumps([standalone(*entry) for entry in entries]))
     router.relaunch()
 
-    with client.connected(router.target, DISPATCH, purpose="test") as asking:
+    with client.connected(router.target, purpose="test") as asking:
         assert asking.query("router.node", "id") == []
     with pytest.raises(Unreachable, match="does not show itself"):
-        driver.find_life(router.target)
+        driver.find_incarnation(router.target)
 
 
 def standalone(kind: str, attributes: Mapping[str, object]) -> list[object]:
@@ -423,8 +422,8 @@ def standalone(kind: str, attributes: Mapping[str, object]) -> list[object]:
 
 def test_a_peer_that_does_not_answer_is_told_with_the_routers_words(router: Rig) -> None:
     """That peers are joined which answer is in ``test_router_mesh``."""
-    nowhere = MateAt("router-2", rigs.HOST, rigs.free_port())
-    wanted = replace(router.desired, mates=[nowhere])
+    nowhere = PeerAt("router-2", rigs.HOST, rigs.free_port())
+    wanted = replace(router.desired, peers=[nowhere])
 
     def unjoined(only: Sequence[str] | None = None) -> Mapping[str, str]:
         return driver.converge(router.target, wanted, only=only).unjoined

@@ -1,13 +1,14 @@
 """Several routers of one space, each a real one: what goes between them, and what survives one."""
 
+import itertools
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from proton import Delivery, Message
+from proton import Delivery, Message, Timeout
 from proton.reactor import DurableSubscription
-from proton.utils import BlockingConnection, BlockingReceiver
+from proton.utils import BlockingConnection, BlockingReceiver, LinkDetached
 
 from tenants.router_patches import Patch
 from tests.verification import broker_rig, mesh_rig
@@ -16,23 +17,23 @@ from tests.verification.broker_rig import RiggedBroker
 from tests.verification.routing_rig import Rig, known
 from tests.waiting import eventually
 from workers.messaging import certificates
-from workers.messaging.brokers.desired import DesiredAddress, Holds
+from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress
 from workers.messaging.routers import driver
-from workers.messaging.routers.desired import OnBroker, RoutedAddress, Shape
+from workers.messaging.routers.desired import OnBroker, RoutedAddress, RouterAddressKind
 
 pytestmark = [pytest.mark.router, pytest.mark.broker, pytest.mark.slow]
 
 ON_BROKER = [OnBroker("broker-0")]
 ADDRESSES = [
-    RoutedAddress("calls", Shape.ANYCAST),
-    RoutedAddress("weather", Shape.MULTICAST),
-    RoutedAddress("orders", Shape.QUEUE, ON_BROKER),
-    RoutedAddress("news", Shape.TOPIC, ON_BROKER),
-    RoutedAddress("news::desk", Shape.SUBSCRIPTION, ON_BROKER),
+    RoutedAddress("calls", RouterAddressKind.ANYCAST),
+    RoutedAddress("weather", RouterAddressKind.MULTICAST),
+    RoutedAddress("orders", RouterAddressKind.QUEUE, ON_BROKER),
+    RoutedAddress("news", RouterAddressKind.TOPIC, ON_BROKER),
+    RoutedAddress("news::desk", RouterAddressKind.SUBSCRIPTION, ON_BROKER),
 ]
 HELD = [
-    DesiredAddress("orders", Holds.QUEUE),
-    DesiredAddress("news", Holds.TOPIC, subscriptions=["desk"]),
+    DesiredAddress("orders", BrokerAddressKind.QUEUE),
+    DesiredAddress("news", BrokerAddressKind.TOPIC, subscriptions=["desk"]),
 ]
 
 
@@ -95,6 +96,28 @@ def test_a_question_is_answered_by_a_client_of_another_router(routers: list[Rig]
     assert answers.receive(timeout=10).body == "!"
 
 
+@pytest.mark.parametrize("is_anonymous", [True, False])
+def test_a_temporary_queue_is_reached_through_another_router(
+    routers: list[Rig], is_anonymous: bool
+) -> None:
+    asking, service = anna(routers[1]), anna(routers[2])
+    name = rigs.temporary_queue(asking)
+    answers = asking.create_receiver(name, credit=1)
+    names = (f"attempt {number}" for number in itertools.count())
+
+    def is_answered() -> bool:
+        """Routers tell each other of a new name within a second; until then it is unknown."""
+        try:
+            sender = service.create_sender(None if is_anonymous else name, name=next(names))
+            sender.link.send(Message(address=name, body="!"))
+            rigs.flush(service)
+            return bool(answers.receive(timeout=1).body == "!")
+        except (LinkDetached, Timeout):
+            return False
+
+    eventually(is_answered, "an answer came through the other router")
+
+
 @pytest.mark.parametrize("address", ["calls", "orders", "news"])
 def test_the_others_go_on_when_a_router_is_killed(routers: list[Rig], address: str) -> None:
     routers[0].kill()
@@ -131,7 +154,7 @@ def test_a_durable_subscription_is_found_again_through_another_router(routers: l
 def subscribe(router: Rig) -> BlockingReceiver:
     """Attach as a durable subscriber that is known by its container and its link's name."""
     connection = BlockingConnection(
-        f"amqps://{rigs.HOST}:{router.place.public_port}",
+        f"amqps://{rigs.HOST}:{router.engine_layout.public_port}",
         timeout=20,
         ssl_domain=router.domain(),
         user="anna",

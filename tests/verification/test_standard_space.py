@@ -20,9 +20,9 @@ from workers.infra.base import Kind
 from workers.messaging import certificates
 from workers.messaging.certificates import KeyPair
 from workers.messaging.routers import config
-from workers.reconcile import loop, reaching, work
-from workers.reconcile.doors import Doors
+from workers.reconcile import context, loop, management_targets
 from workers.reconcile.outcome import Done
+from workers.reconcile.ports import Ports
 
 # Real transactions: the auth service is another process and must see the rows.
 pytestmark = [
@@ -58,7 +58,7 @@ def auth(auth_port: int, tmp_path: Path, control_ca_dir: Path) -> Iterator[AuthP
 
 
 @pytest.fixture
-def space(auth: AuthProcess, real_doors: Doors) -> AddressSpace:
+def space(auth: AuthProcess, real_ports: Ports) -> AddressSpace:
     made = rows.make_space(rows.make_tenant(), kind="standard")
     rows.make_address(made, "calls", "anycast")
     rows.make_address(made, "weather", "multicast")
@@ -66,7 +66,7 @@ def space(auth: AuthProcess, real_doors: Doors) -> AddressSpace:
     rows.make_address(made, "news", "topic")
     rows.make_user(made, "alice", ("#", "send recv"))
     rows.make_user(made, "reader", ("orders", "recv"))
-    outcome = patience.look(made.id, real_doors)
+    outcome = patience.look(made.id, real_ports)
     assert isinstance(outcome, Done), outcome
     made.refresh_from_db()
     return made
@@ -101,13 +101,13 @@ def test_space_serves_all_four_shapes_and_refuses_what_was_not_granted(
 
 
 def test_changes_of_users_hold_for_open_connections(
-    space: AddressSpace, real_doors: Doors, tmp_path: Path
+    space: AddressSpace, real_ports: Ports, tmp_path: Path
 ) -> None:
     alice = space.users.get(name="alice")
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         sender = connection.create_sender("orders")
         address_spaces.withdraw_send(space=space, by=SYSTEM, reason="quota")
-        assert isinstance(patience.look(space.id, real_doors), Done)
+        assert isinstance(patience.look(space.id, real_ports), Done)
         with pytest.raises((ConnectionException, LinkDetached)):
             sender.send(Message(body="too late", durable=True))
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
@@ -115,7 +115,7 @@ def test_changes_of_users_hold_for_open_connections(
         with pytest.raises(LinkDetached):
             connection.create_sender("orders")
         messaging_users.revoke(user=alice, by=SYSTEM)
-        assert isinstance(patience.look(space.id, real_doors), Done)
+        assert isinstance(patience.look(space.id, real_ports), Done)
         connection.timeout = 2  # it is gone, and closing it would wait for an answer
         with pytest.raises(ConnectionException):
             connection.create_receiver("calls")
@@ -148,16 +148,16 @@ def test_known_users_log_in_while_the_database_is_away(
 
 
 def test_a_killed_router_serves_again_without_us(
-    space: AddressSpace, real_doors: Doors, tmp_path: Path
+    space: AddressSpace, real_ports: Ports, tmp_path: Path
 ) -> None:
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders", "kept")
-    loaded = work.load(space, now=real_doors.clock(), full=False)
-    target = reaching.router(loaded, real_doors, "router-0")
-    before = real_doors.routers.find_life(target)
+    loaded = context.load(space, now=real_ports.clock(), full=False)
+    target = management_targets.router(loaded, real_ports, "router-0")
+    before = real_ports.routers.find_incarnation(target)
 
-    kill_instance(real_doors, space, Kind.ROUTER)
-    eventually(lambda: life(real_doors, target) not in ("", before), "a new life")
+    kill_instance(real_ports, space, Kind.ROUTER)
+    eventually(lambda: incarnation(real_ports, target) not in ("", before), "a new life")
 
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         assert amqp.receive(connection, "orders", 1) == ["kept"]
@@ -165,26 +165,26 @@ def test_a_killed_router_serves_again_without_us(
 
 
 def test_deleting_an_address_and_the_space(
-    space: AddressSpace, real_doors: Doors, tmp_path: Path
+    space: AddressSpace, real_ports: Ports, tmp_path: Path
 ) -> None:
     addresses.delete(address=Address.objects.get(address="calls"), by=SYSTEM)
-    assert isinstance(patience.look(space.id, real_doors), Done)
+    assert isinstance(patience.look(space.id, real_ports), Done)
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         with pytest.raises(LinkDetached):
             connection.create_receiver("calls")
         assert connection.create_receiver("weather").link.state & Endpoint.REMOTE_ACTIVE
 
-    namespace = work.load(space, now=real_doors.clock(), full=False).namespace.name
+    namespace = context.load(space, now=real_ports.clock(), full=False).namespace.name
     address_spaces.delete(space=space, by=SYSTEM)
-    assert isinstance(patience.look(space.id, real_doors), Done)
+    assert isinstance(patience.look(space.id, real_ports), Done)
 
     space.refresh_from_db()
     assert space.deleted_at is not None
-    assert namespace not in real_doors.infra.list_namespaces()
+    assert namespace not in real_ports.infra.list_namespaces()
 
 
 def test_a_router_that_cannot_start_says_why(
-    auth: AuthProcess, real_doors: Doors, monkeypatch: pytest.MonkeyPatch
+    auth: AuthProcess, real_ports: Ports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when a rendered file has a mistake: the space's condition shows the router's own words."""
     policy = config._policy
@@ -194,7 +194,7 @@ def test_a_router_that_cannot_start_says_why(
     space = rows.make_space(rows.make_tenant(), kind="standard")
 
     def ready_message() -> str:
-        loop.reconcile(space.id, real_doors, budget_seconds=0)
+        loop.reconcile(space.id, real_ports, budget_seconds=0)
         space.refresh_from_db()
         ready = (each for each in space.conditions if each["type"] == "Ready")
         return next((str(each["message"]) for each in ready), "")
@@ -202,15 +202,15 @@ def test_a_router_that_cannot_start_says_why(
     eventually(lambda: "Unknown attribute 'colour'" in ready_message(), "its words", seconds=30)
 
 
-def life(doors: Doors, target: object) -> str:
+def incarnation(ports: Ports, target: object) -> str:
     try:
-        return doors.routers.find_life(target)  # type: ignore[arg-type]
+        return ports.routers.find_incarnation(target)  # type: ignore[arg-type]
     except Exception:  # noqa: BLE001  (away while it restarts)
         return ""
 
 
-def kill_instance(doors: Doors, space: AddressSpace, kind: Kind) -> None:
+def kill_instance(ports: Ports, space: AddressSpace, kind: Kind) -> None:
     """As ``kill -9`` of the process behind an instance."""
-    namespace = work.load(space, now=doors.clock(), full=False).namespace
-    status = next(e for e in doors.infra.list_instances(namespace) if e.kind is kind)
+    namespace = context.load(space, now=ports.clock(), full=False).namespace
+    status = next(e for e in ports.infra.list_instances(namespace) if e.kind is kind)
     os.kill(int(status.boot.rsplit("-", 1)[1]), signal.SIGKILL)

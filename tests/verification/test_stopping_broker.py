@@ -11,8 +11,8 @@ from tests.waiting import eventually
 from workers import targets
 from workers.messaging import management
 from workers.messaging.management import ManagementClient, Refused, Request, Unreachable
-from workers.reconcile.doors import Doors
 from workers.reconcile.outcome import Done
+from workers.reconcile.ports import Ports
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db]
 
@@ -27,12 +27,12 @@ _LASTING = [
 
 
 def test_a_broker_that_stops_is_unreachable_not_refusing(
-    real_doors: Doors, supervisor: SupervisorClient
+    real_ports: Ports, supervisor: SupervisorClient
 ) -> None:
     space = rows.make_space(rows.make_tenant())
     rows.make_address(space, "orders")
-    assert isinstance(patience.look(space.id, real_doors), Done)
-    (found,) = targets.list_targets(space, real_doors.infra, real_doors.identities_dir)
+    assert isinstance(patience.look(space.id, real_ports), Done)
+    (found,) = targets.list_targets(space, real_ports.infra, real_ports.identities_dir)
     (program,) = [each for each in supervisor.list_programs() if each.name.startswith("wp-")]
 
     with management.connected(found.target, purpose="test") as client, ThreadPoolExecutor() as pool:

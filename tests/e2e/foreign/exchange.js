@@ -1,12 +1,12 @@
 // A client of rhea that exchanges messages on one address, or tells how it was refused.
 //
 // Called by tests/e2e/foreign/node.py with one argument, a job as JSON:
-//   {host, port, ca, user, password, address, messages, receivers, copies}
-// Prints one line of JSON: {accepted, received: [bodies], refused: the error's name or ""}.
+//   {host, port, ca, user, password, address, source, messages, receivers, copies, size}
+// Prints one line of JSON: {accepted, received: [said bodies], refused: the error's name or ""}.
 "use strict";
 
-const fs = require("fs");
 const rhea = require("rhea");
+const { body, connectTo, said } = require("./jobs.js");
 
 const job = JSON.parse(process.argv[2]);
 const container = rhea.create_container();
@@ -18,15 +18,7 @@ let sent = 0;
 let isFinished = false;
 
 function connect() {
-  const connection = container.connect({
-    transport: "tls",
-    host: job.host,
-    port: job.port,
-    ca: [fs.readFileSync(job.ca)],
-    username: job.user,
-    password: job.password,
-    reconnect: false,
-  });
+  const connection = connectTo(container, job);
   connections.push(connection);
   return connection;
 }
@@ -61,7 +53,7 @@ container.on("receiver_open", (context) => {
 });
 container.on("sendable", (context) => {
   while (sent < job.messages && context.sender.sendable()) {
-    context.sender.send({ durable: true, body: `message ${sent}` });
+    context.sender.send({ durable: true, body: body(job, sent) });
     sent += 1;
   }
 });
@@ -70,7 +62,7 @@ container.on("accepted", () => {
   finishWhenComplete();
 });
 container.on("message", (context) => {
-  told.received.push(context.message.body);
+  told.received.push(said(context.message.body));
   finishWhenComplete();
 });
 container.on("rejected", (context) => refuse(context.delivery.remote_state.error));
@@ -83,5 +75,5 @@ container.on("error", refuse);
 setTimeout(() => refuse("no answer"), 30000).unref();
 if (job.receivers === 0) openSender();
 for (let number = 0; number < job.receivers; number += 1) {
-  connect().open_receiver({ source: job.address, credit_window: 0, autoaccept: true });
+  connect().open_receiver({ source: job.source || job.address, credit_window: 0, autoaccept: true });
 }

@@ -13,14 +13,27 @@ from controlplane.embedded import artifacts
 from tests.e2e.foreign import Job, Told
 
 FOLDER = Path(__file__).parent
-PROGRAM = FOLDER / "exchange.js"
 
 
 def exchange(job: Job) -> Told:
-    """Run the job in a process of its own."""
+    """Send and receive."""
+    return _run("exchange.js", job)
+
+
+def ask(job: Job) -> Told:
+    """Ask on the job's address; ``received`` are the answers."""
+    return _run("ask.js", job)
+
+
+def subscribe(job: Job) -> Told:
+    """Subscribe durably, be away while the messages come, come back for them."""
+    return _run("subscribe.js", job)
+
+
+def _run(program: str, job: Job) -> Told:
     wanted = {**dataclasses.asdict(job), "ca": str(job.ca)}
     ran = subprocess.run(
-        [_find("node"), str(PROGRAM), json.dumps(wanted)],
+        [_find("node"), str(FOLDER / program), json.dumps(wanted)],
         env={**os.environ, "NODE_PATH": str(installed() / "node_modules")},
         capture_output=True,
         text=True,

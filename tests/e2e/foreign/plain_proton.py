@@ -6,7 +6,7 @@ from proton import Message, SSLDomain
 from proton.handlers import MessagingHandler
 from proton.reactor import Container
 
-from tests.e2e.foreign import Job, Told
+from tests.e2e.foreign import Job, Told, said
 
 _TIMEOUT_SECONDS = 30
 
@@ -16,6 +16,20 @@ def exchange(job: Job) -> Told:
     exchanging = _Exchange(job)
     Container(exchanging).run()
     return Told(exchanging.accepted, tuple(exchanging.received), exchanging.refused)
+
+
+def connect(container: Container, job: Job) -> Any:
+    """Open a connection over TLS that does not come back when it is lost."""
+    trust = SSLDomain(SSLDomain.MODE_CLIENT)
+    trust.set_trusted_ca_db(str(job.ca))
+    trust.set_peer_authentication(SSLDomain.VERIFY_PEER_NAME)
+    return container.connect(
+        f"amqps://{job.host}:{job.port}",
+        ssl_domain=trust,
+        user=job.user,
+        password=job.password,
+        reconnect=False,
+    )
 
 
 class _Exchange(MessagingHandler):
@@ -34,7 +48,9 @@ class _Exchange(MessagingHandler):
             # Each with a name of its own: proton names links by container and address, and a router
             # that routes links to a broker cannot tell two of one name apart (docs/messaging.md).
             event.container.create_receiver(
-                self._connect(event.container), self._job.address, name=f"receiver {number}"
+                self._connect(event.container),
+                self._job.source or self._job.address,
+                name=f"receiver {number}",
             )
         if not self._job.receivers:
             self._open_sender(event.container)
@@ -47,7 +63,7 @@ class _Exchange(MessagingHandler):
 
     def on_sendable(self, event: Any) -> None:
         while event.sender.credit and self._sent < self._job.messages:
-            event.sender.send(Message(body=f"message {self._sent}", durable=True))
+            event.sender.send(Message(body=self._job.body(self._sent), durable=True))
             self._sent += 1
 
     def on_accepted(self, event: Any) -> None:
@@ -55,7 +71,7 @@ class _Exchange(MessagingHandler):
         self._stop_when_complete()
 
     def on_message(self, event: Any) -> None:
-        self.received.append(event.message.body)
+        self.received.append(said(event.message.body))
         self._stop_when_complete()
 
     def on_link_error(self, event: Any) -> None:
@@ -74,16 +90,7 @@ class _Exchange(MessagingHandler):
         container.create_sender(self._connect(container), self._job.address)
 
     def _connect(self, container: Any) -> Any:
-        trust = SSLDomain(SSLDomain.MODE_CLIENT)
-        trust.set_trusted_ca_db(str(self._job.ca))
-        trust.set_peer_authentication(SSLDomain.VERIFY_PEER_NAME)
-        connection = container.connect(
-            f"amqps://{self._job.host}:{self._job.port}",
-            ssl_domain=trust,
-            user=self._job.user,
-            password=self._job.password,
-            reconnect=False,
-        )
+        connection = connect(container, self._job)
         self._connections.append(connection)
         return connection
 

@@ -115,9 +115,9 @@ def test_download_writes_what_the_suffix_names(
 @pytest.mark.parametrize(
     ("name", "options", "word"),
     [
-        ("bill.docx", [], ".pdf, .csv or .json"),
+        ("bill.docx", [], ".pdf, .csv, .json"),
         ("bill", [], "--format"),
-        ("bill.docx", ["--format", "pdf"], ".pdf, .csv or .json"),
+        ("bill.docx", ["--format", "pdf"], ".pdf, .csv, .json"),
         ("bill.pdf", ["--format", "json"], "name it .json"),
     ],
 )
@@ -138,7 +138,7 @@ def test_verify_says_that_the_invoice_is_right(run: Run, answers: dict[str, Any]
     ended = run("invoices", "verify", "INV-1")
 
     assert ended.exit_code == 0
-    assert "INV-1: verified, every byte is the same" in ended.stdout
+    assert "INV-1: verified, all bytes are identical" in ended.stdout
 
 
 def test_verify_says_what_differs(

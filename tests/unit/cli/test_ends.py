@@ -76,7 +76,7 @@ def test_an_interrupted_down_says_how_to_go_on(
     ended = run("down", *options, "--state", tmp_path)
 
     assert ended.exit_code == 130
-    assert f"`waypost down{' --purge' if options else ''}` goes on" in ended.stderr
+    assert f"continue with `waypost down{' --purge' if options else ''}`" in ended.stderr
     assert ended.stderr.endswith("interrupted\n")
 
 
@@ -89,7 +89,7 @@ def test_status_names_the_command_at_work(run: Run, tmp_path: Path) -> None:
 
     mine = f"`waypost up` (process {os.getpid()})"
     assert table.exit_code == 7
-    assert f"{mine} is at work on it" in table.stdout
+    assert f"{mine} is changing it now" in table.stdout
     assert (answer["is_up"], answer["changed_by"]) == (False, mine)
 
 

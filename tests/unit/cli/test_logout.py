@@ -40,7 +40,7 @@ def test_a_dead_login_is_forgotten(
 
     assert ended.exit_code == 0, ended.exception
     assert not login_store.path().exists()
-    assert f"forgotten here only, because the session could not be ended: {refusal.message}" in (
+    assert f"removed only here, because the session could not be ended: {refusal.message}" in (
         " ".join(ended.stderr.split())
     )
 

@@ -35,7 +35,7 @@ def test_the_login_goes_where_the_installation_went(made: Installation, run: Run
 
     assert ended.exit_code == 0, ended.exception
     assert login_store.load() == Login("http://127.0.0.1:4711", "wps_x", "acme")
-    assert "http://127.0.0.1:4711, and your login with it" in ended.stderr
+    assert "http://127.0.0.1:4711, and your login was changed" in ended.stderr
 
 
 def test_it_goes_along_even_if_the_start_then_fails(

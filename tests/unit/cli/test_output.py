@@ -98,7 +98,7 @@ def test_refusals_stop_after_twenty_reasons(capfd: pytest.CaptureFixture[str]) -
 def test_refusals_of_a_program_are_json(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output, "_asked", ContextVar("_asked", default=output.Format.JSON))
+    monkeypatch.setattr(output, "_requested", ContextVar("_requested", default=output.Format.JSON))
 
     with pytest.raises(SystemExit) as ended, output.refusals():
         raise Invalid("No.", code="address.invalid", address=["No dots."])

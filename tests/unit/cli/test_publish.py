@@ -26,7 +26,7 @@ def test_every_mistake_of_a_catalogue_is_told_with_its_place(tmp_path: Path) -> 
 
     assert {"seller: line 1: must be a mapping of names to values"} <= set(lines)
     assert {"plans: line 2: must be a mapping of names to values"} <= set(lines)
-    assert told["code"] == "catalogue.invalid"
+    assert told["code"] == "catalog.invalid"
     assert told["fields"]["plans"][0] == "line 2: must be a mapping of names to values"
 
 
@@ -38,5 +38,5 @@ def test_a_catalogue_that_is_not_utf8_is_refused_in_words(tmp_path: Path) -> Non
 
     assert done.returncode == 1
     assert "is not UTF-8 text" in done.stderr
-    assert "code: catalogue.not_text" in done.stderr
+    assert "code: catalog.not_text" in done.stderr
     assert "Traceback" not in done.stderr

@@ -21,4 +21,4 @@ def test_where_clients_know_who_signed_the_file_stays_empty(
     shown = run("spaces", "trust", "orders")
 
     assert (shown.stdout, shown.exit_code) == ("", 0)
-    assert "Clients need no file: they trust already who signed for orders." in shown.stderr
+    assert "Clients need no file: they already trust the issuer of orders." in shown.stderr

@@ -88,7 +88,9 @@ def test_a_file_without_authorities_is_named(
 def test_what_speaks_tls_is_not_called_silent(listener: Listener) -> None:
     api = Api(f"http://{HOST}:{listener.port}", "secret", patience_seconds=0)
 
-    with pytest.raises(Unavailable, match=r"breaks off .* is it Waypost, and http:// there"):
+    with pytest.raises(
+        Unavailable, match=r"closed the connection .* is it Waypost, and does it speak http://"
+    ):
         api.get("/me")
 
     assert listener.heard == []

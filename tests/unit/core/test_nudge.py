@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import celery
 from django.conf import settings
 
-from controlplane.core import nudge
+from controlplane.core import enqueue
 from controlplane.embedded import ports
 
 
@@ -23,6 +23,6 @@ def test_a_nudge_gives_up_soon_when_the_broker_is_away(monkeypatch):
     monkeypatch.setattr(celery.current_app, "_pool", None)
     began = time.monotonic()
 
-    nudge._send("workers.nothing", {})
+    enqueue._send("workers.nothing", {})
 
     assert time.monotonic() - began < 3

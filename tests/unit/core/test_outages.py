@@ -59,10 +59,10 @@ def test_only_a_database_that_does_not_answer_is_away(
 def run_due(monkeypatch: pytest.MonkeyPatch, error: Exception) -> list[object]:
     """Run a task that fails with ``error``; return our events."""
 
-    def fail(_doors: object) -> None:
+    def fail(_ports: object) -> None:
         raise error
 
-    monkeypatch.setattr(wiring, "doors", lambda: None)
+    monkeypatch.setattr(wiring, "ports", lambda: None)
     monkeypatch.setattr(loop, "list_due", fail)
     with capture_logs() as events:
         tasks.reconcile_due.apply()

@@ -44,7 +44,7 @@ def stopped(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Cast]]:
     handler = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr(story, "_start", lambda cast, _oidc: cast.take())
     monkeypatch.setattr(story, "_stop", stopped.append)
-    monkeypatch.setattr(chapters, "show_ways_in", lambda _cast: None)
+    monkeypatch.setattr(chapters, "show_logins", lambda _cast: None)
     yield stopped
     signal.signal(signal.SIGTERM, handler)
 

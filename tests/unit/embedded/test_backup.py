@@ -30,7 +30,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Installation:
     (found.root / "lakehouse" / "gold" / "part.parquet").write_bytes(b"usage")
     _make_space(found.root / "spaces" / "wp-one")
     data, password = found.root / "postgres" / "data", found.secrets.postgres_password
-    postgres.initialise(data, password)
+    postgres.initialize(data, password)
     with postgres.serving(data, password, found.log_dir / "postgres.log") as server:
         _execute(server, "postgres", f'create database "{DATABASE}"')
         _execute(server, DATABASE, "create table tenants as select 'acme' as name")
@@ -64,7 +64,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where to restore; what our own tables need afterwards is tried in tests/e2e."""
     for folder in (tmp_path, tmp_path.parent):
         folder.chmod(0o755)
-    monkeypatch.setattr(restoring, "_make_good", lambda *_: None)
+    monkeypatch.setattr(restoring, "_run_after_restore", lambda *_: None)
     return tmp_path / "b"
 
 
@@ -166,7 +166,7 @@ def test_a_backup_that_fails_leaves_nothing(
 def test_a_restore_that_fails_leaves_nothing(
     source: Path, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(restoring, "_make_good", _fail)
+    monkeypatch.setattr(restoring, "_run_after_restore", _fail)
 
     with pytest.raises(KeyboardInterrupt):
         restoring.restore(source, root)

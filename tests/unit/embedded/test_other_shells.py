@@ -23,7 +23,7 @@ def java(home: Path, version: int) -> Path:
 
 def cache(home: Path) -> Path:
     """Make a cache below ``home`` in which brokers are; the home."""
-    place = home / ".cache" / "waypost" / artifacts._artemis_place()
+    place = home / ".cache" / "waypost" / artifacts._artemis_path()
     place.mkdir(parents=True)
     return home
 

@@ -9,7 +9,7 @@ import pytest
 
 from controlplane.core.errors import WaypostError
 from controlplane.embedded import installation as installations
-from controlplane.embedded import lock, stack, supervision, supervisor_client
+from controlplane.embedded import lock, routers, stack, supervision, supervisor_client
 from controlplane.embedded.installation import Installation
 
 
@@ -94,7 +94,7 @@ def test_a_demonstration_leaves_what_it_did_not_start(
 
 
 @pytest.mark.parametrize(("now", "is_left"), [(7, False), (8, True), (0, False)])
-def test_a_demonstration_leaves_what_was_started_anew(
+def test_a_demonstration_leaves_what_was_restarted(
     running: Installation,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -123,7 +123,7 @@ def test_a_demonstration_leaves_what_was_started_anew(
     story.run(running.root, stays=False)
 
     assert stopped == ([] if is_left else [running.root])
-    assert ("started anew" in capsys.readouterr().out) is is_left
+    assert ("started again" in capsys.readouterr().out) is is_left
     left = installations.load(running.root)
     assert left is not None
     assert not left.settings.keys() & story.SETTINGS.keys()
@@ -174,3 +174,11 @@ def test_a_folder_of_other_files_is_left_alone(tmp_path: Path) -> None:
 def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
     stack._refuse_foreign_files(tmp_path)
     stack._refuse_foreign_files(tmp_path / "none")
+
+
+def test_status_names_a_router_that_does_not_start(tmp_path: Path) -> None:
+    command = tmp_path / "qdrouterd"
+    command.write_text("#!/bin/sh\necho 'a library is missing' >&2\nexit 127\n")
+    command.chmod(0o755)
+
+    assert routers.describe(command).startswith("a router that does not start")

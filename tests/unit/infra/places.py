@@ -1,10 +1,10 @@
 """A cluster, a space and its instances to build manifests of."""
 
-from workers.infra.base import InstanceSpec, Kind, Namespace, Room
+from workers.infra.base import InstanceSpec, Kind, Namespace, ResourceBudget
 from workers.infra.kubernetes.cluster import Cluster, EndpointChoice, EndpointKind, Images, Pods
 
 SPACE = Namespace("wp-orders-0123456789ab", "ten_a", "spc_a")
-ROOM = Room(brokers=3, broker_memory_mb=256, routers=2)
+ROOM = ResourceBudget(brokers=3, broker_memory_mb=256, routers=2)
 
 
 def cluster(kind: EndpointKind = EndpointKind.SERVICE, **other: object) -> Cluster:

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from tests.unit.infra.places import SPACE, broker, cluster
-from workers.infra.base import Kind, Room
+from workers.infra.base import Kind, ResourceBudget
 from workers.infra.kubernetes import difference, endpoints, instances, isolation, resources
 
 WANTED = difference.stamped(instances.stateful_set(cluster(), broker()))
 POLICY = difference.stamped(
-    isolation.network_policies(cluster(), SPACE, Room(1, 256, 0))[1],
+    isolation.network_policies(cluster(), SPACE, ResourceBudget(1, 256, 0))[1],
 )
 
 
@@ -121,7 +121,7 @@ def test_what_is_added_to_a_service_is_named(live: dict[str, Any], fields: list[
 
 def test_everything_that_is_built_is_settled_by_itself() -> None:
     built = [
-        *isolation.build(cluster(), SPACE, Room(1, 256, 1)),
+        *isolation.build(cluster(), SPACE, ResourceBudget(1, 256, 1)),
         *instances.build(cluster(), broker()),
         *(instances.disruption_budget(SPACE, kind) for kind in Kind),
     ]

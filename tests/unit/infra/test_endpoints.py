@@ -33,8 +33,8 @@ def trouble(kind: EndpointKind, status: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("kind", "status", "says"),
     [
-        (EndpointKind.LOAD_BALANCER, {}, "is there a controller of load balancers"),
-        (EndpointKind.LOAD_BALANCER, {"loadBalancer": {}}, "is there a controller"),
+        (EndpointKind.LOAD_BALANCER, {}, "has a load balancer controller"),
+        (EndpointKind.LOAD_BALANCER, {"loadBalancer": {}}, "a load balancer controller"),
         (EndpointKind.ROUTE, {"ingress": [{"conditions": [TAKEN]}]}, "host is claimed by another"),
         (EndpointKind.GATEWAY, parents((ASKED, [FORBIDDEN])), "NotAllowedByListeners"),
         (EndpointKind.GATEWAY, parents((FORMER, [FINE]), (ASKED, [FINE, NO_SERVICE])), "no such"),

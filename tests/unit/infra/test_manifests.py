@@ -144,21 +144,24 @@ def test_a_spec_that_is_held_back_keeps_former_files_and_lacks_none() -> None:
 
 def test_the_shape_is_of_how_pods_are_made_and_of_no_space_or_image() -> None:
     images = replace(cluster().images, broker="other/broker:3", router="other/router:9")
-    shape = instances.shape(cluster())
+    template_hash = instances.template_hash(cluster())
 
-    assert instances.shape(cluster(EndpointKind.ROUTE)) == shape
-    assert instances.shape(replace(cluster(), images=images)) == shape
-    assert instances.shape(OPENSHIFT) != shape
-    assert instances.shape(replace(cluster(), java="/opt/java/bin/java")) != shape
-    assert instances.shape(replace(cluster(), router_command="skrouterd")) != shape
+    assert instances.template_hash(cluster(EndpointKind.ROUTE)) == template_hash
+    assert instances.template_hash(replace(cluster(), images=images)) == template_hash
+    assert instances.template_hash(OPENSHIFT) != template_hash
+    assert instances.template_hash(replace(cluster(), java="/opt/java/bin/java")) != template_hash
 
 
 def test_given_certificates_are_another_shape_whoever_gives_them() -> None:
-    def shape(choice: CertificateChoice) -> str:
-        return instances.shape(replace(cluster(), endpoint=EndpointChoice(certificate=choice)))
+    def template_hash(choice: CertificateChoice) -> str:
+        return instances.template_hash(
+            replace(cluster(), endpoint=EndpointChoice(certificate=choice))
+        )
 
-    supplied = shape(CertificateChoice(CertificateSource.SECRET, secret="tls"))
-    issued = shape(CertificateChoice(CertificateSource.ISSUER, issuer=Issuer(name="public")))
+    supplied = template_hash(CertificateChoice(CertificateSource.SECRET, secret="tls"))
+    issued = template_hash(
+        CertificateChoice(CertificateSource.ISSUER, issuer=Issuer(name="public"))
+    )
 
-    assert shape(CertificateChoice()) == instances.shape(cluster())
-    assert supplied == issued != instances.shape(cluster())
+    assert template_hash(CertificateChoice()) == instances.template_hash(cluster())
+    assert supplied == issued != instances.template_hash(cluster())

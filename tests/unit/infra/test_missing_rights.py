@@ -208,7 +208,7 @@ def test_rights_that_were_taken_away_are_given_again_to_look() -> None:
 def test_rights_that_nobody_gives_are_told() -> None:
     infra = KubernetesInfra(with_namespace(Limited(resources.POD)), cluster())
 
-    with pytest.raises(InfraError, match="on their way"):
+    with pytest.raises(InfraError, match="does not apply the worker's new rights"):
         infra.list_instances(SPACE)
     with pytest.raises(InfraError, match="Pod"):
         infra.list_instances(SPACE)

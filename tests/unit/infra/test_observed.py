@@ -13,7 +13,7 @@ MADE = instances.stateful_set(cluster(), broker())
 SET = {**MADE, "metadata": {**MADE["metadata"], "uid": "s1"}}
 
 
-REFUSED = "its pod is not made: the cluster refuses it: mend what it names."
+REFUSED = "its pod is not created: the cluster refuses it: fix what its message names."
 
 
 def pod(*, ready: bool, revision: str = "", node: str = "", **status: Any) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def ended(code: int, reason: str, message: str = "") -> dict[str, Any]:
         (
             [pod(ready=False, containerStatuses=[{"restartCount": 0, "started": True}])],
             False,
-            "it runs, but does not listen where its readiness probe asks",
+            "it runs, but does not listen on the port of its readiness probe",
             "",
         ),
         (
@@ -172,8 +172,8 @@ def test_a_pod_that_no_node_takes_says_why() -> None:
     found = observed.status(SET, [pod(ready=False, conditions=[unscheduled])], NOW)
 
     assert found.trouble == (
-        "Unschedulable: 0/3 nodes are available: 3 volume node affinity conflict. Its volume lies "
-        'on a node that is away or has no room: bring the node back, or see "A volume is lost" in '
+        "Unschedulable: 0/3 nodes are available: 3 volume node affinity conflict. Its volume is "
+        'on a node that is down or full: bring the node back, or see "A volume is lost" in '
         "docs/operate/disaster.md"
     )
 
@@ -196,8 +196,8 @@ def event(reason: str, at: str, message: str = "exceeded quota: team") -> dict[s
         (
             [event("FailedCreate", "2026-01-01T11:00:00Z")],
             (
-                "its pod is not made: a quota of the cluster is used up: raise it, or make room. "
-                "The cluster said: exceeded quota: team"
+                "its pod is not created: a quota of the cluster is used up: raise it, or free "
+                "resources. The cluster said: exceeded quota: team"
             ),
         ),
         # it was made since, and is missing for another reason
@@ -243,8 +243,8 @@ def test_a_namespace_that_does_not_end_says_what_holds_it() -> None:
     held = {"type": "NamespaceFinalizersRemaining", "status": "True", "message": "x in 1 resource"}
     done = {"type": "NamespaceDeletionContentFailure", "status": "False", "message": "fine"}
 
-    def ending(asked_at: str | None) -> str:
-        metadata = {"deletionTimestamp": asked_at} if asked_at else {}
+    def ending(requested_at: str | None) -> str:
+        metadata = {"deletionTimestamp": requested_at} if requested_at else {}
         status = {"conditions": [held, done]}
         return observed.ending_trouble({"metadata": metadata, "status": status}, NOW)
 

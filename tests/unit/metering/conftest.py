@@ -15,8 +15,8 @@ from tests.factories.domain import Cast
 from tests.unit.metering.readings import TYPES, snapshot
 from workers.messaging.observed import InstanceSnapshot
 from workers.metering import sampling
-from workers.metering.lives import BUCKET, floor_bucket
 from workers.metering.readers import Instance, NoAnswer, Readable
+from workers.metering.source_states import BUCKET, floor_bucket
 
 Answer = InstanceSnapshot | Exception | None
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 
-from plans.usage import UsageCell
+from plans.usage.reading import UsageCell
 from workers.metering import roots
 from workers.metering.pipeline import Table
 from workers.metering.roots import Root

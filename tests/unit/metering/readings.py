@@ -7,7 +7,7 @@ from typing import Any
 from workers.messaging.observed import AddressCounters, ConnectionSeen, InstanceSnapshot
 from workers.metering import collector
 from workers.metering.collector import Advance, Reading
-from workers.metering.lives import SampleRow, SourceState
+from workers.metering.source_states import SampleRow, SourceState
 
 TENANT, SPACE_ID = "ten_a", "spc_1"
 TYPES = {"orders": "queue", "events": "topic", "rpc": "anycast"}
@@ -36,7 +36,7 @@ def topic(messages_in: int, queues: Mapping[str, int]) -> AddressCounters:
 
 def queue(messages_in: int, messages_out: int, life: str) -> AddressCounters:
     """The queue ``orders`` under the broker's id for it."""
-    return AddressCounters("orders", messages_in, messages_out, life=life)
+    return AddressCounters("orders", messages_in, messages_out, incarnation=life)
 
 
 class Rounds:

@@ -90,7 +90,7 @@ def test_address_made_anew_between_two_rounds_begins_an_epoch(rounds: Rounds) ->
 
 def test_topic_made_anew_between_two_rounds_begins_an_epoch(rounds: Rounds) -> None:
     for life, shown in (("17", topic(5, {"a#1": 5})), ("23", topic(8, {"a#2": 3}))):
-        rounds.play(at(10, 1), broker_0=snapshot(events=replace(shown, life=life)))
+        rounds.play(at(10, 1), broker_0=snapshot(events=replace(shown, incarnation=life)))
 
     landed = rows_of(rounds.land(), "events")
 

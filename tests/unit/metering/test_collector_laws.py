@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.metering.readings import Rounds, at, queue, snapshot
-from workers.metering.lives import SampleRow
+from workers.metering.source_states import SampleRow
 
 # One event of one instance: traffic, a new process, an address that vanished and returned
 # ("remake") or was deleted and made again between two rounds ("anew"), silence, a landing.

@@ -239,8 +239,8 @@ def test_tidy_removes_old_temporary_files(root: Path) -> None:
     folder.mkdir(parents=True)
     (folder / ".x.parquet.1.tmp").touch()
 
-    assert landing.remove_strays(root) == 0
-    assert landing.remove_strays(root, older_than=landing.timedelta(0)) == 1
+    assert landing.remove_orphans(root) == 0
+    assert landing.remove_orphans(root, older_than=landing.timedelta(0)) == 1
 
 
 def _killed(*_: Any, **__: Any) -> None:

@@ -12,8 +12,8 @@ from django.utils import timezone
 from plans import invoicing
 from plans.invoicing import document
 from plans.models import Invoice
-from plans.periods import Period, month_of
-from plans.usage import UsageCell
+from plans.rating.periods import Period, month_of
+from plans.usage.reading import UsageCell
 from tenants.models import AddressSpace, Tenant
 from tests.billing_histories import Batch
 from tests.unit.metering.conftest import FakeReaders

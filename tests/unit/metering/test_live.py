@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from plans import metering
 from plans.models import QuotaAlert, UsageCopy, UsageRecord
-from plans.usage import UsageCell
+from plans.usage import recording
+from plans.usage.reading import UsageCell
 from tenants.models import AddressSpace
 from tests.unit.metering.conftest import FakeReaders
 from tests.unit.metering.readings import snapshot
-from workers.metering import live, lives, sampling
+from workers.metering import live, sampling, source_states
 from workers.models import MeteredSource
 
 pytestmark = pytest.mark.django_db
@@ -22,14 +22,14 @@ pytestmark = pytest.mark.django_db
 def fresh(space: AddressSpace, readers: FakeReaders) -> AddressSpace:
     """A space whose broker has shown 5 in, 2 out."""
     readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 2))}
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     return space
 
 
 def copied(space: AddressSpace, messages_in: int, *, buckets_ago: int = 0) -> None:
-    bucket_at = lives.floor_bucket(timezone.now()) - buckets_ago * lives.BUCKET
+    bucket_at = source_states.floor_bucket(timezone.now()) - buckets_ago * source_states.BUCKET
     cell = UsageCell(space.tenant_id, space.id, "orders", "messages_in", bucket_at, messages_in)
-    metering.copy_in(
+    recording.copy_in(
         table_id="gold",
         table_version=UsageCopy.objects.count(),
         as_of=timezone.now(),
@@ -58,7 +58,7 @@ def test_growth_since_the_copy_is_counted_over_epochs_and_restarts(
     copied(fresh, 5)
     for boot_id, shown in (("boot-1", (3, 0)), ("boot-2", (4, 0)), ("boot-2", (6, 0))):
         readers.answers[fresh.id] = {"broker-0": snapshot(boot_id, orders=shown)}
-        sampling.round_all(readers)
+        sampling.sample_all(readers)
 
     assert uncopied(fresh)["messages_in"] == 3 + 6
 
@@ -67,14 +67,14 @@ def test_what_was_used_in_earlier_buckets_is_gold_s_business(
     fresh: AddressSpace, readers: FakeReaders
 ) -> None:
     for row in MeteredSource.objects.all():
-        row.bucket_at -= 3 * lives.BUCKET
+        row.bucket_at -= 3 * source_states.BUCKET
         row.integrals["marks"] = [
             [(row.bucket_at).isoformat(), *mark[1:]] for mark in row.integrals["marks"]
         ]
         row.save()
     copied(fresh, 5, buckets_ago=3)
     readers.answers[fresh.id] = {"broker-0": snapshot(orders=(9, 2))}
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
 
     assert uncopied(fresh)["messages_in"] == 4
     assert UsageRecord.objects.get().quantity == 5
@@ -92,7 +92,7 @@ def test_enforce_raises_alerts_before_any_pipeline_run(
     space: AddressSpace, readers: FakeReaders
 ) -> None:
     readers.answers[space.id] = {"broker-0": snapshot(orders=(10**9, 0))}
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
 
     live.enforce(timezone.now())
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.unit.metering.readings import Rounds, at, rows_of, snapshot
 from workers.metering import collector
-from workers.metering.lives import SampleRow
+from workers.metering.source_states import SampleRow
 
 NAMES = ("events", "orders", "rpc")
 EVENTS = st.lists(

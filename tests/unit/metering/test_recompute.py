@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from plans.invoicing import Fall, Hole, UsageKey
-from plans.periods import Period
+from plans.invoicing import CounterReset, Gap, UsageKey
+from plans.rating.periods import Period
 from tests.lakehouse.samples import Landed, at, beat, row
 from workers.metering import quality, recompute
 from workers.metering.pipeline import Table
@@ -99,19 +99,19 @@ def test_falls_are_named_with_counter_and_values(landed: Landed) -> None:
 
     found = recompute.falls(ask(landed))
 
-    assert found == (Fall("spc_1/broker-0", "boot-1", "orders", "messages_in", 120, 60),)
+    assert found == (CounterReset("spc_1/broker-0", "boot-1", "orders", "messages_in", 120, 60),)
 
 
 def test_holes_inside_the_period_are_covered_by_the_next_sample(landed: Landed) -> None:
     landed(beat(at(10, 1), 1), beat(at(10, 9), 4), beat(at(10, 9), 4))
 
-    assert recompute.holes(ask(landed)) == (Hole("spc_1/broker-0", "boot-1", 2, 3, False),)
+    assert recompute.holes(ask(landed)) == (Gap("spc_1/broker-0", "boot-1", 2, 3, False),)
 
 
 def test_hole_over_the_end_of_the_period_is_at_its_end(landed: Landed) -> None:
     landed(beat(at(10, 1), 1), beat(at(11, 9), 3))
 
-    assert recompute.holes(ask(landed)) == (Hole("spc_1/broker-0", "boot-1", 2, 2, True),)
+    assert recompute.holes(ask(landed)) == (Gap("spc_1/broker-0", "boot-1", 2, 2, True),)
 
 
 def test_holes_of_other_periods_are_not_ours(landed: Landed) -> None:
@@ -128,6 +128,6 @@ def test_end_of_a_life_that_never_arrived_is_lost(landed: Landed) -> None:
     lost = quality.lost_ends(expected, recompute.last_seqs(ask(landed)))
 
     assert lost == (
-        Hole("spc_1/broker-0", "boot-1", 3, 4, True),
-        Hole("spc_1/broker-1", "boot-9", 1, 1, True),
+        Gap("spc_1/broker-0", "boot-1", 3, 4, True),
+        Gap("spc_1/broker-1", "boot-9", 1, 1, True),
     )

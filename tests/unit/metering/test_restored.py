@@ -15,7 +15,7 @@ from django.utils import timezone
 from controlplane.core import leases
 from plans.invoicing import UsageKey
 from plans.models import UsageCopy
-from plans.periods import Period
+from plans.rating.periods import Period
 from tenants import rollouts
 from tenants.models import AddressSpace, EngineRelease, Rollout
 from tests.unit.metering.conftest import FakeReaders

@@ -12,14 +12,22 @@ from django.utils import timezone
 from controlplane.core import leases
 from controlplane.core.errors import Unavailable
 from plans.invoicing import CrashGap
-from plans.periods import Period
+from plans.rating.periods import Period
 from tenants.models import AddressSpace
 from tests.factories import domain
 from tests.unit.metering.conftest import FakeReaders
 from tests.unit.metering.readings import snapshot
 from workers.infra.base import InfraError
 from workers.messaging.management import Refused
-from workers.metering import ingest, landing, last_samples, lives, quality, sampling, sources
+from workers.metering import (
+    ingest,
+    landing,
+    last_samples,
+    quality,
+    sampling,
+    source_states,
+    sources,
+)
 from workers.metering.collector import Reading
 from workers.metering.last_samples import LastSampler
 from workers.models import LandingBatch, MeteredSource
@@ -39,10 +47,10 @@ def seen(instance: str, address: str = "orders") -> int:
 def test_round_all_samples_active_spaces_only(space: AddressSpace, readers: FakeReaders) -> None:
     readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
 
-    [sampled] = sampling.round_all(readers)
+    [sampled] = sampling.sample_all(readers)
     space.deletion_requested_at = timezone.now()
     space.save()
-    after = sampling.round_all(readers)
+    after = sampling.sample_all(readers)
 
     assert (sampled.is_applied, sampled.reached) == (True, {"broker-0"})
     assert after == []
@@ -54,7 +62,7 @@ def test_silent_instance_leaves_the_others_sampled(
 ) -> None:
     readers.answers[space.id] = {"broker-0": None, "router-0": snapshot(orders=(5, 0))}
 
-    [sampled] = sampling.round_all(readers)
+    [sampled] = sampling.sample_all(readers)
 
     assert (sampled.reached, sampled.silent) == ({"router-0"}, {"broker-0"})
     assert seen("router-0") == 5
@@ -68,7 +76,7 @@ def test_place_that_does_not_answer_is_no_sample(
 
     monkeypatch.setattr(readers, "find", refuse)
 
-    [sampled] = sampling.round_all(readers)
+    [sampled] = sampling.sample_all(readers)
 
     assert sampled.is_applied is False
     assert not MeteredSource.objects.exists()
@@ -83,7 +91,7 @@ def test_odd_instance_is_silent_and_all_others_are_sampled(
     readers.answers[space.id] = {"broker-0": odd, "router-0": snapshot(rpc=(5, 0))}
     readers.answers[other.id] = {"broker-1": snapshot(orders=(7, 0))}
 
-    sampled = {each.space_id: each for each in sampling.round_all(readers)}
+    sampled = {each.space_id: each for each in sampling.sample_all(readers)}
 
     assert sampled[space.id].silent == {"broker-0"}
     assert sampled[other.id].reached == {"broker-1"}
@@ -107,7 +115,7 @@ def test_odd_space_is_no_sample_and_all_others_are_sampled(
 
     monkeypatch.setattr(readers if step == "find" else sampling, step, fail_once)
 
-    sampled = {each.space_id: each for each in sampling.round_all(readers)}
+    sampled = {each.space_id: each for each in sampling.sample_all(readers)}
 
     assert (sampled[space.id].is_applied, sampled[other.id].is_applied) == (False, True)
     assert sampled[space.id].silent
@@ -118,7 +126,7 @@ def test_database_that_is_away_ends_the_round(space: AddressSpace, readers: Fake
     readers.answers[space.id] = {"broker-0": OperationalError("the connection is closed")}
 
     with pytest.raises(OperationalError):
-        sampling.round_all(readers)
+        sampling.sample_all(readers)
 
 
 def test_round_leaves_a_space_to_the_round_that_reads_it(
@@ -127,14 +135,14 @@ def test_round_leaves_a_space_to_the_round_that_reads_it(
     readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
     leases.acquire(f"sample:{space.id}", "another round", 60)
 
-    [sampled] = sampling.round_all(readers)
+    [sampled] = sampling.sample_all(readers)
 
     assert sampled.is_applied is False
     assert not MeteredSource.objects.exists()
 
 
 def test_round_gives_its_lease_back(space: AddressSpace, readers: FakeReaders) -> None:
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
 
     assert leases.acquire(f"sample:{space.id}", "the next round", 60)
 
@@ -144,7 +152,7 @@ def test_snapshot_read_before_a_newer_one_was_applied_is_forgotten(
 ) -> None:
     before = timezone.now()
     readers.answers[space.id] = {"broker-0": snapshot(orders=(9, 0))}
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     late = Reading(
         space.tenant_id, space.id, timezone.now(), {"broker-0": snapshot(orders=(5, 0))}, {}
     )
@@ -178,12 +186,12 @@ def test_sampling_goes_on_after_the_clock_was_set_back(
     space: AddressSpace, readers: FakeReaders
 ) -> None:
     readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     ahead = timezone.now() + timedelta(hours=1)
     MeteredSource.objects.update(sampled_at=ahead, bucket_at=ahead)
     readers.answers[space.id] = {"broker-0": snapshot(orders=(6, 0))}
 
-    [sampled] = sampling.round_all(readers)
+    [sampled] = sampling.sample_all(readers)
 
     assert sampled.is_applied
     assert seen("broker-0") == 6
@@ -191,10 +199,10 @@ def test_sampling_goes_on_after_the_clock_was_set_back(
 
 def test_restart_ends_a_life_and_begins_another(space: AddressSpace, readers: FakeReaders) -> None:
     readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     readers.answers[space.id] = {"broker-0": snapshot("boot-2", orders=(1, 0))}
 
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
 
     ended = MeteredSource.objects.get(ended_at__isnull=False)
     assert (ended.boot_id, ended.ended_cleanly, ended.seq) == ("boot-1", False, 1)
@@ -207,7 +215,7 @@ def test_answer_of_a_life_that_was_followed_is_ignored(
 ) -> None:
     for boot_id in ("boot-1", "boot-2", "boot-1"):
         readers.answers[space.id] = {"broker-0": snapshot(boot_id, orders=(5, 0))}
-        sampling.round_all(readers)
+        sampling.sample_all(readers)
 
     assert source("broker-0").boot_id == "boot-2"
 
@@ -217,7 +225,7 @@ def test_ended_epoch_that_is_still_repeated_is_remembered(
 ) -> None:
     for orders in ((5, 2), (1, 0)):
         readers.answers[space.id] = {"broker-0": snapshot(orders=orders)}
-        sampling.round_all(readers)
+        sampling.sample_all(readers)
 
     state = sources.state_of(source("broker-0"))
 
@@ -271,7 +279,7 @@ def test_last_sample_again_goes_on_with_the_same_lives(
     assert MeteredSource.objects.count() == 2
     broker = MeteredSource.objects.get(source__endswith="broker-0")
     assert (broker.seq, broker.ended_cleanly) == (2, True)
-    assert MeteredSource.objects.get(boot_id=lives.SPACE).seq == 2
+    assert MeteredSource.objects.get(boot_id=source_states.SPACE).seq == 2
     assert sources.state_of(broker).addresses["orders"].messages_in == 6
 
 
@@ -279,7 +287,7 @@ def test_last_sample_of_a_space_gives_up_on_an_instance_that_stays_silent(
     space: AddressSpace, readers: FakeReaders
 ) -> None:
     readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     readers.answers[space.id] = {"broker-0": None}
     space.deletion_requested_at = timezone.now() - last_samples.PATIENCE - timedelta(seconds=1)
     space.save()
@@ -303,13 +311,13 @@ def test_planned_restart_after_a_last_sample_is_no_crash(
 ) -> None:
     shown = {"broker-0": (5, 0), "broker-1": (3, 0)}
     readers.answers[space.id] = {name: snapshot(orders=orders) for name, orders in shown.items()}
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     readers.answers[space.id] = {name: snapshot(orders=(9, 0)) for name in shown}
 
     assert LastSampler(readers).before_restart(space.id, "broker-0") is True
-    sampling.round_all(readers)  # it has not gone down yet
+    sampling.sample_all(readers)  # it has not gone down yet
     readers.answers[space.id] = {name: snapshot("boot-2", orders=(1, 0)) for name in shown}
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
 
     ended = MeteredSource.objects.get(boot_id="boot-1", source__endswith="broker-0")
     assert sources.state_of(ended).used_in == 9
@@ -322,9 +330,9 @@ def test_crash_long_after_a_restart_that_never_came_is_a_crash(
     readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
     LastSampler(readers).before_restart(space.id, "broker-0")
     MeteredSource.objects.update(restart_at=timezone.now() - timedelta(minutes=3))
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     readers.answers[space.id] = {"broker-0": snapshot("boot-2", orders=(1, 0))}
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
 
     assert [gap.source for gap in gaps(space)] == [f"{space.id}/broker-0"]
 
@@ -333,12 +341,12 @@ def test_restart_of_a_silent_instance_goes_on_and_is_told_as_a_crash(
     space: AddressSpace, readers: FakeReaders
 ) -> None:
     readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     readers.answers[space.id] = {"broker-0": None}
 
     assert LastSampler(readers).before_restart(space.id, "broker-0") is True
     readers.answers[space.id] = {"broker-0": snapshot("boot-2", orders=(1, 0))}
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
 
     assert len(gaps(space)) == 1
 
@@ -369,7 +377,7 @@ def test_stop_of_everything_after_last_samples_is_no_crash(
 
     assert LastSampler(readers).before_stop() is True
     readers.answers[space.id] = {"broker-0": snapshot("boot-2", orders=(1, 0))}
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
 
     assert gaps(space) == ()
 

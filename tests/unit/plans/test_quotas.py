@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controlplane.core.errors import QuotaExceeded
-from plans import quotas
-from plans.resources import TENANT_RESOURCES, WORDS, Resource
+from plans.quotas import checks
+from plans.quotas.resources import TENANT_RESOURCES, WORDS, Resource
 
 NOW = datetime(2026, 4, 1, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -28,13 +28,13 @@ class Override:
 
 
 def test_effective_takes_the_plan_where_nothing_overrides_it() -> None:
-    assert quotas.effective(Plan({"spaces": 2}), [], NOW) == {"spaces": 2}
+    assert checks.effective(Plan({"spaces": 2}), [], NOW) == {"spaces": 2}
 
 
 def test_effective_lets_an_override_lower_and_add_limits() -> None:
     overrides = [Override("spaces", 1), Override("members", 0)]
 
-    assert quotas.effective(Plan({"spaces": 2}), overrides, NOW) == {"spaces": 1, "members": 0}
+    assert checks.effective(Plan({"spaces": 2}), overrides, NOW) == {"spaces": 1, "members": 0}
 
 
 @pytest.mark.parametrize(("expires_at", "limit"), [(NOW + SECOND, 9), (NOW, 2), (NOW - SECOND, 2)])
@@ -43,12 +43,12 @@ def test_effective_ends_an_override_at_the_instant_it_names(
 ) -> None:
     overrides = [Override("spaces", 9, expires_at)]
 
-    assert quotas.effective(Plan({"spaces": 2}), overrides, NOW) == {"spaces": limit}
+    assert checks.effective(Plan({"spaces": 2}), overrides, NOW) == {"spaces": limit}
 
 
 def test_require_names_resource_limit_used_and_asked() -> None:
     with pytest.raises(QuotaExceeded, match="2 address spaces are allowed, 2 are used") as refusal:
-        quotas.require({"spaces": 2}, Resource.SPACES, used=2, asked=1)
+        checks.require({"spaces": 2}, Resource.SPACES, used=2, asked=1)
 
     assert refusal.value.fields == {
         "resource": "spaces",
@@ -61,16 +61,16 @@ def test_require_names_resource_limit_used_and_asked() -> None:
 
 def test_require_says_that_a_space_plan_raises_a_limit_of_a_space() -> None:
     with pytest.raises(QuotaExceeded) as refusal:
-        quotas.require({"space.addresses": 1}, Resource.SPACE_ADDRESSES, used=1, asked=1)
+        checks.require({"space.addresses": 1}, Resource.SPACE_ADDRESSES, used=1, asked=1)
 
     assert refusal.value.fields["raised_by"] == "a bigger space plan"
 
 
 def test_require_lets_nothing_more_pass_when_a_limit_was_lowered_below_the_use() -> None:
-    quotas.require({"spaces": 1}, Resource.SPACES, used=5, asked=0)
+    checks.require({"spaces": 1}, Resource.SPACES, used=5, asked=0)
 
     with pytest.raises(QuotaExceeded):
-        quotas.require({"spaces": 1}, Resource.SPACES, used=5, asked=1)
+        checks.require({"spaces": 1}, Resource.SPACES, used=5, asked=1)
 
 
 @given(st.integers(0, 50), st.integers(0, 50), st.integers(1, 50))
@@ -78,7 +78,7 @@ def test_require_refuses_exactly_what_would_pass_the_limit(
     limit: int, used: int, asked: int
 ) -> None:
     try:
-        quotas.require({"members": limit}, Resource.MEMBERS, used=used, asked=asked)
+        checks.require({"members": limit}, Resource.MEMBERS, used=used, asked=asked)
         allowed = True
     except QuotaExceeded:
         allowed = False
@@ -87,13 +87,13 @@ def test_require_refuses_exactly_what_would_pass_the_limit(
 
 
 def test_require_allows_everything_where_there_is_no_limit() -> None:
-    quotas.require({}, Resource.SPACES, used=10**9, asked=10**9)
+    checks.require({}, Resource.SPACES, used=10**9, asked=10**9)
 
 
 def test_exceeded_tells_only_what_is_over_its_limit() -> None:
     used = {Resource.SPACES: 3, Resource.MEMBERS: 2, Resource.USERS: 7}
 
-    assert quotas.exceeded({"spaces": 2, "members": 2}, used) == {Resource.SPACES: (2, 3)}
+    assert checks.exceeded({"spaces": 2, "members": 2}, used) == {Resource.SPACES: (2, 3)}
 
 
 def test_every_resource_has_words_and_only_spaces_have_dotted_names() -> None:

@@ -7,10 +7,12 @@ from itertools import count
 from typing import Any
 
 from controlplane.core.audit import Actor
-from plans import catalog, invoicing, metering, usage
+from plans import invoicing
+from plans.catalog import publishing
 from plans.invoicing import Evidence, TablePin, UsageKey
 from plans.models import Invoice, Plan, PlanSubscription
-from plans.usage import UsageCell
+from plans.usage import reading, recording
+from plans.usage.reading import UsageCell
 from tenants.models import Address, AddressSpace, Tenant
 
 STAFF = Actor("user:staff@seller.example")
@@ -107,8 +109,8 @@ _numbers = count(1)
 
 def plan(key: str = "team") -> Plan:
     """Return a plan of the test catalogue, which is published if it was not."""
-    catalog.publish(catalog.parse(CATALOGUE), by=STAFF)
-    return catalog.plan(key)
+    publishing.publish(publishing.parse(CATALOGUE), by=STAFF)
+    return publishing.plan(key)
 
 
 def tenant(subscribed_at: datetime = STARTS_AT, *, to: Plan | None = None, **fields: Any) -> Tenant:
@@ -131,7 +133,7 @@ def tenant(subscribed_at: datetime = STARTS_AT, *, to: Plan | None = None, **fie
 
 def space(owner: Tenant, name: str = "shop", **fields: Any) -> AddressSpace:
     """Return a space that was Active from the beginning of the month, at 0.02 an hour."""
-    size = catalog.space_plan("standard-small")
+    size = publishing.space_plan("standard-small")
     values = {"type": "standard", "active_since": STARTS_AT, "space_plan": size, **fields}
     row = AddressSpace.objects.create(tenant=owner, name=name, **values)
     AddressSpace.objects.filter(pk=row.pk).update(created_at=values["active_since"] or STARTS_AT)
@@ -140,7 +142,7 @@ def space(owner: Tenant, name: str = "shop", **fields: Any) -> AddressSpace:
 
 def address(of: AddressSpace, name: str = "orders", **fields: Any) -> Address:
     """Return a queue that was Active from the beginning of the month, at 0.001 an hour."""
-    kind = catalog.address_plan("standard-small-queue")
+    kind = publishing.address_plan("standard-small-queue")
     values = {"type": "queue", "active_since": STARTS_AT, "address_plan": kind, **fields}
     return Address.objects.create(space=of, address=name, **values)
 
@@ -154,7 +156,7 @@ def cell(
 def used(*cells: UsageCell) -> list[UsageCell]:
     """Copy cells in as the next version of gold; returns them."""
     days: set[date] = {each.bucket_at.date() for each in cells}
-    metering.copy_in(
+    recording.copy_in(
         table_id="gold", table_version=next(_numbers), as_of=ENDS_AT, days=days, cells=cells
     )
     return list(cells)
@@ -166,7 +168,7 @@ def evidence(cells: Iterable[UsageCell] = (), **changes: Any) -> Evidence:
     totals: dict[UsageKey, int] = {}
     for each in cells:
         key = UsageKey(each.space_id, each.address, each.meter)
-        totals[key] = usage.merged(each.meter, totals.get(key, 0), each.quantity)
+        totals[key] = reading.merged(each.meter, totals.get(key, 0), each.quantity)
     values = {
         "as_of": ENDS_AT,
         "tables": {"bronze.samples": TablePin("b", 7)},

@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 
 from plans.invoicing import UsageKey, document, rating
 from plans.invoicing.facts import Facts
-from plans.invoicing.lived import Lived
-from plans.money import Rounding
-from plans.periods import Period, month_of
-from plans.pricing import Model, PriceRule, Segment, SellerRule, Tier
-from plans.usage import MESSAGES_IN, MESSAGES_OUT, UsageCell, merged
+from plans.invoicing.lifetimes import KnownLifetimes
+from plans.rating.money import Rounding
+from plans.rating.periods import Period, month_of
+from plans.rating.pricing import Model, PriceRule, Segment, SellerRule, Tier
+from plans.usage.meters import MESSAGES_IN, MESSAGES_OUT
+from plans.usage.reading import UsageCell, merged
 from tests import billing_histories
 from tests.billing_histories import BUCKET, CellKey, Delivery, History
 from tests.lakehouse.samples import Landed, from_columns
@@ -179,5 +180,5 @@ def _facts(past: History) -> Facts:
             Segment(span, f"plan-{n}", 1, f"Plan {n}", 4900, RULES) for n, span in enumerate(spans)
         ),
         lifetimes=(),
-        lived=Lived((), {}),
+        known_lifetimes=KnownLifetimes((), {}),
     )

@@ -9,7 +9,7 @@ from django.db import DatabaseError, transaction
 from controlplane.core.errors import Invalid, WaypostError
 from controlplane.core.models import AuditEvent, Operation
 from plans import invoicing
-from plans.invoicing import CrashGap, Fall, Hole, UsageKey, closing, open_periods
+from plans.invoicing import CounterReset, CrashGap, Gap, UsageKey, closing, open_periods
 from plans.models import Invoice, InvoiceEvent, InvoiceLine, PlanSubscription
 from tests.unit.plans_billing import billing_rows as rows
 from tests.unit.plans_billing.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
@@ -64,7 +64,7 @@ def test_request_close_refuses_a_period_that_is_not_over() -> None:
 
 
 def test_request_close_refuses_more_than_a_month() -> None:
-    with pytest.raises(Invalid, match="one invoice a month"):
+    with pytest.raises(Invalid, match="one invoice per month"):
         invoicing.request_close(
             tenant=rows.tenant(),
             starts_at=STARTS_AT,
@@ -168,7 +168,7 @@ def test_close_crashed_anywhere_ends_like_a_whole_one(
 def test_close_before_it_was_asked_for_is_refused() -> None:
     invoice = Invoice.objects.create(tenant=rows.tenant(), starts_at=STARTS_AT, ends_at=ENDS_AT)
 
-    with pytest.raises(invoicing.WrongState, match="Ask for the close first"):
+    with pytest.raises(invoicing.WrongState, match="Request the close first"):
         invoicing.close(invoice=invoice, evidence=rows.evidence(), by=STAFF)
 
 
@@ -177,12 +177,12 @@ def test_close_before_it_was_asked_for_is_refused() -> None:
     [
         ({"as_of": ENDS_AT - timedelta(seconds=1)}, "usage.incomplete", "run the pipeline"),
         (
-            {"holes": (Hole("spc/broker-0", "b1", 5, 9, at_end=True),)},
+            {"holes": (Gap("spc/broker-0", "b1", 5, 9, at_end=True),)},
             "samples.hole_at_end",
             "5 to 9 of spc/broker-0",
         ),
         (
-            {"falls": (Fall("spc/broker-0", "b1", "orders", "messages_in", 9, 3),)},
+            {"falls": (CounterReset("spc/broker-0", "b1", "orders", "messages_in", 9, 3),)},
             "samples.fall",
             "messages_in of orders fell from 9 to 3",
         ),
@@ -300,7 +300,7 @@ def test_a_crash_gap_and_a_covered_hole_are_flagged_in_words_and_do_not_hold() -
         owner,
         sampled_spaces=frozenset({space.id}),
         crash_gaps=(CrashGap(f"{space.id}/broker-0", "b1", seen, seen + timedelta(seconds=47.2)),),
-        holes=(Hole(f"{space.id}/broker-0", "b2", 4, 4, at_end=False),),
+        holes=(Gap(f"{space.id}/broker-0", "b2", 4, 4, at_end=False),),
     )
 
     assert invoice.state == Invoice.State.DRAFT

@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plans import catalog, invoicing, pricing
+from plans import invoicing
+from plans.catalog import publishing
 from plans.invoicing import document, rendering
-from plans.invoicing.earlier import EarlierInvoiceOpen
+from plans.invoicing.previous_invoice import PreviousInvoiceOpen
 from plans.models import Invoice
-from plans.usage import UsageCell
+from plans.rating import pricing
+from plans.usage.reading import UsageCell
 from tenants.models import Tenant
 from tests.unit.plans_billing import billing_rows as rows
 from tests.unit.plans_billing.billing_rows import ENDS_AT, STAFF, STARTS_AT
@@ -35,7 +37,7 @@ LATER = datetime(2026, 7, 9, tzinfo=UTC)
 @pytest.fixture
 def owner(db: None) -> Tenant:
     owner = rows.tenant(to=rows.plan("bulk"))
-    rows.space(owner, space_plan=catalog.space_plan("free-of-charge"))
+    rows.space(owner, space_plan=publishing.space_plan("free-of-charge"))
     return owner
 
 
@@ -61,7 +63,7 @@ def flawless(owner: Tenant, invoice: Invoice) -> invoicing.Evidence:
 
 
 def invoicing_cells(owner: Tenant) -> list[UsageCell]:
-    return rows.usage.cells(owner.id, STARTS_AT, JULY)
+    return rows.reading.cells(owner.id, STARTS_AT, JULY)
 
 
 def issued(owner: Tenant, starts_at: datetime, ends_at: datetime) -> Invoice:
@@ -167,7 +169,7 @@ def test_two_drafts_with_one_correction_are_not_both_approved(owner: Tenant) -> 
     may, june = closed(owner, ENDS_AT, JUNE), closed(owner, JUNE, JULY)
     invoicing.approve(invoice=may, by=STAFF)
 
-    with pytest.raises(EarlierInvoiceOpen, match="close this one again"):
+    with pytest.raises(PreviousInvoiceOpen, match="close this one again"):
         invoicing.approve(invoice=june, by=STAFF)
     again = closed(owner, JUNE, JULY)
 

@@ -12,10 +12,12 @@ from django.db import IntegrityError, connection, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plans import catalog, invoicing, ledger
-from plans.invoicing import credit, document, rendering
+from plans import invoicing
+from plans.catalog import publishing
+from plans.invoicing import document, rendering
+from plans.ledger import credit, posting
 from plans.models import Invoice, LedgerPosting, Payment
-from plans.usage import UsageCell
+from plans.usage.reading import UsageCell
 from tenants.models import Tenant
 from tests.unit.plans_billing import billing_rows as rows
 from tests.unit.plans_billing.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
@@ -33,7 +35,7 @@ def owner(db: None) -> Tenant:
 
 def buyer() -> Tenant:
     owner = rows.tenant(to=rows.plan("bulk"))
-    space = rows.space(owner, space_plan=catalog.space_plan("free-of-charge"))
+    space = rows.space(owner, space_plan=publishing.space_plan("free-of-charge"))
     rows.used(*(rows.cell(space, "messages_in", n, at=start) for start, _, n in SPANS))
     return owner
 
@@ -65,9 +67,9 @@ def test_an_invoice_under_nothing_is_settled_by_carrying_it_on(owner: Tenant) ->
     assert [invoice.total_minor for invoice in (first, second)] == [107100, -41650]
     assert (second.state, second.payable_minor) == (Invoice.State.PAID, 0)
     assert invoicing.outstanding_minor(second) == 0
-    assert ledger.balance(owner.id, ledger.RECEIVABLE, "EUR") == 107100
+    assert posting.balance(owner.id, posting.RECEIVABLE, "EUR") == 107100
     assert invoicing.credit_minor(owner, "EUR") == 41650
-    assert second.events.last().reason.startswith("less than nothing: 416.50 EUR")
+    assert second.events.last().reason.startswith("the total is negative: 416.50 EUR")
 
 
 def test_credit_pays_the_next_invoices_first(owner: Tenant) -> None:
@@ -77,8 +79,8 @@ def test_credit_pays_the_next_invoices_first(owner: Tenant) -> None:
     assert [invoice.payable_minor for invoice in made] == [107100, 0, 0, 29750]
     assert [invoice.state for invoice in made] == ["issued", "paid", "paid", "issued"]
     assert invoicing.credit_minor(owner, "EUR") == 0
-    assert ledger.balance(owner.id, ledger.RECEIVABLE, "EUR") == 107100 + 29750
-    assert ledger.balance(owner.id, ledger.TAX, "EUR") == -sum(x.tax_minor for x in made)
+    assert posting.balance(owner.id, posting.RECEIVABLE, "EUR") == 107100 + 29750
+    assert posting.balance(owner.id, posting.TAX, "EUR") == -sum(x.tax_minor for x in made)
     assert sum(LedgerPosting.objects.values_list("amount_minor", flat=True)) == 0
 
 

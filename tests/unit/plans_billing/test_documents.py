@@ -12,10 +12,10 @@ import pytest
 
 from controlplane.core.errors import Unavailable
 from plans import invoicing
-from plans.invoicing import catalogue_prices, document, rendering
+from plans.invoicing import catalog_prices, document, rendering
 from plans.invoicing.evidence import CrashGap
 from plans.models import Invoice
-from plans.usage import UsageCell
+from plans.usage.reading import UsageCell
 from tenants.models import AddressSpace, Tenant
 from tests.unit.plans_billing import billing_rows as rows
 from tests.unit.plans_billing.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
@@ -55,7 +55,7 @@ def test_verify_still_holds_when_names_and_plans_change_later(
     Tenant.objects.update(billing_name="Other", billing_time_zone="Asia/Tokyo", name="Renamed")
     AddressSpace.objects.update(deletion_requested_at=ENDS_AT, deleted_at=ENDS_AT)
     changed = rows.CATALOGUE.replace("4900", "9999").replace("GmbH", "AG")
-    rows.catalog.publish(rows.catalog.parse(changed), by=STAFF)
+    rows.publishing.publish(rows.publishing.parse(changed), by=STAFF)
     invoice.refresh_from_db()
 
     assert invoicing.verify(invoice=invoice, cells=cells).differences == ()
@@ -167,7 +167,7 @@ def test_the_page_flags_a_crash_in_words() -> None:
 
     page = rendering.html(document.loaded(invoice.document))
 
-    assert "Flagged: part of the usage could not be seen" in page
+    assert "Flagged: part of the usage could not be measured" in page
     assert "router-0 of shop stopped without warning" in page
     assert "Draft invoice" in page
     assert "not to be paid" in page
@@ -193,7 +193,7 @@ def test_without_its_libraries_the_pdf_says_what_to_install(
 
 
 def test_the_pdf_loads_nothing() -> None:
-    with pytest.raises(ValueError, match="loads nothing"):
+    with pytest.raises(ValueError, match="must not load anything"):
         rendering._refuse("file:///etc/passwd")
 
 
@@ -229,7 +229,7 @@ def test_json_is_the_stored_text(billed: tuple[Invoice, list[UsageCell]]) -> Non
 
 def test_hours_of_a_plan_without_a_price_make_no_line() -> None:
     owner = rows.tenant()
-    rows.space(owner, space_plan=rows.catalog.space_plan("free-of-charge"))
+    rows.space(owner, space_plan=rows.publishing.space_plan("free-of-charge"))
 
     found = invoicing.preview(owner, AFTER_GRACE - timedelta(days=10))
 
@@ -238,4 +238,4 @@ def test_hours_of_a_plan_without_a_price_make_no_line() -> None:
 
 def test_without_a_catalogue_the_seller_is_unknown_and_says_what_to_do() -> None:
     with pytest.raises(Unavailable, match="waypost catalog publish"):
-        catalogue_prices.seller()
+        catalog_prices.seller()

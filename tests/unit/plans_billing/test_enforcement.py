@@ -8,8 +8,8 @@ from django.db import OperationalError
 from structlog.testing import capture_logs
 
 from controlplane.core.models import AuditEvent
-from plans import enforcement
 from plans.models import PlanSubscription, QuotaAlert, QuotaOverride
+from plans.quotas import enforcement
 from tenants.models import AddressSpace, Tenant
 from tests.unit.plans_billing import billing_rows as rows
 from tests.unit.plans_billing.billing_rows import ENDS_AT, STAFF, STARTS_AT

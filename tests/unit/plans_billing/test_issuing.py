@@ -11,8 +11,9 @@ from django.db import connection
 
 from controlplane.core.errors import Invalid
 from controlplane.core.models import AuditEvent
-from plans import invoicing, ledger
+from plans import invoicing
 from plans.invoicing import document, issuing
+from plans.ledger import posting
 from plans.models import Invoice, InvoiceEvent, InvoiceNumberSeries, LedgerEntry, Payment
 from tests.unit.plans_billing import billing_rows as rows
 from tests.unit.plans_billing.billing_rows import AFTER_GRACE, STAFF
@@ -73,7 +74,7 @@ def test_issue_and_approve_twice_change_nothing() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("step", ["_next_number", "ledger.post", "document.numbered"])
+@pytest.mark.parametrize("step", ["_next_number", "posting.post", "document.numbered"])
 def test_issue_crashed_anywhere_takes_no_number(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     invoice = invoicing.approve(invoice=rows.drafted(rows.tenant()), by=STAFF)
     holder, _, name = step.rpartition(".")
@@ -159,8 +160,8 @@ def test_payments_lead_to_partly_paid_and_paid() -> None:
 
     assert states == ["partly_paid", "partly_paid", "paid"]
     assert invoicing.outstanding_minor(invoice) == 0
-    assert ledger.balance(invoice.tenant_id, ledger.RECEIVABLE, "EUR") == 0
-    assert ledger.balance(invoice.tenant_id, ledger.CASH_CLEARING, "EUR") == TOTAL
+    assert posting.balance(invoice.tenant_id, posting.RECEIVABLE, "EUR") == 0
+    assert posting.balance(invoice.tenant_id, posting.CASH_CLEARING, "EUR") == TOTAL
     assert AuditEvent.objects.filter(action="invoice.payment").count() == 3
 
 
@@ -250,8 +251,8 @@ def test_write_off_moves_what_is_due_to_bad_debt() -> None:
     invoice = invoicing.write_off(invoice=invoice, by=STAFF, reason="insolvent")
 
     assert invoice.state == Invoice.State.UNCOLLECTIBLE
-    assert ledger.balance(invoice.tenant_id, ledger.BAD_DEBT, "EUR") == 5000
-    assert ledger.balance(invoice.tenant_id, ledger.RECEIVABLE, "EUR") == 0
+    assert posting.balance(invoice.tenant_id, posting.BAD_DEBT, "EUR") == 5000
+    assert posting.balance(invoice.tenant_id, posting.RECEIVABLE, "EUR") == 0
 
 
 @pytest.mark.django_db

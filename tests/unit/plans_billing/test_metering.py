@@ -5,9 +5,9 @@ from datetime import date, datetime, timedelta
 import pytest
 
 from controlplane.core.errors import Invalid
-from plans import metering, usage
 from plans.models import UsageCopy, UsageRecord
-from plans.usage import Figure, SeriesQuery, UsageCell
+from plans.usage import reading, recording
+from plans.usage.reading import Figure, SeriesQuery, UsageCell
 from tests.unit.plans_billing.billing_rows import ENDS_AT, STARTS_AT
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +27,7 @@ def cell(
 
 
 def copy(version: int, *cells: UsageCell, table: str = "gold", days: int = 1) -> UsageCopy:
-    return metering.copy_in(
+    return recording.copy_in(
         table_id=table,
         table_version=version,
         as_of=STARTS_AT + timedelta(hours=version),
@@ -37,7 +37,7 @@ def copy(version: int, *cells: UsageCell, table: str = "gold", days: int = 1) ->
 
 
 def totals() -> dict[str, int]:
-    found = metering.totals("ten_a", STARTS_AT, ENDS_AT)
+    found = recording.totals("ten_a", STARTS_AT, ENDS_AT)
     return {meter: quantity for meter, quantity in found.items() if quantity}
 
 
@@ -47,7 +47,7 @@ def test_copy_in_replaces_the_named_days_and_leaves_the_others() -> None:
     copy(2, cell(6))
 
     assert totals() == {"messages_in": 13}
-    assert metering.as_of() == STARTS_AT + timedelta(hours=2)
+    assert recording.as_of() == STARTS_AT + timedelta(hours=2)
 
 
 def test_copy_in_of_the_same_version_again_changes_nothing() -> None:
@@ -61,7 +61,7 @@ def test_copy_in_of_the_same_version_again_changes_nothing() -> None:
 def test_copy_in_refuses_an_older_version_and_keeps_what_is_there() -> None:
     copy(2, cell(5))
 
-    with pytest.raises(metering.CopyIsOlder, match="copied version 2"):
+    with pytest.raises(recording.CopyIsOlder, match="copied version 2"):
         copy(1, cell(99))
 
     assert totals() == {"messages_in": 5}
@@ -71,7 +71,7 @@ def test_copy_in_follows_a_rebuilt_table_and_never_goes_back() -> None:
     copy(9, cell(5))
     copy(1, cell(6), table="rebuilt")
 
-    with pytest.raises(metering.CopyIsOlder):
+    with pytest.raises(recording.CopyIsOlder):
         copy(10, cell(5))
 
     assert totals() == {"messages_in": 6}
@@ -95,7 +95,7 @@ def test_a_failing_copy_leaves_the_old_cells() -> None:
             yield cell(6)
             raise KeyboardInterrupt
 
-        metering.copy_in(
+        recording.copy_in(
             table_id="gold",
             table_version=2,
             as_of=ENDS_AT,
@@ -110,7 +110,7 @@ def test_a_failing_copy_leaves_the_old_cells() -> None:
 
 
 def test_as_of_is_nothing_before_the_first_copy() -> None:
-    assert metering.as_of() is None
+    assert recording.as_of() is None
 
 
 def test_totals_add_counters_up_and_take_the_largest_peak() -> None:
@@ -127,9 +127,9 @@ def test_totals_add_counters_up_and_take_the_largest_peak() -> None:
     )
 
     assert totals() == {"messages_in": 14, "peak_connections": 7}
-    one = metering.totals("ten_a", STARTS_AT, ENDS_AT, space_id="spc_b")
+    one = recording.totals("ten_a", STARTS_AT, ENDS_AT, space_id="spc_b")
     assert (one["messages_in"], one["peak_connections"]) == (3, 6)
-    assert metering.by_address("ten_a", STARTS_AT, ENDS_AT, space_id="spc_b") == [
+    assert recording.by_address("ten_a", STARTS_AT, ENDS_AT, space_id="spc_b") == [
         Figure("spc_b", "", "peak_connections", 6),
         Figure("spc_b", "orders", "messages_in", 3),
     ]
@@ -138,7 +138,7 @@ def test_totals_add_counters_up_and_take_the_largest_peak() -> None:
 def test_a_window_is_half_open() -> None:
     copy(1, cell(5), cell(6, at=STARTS_AT + timedelta(hours=1)))
 
-    found = metering.totals("ten_a", STARTS_AT, STARTS_AT + timedelta(hours=1))
+    found = recording.totals("ten_a", STARTS_AT, STARTS_AT + timedelta(hours=1))
 
     assert found["messages_in"] == 5
 
@@ -162,7 +162,7 @@ def test_series_steps_by_hour_or_local_day(
         cell(8, space="spc_b"),
     )
 
-    found = metering.series(
+    found = recording.series(
         "ten_a", SeriesQuery("messages_in", STARTS_AT, ENDS_AT, step, zone, "spc_a")
     )
 
@@ -172,7 +172,7 @@ def test_series_steps_by_hour_or_local_day(
 @pytest.mark.parametrize(("meter", "step"), [("messages_in", "week"), ("money", "day")])
 def test_series_refuse_what_they_do_not_know(meter: str, step: str) -> None:
     with pytest.raises(Invalid, match="by hour or day"):
-        metering.series("ten_a", SeriesQuery(meter, STARTS_AT, ENDS_AT, step))
+        recording.series("ten_a", SeriesQuery(meter, STARTS_AT, ENDS_AT, step))
 
 
 def test_cells_in_memory_and_in_the_copy_sum_alike() -> None:
@@ -184,7 +184,7 @@ def test_cells_in_memory_and_in_the_copy_sum_alike() -> None:
     ]
     copy(1, *made)
 
-    held = usage.cells("ten_a", STARTS_AT, ENDS_AT)
+    held = reading.cells("ten_a", STARTS_AT, ENDS_AT)
 
     assert sorted(held, key=str) == sorted(made, key=str)
-    assert usage.summed_by_space(made) == usage.by_space("ten_a", STARTS_AT, ENDS_AT)
+    assert reading.summed_by_space(made) == reading.by_space("ten_a", STARTS_AT, ENDS_AT)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controlplane.core.errors import Invalid
-from plans import money
-from plans.money import Rounding
+from plans.rating import money
+from plans.rating.money import Rounding
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,11 @@ from itertools import pairwise
 import pytest
 from django.db.models import Sum
 
-from plans import catalog, invoicing, ledger
+from plans import invoicing
+from plans.catalog import publishing
+from plans.ledger import posting
 from plans.models import Invoice, LedgerPosting, Plan, PlanSubscription
-from plans.usage import UsageCell, cells
+from plans.usage.reading import UsageCell, cells
 from tenants.models import Tenant
 from tests.unit.plans_billing import billing_rows as rows
 from tests.unit.plans_billing.billing_rows import STAFF
@@ -72,7 +74,7 @@ def _tenant(subscribed: list[tuple[datetime, Plan]]) -> Tenant:
     for starts_at, plan in subscribed[1:]:
         PlanSubscription.objects.filter(tenant=owner, ends_at=None).update(ends_at=starts_at)
         PlanSubscription.objects.create(tenant=owner, plan=plan, starts_at=starts_at)
-    rows.space(owner, space_plan=catalog.space_plan("free-of-charge"))
+    rows.space(owner, space_plan=publishing.space_plan("free-of-charge"))
     return owner
 
 
@@ -118,7 +120,7 @@ def _net(owner: Tenant) -> int:
 def _check_books(owner: Tenant) -> None:
     """Assert that the ledger says what the invoices say, and sums to zero."""
     made = list(owner.invoices.all())
-    receivable = ledger.balance(owner.id, ledger.RECEIVABLE, "EUR")
+    receivable = posting.balance(owner.id, posting.RECEIVABLE, "EUR")
     credit = invoicing.credit_minor(owner, "EUR")
     postings = LedgerPosting.objects.filter(entry__tenant=owner)
 

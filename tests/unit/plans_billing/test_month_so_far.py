@@ -17,14 +17,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controlplane.core.errors import WaypostError
-from plans import invoicing, pricing
-from plans.invoicing import document, lived
+from plans import invoicing
+from plans.invoicing import document, lifetimes
 from plans.models import Invoice, Plan, PlanSubscription
-from plans.money import Rounding
-from plans.month_so_far import MonthSoFar
-from plans.periods import Period
-from plans.pricing import Lifetime, Model, PriceRule, Segment, SellerRule, SpaceUsage, Tier
-from plans.usage import UsageCell
+from plans.rating import pricing
+from plans.rating.money import Rounding
+from plans.rating.month_so_far import MonthSoFar
+from plans.rating.periods import Period
+from plans.rating.pricing import Lifetime, Model, PriceRule, Segment, SellerRule, SpaceUsage, Tier
+from plans.usage.reading import UsageCell
 from tenants.models import AddressSpace, Tenant
 from tests.unit.plans_billing import billing_rows as rows
 from tests.unit.plans_billing.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
@@ -263,7 +264,7 @@ def test_an_earlier_invoice_that_was_closed_anew_is_noticed_at_approval(
 
 def test_spaces_and_addresses_are_read_in_one_statement(owner: Tenant, shop: AddressSpace) -> None:
     with CaptureQueriesContext(connection) as queries:
-        found = lived.read(owner, MONTH)
+        found = lifetimes.read(owner, MONTH)
 
     assert len(queries) == 1
     assert {each.meter: each.seconds for each in found.lifetimes()} == {
@@ -277,12 +278,12 @@ def test_prices_of_hours_are_read_once_a_plan_however_many_spaces(
 ) -> None:
     for name in ("b", "c", "d"):
         rows.address(rows.space(owner, name))
-    found = lived.read(owner, MONTH)
+    found = lifetimes.read(owner, MONTH)
 
     with CaptureQueriesContext(connection) as queries:
-        lifetimes = found.lifetimes()
+        priced = found.lifetimes()
 
-    assert (len(queries), len(lifetimes)) == (2, 8)
+    assert (len(queries), len(priced)) == (2, 8)
 
 
 def test_invoice_of_another_engine_is_not_called_wrong(owner: Tenant, shop: AddressSpace) -> None:

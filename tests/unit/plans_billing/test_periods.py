@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controlplane.core.errors import Invalid
-from plans import periods
-from plans.periods import Period
+from plans.rating import periods
+from plans.rating.periods import Period
 
 
 def at(*parts: int) -> datetime:

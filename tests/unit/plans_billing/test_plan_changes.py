@@ -14,11 +14,20 @@ from itertools import groupby, pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plans import pricing
-from plans.money import Rounding
-from plans.month_so_far import MonthSoFar
-from plans.periods import Period
-from plans.pricing import Lifetime, Model, PriceRule, Rating, Segment, SellerRule, SpaceUsage, Tier
+from plans.rating import pricing
+from plans.rating.money import Rounding
+from plans.rating.month_so_far import MonthSoFar
+from plans.rating.periods import Period
+from plans.rating.pricing import (
+    Lifetime,
+    Model,
+    PriceRule,
+    Rating,
+    Segment,
+    SellerRule,
+    SpaceUsage,
+    Tier,
+)
 from tests.unit.plans_billing.billing_rows import ENDS_AT, STARTS_AT
 
 MONTH = Period(STARTS_AT, ENDS_AT)

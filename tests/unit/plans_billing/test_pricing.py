@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plans import pricing
-from plans.money import Rounding
-from plans.periods import Period
-from plans.pricing import Lifetime, Model, PriceRule, Segment, SellerRule, SpaceUsage, Tier
+from plans.rating import pricing
+from plans.rating.money import Rounding
+from plans.rating.periods import Period
+from plans.rating.pricing import Lifetime, Model, PriceRule, Segment, SellerRule, SpaceUsage, Tier
 
 MONTH = Period(datetime(2026, 4, 1, tzinfo=UTC), datetime(2026, 5, 1, tzinfo=UTC))
 EUR = SellerRule("EUR", Rounding.HALF_EVEN, Decimal("19"))

@@ -11,10 +11,11 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plans import catalog, invoicing
-from plans.invoicing import lived
+from plans import invoicing
+from plans.catalog import publishing
+from plans.invoicing import lifetimes
 from plans.models import Invoice, PlanSubscription, SpacePlan
-from plans.periods import Period
+from plans.rating.periods import Period
 from tenants.actions import space_plans
 from tenants.models import AddressSpace, Tenant
 from tests.unit.plans_billing import billing_rows as rows
@@ -33,7 +34,7 @@ def owner(db: None) -> Tenant:
 @pytest.fixture
 def large(owner: Tenant) -> SpacePlan:
     """A larger plan that the owner may use, at 0.06 an hour; the small one costs 0.02."""
-    small = catalog.space_plan("standard-small")
+    small = publishing.space_plan("standard-small")
     own = PlanSubscription.objects.get(tenant=owner).plan
     own.definition["space_plans"].append("standard-large")
     own.save()
@@ -57,7 +58,7 @@ def hours(owner: Tenant, period: Period = MONTH) -> dict[str, tuple[float, int]]
     """Return the hours of spaces by plan, and how many spaces had it."""
     return {
         each.plan: (seconds / 3600, count)
-        for each, (seconds, count) in lived.read(owner, period).seconds.items()
+        for each, (seconds, count) in lifetimes.read(owner, period).seconds.items()
         if each.meter == "space_hours"
     }
 
@@ -94,7 +95,7 @@ def test_each_second_has_the_plan_of_its_time(owner: Tenant, large: SpacePlan) -
         move(space, to, STARTS_AT + timedelta(seconds=second))
 
     found = [
-        {plan: round(lived * 3600) for plan, (lived, _) in hours(owner, each).items()}
+        {plan: round(lifetimes * 3600) for plan, (lifetimes, _) in hours(owner, each).items()}
         for each in (span(0, 60), span(0, 12), span(12, 30), span(30, 60))
     ]
 
@@ -152,7 +153,7 @@ def test_former_plans_are_read_in_the_same_statement(owner: Tenant, large: Space
         move(rows.space(owner, name), large, STARTS_AT + DAY)
 
     with CaptureQueriesContext(connection) as queries:
-        found = lived.read(owner, MONTH)
+        found = lifetimes.read(owner, MONTH)
 
     assert len(queries) == 1
     assert len(found.seconds) == 6
@@ -213,10 +214,12 @@ def test_no_second_is_lost_or_billed_twice(changes: list[int], cuts: set[int], s
         for a, b in pairwise(edges)
     ]
 
-    whole = lived._added_up(lived._space_lives(row), MONTH)
+    whole = lifetimes._added_up(lifetimes._space_lifetimes(row), MONTH)
     in_pieces: dict[Any, int] = {}
     for piece in pieces:
-        for plan, (seconds, _) in lived._added_up(lived._space_lives(row), piece).items():
+        for plan, (seconds, _) in lifetimes._added_up(
+            lifetimes._space_lifetimes(row), piece
+        ).items():
             in_pieces[plan] = in_pieces.get(plan, 0) + seconds
 
     alive = MONTH.clip(row["active_since"], None)

@@ -13,7 +13,7 @@ from workers.messaging.routers.desired import (
     DesiredRouter,
     OnBroker,
     RoutedAddress,
-    Shape,
+    RouterAddressKind,
 )
 
 PAIR = KeyPair("-----BEGIN PRIVATE KEY-----", "-----BEGIN CERTIFICATE-----")
@@ -42,6 +42,8 @@ def addresses() -> st.SearchStrategy[list[RoutedAddress]]:
         lambda pairs: "".join(t + s for t, s in pairs)[:-1]
     )
     partitions = st.sampled_from([[OnBroker("broker-0")], [OnBroker("broker-1")]])
-    shape = st.sampled_from([each for each in Shape if each is not Shape.SUBSCRIPTION])
-    made = st.builds(RoutedAddress, name, shape, partitions)
+    address_kind = st.sampled_from(
+        [each for each in RouterAddressKind if each is not RouterAddressKind.SUBSCRIPTION]
+    )
+    made = st.builds(RoutedAddress, name, address_kind, partitions)
     return st.lists(made, max_size=8, unique_by=lambda each: each.address)

@@ -4,10 +4,10 @@ from hypothesis import given
 
 from tests.unit.routers.desired_routers import addresses, desired
 from workers.messaging.routers import difference, entities
-from workers.messaging.routers.desired import MateAt, OnBroker, RoutedAddress, Shape
+from workers.messaging.routers.desired import OnBroker, PeerAt, RoutedAddress, RouterAddressKind
 from workers.messaging.routers.entities import Entity
 
-QUEUE = RoutedAddress("orders", Shape.QUEUE, [OnBroker("broker-0")])
+QUEUE = RoutedAddress("orders", RouterAddressKind.QUEUE, [OnBroker("broker-0")])
 
 
 def shown(wanted: list[Entity]) -> dict[str, dict[str, dict[str, object]]]:
@@ -80,7 +80,7 @@ def test_a_link_that_is_not_active_is_a_problem_in_the_routers_words() -> None:
 
 
 def test_a_holding_link_need_not_be_active() -> None:
-    wanted = list(entities.build(desired([RoutedAddress("calls", Shape.ANYCAST)])))
+    wanted = list(entities.build(desired([RoutedAddress("calls", RouterAddressKind.ANYCAST)])))
     held = shown(wanted)
     hold = next(each for each in wanted if each.is_hold and each.address == "calls")
     held[entities.AUTO_LINK][hold.name]["operStatus"] = "inactive"
@@ -89,7 +89,7 @@ def test_a_holding_link_need_not_be_active() -> None:
 
 
 def test_a_mate_is_joined_by_success_alone() -> None:
-    mates = [MateAt(f"router-{ordinal}", "host", 5674) for ordinal in range(4)]
+    peers = [PeerAt(f"router-{ordinal}", "host", 5674) for ordinal in range(4)]
     said = {"connectionStatus": "CONNECTING", "connectionMsg": "Connection Opened: dir=out"}
     rows = {
         "wp-mesh-router-0": {"connectionStatus": "SUCCESS", "connectionMsg": "Connection Opened"},
@@ -97,7 +97,7 @@ def test_a_mate_is_joined_by_success_alone() -> None:
         "wp-mesh-router-2": {"connectionStatus": "FAILED", "connectionMsg": None},
     }
 
-    assert difference.find_unjoined(mates, {entities.CONNECTOR: rows}) == {
+    assert difference.find_unjoined(peers, {entities.CONNECTOR: rows}) == {
         "router-1": "host:5674: Connection Opened: dir=out",
         "router-2": "host:5674: FAILED",
         "router-3": "host:5674: it has no connector",

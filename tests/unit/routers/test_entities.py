@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from tests.unit.routers.desired_routers import BROKERS, PAIR, addresses, desired
 from workers.messaging.certificates import KeyPair
 from workers.messaging.routers import config, entities
-from workers.messaging.routers.desired import OnBroker, Place, RoutedAddress, Shape
+from workers.messaging.routers.desired import (
+    EngineLayout,
+    OnBroker,
+    RoutedAddress,
+    RouterAddressKind,
+)
 from workers.services.devrouter import matching
 
 ZERO = OnBroker("broker-0")
@@ -22,7 +27,7 @@ def of(address: RoutedAddress, **changes: object) -> list[tuple[str, dict[str, o
 
 
 def test_anycast_is_an_exact_address_held_by_an_idle_link() -> None:
-    assert of(RoutedAddress("calls", Shape.ANYCAST)) == [
+    assert of(RoutedAddress("calls", RouterAddressKind.ANYCAST)) == [
         (
             "router.config.address",
             {"pattern": "calls", "distribution": "balanced", "waypoint": False},
@@ -35,7 +40,7 @@ def test_anycast_is_an_exact_address_held_by_an_idle_link() -> None:
 
 
 def test_queue_is_a_waypoint_with_a_link_each_way() -> None:
-    assert of(RoutedAddress("orders", Shape.QUEUE, [ZERO])) == [
+    assert of(RoutedAddress("orders", RouterAddressKind.QUEUE, [ZERO])) == [
         (
             "router.config.address",
             {"pattern": "orders", "distribution": "balanced", "waypoint": True},
@@ -52,14 +57,16 @@ def test_queue_is_a_waypoint_with_a_link_each_way() -> None:
 
 
 def test_a_draining_partition_gives_and_takes_nothing() -> None:
-    built = of(RoutedAddress("orders", Shape.QUEUE, [OnBroker("broker-0", draining=True)]))
+    built = of(
+        RoutedAddress("orders", RouterAddressKind.QUEUE, [OnBroker("broker-0", draining=True)])
+    )
 
     directions = [each["direction"] for kind, each in built if kind == entities.AUTO_LINK]
     assert directions == ["in"]
 
 
 def test_topic_is_routed_on_its_own_connection_by_the_leading_router_only() -> None:
-    topic = RoutedAddress("news", Shape.TOPIC, [ZERO])
+    topic = RoutedAddress("news", RouterAddressKind.TOPIC, [ZERO])
 
     assert of(topic) == [
         (
@@ -72,8 +79,8 @@ def test_topic_is_routed_on_its_own_connection_by_the_leading_router_only() -> N
 
 
 def test_topic_does_not_swallow_an_address_below_it() -> None:
-    topic = RoutedAddress("news", Shape.TOPIC, [ZERO])
-    below = RoutedAddress("news/jobs", Shape.QUEUE, [ZERO])
+    topic = RoutedAddress("news", RouterAddressKind.TOPIC, [ZERO])
+    below = RoutedAddress("news/jobs", RouterAddressKind.QUEUE, [ZERO])
 
     built = entities.build(desired([topic, below]))
 
@@ -82,14 +89,16 @@ def test_topic_does_not_swallow_an_address_below_it() -> None:
 
 
 def test_subscription_is_read_from_the_broker_under_its_full_name() -> None:
-    built = of(RoutedAddress("news::desk", Shape.SUBSCRIPTION, [ZERO]))
+    built = of(RoutedAddress("news::desk", RouterAddressKind.SUBSCRIPTION, [ZERO]))
 
     assert [each["direction"] for kind, each in built if kind == entities.AUTO_LINK] == ["in"]
     assert built[-1][1]["externalAddress"] == "news::desk"
 
 
 def test_names_that_a_router_cannot_tell_apart_are_found() -> None:
-    same = [RoutedAddress(name, Shape.ANYCAST) for name in ("a.b", "a/b", "/a.b", "a", "ab")]
+    same = [
+        RoutedAddress(name, RouterAddressKind.ANYCAST) for name in ("a.b", "a/b", "/a.b", "a", "ab")
+    ]
 
     assert entities.find_clashes(same) == {"a/b": "a.b", "/a.b": "a.b"}
     built = entities.build(desired(same))
@@ -146,7 +155,7 @@ def test_each_address_is_found_by_its_own_name_alone(given_addresses: list[Route
 def test_the_file_holds_what_the_driver_keeps_live(given_addresses: list[RoutedAddress]) -> None:
     router = desired(given_addresses)
     written = json.loads(
-        config.files(router, Place("/etc/router", "127.0.0.1", 1, 2))[config.CONFIG_FILE]
+        config.files(router, EngineLayout("/etc/router", "127.0.0.1", 1, 2))[config.CONFIG_FILE]
     )
 
     types = {"connector", "address", "linkRoute", "autoLink"}
@@ -154,41 +163,43 @@ def test_the_file_holds_what_the_driver_keeps_live(given_addresses: list[RoutedA
     assert live == [{"name": e.name, **e.attributes} for e in entities.build(router)]
 
 
-@pytest.mark.parametrize("presented", [None, PAIR])
-def test_no_address_takes_the_name_of_another_entity(presented: KeyPair | None) -> None:
+@pytest.mark.parametrize("public_certificate", [None, PAIR])
+def test_no_address_takes_the_name_of_another_entity(public_certificate: KeyPair | None) -> None:
     """A router does not start with two entities of one name, whatever their types."""
     ours = "public presented management mesh hold broker-0 server auth lr-broker-0@router-0"
     names = [*ours.split(), "in:wp-broker-0:x", "out:prefix:x", "address:x", "x"]
-    shapes = (Shape.QUEUE, Shape.ANYCAST, Shape.TOPIC)
-    for shape in shapes:
-        routed = [RoutedAddress(name, shape, [ZERO]) for name in names]
-        router = desired(routed, presented=presented)
-        place = Place("/etc", "127.0.0.1", 1, 2, 3)
-        entries = json.loads(config.files(router, place)[config.CONFIG_FILE])
+    shapes = (RouterAddressKind.QUEUE, RouterAddressKind.ANYCAST, RouterAddressKind.TOPIC)
+    for address_kind in shapes:
+        routed = [RoutedAddress(name, address_kind, [ZERO]) for name in names]
+        router = desired(routed, public_certificate=public_certificate)
+        engine_layout = EngineLayout("/etc", "127.0.0.1", 1, 2, 3)
+        entries = json.loads(config.files(router, engine_layout)[config.CONFIG_FILE])
         taken = [attributes["name"] for _, attributes in entries if "name" in attributes]
         assert len(taken) == len(set(taken))
 
 
 def test_only_the_base_restarts_a_router() -> None:
-    place = Place("/etc/router", "127.0.0.1", 1, 2)
+    engine_layout = EngineLayout("/etc/router", "127.0.0.1", 1, 2)
 
-    def cold(*given_addresses: RoutedAddress, at: Place = place) -> dict[str, str]:
+    def cold(*given_addresses: RoutedAddress, at: EngineLayout = engine_layout) -> dict[str, str]:
         files = config.files(desired(given_addresses), at)
         return {name: text for name, text in files.items() if name not in config.LIVE_FILES}
 
-    assert cold() == cold(RoutedAddress("calls", Shape.ANYCAST))
-    assert cold() != cold(at=Place("/etc/router", "127.0.0.1", 3, 2))
+    assert cold() == cold(RoutedAddress("calls", RouterAddressKind.ANYCAST))
+    assert cold() != cold(at=EngineLayout("/etc/router", "127.0.0.1", 3, 2))
 
 
 def test_what_clients_are_shown_is_in_files_of_its_own_and_changes_live() -> None:
-    place = Place("/etc/router", "127.0.0.1", 1, 2, 3)
+    engine_layout = EngineLayout("/etc/router", "127.0.0.1", 1, 2, 3)
 
     def profiles(text: str) -> dict[str, str]:
         held = [each for kind, each in json.loads(text) if kind == "listener"]
         return {each["name"]: each["sslProfile"] for each in held}
 
-    own, first = (config.files(desired(presented=each), place) for each in (None, PAIR))
-    second = config.files(desired(presented=KeyPair("key", "renewed")), place)
+    own, first = (
+        config.files(desired(public_certificate=each), engine_layout) for each in (None, PAIR)
+    )
+    second = config.files(desired(public_certificate=KeyPair("key", "renewed")), engine_layout)
 
     inside = {"wp-management": "wp-server", "wp-mesh": "wp-server"}
     assert profiles(own[config.BASE_FILE]) == {"wp-public": "wp-server", **inside}
@@ -199,7 +210,9 @@ def test_what_clients_are_shown_is_in_files_of_its_own_and_changes_live() -> Non
 
 
 def test_keys_are_secret_files() -> None:
-    files = config.files(desired(presented=PAIR), Place("/etc/router", "127.0.0.1", 1, 2))
+    files = config.files(
+        desired(public_certificate=PAIR), EngineLayout("/etc/router", "127.0.0.1", 1, 2)
+    )
 
     with_keys = {name for name, text in files.items() if "PRIVATE KEY" in text}
     assert with_keys == config.SECRET_FILES

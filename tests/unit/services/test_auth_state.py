@@ -20,12 +20,15 @@ PICTURE = {
 
 # Of as many routers as a space can have, each by its name: never a pattern of names.
 REPLIES = {f"amqp:/_topo/0/router-{number}/temp.*": ["send"] for number in range(5)}
+# What Qpid JMS makes instead.
+QUEUES = "amqp:/_$temp.*"
+INTERNAL = {*REPLIES, QUEUES}
 
 
 def granted(*patterns: str, addresses: tuple[str, ...] = ADDRESSES) -> dict[str, list[str]]:
     user = KnownUser("u", VERIFIER, dict.fromkeys(patterns, ("recv", "send")))
     found = SpaceUsers(False, {}, addresses).grants_of(user)
-    return {key: value for key, value in found.items() if key not in REPLIES}
+    return {key: value for key, value in found.items() if key not in INTERNAL}
 
 
 def test_who_may_read_may_answer_over_the_routers_temporary_addresses() -> None:
@@ -39,6 +42,23 @@ def test_who_may_read_may_answer_over_the_routers_temporary_addresses() -> None:
     assert replies("send") == replies("recv", withdrawn=True) == set()
 
 
+@pytest.mark.parametrize(
+    ("operations", "opened"),
+    [
+        (["send"], ["recv"]),
+        (["recv"], ["send"]),
+        (["recv", "send"], ["recv", "send"]),
+    ],
+)
+def test_who_may_ask_reads_temporary_queues_and_who_may_read_answers_there(
+    operations: list[str], opened: list[str]
+) -> None:
+    user = KnownUser("u", VERIFIER, {"orders": tuple(operations)})
+
+    assert SpaceUsers(False, {}, ("orders",)).grants_of(user)[QUEUES] == opened
+    assert QUEUES not in SpaceUsers(True, {}, ("orders",)).grants_of(user)
+
+
 def test_grants_are_the_addresses_that_the_patterns_open() -> None:
     space = SpaceUsers(False, {"anna": ANNA}, ADDRESSES)
 
@@ -47,6 +67,7 @@ def test_grants_are_the_addresses_that_the_patterns_open() -> None:
         "audit": ["send"],
         "audit/a/b": ["send"],
         **REPLIES,
+        QUEUES: ["recv", "send"],
     }
 
 
@@ -62,6 +83,7 @@ def test_grants_of_several_patterns_add_up() -> None:
     assert SpaceUsers(False, {}, ("orders",)).grants_of(user) == {
         "orders": ["recv", "send"],
         **REPLIES,
+        QUEUES: ["recv", "send"],
     }
 
 

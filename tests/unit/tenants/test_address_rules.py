@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from controlplane.core import address_types
 from controlplane.core.errors import Invalid
 from tenants import address_rules
-from tenants.address_rules import ALL_CAPABILITIES, AddressSettings, Capability
+from tenants.address_rules import AddressSettings
 from tenants.models import AddressType, SpaceType
+from workers.messaging.routers.desired import RouterAddressKind
 
 
 def wrong_settings(space_type: str, address_type: str, **settings: object) -> set[str]:
@@ -43,7 +45,7 @@ def test_check_name_accepts(name: str) -> None:
         ("a+b", "'#'"),
         (":a", "':'"),
         ("$sys", "'$'"),
-        ("a${user.home}", "substitute"),
+        ("a${user.home}", "replace"),
         ("topic::sub", "'::'"),
         ("amqp:/orders", "URL"),
         ("wp-orders", "reserved"),
@@ -100,24 +102,6 @@ def test_dead_letters_are_refused_with_the_way_around() -> None:
         address_rules.check_type("standard", "deadletter")
 
 
-@pytest.mark.parametrize(
-    ("address_type", "missing", "words"),
-    [
-        ("topic", Capability.LINK_ROUTES, "no link routes"),
-        ("queue", Capability.WAYPOINTS, "no waypoints"),
-    ],
-)
-def test_a_router_without_a_capability_refuses_the_types_that_need_it(
-    address_type: str, missing: Capability, words: str
-) -> None:
-    with pytest.raises(Invalid, match=words) as refusal:
-        address_rules.check_type("standard", address_type, ALL_CAPABILITIES - {missing})
-
-    assert address_type not in refusal.value.fields["type"][0]
-    address_rules.check_type("brokered", address_type, ())
-    address_rules.check_type("standard", "anycast", ())
-
-
 @pytest.mark.parametrize("space_type", SpaceType.values)
 @pytest.mark.parametrize("address_type", ["queue", "topic"])
 def test_settings_fit_queues_and_topics(space_type: str, address_type: str) -> None:
@@ -167,6 +151,10 @@ def test_settings_out_of_range_are_refused(name: str, value: int) -> None:
 
 
 def test_every_address_type_is_known_to_the_rules() -> None:
-    offered = {each for types in address_rules.OFFERED.values() for each in types}
+    offered = {kind for space in SpaceType for kind in address_types.offered_in(space)}
 
     assert offered == set(AddressType) - {AddressType.DEADLETTER}
+    assert set(address_types.BY_SLUG) == set(AddressType.values) == set(RouterAddressKind)
+    for row in address_types.REGISTRY:
+        assert row.help_text
+        assert bool(row.spaces) is not bool(row.refusal)

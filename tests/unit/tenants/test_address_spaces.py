@@ -173,12 +173,12 @@ def test_delete_asked_twice_changes_nothing(cast: Cast) -> None:
     space = create(cast)
     first = address_spaces.delete(space=space, by=cast.by)
     space.refresh_from_db()
-    asked_at = space.deletion_requested_at
+    requested_at = space.deletion_requested_at
 
     assert address_spaces.delete(space=space, by=cast.by) == first
 
     space.refresh_from_db()
-    assert (space.generation, space.deletion_requested_at) == (2, asked_at)
+    assert (space.generation, space.deletion_requested_at) == (2, requested_at)
     assert AuditEvent.objects.filter(action="address_space.delete").count() == 1
 
 
@@ -187,12 +187,12 @@ def test_delete_keeps_when_a_leaving_user_was_asked_to_go(cast: Cast) -> None:
     user = domain.user(space)
     messaging_users.revoke(user=user, by=cast.by)
     user.refresh_from_db()
-    asked_at = user.deletion_requested_at
+    requested_at = user.deletion_requested_at
 
     address_spaces.delete(space=space, by=cast.by)
 
     user.refresh_from_db()
-    assert (user.deletion_requested_at, user.generation) == (asked_at, 2)
+    assert (user.deletion_requested_at, user.generation) == (requested_at, 2)
 
 
 def test_sending_is_withdrawn_and_restored_once_each(cast: Cast) -> None:

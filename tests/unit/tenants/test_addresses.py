@@ -76,7 +76,7 @@ def test_create_brings_the_space_forward_and_nudges(
     sent = []
     AddressSpace.objects.update(next_attempt_at=None)
     monkeypatch.setattr(
-        "controlplane.core.nudge.current_app.send_task",
+        "controlplane.core.enqueue.current_app.send_task",
         lambda task, **options: sent.append((task, options["kwargs"])),
     )
 
@@ -151,7 +151,7 @@ def test_a_name_that_routers_take_for_another_is_refused(
 ) -> None:
     held = domain.address(space, first)
 
-    with pytest.raises(Conflict, match="are the same") as refusal:
+    with pytest.raises(Conflict, match="as the same address") as refusal:
         domain.address(space, second)
 
     assert refusal.value.error_code == "address.exists"

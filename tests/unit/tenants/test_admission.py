@@ -3,7 +3,7 @@
 import pytest
 
 from controlplane.core.audit import SYSTEM
-from plans.resources import Resource
+from plans.quotas.resources import Resource
 from tenants import admission
 from tenants.actions import api_tokens
 from tenants.models import Role, Tenant

@@ -64,7 +64,7 @@ def test_change_role_tells_before_and_after(cast: Cast) -> None:
 def test_the_last_owner_can_neither_step_down_nor_leave(cast: Cast) -> None:
     owner = of(cast, cast.owner)
 
-    with pytest.raises(Conflict, match="somebody else owner first") as refusal:
+    with pytest.raises(Conflict, match="another member an owner first") as refusal:
         memberships.change_role(membership=owner, role=Role.ADMIN, by=cast.by)
     assert refusal.value.error_code == "membership.last_owner"
     with pytest.raises(Conflict):

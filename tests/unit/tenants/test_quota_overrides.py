@@ -67,7 +67,7 @@ def test_set_and_clear_nudge_the_period_quotas(
 ) -> None:
     sent = []
     monkeypatch.setattr(
-        "controlplane.core.nudge.current_app.send_task",
+        "controlplane.core.enqueue.current_app.send_task",
         lambda task, **options: sent.append((task, options["kwargs"])),
     )
 

@@ -6,7 +6,7 @@ from django.contrib.auth import authenticate
 from controlplane.core.audit import SYSTEM, Actor
 from controlplane.core.errors import Conflict, Denied, Invalid, Missing
 from controlplane.core.models import AuditEvent
-from plans import catalog
+from plans.catalog import publishing
 from tenants.actions import tenants
 from tenants.actions.tenants import BillingDetails
 from tenants.models import Role, Tenant, User
@@ -19,14 +19,14 @@ PASSWORD = "seventeen lazy dogs"
 
 @pytest.fixture(autouse=True)
 def catalogue(db: None) -> None:
-    catalog.ensure_default(by=SYSTEM)
+    publishing.ensure_default(by=SYSTEM)
 
 
 def sign_up(**changes: object) -> tenants.SignedUp:
     arguments = {
         "email": "ana@acme.test",
         "password": PASSWORD,
-        "organisation": "Acme Shipping",
+        "organization": "Acme Shipping",
         **changes,
     }
     return tenants.sign_up(**arguments)
@@ -57,7 +57,7 @@ def test_sign_up_knows_an_email_whatever_its_case() -> None:
     assert sign_up(email=" Ana@Acme.TEST ").user.email == "ana@acme.test"
 
     with pytest.raises(Conflict, match="log in instead") as refusal:
-        sign_up(email="ANA@acme.test", organisation="Other")
+        sign_up(email="ANA@acme.test", organization="Other")
 
     assert refusal.value.error_code == "signup.email_taken"
     assert Tenant.objects.count() == 1
@@ -76,10 +76,10 @@ def test_sign_up_gives_each_tenant_a_slug_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("organisation", "slug"), [("日本", "tenant"), ("___", "tenant"), ("Ü 1", "u-1")]
+    ("organization", "slug"), [("日本", "tenant"), ("___", "tenant"), ("Ü 1", "u-1")]
 )
-def test_sign_up_finds_a_slug_for_any_name(organisation: str, slug: str) -> None:
-    assert sign_up(organisation=organisation).tenant.slug == slug
+def test_sign_up_finds_a_slug_for_any_name(organization: str, slug: str) -> None:
+    assert sign_up(organization=organization).tenant.slug == slug
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,9 @@ def test_sign_up_finds_a_slug_for_any_name(organisation: str, slug: str) -> None
         ({"password": "short"}, "password"),
         ({"password": "password123"}, "password"),
         ({"password": "ana@acme.test"}, "password"),
-        ({"organisation": "  "}, "organisation"),
-        ({"organisation": "x" * 201}, "organisation"),
-        ({"organisation": "a\0b"}, "organisation"),
+        ({"organization": "  "}, "organization"),
+        ({"organization": "x" * 201}, "organization"),
+        ({"organization": "a\0b"}, "organization"),
     ],
 )
 def test_sign_up_names_the_field_that_is_wrong(changes: dict[str, str], field: str) -> None:
@@ -133,21 +133,21 @@ def test_sign_up_by_the_system_works_where_it_is_switched_off(settings) -> None:
 def test_a_person_founds_a_further_tenant() -> None:
     user = domain.person("ana@acme.test")
 
-    made = tenants.found_tenant(user=user, organisation="Second", by=Actor("user:ana@acme.test"))
+    made = tenants.found_tenant(user=user, organization="Second", by=Actor("user:ana@acme.test"))
 
     assert (made.user, made.membership.role) == (user, Role.OWNER)
     with pytest.raises(Invalid):
-        tenants.found_tenant(user=user, organisation="", by=SYSTEM)
+        tenants.found_tenant(user=user, organization="", by=SYSTEM)
 
 
 def test_founding_a_tenant_is_for_staff_alone_where_signup_is_switched_off(settings) -> None:
     settings.SIGNUP_ENABLED = False
     user = domain.person("ana@acme.test")
     with pytest.raises(Denied):
-        tenants.found_tenant(user=user, organisation="Second", by=SYSTEM)
+        tenants.found_tenant(user=user, organization="Second", by=SYSTEM)
 
     user.is_staff = True
-    assert tenants.found_tenant(user=user, organisation="Second", by=SYSTEM).tenant.name == "Second"
+    assert tenants.found_tenant(user=user, organization="Second", by=SYSTEM).tenant.name == "Second"
 
 
 def test_update_billing_replaces_the_details_and_tells_the_audit(cast: Cast) -> None:

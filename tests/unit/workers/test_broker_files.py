@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 
 from workers.messaging.brokers import broker_xml, desired, permissions, render
 from workers.messaging.brokers.desired import (
+    BrokerAddressKind,
     DesiredAddress,
     DesiredBroker,
     DesiredUser,
-    Holds,
+    EngineLayout,
     Limits,
     Permission,
-    Place,
 )
 from workers.messaging.certificates import KeyPair
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
-PLACE = Place("/s/etc", "/s/data", "127.0.0.1", 21001, 21002)
+PLACE = EngineLayout("/s/etc", "/s/data", "127.0.0.1", 21001, 21002)
 CORE = "{urn:activemq:core}"
 HOSTILE = [
     'a"><permission type="manage" roles="user-eve"/>',
@@ -76,7 +76,7 @@ def security(core: ElementTree.Element) -> dict[str, dict[str, list[str]]]:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_stay_names(name: str) -> None:
-    core = parsed(broker(DesiredAddress(name, Holds.QUEUE)))
+    core = parsed(broker(DesiredAddress(name, BrokerAddressKind.QUEUE)))
 
     addresses = {each.get("name") for each in core.iter(f"{CORE}address")}
     assert name in addresses
@@ -89,7 +89,9 @@ def test_hostile_names_stay_names(name: str) -> None:
 
 
 def test_properties_of_the_broker_s_process_cannot_be_named() -> None:
-    text = broker_xml.render(broker(DesiredAddress("a${java.home}b", Holds.QUEUE)), PLACE)
+    text = broker_xml.render(
+        broker(DesiredAddress("a${java.home}b", BrokerAddressKind.QUEUE)), PLACE
+    )
 
     assert text.count("${") == 1
     assert "${waypost.boot" in text
@@ -99,7 +101,7 @@ def test_properties_of_the_broker_s_process_cannot_be_named() -> None:
 @given(legal_address)
 @example("BOOT-PLACE")  # what the template writes where the broker puts its life's name
 def test_any_legal_address_comes_back_from_the_file(name: str) -> None:
-    wanted = broker(DesiredAddress(name, Holds.TOPIC, subscriptions=(f"{name}-sub",)))
+    wanted = broker(DesiredAddress(name, BrokerAddressKind.TOPIC, subscriptions=(f"{name}-sub",)))
 
     text = broker_xml.render(wanted, PLACE)
 
@@ -118,7 +120,9 @@ def test_what_no_broker_can_carry_is_known(name: str) -> None:
 
 def test_roles_are_exact_and_internal_ones_are_kept() -> None:
     alice, bob = user("alice", ("orders/#", "send recv")), user("bob", ("#", "recv"))
-    new, private = (DesiredAddress(name, Holds.QUEUE) for name in ("orders/new", "private"))
+    new, private = (
+        DesiredAddress(name, BrokerAddressKind.QUEUE) for name in ("orders/new", "private")
+    )
 
     roles = security(parsed(broker(new, private, users=(alice, bob))))
 
@@ -132,7 +136,10 @@ def test_roles_are_exact_and_internal_ones_are_kept() -> None:
 
 def test_only_topics_let_receivers_make_queues() -> None:
     bob = user("bob", ("#", "recv"))
-    queue, topic = DesiredAddress("q", Holds.QUEUE), DesiredAddress("t", Holds.TOPIC)
+    queue, topic = (
+        DesiredAddress("q", BrokerAddressKind.QUEUE),
+        DesiredAddress("t", BrokerAddressKind.TOPIC),
+    )
 
     roles = security(parsed(broker(queue, topic, users=(bob,))))
 
@@ -143,7 +150,7 @@ def test_only_topics_let_receivers_make_queues() -> None:
 @pytest.mark.parametrize("read_only", [True, False])
 def test_send_is_withdrawn_from_users_and_from_dead_letters(read_only: bool) -> None:
     alice = user("alice", ("#", "send recv"))
-    address = DesiredAddress("a", Holds.QUEUE, read_only=read_only)
+    address = DesiredAddress("a", BrokerAddressKind.QUEUE, read_only=read_only)
 
     roles = permissions.roles_of(
         broker(address, users=(alice,), send_withdrawn=not read_only), address
@@ -155,7 +162,9 @@ def test_send_is_withdrawn_from_users_and_from_dead_letters(read_only: bool) -> 
 
 def test_standard_brokers_have_no_public_listener_and_no_users() -> None:
     wanted = broker(
-        DesiredAddress("a", Holds.QUEUE), public=False, users=(user("eve", ("#", "send")),)
+        DesiredAddress("a", BrokerAddressKind.QUEUE),
+        public=False,
+        users=(user("eve", ("#", "send")),),
     )
 
     core = parsed(wanted)
@@ -174,7 +183,7 @@ def test_limits_become_settings_that_refuse_and_never_drop() -> None:
         dead_letter="dead",
     )
 
-    made = broker_xml.address_settings(limits, Holds.QUEUE)
+    made = broker_xml.address_settings(limits, BrokerAddressKind.QUEUE)
 
     assert made["address-full-policy"] == "PAGE"
     assert (made["page-limit-bytes"], made["page-full-policy"]) == ("1000000", "FAIL")
@@ -185,8 +194,8 @@ def test_limits_become_settings_that_refuse_and_never_drop() -> None:
 
 
 def test_zero_is_a_limit_and_absence_is_none() -> None:
-    unlimited = broker_xml.address_settings(Limits(), Holds.QUEUE)
-    immediate = broker_xml.address_settings(Limits(message_ttl_ms=0), Holds.QUEUE)
+    unlimited = broker_xml.address_settings(Limits(), BrokerAddressKind.QUEUE)
+    immediate = broker_xml.address_settings(Limits(message_ttl_ms=0), BrokerAddressKind.QUEUE)
 
     assert "expiry-delay" not in unlimited
     assert "page-limit-bytes" not in unlimited
@@ -207,7 +216,8 @@ def test_properties_cannot_be_broken_out_of(entries: dict[str, str]) -> None:
 def test_a_change_of_tenants_things_needs_no_restart() -> None:
     before = render.files(broker(), PLACE)
     after = render.files(
-        broker(DesiredAddress("a", Holds.QUEUE), users=(user("u", ("#", "recv")),)), PLACE
+        broker(DesiredAddress("a", BrokerAddressKind.QUEUE), users=(user("u", ("#", "recv")),)),
+        PLACE,
     )
 
     changed = {name for name in before if before[name] != after[name]}
@@ -216,7 +226,7 @@ def test_a_change_of_tenants_things_needs_no_restart() -> None:
 
 
 def test_secrets_are_marked_as_such() -> None:
-    files = render.files(broker(presented=KeyPair("shown key", "shown")), PLACE)
+    files = render.files(broker(public_certificate=KeyPair("shown key", "shown")), PLACE)
 
     assert {"server.key", "public.key", "users.properties"} == render.SECRET_FILES
     assert set(files) >= render.LIVE_FILES
@@ -235,7 +245,7 @@ def test_what_clients_are_shown_is_in_files_of_its_own_and_changes_live() -> Non
         }
 
     own = rendered()
-    first, second = (rendered(presented=KeyPair("key", shown)) for shown in ("one", "two"))
+    first, second = (rendered(public_certificate=KeyPair("key", shown)) for shown in ("one", "two"))
 
     assert listeners(own["broker.xml"])["public"] == "/s/etc/server.pemcfg"
     assert "public.pem" not in own

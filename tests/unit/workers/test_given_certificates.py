@@ -56,7 +56,7 @@ def test_what_cannot_be_read_is_told_with_its_place(signer: Signer, wildcard: Si
         serialization.BestAvailableEncryption(b"pass"),
     ).decode()
 
-    for given, authority, place in (
+    for given, authority, engine_layout in (
         (Signed(wildcard.key_pem, ""), "", "tls.crt"),
         (Signed(wildcard.key_pem, "-----BEGIN CERTIFICATE-----\nAAAA"), "", "tls.crt"),
         (Signed("", wildcard.chain_pem), "", "tls.key"),
@@ -66,7 +66,7 @@ def test_what_cannot_be_read_is_told_with_its_place(signer: Signer, wildcard: Si
     ):
         reason, message = refused(given, authority=authority)
         assert reason == "CertificateUnreadable"
-        assert f"{place} in {SOURCE} cannot be read: put one" in message
+        assert f"{engine_layout} in {SOURCE} cannot be read: put one" in message
 
 
 def _edwards() -> str:
@@ -93,9 +93,9 @@ def test_another_key_is_found(signer: Signer, wildcard: Signed) -> None:
 @pytest.mark.parametrize(
     ("days", "reason", "told"),
     [
-        (-1, "CertificateNotYetValid", "is good from 2026-05-31 23:55 UTC on only."),
-        (365, "CertificateExpired", "ran out on 2027-06-01 00:00 UTC."),
-        (400, "CertificateExpired", "ran out on 2027-06-01 00:00 UTC."),
+        (-1, "CertificateNotYetValid", "is not valid before 2026-05-31 23:55 UTC."),
+        (365, "CertificateExpired", "expired on 2027-06-01 00:00 UTC."),
+        (400, "CertificateExpired", "expired on 2027-06-01 00:00 UTC."),
     ],
 )
 def test_its_time_is_told(wildcard: Signed, days: int, reason: str, told: str) -> None:
@@ -135,14 +135,14 @@ def test_a_subject_alone_names_nothing(signer: Signer) -> None:
 def test_a_host_that_is_not_named_is_told(wildcard: Signed) -> None:
     assert refused(wildcard, host="wp-a.other.org") == (
         "CertificateHostMissing",
-        f"The certificate in {SOURCE} is not for wp-a.other.org.",
+        f"The certificate in {SOURCE} is not valid for wp-a.other.org.",
     )
 
 
 def test_another_authority_is_found_before_clients_find_it(wildcard: Signed) -> None:
     reason, message = refused(wildcard, authority=Signer("Other", begins=NOW).root_pem)
 
-    assert (reason, "not signed by its ca.crt" in message) == ("CertificateAuthorityOther", True)
+    assert (reason, "has no chain to ca.crt" in message) == ("CertificateAuthorityOther", True)
 
 
 def test_a_root_that_follows_is_the_one_that_signed(signer: Signer, wildcard: Signed) -> None:
@@ -175,12 +175,12 @@ def test_the_time_of_all_that_sign_is_looked_at(wildcard: Signed) -> None:
     assert check(given, authority=old.root_pem).authority_pem == old.root_pem
     assert refused(given, now=later) == (
         "CertificateExpired",
-        f"The certificate of CN=Old 1 in tls.crt in {SOURCE} ran out on 2026-06-11 00:00 UTC.",
+        f"The certificate of CN=Old 1 in tls.crt in {SOURCE} expired on 2026-06-11 00:00 UTC.",
     )
     gone = Signer("Gone", begins=NOW - YEAR, root_life=timedelta(days=30), life=2 * YEAR)
     reason, message = refused(gone.sign(HOST, now=NOW), authority=gone.root_pem)
     assert reason == "CertificateExpired"
-    assert f"The certificate of CN=Gone root in ca.crt in {SOURCE} ran out on" in message
+    assert f"The certificate of CN=Gone root in ca.crt in {SOURCE} expired on" in message
 
 
 def test_one_for_clients_only_is_refused(signer: Signer) -> None:

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from workers.infra.base import InfraError, Namespace, Room
+from workers.infra.base import InfraError, Namespace, ResourceBudget
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
@@ -61,6 +61,6 @@ def test_a_refusal_is_waited_for_only_where_rights_are_new(
     infra = KubernetesInfra(cast(Api, cast(Any, SlowAuthorizer(bound))), CLUSTER)
 
     with pytest.raises(InfraError) as refused:
-        infra.ensure_namespace(SPACE, Room(1, 128, 0))
+        infra.ensure_namespace(SPACE, ResourceBudget(1, 128, 0))
 
     assert (refused.value.reason, refused.value.retry) == (reason, retry)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from controlplane.core import nudge
+from controlplane.core import enqueue
 from workers import tasks, wiring
 from workers.metering import sampling
 from workers.metering.sampling import Sampled
@@ -15,8 +15,8 @@ def test_a_silent_instance_has_its_space_looked_at(monkeypatch: pytest.MonkeyPat
     ]
     asked: list[tuple[str, dict[str, str]]] = []
     monkeypatch.setattr(wiring, "readers", lambda: None)
-    monkeypatch.setattr(sampling, "round_all", lambda _readers: seen)
-    monkeypatch.setattr(nudge, "after_commit", lambda task, **ids: asked.append((task, ids)))
+    monkeypatch.setattr(sampling, "sample_all", lambda _readers: seen)
+    monkeypatch.setattr(enqueue, "after_commit", lambda task, **ids: asked.append((task, ids)))
 
     tasks.sample()
 

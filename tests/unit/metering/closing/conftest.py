@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from plans import invoicing, usage
+from plans import invoicing
 from plans.models import Invoice
-from plans.usage import UsageCell
+from plans.usage import reading
+from plans.usage.reading import UsageCell
 from tenants.models import AddressSpace, Tenant
 from tests.billing_histories import Batch
 from tests.unit.metering.conftest import FakeReaders
@@ -83,4 +84,4 @@ def reasons(invoice: Invoice) -> set[str]:
 
 
 def billed(invoice: Invoice) -> dict[str, int]:
-    return usage.totals(invoice.tenant_id, invoice.starts_at, invoice.ends_at)
+    return reading.totals(invoice.tenant_id, invoice.starts_at, invoice.ends_at)

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from controlplane.core import leases
 from controlplane.core.models import Lease, Operation
-from plans import usage
 from plans.models import Invoice
+from plans.usage import reading
 from tenants.models import AddressSpace, Tenant
 from tests.unit.metering.closing.conftest import billed, close_now, reasons
 from tests.unit.metering.conftest import FakeReaders
@@ -20,18 +20,10 @@ from tests.unit.plans_billing import billing_rows
 from tests.waiting import eventually
 from workers.infra.base import InfraError
 from workers.messaging.management import Refused
-from workers.metering import (
-    closing,
-    committer,
-    ingest,
-    landing,
-    pipeline,
-    rounds,
-    sampling,
-)
+from workers.metering import closing, committer, ingest, landing, periodic, pipeline, sampling
 from workers.metering.last_samples import LastSampler
-from workers.metering.lives import BUCKET, floor_bucket
 from workers.metering.pipeline import PipelineBusy, PipelineFailed
+from workers.metering.source_states import BUCKET, floor_bucket
 from workers.models import LandingBatch, MeteredSource
 from workers.reconcile import loop
 
@@ -43,7 +35,7 @@ def test_close_takes_the_last_samples_and_drafts(
     owner: Tenant, readers: FakeReaders, shows: Callable[..., None]
 ) -> None:
     shows(orders=(5, 2), opened=1, open_now=1)
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     shows(orders=(9, 4), opened=2, open_now=2)
     invoice = close_now(owner)
 
@@ -60,10 +52,10 @@ def test_batch_of_an_address_that_is_idle_since_may_be_lost(
     owner: Tenant, readers: FakeReaders, shows: Callable[..., None]
 ) -> None:
     shows(orders=(5, 2), opened=1, open_now=1)
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     landing.reserve_moved()
     LandingBatch.objects.all().delete()
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     ingest.ingest()
     invoice = close_now(owner)
 
@@ -83,13 +75,13 @@ def test_usage_after_the_close_belongs_to_the_next_period(
     invoice = close_now(owner)
     closing.close(invoice.id, readers)
     shows(orders=(8, 0))
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
 
     ingest.ingest()
-    rounds.run_pipeline()
+    periodic.run_pipeline()
 
     assert billed(invoice)["messages_in"] == 5
-    later = usage.totals(owner.id, invoice.ends_at, timezone.now() + timedelta(days=1))
+    later = reading.totals(owner.id, invoice.ends_at, timezone.now() + timedelta(days=1))
     assert later["messages_in"] == 3
 
 
@@ -106,7 +98,7 @@ def test_a_close_in_the_second_in_which_a_bucket_begins_leaves_it_to_the_next_pe
     )
     AddressSpace.objects.filter(tenant=owner).update(active_since=timezone.now())
     shows(orders=(5, 2))
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     shows(orders=(9, 4))
     invoice = close_now(owner)
 
@@ -114,11 +106,11 @@ def test_a_close_in_the_second_in_which_a_bucket_begins_leaves_it_to_the_next_pe
 
     invoice.refresh_from_db()
     assert (invoice.state, invoice.ends_at) == (State.DRAFT, boundary)
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     ingest.ingest()
-    rounds.run_pipeline()
+    periodic.run_pipeline()
     assert billed(invoice)["messages_in"] == 0
-    later = usage.totals(owner.id, invoice.ends_at, boundary + timedelta(days=1))
+    later = reading.totals(owner.id, invoice.ends_at, boundary + timedelta(days=1))
     assert (later["messages_in"], later["messages_out"]) == (9, 4)
 
 
@@ -130,12 +122,12 @@ def test_space_that_is_new_after_the_close_is_billed_in_the_next_period(
     later = billing_rows.space(owner, "later", active_since=timezone.now())
     readers.answers[later.id] = {"broker-0": snapshot(orders=(5, 0))}
 
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     ingest.ingest()
-    rounds.run_pipeline()
+    periodic.run_pipeline()
 
     assert billed(invoice)["messages_in"] == 0
-    after = usage.totals(owner.id, invoice.ends_at, timezone.now() + timedelta(days=1))
+    after = reading.totals(owner.id, invoice.ends_at, timezone.now() + timedelta(days=1))
     assert after["messages_in"] == 5
 
 
@@ -143,7 +135,7 @@ def test_close_cuts_a_space_whose_last_sample_is_still_to_come(
     owner: Tenant, space: AddressSpace, readers: FakeReaders, shows: Callable[..., None]
 ) -> None:
     shows(orders=(5, 0))
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     AddressSpace.objects.filter(id=space.id).update(deletion_requested_at=timezone.now())
     shows(orders=(9, 0))
     invoice = close_now(owner)
@@ -152,11 +144,11 @@ def test_close_cuts_a_space_whose_last_sample_is_still_to_come(
 
     LastSampler(readers).last_sample(space.id, None)
     ingest.ingest()
-    rounds.run_pipeline()
+    periodic.run_pipeline()
 
     assert Invoice.objects.get(pk=invoice.pk).state == State.DRAFT
     assert billed(invoice)["messages_in"] == 9
-    later = usage.totals(owner.id, invoice.ends_at, timezone.now() + timedelta(days=1))
+    later = reading.totals(owner.id, invoice.ends_at, timezone.now() + timedelta(days=1))
     assert later["messages_in"] == 3
 
 
@@ -164,7 +156,7 @@ def test_close_waits_for_a_space_that_ends_and_asks_it_nothing_afterwards(
     owner: Tenant, space: AddressSpace, readers: FakeReaders, shows: Callable[..., None]
 ) -> None:
     shows(orders=(5, 0))
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     AddressSpace.objects.filter(id=space.id).update(deletion_requested_at=timezone.now())
     readers.answers[space.id] = {"broker-0": None}
     invoice = close_now(owner)
@@ -178,7 +170,7 @@ def test_close_waits_for_a_space_that_ends_and_asks_it_nothing_afterwards(
 
     assert waiting == State.CLOSING
     assert Invoice.objects.get(pk=invoice.pk).state == State.DRAFT
-    assert usage.totals(owner.id, invoice.starts_at, timezone.now())["messages_in"] == 9
+    assert reading.totals(owner.id, invoice.starts_at, timezone.now())["messages_in"] == 9
 
 
 def test_close_again_changes_nothing(
@@ -260,7 +252,7 @@ def test_close_waits_for_a_silent_instance_and_then_is_held(
     owner: Tenant, space: AddressSpace, readers: FakeReaders, shows: Callable[..., None]
 ) -> None:
     shows(orders=(5, 0))
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     readers.answers[space.id] = {"broker-0": None}
     invoice = close_now(owner)
 
@@ -376,17 +368,17 @@ def test_a_close_that_found_the_pipeline_busy_goes_before_the_beat_for_a_while(
         raise PipelineBusy("busy")
 
     monkeypatch.setattr(pipeline, "run", refuse)
-    monkeypatch.setattr(rounds.gold, "is_current", lambda _: False)
-    rounds.run_pipeline()
+    monkeypatch.setattr(periodic.gold, "is_current", lambda _: False)
+    periodic.run_pipeline()
     assert begun == ["refused"], "the beat computes where no close waits"
     closing.close(invoice.id, readers)
-    rounds.run_pipeline()
+    periodic.run_pipeline()
     assert begun == ["refused"] * 2, "the beat left it to the close"
 
     later = timezone.now() + timedelta(minutes=2)
     with monkeypatch.context() as afterwards:
         afterwards.setattr(timezone, "now", lambda: later)
-        rounds.run_pipeline()
+        periodic.run_pipeline()
     assert begun == ["refused"] * 3
 
     assert pipeline.is_awaited()
@@ -412,9 +404,9 @@ def test_restart_without_a_last_sample_is_flagged_on_the_invoice(
     owner: Tenant, readers: FakeReaders, shows: Callable[..., None]
 ) -> None:
     shows(orders=(5, 0))
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     shows("boot-2", orders=(1, 0))
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     invoice = close_now(owner)
 
     closing.close(invoice.id, readers)
@@ -430,7 +422,7 @@ def test_end_of_a_life_that_never_landed_holds_the_invoice(
     owner: Tenant, readers: FakeReaders, shows: Callable[..., None]
 ) -> None:
     shows(orders=(5, 0))
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     ingest.ingest()
     MeteredSource.objects.filter(source__endswith="broker-0").update(
         seq=9, ended_at=timezone.now(), ended_cleanly=True
@@ -446,7 +438,7 @@ def test_end_of_a_life_that_never_landed_holds_the_invoice(
 def test_due_lists_what_waits_for_a_worker(owner: Tenant, readers: FakeReaders) -> None:
     invoice = close_now(owner)
 
-    due = rounds.list_due(timezone.now())
+    due = periodic.list_due(timezone.now())
 
     assert invoice.id in due.closing
     assert due.verifying == ()

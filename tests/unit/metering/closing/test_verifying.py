@@ -10,19 +10,13 @@ from django.utils import timezone
 from controlplane.core.models import Operation
 from plans import invoicing
 from plans.models import Invoice
-from plans.usage import UsageCell
+from plans.usage.reading import UsageCell
 from tenants.models import Tenant
 from tests.unit.metering.closing.conftest import close_now
 from tests.unit.metering.conftest import FakeReaders
 from tests.unit.metering.deltas import write_gold
 from tests.unit.plans_billing import billing_rows
-from workers.metering import (
-    closing,
-    ingest,
-    rounds,
-    sampling,
-    verifying,
-)
+from workers.metering import closing, ingest, periodic, sampling, verifying
 
 pytestmark = pytest.mark.django_db
 State = Invoice.State
@@ -35,9 +29,9 @@ def test_verify_gives_the_same_bytes_again(
     invoice = close_now(owner)
     closing.close(invoice.id, readers)
     shows(orders=(50, 20))
-    sampling.round_all(readers)
+    sampling.sample_all(readers)
     ingest.ingest()
-    rounds.run_pipeline()
+    periodic.run_pipeline()
     invoice.refresh_from_db()
 
     operation = invoicing.request_verify(invoice=invoice, by=billing_rows.STAFF)

@@ -112,15 +112,26 @@ def test_durable_subscription_keeps_what_its_owner_missed(
     assert ended == _received_all(job)
 
 
-@EVERY_SPACE
 def test_durable_subscription_ends_when_its_owner_says_so(
-    tenants: Tenants, program: Program, space: str
+    tenants: Tenants, program: Program
 ) -> None:
-    job = tenants.job(space, "topic")
+    job = tenants.job("orders", "topic")
 
     ended = program.run("unsubscribe", job, "topic:topic", id="ledger", name="ended")
 
     assert ended == Ended(job.messages, ("last",), (), "", "")
+
+
+def test_standard_space_says_that_a_durable_subscription_cannot_be_ended(
+    tenants: Tenants, program: Program
+) -> None:
+    """The request names no address, so a router cannot know which broker it is for."""
+    job = tenants.job("fleet", "topic")
+
+    ended = program.run("unsubscribe", job, "topic:topic", id="ledger", name="ended")
+
+    assert (ended.refused, ended.accepted) == ("JMSSecurityException", 0)
+    assert ended.reason.endswith(UNAUTHORIZED)
 
 
 @EVERY_SPACE

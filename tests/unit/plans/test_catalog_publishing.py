@@ -8,25 +8,25 @@ from django.db import connection
 from controlplane.core.audit import SYSTEM, Actor
 from controlplane.core.errors import Invalid, Missing
 from controlplane.core.models import AuditEvent
-from plans import catalog
+from plans.catalog import publishing
 from plans.models import CatalogueVersion, Plan, SpacePlan
 from tests.factories import domain
 
-DEFAULT = catalog.default_yaml()
+DEFAULT = publishing.default_yaml()
 DEARER = DEFAULT.replace("monthly_fee_minor: 4900", "monthly_fee_minor: 5900")
 STAFF = Actor("user:staff@operator.test")
 
 
 def publish(text: str) -> CatalogueVersion:
-    return catalog.publish(catalog.parse(text), by=STAFF)
+    return publishing.publish(publishing.parse(text), by=STAFF)
 
 
 @pytest.mark.django_db
 def test_ensure_default_publishes_once_and_never_over_another_catalogue() -> None:
-    first = catalog.ensure_default(by=SYSTEM)
+    first = publishing.ensure_default(by=SYSTEM)
     publish(DEARER)
 
-    again = catalog.ensure_default(by=SYSTEM)
+    again = publishing.ensure_default(by=SYSTEM)
 
     assert first.number == 1
     assert again.number == 2
@@ -47,8 +47,8 @@ def test_publish_makes_a_version_of_what_changed_alone() -> None:
 
     publish(DEARER)
 
-    assert catalog.plan("team").version == 2
-    assert catalog.plan("free").version == 1
+    assert publishing.plan("team").version == 2
+    assert publishing.plan("free").version == 1
     assert list(Plan.objects.filter(key="team").order_by("version").values_list("retired")) == [
         (True,),
         (False,),
@@ -72,21 +72,21 @@ def test_publish_brings_an_older_catalogue_back_under_a_new_number() -> None:
     back = publish(DEFAULT)
 
     assert back.number == 3
-    assert catalog.plan("team").version == 3
-    assert catalog.plan_definition(catalog.plan("team")).monthly_fee_minor == 4900
+    assert publishing.plan("team").version == 3
+    assert publishing.plan_definition(publishing.plan("team")).monthly_fee_minor == 4900
 
 
 @pytest.mark.django_db
 def test_publish_retires_what_is_gone_and_its_users_keep_it() -> None:
     cast = domain.cast("business")
-    catalogue = catalog.parse(DEFAULT)
+    catalogue = publishing.parse(DEFAULT)
     document = {**catalogue.document}
     document["plans"] = {key: document["plans"][key] for key in ("free", "team")}
 
-    catalog.publish(catalog.definitions.from_document(document), by=STAFF)
+    publishing.publish(publishing.definitions.from_document(document), by=STAFF)
 
     with pytest.raises(Missing, match="choose one of: free, team") as refusal:
-        catalog.plan("business")
+        publishing.plan("business")
     assert refusal.value.error_code == "plan.unknown"
     assert refusal.value.fields["offered"] == ["free", "team"]
     assert cast.tenant.plan_subscriptions.get().plan.key == "business"
@@ -99,7 +99,7 @@ def test_publish_offers_again_what_was_retired() -> None:
 
     publish(DEARER)
 
-    assert catalog.plan("team").retired is False
+    assert publishing.plan("team").retired is False
 
 
 @pytest.mark.django_db
@@ -110,7 +110,7 @@ def test_a_malformed_catalogue_publishes_nothing() -> None:
         publish(DEARER.replace("at_quota: notify", "at_quota: explode"))
 
     assert CatalogueVersion.objects.count() == 1
-    assert catalog.plan("team").version == 1
+    assert publishing.plan("team").version == 1
 
 
 @pytest.mark.django_db
@@ -120,7 +120,7 @@ def test_a_publication_that_fails_half_way_leaves_nothing(monkeypatch: pytest.Mo
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("the process ends here")
 
-    monkeypatch.setattr(catalog.audit, "record", broken)
+    monkeypatch.setattr(publishing.audit, "record", broken)
     with pytest.raises(RuntimeError):
         publish(DEARER)
 
@@ -136,7 +136,9 @@ def test_preview_says_what_changes_and_whom_it_touches() -> None:
         "- standard-medium\n", "- standard-huge\n"
     )
 
-    changes = {(each.section, each.key): each for each in catalog.preview(catalog.parse(wanted))}
+    changes = {
+        (each.section, each.key): each for each in publishing.preview(publishing.parse(wanted))
+    }
 
     team = changes["plans", "team"]
     assert (team.kind, team.n_subscribers) == ("changed", 2)
@@ -152,10 +154,10 @@ def test_preview_says_what_changes_and_whom_it_touches() -> None:
 def test_preview_leaves_ended_subscriptions_and_retired_plans_alone() -> None:
     publish(DEFAULT)
     Plan.objects.filter(key="business").update(retired=True)
-    kept = {**catalog.parse(DEFAULT).document}
+    kept = {**publishing.parse(DEFAULT).document}
     kept["plans"] = {key: kept["plans"][key] for key in ("free", "team")}
 
-    changes = catalog.preview(catalog.definitions.from_document(kept))
+    changes = publishing.preview(publishing.definitions.from_document(kept))
 
     assert {each.key: each.kind for each in changes}["business"] == "same"
 
@@ -163,10 +165,10 @@ def test_preview_leaves_ended_subscriptions_and_retired_plans_alone() -> None:
 @pytest.mark.django_db
 def test_looking_up_before_anything_is_published_says_what_to_do() -> None:
     with pytest.raises(Missing, match="waypost catalog publish") as refusal:
-        catalog.current()
-    assert refusal.value.error_code == "catalogue.missing"
+        publishing.current()
+    assert refusal.value.error_code == "catalog.missing"
     with pytest.raises(Missing, match="none yet"):
-        catalog.space_plan("standard-small")
+        publishing.space_plan("standard-small")
 
 
 @pytest.mark.django_db
@@ -174,10 +176,10 @@ def test_seller_is_the_newest_or_the_one_of_a_version() -> None:
     publish(DEFAULT)
     publish(DEFAULT.replace("name: Waypost Example Operator", "name: Successor"))
 
-    assert catalog.seller().name == "Successor"
-    assert catalog.seller(1).name == "Waypost Example Operator"
+    assert publishing.seller().name == "Successor"
+    assert publishing.seller(1).name == "Waypost Example Operator"
     with pytest.raises(Missing, match="version 7"):
-        catalog.seller(7)
+        publishing.seller(7)
 
 
 @pytest.mark.django_db
@@ -187,10 +189,10 @@ def test_definitions_of_rows_are_of_that_very_version() -> None:
 
     old, new = SpacePlan.objects.filter(key="standard-small").order_by("version")
 
-    assert catalog.space_plan_definition(old).max_addresses == 50
-    assert catalog.space_plan_definition(new).max_addresses == 60
-    assert catalog.address_plan_definition(
-        catalog.address_plan("brokered-small-topic")
+    assert publishing.space_plan_definition(old).max_addresses == 50
+    assert publishing.space_plan_definition(new).max_addresses == 60
+    assert publishing.address_plan_definition(
+        publishing.address_plan("brokered-small-topic")
     ).address_type == "topic"  # fmt: skip
 
 

@@ -1,0 +1,79 @@
+"""The word list of the project: names and texts use the field's terms (docs/glossary.md)."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.repo import source_tree
+
+# Word -> what to write instead. ``round`` and ``beat`` stay where Python and Celery use them.
+WORDS = {
+    "anew": "again",
+    "behaviour": "behavior",
+    "catalogue": "catalog",
+    "colour": "color",
+    "door": "port, adapter",
+    "doors": "ports, adapters",
+    "mates": "peers",
+    "mend": "fix",
+    "mended": "fixed",
+    "mends": "fixes",
+    "neighbour": "neighbor",
+    "neighbouring": "adjacent",
+    "nudge": "enqueue, trigger",
+    "nudges": "enqueues, triggers",
+    "organisation": "organization",
+    "shall": "must",
+    "stray": "orphan",
+    "strays": "orphans",
+    "trespassers": "unauthorized clients",
+    "unseal": "decrypt",
+    "whom": "(rephrase)",
+}
+PHRASES = ("held back", "ways in", "for each in", "made again under")
+# Persisted names, which stay: models, invoice documents, audit kinds.
+_PERSISTED = re.compile(
+    r"catalogueversion|catalogue_number|[\"`]catalogue(\.publish)?[\"`]|\bcatalogue ?=|"
+    r"buyer\.organisation|[\"']organisation[\"']",
+    re.IGNORECASE,
+)
+
+
+def _found(path: Path) -> Iterator[str]:
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        prose = re.sub(r"`[^`]*`", " ", line) if path.suffix == ".md" else line
+        plain = _PERSISTED.sub(" ", prose).lower()
+        parts = re.split(r"[^a-z]+", plain)
+        for word in sorted(set(parts) & WORDS.keys()):
+            yield f"{path.relative_to(source_tree.ROOT)}:{number} {word}: write {WORDS[word]}"
+        for phrase in PHRASES:
+            if re.search(rf"\b{phrase}\b", plain):
+                yield f"{path.relative_to(source_tree.ROOT)}:{number} {phrase}"
+
+
+def _texts() -> list[Path]:
+    docs = [*source_tree.list_files(".md"), *source_tree.list_files(".html")]
+    return [
+        *source_tree.list_modules(),
+        *(path for path in docs if "node_modules" not in path.parts),
+    ]
+
+
+def test_names_and_texts_use_the_fields_words() -> None:
+    assert [line for path in _texts() for line in _found(path)] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [("def open_doors(): ...", "doors"), ("# made anew", "anew"), ("x = 'held back'", "held back")],
+)
+def test_a_listed_word_is_found(
+    tmp_path: Path, line: str, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source_tree, "ROOT", tmp_path)
+    module = tmp_path / "module.py"
+    module.write_text(f"{line}\n")
+
+    assert [word in found for found in _found(module)] == [True]
