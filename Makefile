@@ -29,9 +29,9 @@ test-all: test images test-s3  ## Everything that runs by itself: the tests, the
 
 test: setup  ## Run every test, with branch coverage (ARGS="-m 'not stack'" chooses, without)
 	@.venv/bin/python -m controlplane.embedded.artifacts keycloak
-	@.venv/bin/python -m tests.kubernetes.server.build
-	@.venv/bin/python -m tests.charts.tools
-	@.venv/bin/python -m tests.kubernetes.definitions
+	@.venv/bin/python -m tests.support.kubernetes.server.build
+	@.venv/bin/python -m tests.support.charts.tools
+	@.venv/bin/python -m tests.support.kubernetes.definitions
 	@$(IN_ENV) pytest $(if $(ARGS),$(ARGS),$(ALL))
 	@$(if $(ARGS),,$(MAKE) -s cover)
 
@@ -56,25 +56,25 @@ bench:  ## Measure speed and memory into docs/performance.md
 	@$(IN_ENV) python -m controlplane.demo.bench
 
 bench-kubernetes:  ## Measure the Kubernetes adapter on the test API server (about 19 min)
-	@$(IN_ENV) python -m tests.kubernetes.bench
+	@$(IN_ENV) python -m tests.support.kubernetes.bench
 
 bench-routers:  ## Measure standard spaces and their routers into docs/performance.md (about 6 min)
 	@$(IN_ENV) python -m controlplane.demo.bench_routers
 
 images: setup  ## Build the container images and try them (root; about 8 min)
 	@IMAGES=1 .ci/setup
-	@$(IN_ENV) WAYPOST_TEST_IMAGES=1 pytest tests/images $(ARGS)
+	@$(IN_ENV) WAYPOST_TEST_IMAGES=1 pytest tests/suites/images $(ARGS)
 
 test-kubernetes: setup  ## Run the tests of the Kubernetes adapter and the chart on a real API server
-	@.venv/bin/python -m tests.kubernetes.server.build
-	@.venv/bin/python -m tests.charts.tools
-	@.venv/bin/python -m tests.kubernetes.definitions
-	@$(IN_ENV) pytest tests/kubernetes tests/charts tests/unit/infra $(ARGS)
+	@.venv/bin/python -m tests.support.kubernetes.server.build
+	@.venv/bin/python -m tests.support.charts.tools
+	@.venv/bin/python -m tests.support.kubernetes.definitions
+	@$(IN_ENV) pytest tests/suites/kubernetes tests/suites/charts tests/unit/workers/infra $(ARGS)
 
 test-s3: setup  ## Run the tests of a lakehouse in an object store, Spark too (fetches 700 MB once)
 	@.venv/bin/python -m controlplane.embedded.artifacts s3
-	@.venv/bin/python -m tests.object_store.servers
-	@$(IN_ENV) WAYPOST_TEST_S3=1 pytest tests/object_store $(ARGS)
+	@.venv/bin/python -m tests.support.object_store.servers
+	@$(IN_ENV) WAYPOST_TEST_S3=1 pytest tests/suites/object_store $(ARGS)
 
 router:  ## Install a real router that was built: FROM=<folder it was installed into>
 	@$(IN_ENV) python -m controlplane.embedded.routers "$(FROM)"

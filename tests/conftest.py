@@ -10,8 +10,7 @@ from django.db import connections
 from django.test import override_settings
 
 from controlplane.embedded import postgres
-from tests import engines
-from tests.factories import domain
+from tests.support import domain, engines
 
 # Laws are about answers: a busy machine or a law that few inputs reach must not fail one.
 hypothesis.settings.register_profile(
@@ -25,11 +24,11 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("laws")
 
 
-# What runs real servers, the longest first.
-_LONG = ("e2e", "lakehouse", "kubernetes", "verification", "reconcile", "object_store")
+# Suites that run real servers, the longest first.
+_LONG = ("e2e", "lakehouse", "kubernetes", "messaging", "reconcile", "object_store")
 # Coverage is asked of plans, tenants and workers/reconcile, whose own tests are traced: tracing
 # slows a test by half.
-_COVERING = ("unit/plans/", "unit/plans_billing/", "unit/tenants/", "unit/workers/", "reconcile/")
+_COVERING = ("unit/plans/", "unit/tenants/", "suites/reconcile/")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -56,11 +55,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _rank(item: pytest.Item) -> int:
-    return _LONG.index(_part(item)) if _part(item) in _LONG else len(_LONG)
-
-
-def _part(item: pytest.Item) -> str:
-    return _path(item).parts[0]
+    folder, suite, *_ = _path(item).parts
+    return _LONG.index(suite) if folder == "suites" and suite in _LONG else len(_LONG)
 
 
 def _path(item: pytest.Item) -> Path:

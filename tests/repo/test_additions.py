@@ -8,7 +8,7 @@ from controlplane.core import address_types
 from plans import invoice_formats
 from plans.quotas import resources
 from plans.usage import meters
-from tests.repo import source_tree
+from tests.support import source_tree
 
 TEXT = (source_tree.ROOT / "CONTRIBUTING.md").read_text()
 LISTS = dict(

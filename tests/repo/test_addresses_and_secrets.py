@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tests.repo import source_tree
+from tests.support import source_tree
 
 # Hosts that documentation and standards themselves use, and names inside a cluster.
 _URL = re.compile(r"https?://([A-Za-z0-9.-]+)")

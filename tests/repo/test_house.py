@@ -8,7 +8,7 @@ import tomllib
 import pytest
 from django.core.management import call_command
 
-from tests.repo import source_tree
+from tests.support import source_tree
 
 MAKEFILE = (source_tree.ROOT / "Makefile").read_text()
 TARGETS = set(re.findall(r"^([a-z]+):", MAKEFILE, re.M))

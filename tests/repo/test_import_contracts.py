@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.repo import source_tree
+from tests.support import source_tree
 
 # Contract name begins -> (module file, the import that must break it).
 BREAKING = {

@@ -1,10 +1,10 @@
 """The page for clients promises only what a test holds."""
 
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
-FOLDERS = ("tests/verification", "tests/e2e")
+from tests.support.source_tree import ROOT
+
+FOLDERS = ("tests/suites/messaging", "tests/suites/e2e")
 
 
 def test_every_test_that_the_page_names_exists() -> None:

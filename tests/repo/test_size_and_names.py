@@ -5,7 +5,7 @@ import statistics
 
 import pytest
 
-from tests.repo import source_tree
+from tests.support import source_tree
 
 MAX_MODULE, MAX_TEST, MAX_FUNCTION, MAX_PARAMETERS = 400, 500, 50, 6
 FORBIDDEN_NAMES = {"utils", "util", "helper", "helpers", "manager", "managers", "info", "data"}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.repo import source_tree
+from tests.support import source_tree
 
 # Word -> what to write instead. ``round`` and ``beat`` stay where Python and Celery use them.
 WORDS = {

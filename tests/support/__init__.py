@@ -1,1 +1,1 @@
-"""Rows for tests, made through the product's own actions."""
+"""What tests share: servers, rigs, fakes, and rows made through the product's own actions."""

@@ -1,11 +1,11 @@
 """Random histories of metered spaces, and the wild ways in which their samples may arrive.
 
 Who uses it: the billing-law tests, in plain Python (tests/unit) and through Spark and Delta
-(tests/lakehouse). A history is made once from a seed: clients, crashes and deletions move the true
-counters of brokers and routers; rounds show them to the product's collector, whose rows are what
-lands. The true usage per cell is booked event by event while the history happens and never derived
-from counters. A delivery is the same rows as a lakehouse may meet them: in other batches, twice,
-late, in any order, with harmless losses.
+(tests/suites/lakehouse). A history is made once from a seed: clients, crashes and deletions move
+the true counters of brokers and routers; rounds show them to the product's collector, whose rows
+are what lands. The true usage per cell is booked event by event while the history happens and
+never derived from counters. A delivery is the same rows as a lakehouse may meet them: in other
+batches, twice, late, in any order, with harmless losses.
 
 Rules simulated (design of the lakehouse, section 2): what a round sees belongs to the bucket that
 runs, at the round just after its end to the one that ended; a life that such a round sees for the

@@ -1,7 +1,7 @@
 """The ports of a reconcile pass: every effect outside the database goes through one of these.
 
 ``workers.wiring`` builds them for the product; tests build them from fakes. The conformance suites
-in tests/verification check that adapters and fakes behave the same.
+in tests/suites/messaging check that adapters and fakes behave the same.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

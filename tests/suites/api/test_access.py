@@ -11,7 +11,7 @@ import pytest
 from django.db import transaction
 from django.urls import get_resolver
 
-from tests.api.conftest import ROLES, Cast, problem
+from tests.suites.api.conftest import ROLES, Cast, problem
 
 ALL = set(ROLES)
 MESSAGING = {"owner", "admin", "developer"}

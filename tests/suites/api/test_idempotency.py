@@ -11,7 +11,7 @@ from controlplane.core import idempotency
 from controlplane.core.models import IdempotencyKey, Operation
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace, ApiToken
-from tests.api.conftest import problem
+from tests.suites.api.conftest import problem
 
 WISH = {"name": "main", "type": "brokered", "plan": "brokered-small"}
 

@@ -3,7 +3,7 @@
 from django.utils import timezone
 
 from tenants.models import AddressSpace, KeptVolumes
-from tests.api.conftest import problem
+from tests.suites.api.conftest import problem
 
 PATH = "/api/v1/staff/kept-volumes"
 

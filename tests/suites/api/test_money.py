@@ -17,7 +17,7 @@ from plans.invoicing import Evidence, TablePin, UsageKey
 from plans.models import Invoice, PlanSubscription, UsageRecord
 from plans.usage import recording
 from tenants.models import AddressSpace
-from tests.api.conftest import problem
+from tests.suites.api.conftest import problem
 
 DETAILS = {
     "billing_name": "Acme Ltd",

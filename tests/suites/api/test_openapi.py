@@ -1,14 +1,14 @@
 """The OpenAPI document: valid 3.1, the same as the committed one, complete."""
 
 import json
-from pathlib import Path
 
 import pytest
 from drf_spectacular.validation import validate_schema
 
 from controlplane.api import error_codes, schema
+from tests.support.source_tree import ROOT
 
-COMMITTED = Path(__file__).parents[2] / "docs" / "openapi.json"
+COMMITTED = ROOT / "docs" / "openapi.json"
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from controlplane.core import audit, operations
 from controlplane.core.models import AuditEvent, Operation
 from tenants.models import AddressSpace
-from tests.api.conftest import problem
+from tests.suites.api.conftest import problem
 
 
 def walk(client, path):

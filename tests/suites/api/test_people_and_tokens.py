@@ -4,7 +4,7 @@ import pytest
 
 from controlplane.core.models import AuditEvent
 from tenants.models import ApiToken, Membership
-from tests.api.conftest import bearer, problem
+from tests.suites.api.conftest import bearer, problem
 
 
 def test_member_is_added_and_can_get_in(cast, owner):

@@ -2,7 +2,6 @@
 
 import ast
 import json
-from pathlib import Path
 
 import pytest
 from django.db import OperationalError
@@ -12,9 +11,8 @@ from controlplane.api import address_spaces, error_codes
 from controlplane.core import errors
 from tenants import queries
 from tenants.actions import messaging_users
-from tests.api.conftest import problem
-
-ROOT = Path(__file__).parents[2]
+from tests.suites.api.conftest import problem
+from tests.support.source_tree import ROOT
 
 
 @pytest.mark.parametrize("method", ["get", "post", "put", "patch", "delete", "options"])

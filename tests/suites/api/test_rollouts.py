@@ -4,7 +4,7 @@ import pytest
 
 from controlplane.core.models import AuditEvent
 from tenants.models import EngineRelease, Rollout
-from tests.api.conftest import problem
+from tests.suites.api.conftest import problem
 
 PATH = "/api/v1/staff/rollout"
 

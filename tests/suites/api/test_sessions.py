@@ -12,7 +12,7 @@ from controlplane.api import person_tokens
 from controlplane.core import throttling
 from controlplane.core.models import AuditEvent
 from tenants.models import ApiToken, Tenant, User
-from tests.api.conftest import bearer, problem
+from tests.suites.api.conftest import bearer, problem
 
 WISH = {"email": "New@Person.test", "password": "a-good-passphrase", "organization": "Newcomers"}
 

@@ -7,7 +7,7 @@ import pytest
 from controlplane.core.models import AuditEvent, Operation
 from plans.models import SpacePlan
 from tenants.models import Address, AddressSpace, MessagingUser
-from tests.api.conftest import problem
+from tests.suites.api.conftest import problem
 
 SPACES = "/address-spaces"
 MAIN = "/address-spaces/main"

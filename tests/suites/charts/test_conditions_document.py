@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from controlplane.core import phases
-from tests.charts import rendered
+from tests.support.charts import rendered
+from tests.support.source_tree import ROOT
 from workers.infra.base import Kind
 
-ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/operate/conditions.md").read_text()
 # The page leads there for all that begins with this word.
 CERTIFICATES = (ROOT / "docs/operate/certificates.md").read_text()

@@ -7,8 +7,8 @@ from typing import Any
 import yaml
 
 from controlplane import settings as source
-from tests.charts import rendered
-from tests.charts.rendered import CHART
+from tests.support.charts import rendered
+from tests.support.charts.rendered import CHART
 
 ROOT = CHART.parents[1]
 PAGE = (ROOT / "docs" / "operate" / "install.md").read_text()

@@ -5,7 +5,7 @@ import re
 import pytest
 import yaml
 
-from tests.charts import rendered
+from tests.support.charts import rendered
 
 LONGEST = "a-release-name-as-long-as-helm-allows-it-to-be-53-chars"[:53]
 VALUE = re.compile(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?")

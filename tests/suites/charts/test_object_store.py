@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from controlplane.settings import lakehouse
-from tests.charts import rendered
-from tests.charts.rendered import CHART, RELEASE, Object
+from tests.support.charts import rendered
+from tests.support.charts.rendered import CHART, RELEASE, Object
 
 VALUES = CHART / "ci" / "objectstore-values.yaml"
 # Those that write samples, compute usage or prove invoices; the portal reads PostgreSQL only.

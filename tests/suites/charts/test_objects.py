@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from tests.charts import rendered, tools
-from tests.charts.rendered import CHART, VARIANTS, Object
-from tests.kubernetes import policies
-from tests.kubernetes.policies import Pod
+from tests.support.charts import rendered, tools
+from tests.support.charts.rendered import CHART, VARIANTS, Object
+from tests.support.kubernetes import policies
+from tests.support.kubernetes.policies import Pod
+from tests.support.source_tree import ROOT
 
-SOURCES = Path(__file__).parents[2]
+SOURCES = ROOT
 EACH = pytest.mark.parametrize("values", VARIANTS, ids=lambda path: path.stem)
 SPARK = ("--set", "pipeline.spark=kubernetes,pipeline.runs=cronjob")
 Finding = tuple[str, str, str]

@@ -1,10 +1,9 @@
 """The worker may read the named pull secrets of its own namespace, where there are any."""
 
-from pathlib import Path
+from tests.support.charts import rendered
+from tests.support.source_tree import ROOT
 
-from tests.charts import rendered
-
-PAGE = Path(__file__).parents[2] / "docs" / "operate" / "rights.md"
+PAGE = ROOT / "docs" / "operate" / "rights.md"
 NAMED = ("--set", "imagePullSecrets={one,two}")
 
 

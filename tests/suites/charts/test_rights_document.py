@@ -1,13 +1,13 @@
 """docs/operate/rights.md and the chart's roles say the same."""
 
 import re
-from pathlib import Path
 
 import pytest
 
-from tests.charts import rendered
+from tests.support.charts import rendered
+from tests.support.source_tree import ROOT
 
-PAGE = Path(__file__).parents[2] / "docs" / "operate" / "rights.md"
+PAGE = ROOT / "docs" / "operate" / "rights.md"
 SPARK = ("--set", "pipeline.spark=kubernetes,pipeline.runs=cronjob")
 _CERTIFICATE = "spaces.endpoint.certificate"
 # The page speaks of secrets by the values that name them; a name has small letters only.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.charts import rendered
+from tests.support.charts import rendered
 
 _STORE = "lakehouse.objectStore"
 EVERYTHING = (

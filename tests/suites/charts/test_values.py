@@ -11,8 +11,9 @@ import pytest
 import yaml
 
 from controlplane import celery as celery_app
-from tests.charts import rendered
-from tests.charts.rendered import CHART, RELEASE, VARIANTS
+from tests.support.charts import rendered
+from tests.support.charts.rendered import CHART, RELEASE, VARIANTS
+from tests.support.source_tree import ROOT
 from workers import schedule
 from workers.infra.kubernetes import cluster_file, labels, sizes
 from workers.infra.kubernetes.cluster import (
@@ -29,7 +30,7 @@ from workers.infra.kubernetes.cluster import (
 
 SCHEMA: dict[str, Any] = json.loads((CHART / "values.schema.json").read_text())
 VALUES: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text())
-SOURCES = Path(__file__).parents[2]
+SOURCES = ROOT
 STORES = ("--set", "database.url=postgresql://u:p@h/d,queue.url=redis://h/0")
 
 

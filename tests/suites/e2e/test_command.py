@@ -7,7 +7,7 @@ import pytest
 
 from controlplane.embedded.installation import OPERATOR_EMAIL, Installation
 from controlplane.rest_client import Api
-from tests.e2e.conftest import Waypost
+from tests.suites.e2e.conftest import Waypost
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
 PASSWORD = "a-long-enough-password"

@@ -10,7 +10,7 @@ import pytest
 from controlplane.embedded import installation as installations
 from controlplane.embedded import stack, supervision
 from controlplane.embedded.installation import Installation
-from tests.e2e.conftest import COMMAND, Waypost
+from tests.suites.e2e.conftest import COMMAND, Waypost
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
 

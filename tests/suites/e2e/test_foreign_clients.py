@@ -10,9 +10,9 @@ from dataclasses import replace
 import pytest
 
 from controlplane.embedded.installation import Installation
-from tests.e2e.foreign import Job, Told, node, plain_proton, proton_patterns
-from tests.e2e.foreign import tenants as foreign_tenants
-from tests.e2e.foreign.tenants import ARCHIVE, EVERY_ADDRESS, NEWS, SPACES, Tenants
+from tests.support.foreign import Job, Told, node, plain_proton, proton_patterns
+from tests.support.foreign import tenants as foreign_tenants
+from tests.support.foreign.tenants import ARCHIVE, EVERY_ADDRESS, NEWS, SPACES, Tenants
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
 

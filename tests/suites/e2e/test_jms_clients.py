@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from controlplane.embedded.installation import Installation
-from tests.e2e.foreign import Job
-from tests.e2e.foreign import tenants as foreign_tenants
-from tests.e2e.foreign.jms import program as jms
-from tests.e2e.foreign.jms.program import Ended, Program
-from tests.e2e.foreign.tenants import ARCHIVE, EVERY_ADDRESS, NEWS, SPACES, Tenants
+from tests.support.foreign import Job
+from tests.support.foreign import tenants as foreign_tenants
+from tests.support.foreign.jms import program as jms
+from tests.support.foreign.jms.program import Ended, Program
+from tests.support.foreign.tenants import ARCHIVE, EVERY_ADDRESS, NEWS, SPACES, Tenants
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
 

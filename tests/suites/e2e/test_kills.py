@@ -22,9 +22,9 @@ from controlplane.demo.customers import EVERYTHING, Customer, Operator
 from controlplane.embedded import ports, servers, stack
 from controlplane.embedded.installation import DATABASE, OPERATOR_EMAIL, Installation
 from controlplane.rest_client import Json
-from tests.e2e.conftest import short_folder
-from tests.e2e.paced import Receiver, Sender, connect
-from tests.waiting import eventually
+from tests.suites.e2e.conftest import short_folder
+from tests.support.messaging.paced import Receiver, Sender, connect
+from tests.support.waiting import eventually
 from workers.messaging.counting_client import Client, Login, TrafficError
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]

@@ -21,9 +21,9 @@ from controlplane.embedded import backup, ports, postgres, stack, supervision
 from controlplane.embedded.installation import OPERATOR_EMAIL, Installation
 from controlplane.embedded.restore import restore
 from controlplane.rest_client import Api, Json
-from tests.e2e.conftest import short_folder
-from tests.e2e.paced import Receiver, Sender, connect, link
-from tests.waiting import eventually
+from tests.suites.e2e.conftest import short_folder
+from tests.support.messaging.paced import Receiver, Sender, connect, link
+from tests.support.waiting import eventually
 from workers.messaging.counting_client import Login, TrafficError
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]

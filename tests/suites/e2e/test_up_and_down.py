@@ -21,8 +21,8 @@ import pytest
 from controlplane.embedded import installation as installations
 from controlplane.embedded import ports, servers, stack, supervision
 from controlplane.embedded.installation import Installation
-from tests.e2e.conftest import COMMAND, Waypost, short_folder
-from tests.waiting import eventually
+from tests.suites.e2e.conftest import COMMAND, Waypost, short_folder
+from tests.support.waiting import eventually
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
 

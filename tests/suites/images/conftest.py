@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from controlplane.embedded import artifacts, routers
-from tests.images import builder
-from tests.images.builder import Builder
+from tests.support.images import builder
+from tests.support.images.builder import Builder
 
 # Left out of `make test`: it needs root, buildah and five minutes. CI runs both.
 collect_ignore_glob = [] if os.environ.get("WAYPOST_TEST_IMAGES") else ["test_*.py"]

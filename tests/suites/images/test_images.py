@@ -15,11 +15,11 @@ import pytest
 from cryptography.fernet import Fernet
 
 from controlplane.embedded import ports, postgres, servers
-from tests.charts import rendered
-from tests.images import builder, inside
-from tests.images.builder import SOURCES, Builder
-from tests.images.inside import ANY_USER, OWN_USER, Container
-from tests.images.release import Release
+from tests.support.charts import rendered
+from tests.support.images import builder, inside
+from tests.support.images.builder import SOURCES, Builder
+from tests.support.images.inside import ANY_USER, OWN_USER, Container
+from tests.support.images.release import Release
 
 USERS = pytest.mark.parametrize("user", [OWN_USER, ANY_USER], ids=["own", "any"])
 PACKAGES = ("controlplane", "tenants", "plans", "workers", "lakehouse")

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from controlplane.embedded import artifacts, ports, routers
-from tests.images import builder, inside
-from tests.images.builder import Builder
-from tests.images.inside import ANY_USER, Container
-from tests.unit.infra import places
-from tests.verification import routing_rig
-from tests.verification.routing_rig import HOST, Rig
-from tests.waiting import eventually
+from tests.support.images import builder, inside
+from tests.support.images.builder import Builder
+from tests.support.images.inside import ANY_USER, Container
+from tests.support.infra import places
+from tests.support.messaging import routing_rig
+from tests.support.messaging.routing_rig import HOST, Rig
+from tests.support.waiting import eventually
 from workers.infra.kubernetes import instances
 from workers.messaging.routers import client, config
 

@@ -11,9 +11,9 @@ from kubernetes import config
 from kubernetes.client import ApiClient, Configuration
 
 from controlplane.embedded import ports
-from tests.kubernetes import node
-from tests.kubernetes.node import Node
-from tests.kubernetes.server import build, cluster
+from tests.support.kubernetes import node
+from tests.support.kubernetes.node import Node
+from tests.support.kubernetes.server import build, cluster
 from workers.infra.base import InstanceSpec, Kind, Namespace, ResourceBudget
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient, CoreV1Api
 
-from tests.kubernetes import foreign_kinds
-from tests.kubernetes.conftest import ROOM, CountingApi, broker
-from tests.kubernetes.node import Node
-from tests.waiting import eventually
+from tests.suites.kubernetes.conftest import ROOM, CountingApi, broker
+from tests.support.kubernetes import foreign_kinds
+from tests.support.kubernetes.node import Node
+from tests.support.waiting import eventually
 from workers.infra.base import InfraError, Kind, Namespace
 from workers.infra.kubernetes import difference, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra

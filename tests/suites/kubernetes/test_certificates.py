@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient
 
-from tests.kubernetes import cert_manager, chart, foreign_kinds
-from tests.kubernetes.conftest import ROOM, CountingApi
-from tests.signing import Signer
+from tests.suites.kubernetes.conftest import ROOM, CountingApi
+from tests.support.kubernetes import cert_manager, chart, foreign_kinds
+from tests.support.signing import Signer
 from workers.infra.base import CertificateProblem, GivenCertificate, Namespace
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra

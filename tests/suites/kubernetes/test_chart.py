@@ -12,10 +12,10 @@ from kubernetes import client
 from kubernetes.client import ApiClient
 
 from controlplane.core import secrets
-from tests.charts import rendered, tools
-from tests.kubernetes import chart, foreign_kinds
-from tests.kubernetes.node import Node
-from tests.waiting import eventually
+from tests.support.charts import rendered, tools
+from tests.support.kubernetes import chart, foreign_kinds
+from tests.support.kubernetes.node import Node
+from tests.support.waiting import eventually
 from workers.messaging import certificates
 
 NAMESPACE, RELEASE = "waypost-chart", "shop"

@@ -1,8 +1,8 @@
 """What the reconcile loop expects of ``infra`` and of the broker driver, on fakes and for real.
 
-The same tests run against the fakes of tests/reconcile, against real processes of the local adapter
-and against those behind the pods of the Kubernetes adapter: a fake cannot promise what the real
-thing does not keep, and no adapter what the other one does not.
+The same tests run against the fakes of tests/support/reconcile, against real processes of the local
+adapter and against those behind the pods of the Kubernetes adapter: a fake cannot promise what the
+real thing does not keep, and no adapter what the other one does not.
 """
 
 import socket
@@ -18,10 +18,10 @@ from kubernetes.client import ApiClient
 from proton import Message
 
 from controlplane.embedded import artifacts, ports
-from tests.kubernetes import process_node
-from tests.reconcile.fakes import FakeBrokers, FakeInfra
-from tests.verification.conftest import local_infra, state_dir, supervisor  # noqa: F401
-from tests.waiting import eventually
+from tests.suites.messaging.conftest import local_infra, state_dir, supervisor  # noqa: F401
+from tests.support.kubernetes import process_node
+from tests.support.reconcile.fakes import FakeBrokers, FakeInfra
+from tests.support.waiting import eventually
 from workers.infra.base import Infra, InstanceSpec, InstanceStatus, Kind, Namespace, ResourceBudget
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra

@@ -15,11 +15,11 @@ from kubernetes.client import ApiClient
 from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace, MessagingUser
-from tests.kubernetes.node import Node
-from tests.kubernetes.test_rollouts import Site
-from tests.reconcile import rows
-from tests.reconcile.test_counts import want_routers
-from tests.waiting import eventually
+from tests.suites.kubernetes.test_rollouts import Site
+from tests.suites.reconcile.test_counts import want_routers
+from tests.support.kubernetes.node import Node
+from tests.support.reconcile import rows
+from tests.support.waiting import eventually
 from workers.infra import names
 from workers.infra.kubernetes import difference, instances, labels, resources
 from workers.infra.kubernetes.api import Api

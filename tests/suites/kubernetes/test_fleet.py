@@ -15,12 +15,12 @@ from plans.models import SpacePlan
 from tenants import rollouts
 from tenants.actions import rollouts as actions
 from tenants.models import AddressSpace, Rollout
-from tests.kubernetes.node import Node
-from tests.kubernetes.test_rollouts import PodBrokers, PodRouters
-from tests.reconcile import patience, rows
-from tests.reconcile.fake_routers import fake_routing
-from tests.reconcile.fakes import FakeMetering
-from tests.waiting import eventually
+from tests.suites.kubernetes.test_rollouts import PodBrokers, PodRouters
+from tests.support.kubernetes.node import Node
+from tests.support.reconcile import patience, rows
+from tests.support.reconcile.fake_routers import fake_routing
+from tests.support.reconcile.fakes import FakeMetering
+from tests.support.waiting import eventually
 from workers import fleet
 from workers.fleet import Policy
 from workers.infra.kubernetes import resources

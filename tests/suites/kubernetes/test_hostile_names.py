@@ -15,10 +15,10 @@ from django.db.models import QuerySet
 
 from tenants.actions.addresses import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser, Tenant
-from tests.kubernetes.node import Node
-from tests.kubernetes.test_rollouts import Site, resize
-from tests.reconcile import rows
-from tests.waiting import eventually
+from tests.suites.kubernetes.test_rollouts import Site, resize
+from tests.support.kubernetes.node import Node
+from tests.support.reconcile import rows
+from tests.support.waiting import eventually
 from workers.infra import names
 from workers.infra.kubernetes import labels, resources
 from workers.infra.kubernetes.api import Api

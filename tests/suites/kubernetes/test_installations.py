@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient, CoreV1Api, RbacAuthorizationV1Api
 
-from tests.kubernetes.conftest import ROOM, broker
-from tests.kubernetes.node import Node
-from tests.kubernetes.test_adapter import EVERYTHING, merge, names, run
-from tests.waiting import eventually
+from tests.suites.kubernetes.conftest import ROOM, broker
+from tests.suites.kubernetes.test_adapter import EVERYTHING, merge, names, run
+from tests.support.kubernetes.node import Node
+from tests.support.waiting import eventually
 from workers.infra.base import InfraError, Namespace
 from workers.infra.kubernetes import labels, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra

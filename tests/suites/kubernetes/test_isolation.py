@@ -14,13 +14,13 @@ from kubernetes.client import ApiClient, ApiException, CoreV1Api
 
 from tenants.actions.addresses import AddressSettings
 from tenants.models import AddressSpace
-from tests.kubernetes import policies
-from tests.kubernetes.conftest import ROOM
-from tests.kubernetes.node import Node
-from tests.kubernetes.policies import Pod
-from tests.kubernetes.test_rollouts import Site
-from tests.reconcile import rows
-from tests.reconcile.test_counts import want_routers
+from tests.suites.kubernetes.conftest import ROOM
+from tests.suites.kubernetes.test_rollouts import Site
+from tests.suites.reconcile.test_counts import want_routers
+from tests.support.kubernetes import policies
+from tests.support.kubernetes.node import Node
+from tests.support.kubernetes.policies import Pod
+from tests.support.reconcile import rows
 from workers.infra import names
 from workers.infra.base import Namespace
 from workers.infra.kubernetes import resources

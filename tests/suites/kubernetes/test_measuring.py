@@ -6,8 +6,8 @@ import pytest
 from kubernetes.client import ApiClient
 
 from tenants.models import AddressSpace
-from tests.kubernetes import measuring
-from tests.kubernetes.measuring import Bench, Counts
+from tests.support.kubernetes import measuring
+from tests.support.kubernetes.measuring import Bench, Counts
 
 # Passes run in threads, which see only what is committed.
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("fake_node")]

@@ -10,10 +10,10 @@ import pytest
 from kubernetes import client
 from kubernetes.client import ApiClient
 
-from tests.kubernetes.conftest import ROOM, broker
-from tests.kubernetes.node import Node
-from tests.kubernetes.test_rollouts import Site
-from tests.waiting import eventually
+from tests.suites.kubernetes.conftest import ROOM, broker
+from tests.suites.kubernetes.test_rollouts import Site
+from tests.support.kubernetes.node import Node
+from tests.support.waiting import eventually
 from workers.infra.base import Namespace
 from workers.infra.kubernetes import observed, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra

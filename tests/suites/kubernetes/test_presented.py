@@ -26,14 +26,14 @@ from controlplane.embedded import artifacts
 from controlplane.embedded import ports as tcp_ports
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
-from tests.kubernetes import cert_manager, chart, process_node
-from tests.kubernetes.process_node import ProcessNode
-from tests.reconcile import rows
-from tests.signing import Signer
-from tests.verification import amqp
-from tests.verification.auth_process import AuthProcess
-from tests.verification.conftest import RecordingMetering
-from tests.waiting import eventually
+from tests.suites.messaging.conftest import RecordingMetering
+from tests.support.kubernetes import cert_manager, chart, process_node, service_names
+from tests.support.kubernetes.process_node import ProcessNode
+from tests.support.messaging import amqp
+from tests.support.messaging.auth_process import AuthProcess
+from tests.support.reconcile import rows
+from tests.support.signing import Signer
+from tests.support.waiting import eventually
 from workers.infra.base import Kind, Namespace
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
@@ -307,7 +307,13 @@ def says_hello(site: Site, space: AddressSpace, signer: Signer) -> bool:
         "WAYPOST_MESSAGING_PASSWORD": rows.PASSWORD,
     }
     ran = subprocess.run(
-        [sys.executable, "-m", "tests.kubernetes.service_names", str(site.node.hosts), "hello"],
+        [
+            sys.executable,
+            "-m",
+            service_names.__name__,
+            str(site.node.hosts),
+            "hello",
+        ],
         env=environment,
         capture_output=True,
         text=True,

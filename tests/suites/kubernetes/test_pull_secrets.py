@@ -10,10 +10,10 @@ import pytest
 from kubernetes import client
 from kubernetes.client import ApiClient
 
-from tests.kubernetes import chart
-from tests.kubernetes.conftest import ROOM, broker
-from tests.kubernetes.test_rights import is_through, refusal
-from tests.waiting import eventually
+from tests.suites.kubernetes.conftest import ROOM, broker
+from tests.suites.kubernetes.test_rights import is_through, refusal
+from tests.support.kubernetes import chart
+from tests.support.waiting import eventually
 from workers.infra.base import InfraError, Namespace
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra

@@ -7,9 +7,9 @@ import pytest
 from kubernetes import client
 from kubernetes.client import ApiClient, ApiException
 
-from tests.kubernetes.conftest import ROOM, broker
-from tests.kubernetes.node import Node
-from tests.waiting import eventually
+from tests.suites.kubernetes.conftest import ROOM, broker
+from tests.support.kubernetes.node import Node
+from tests.support.waiting import eventually
 from workers.infra.base import Namespace
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra

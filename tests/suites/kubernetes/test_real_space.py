@@ -18,13 +18,13 @@ from controlplane.embedded import artifacts
 from controlplane.embedded import ports as tcp_ports
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
-from tests.kubernetes import process_node
-from tests.kubernetes.process_node import ProcessNode
-from tests.reconcile import patience, rows
-from tests.verification import amqp, routing_rig
-from tests.verification.auth_process import AuthProcess
-from tests.verification.conftest import RecordingMetering
-from tests.waiting import eventually
+from tests.suites.messaging.conftest import RecordingMetering
+from tests.support.kubernetes import process_node
+from tests.support.kubernetes.process_node import ProcessNode
+from tests.support.messaging import amqp, routing_rig
+from tests.support.messaging.auth_process import AuthProcess
+from tests.support.reconcile import patience, rows
+from tests.support.waiting import eventually
 from workers.infra import names
 from workers.infra.base import Kind, Namespace
 from workers.infra.kubernetes import resources, sizes

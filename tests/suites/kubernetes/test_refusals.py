@@ -12,10 +12,10 @@ from kubernetes.client import ApiClient
 
 from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces
-from tests.kubernetes.node import Node
-from tests.kubernetes.test_adapter import apply_as
-from tests.kubernetes.test_rollouts import Site, resize
-from tests.waiting import eventually
+from tests.suites.kubernetes.test_adapter import apply_as
+from tests.suites.kubernetes.test_rollouts import Site, resize
+from tests.support.kubernetes.node import Node
+from tests.support.waiting import eventually
 from workers.infra.kubernetes import observed, resources
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster, EndpointChoice, EndpointKind, Images

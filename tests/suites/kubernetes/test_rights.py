@@ -10,12 +10,12 @@ import pytest
 from kubernetes import client
 from kubernetes.client import ApiClient, ApiException
 
-from tests.kubernetes import cert_manager, chart
-from tests.kubernetes.conftest import ROOM
-from tests.kubernetes.node import Node
-from tests.kubernetes.test_adapter import broker
-from tests.signing import Signer
-from tests.waiting import eventually
+from tests.suites.kubernetes.conftest import ROOM
+from tests.suites.kubernetes.test_adapter import broker
+from tests.support.kubernetes import cert_manager, chart
+from tests.support.kubernetes.node import Node
+from tests.support.signing import Signer
+from tests.support.waiting import eventually
 from workers.infra.base import CertificateProblem, InfraError, Namespace
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra

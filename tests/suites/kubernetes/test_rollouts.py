@@ -11,12 +11,12 @@ from django.utils import timezone
 
 from plans.models import SpacePlan
 from tenants.models import AddressSpace, Broker
-from tests.kubernetes.conftest import ROOM, broker
-from tests.kubernetes.node import Node
-from tests.reconcile import patience, rows
-from tests.reconcile.fake_routers import FakeRouter, FakeRouters, fake_routing
-from tests.reconcile.fakes import FakeBroker, FakeBrokers, FakeInfra, FakeMetering
-from tests.waiting import eventually
+from tests.suites.kubernetes.conftest import ROOM, broker
+from tests.support.kubernetes.node import Node
+from tests.support.reconcile import patience, rows
+from tests.support.reconcile.fake_routers import FakeRouter, FakeRouters, fake_routing
+from tests.support.reconcile.fakes import FakeBroker, FakeBrokers, FakeInfra, FakeMetering
+from tests.support.waiting import eventually
 from workers.infra.base import Kind, Namespace
 from workers.infra.kubernetes import resources, sizes
 from workers.infra.kubernetes.adapter import KubernetesInfra

@@ -18,9 +18,9 @@ from kubernetes import client
 from kubernetes.client import ApiClient
 
 from lakehouse import session
-from tests.charts import rendered
-from tests.kubernetes import chart, node
-from tests.kubernetes.node import Node
+from tests.support.charts import rendered
+from tests.support.kubernetes import chart, node
+from tests.support.kubernetes.node import Node
 
 NAMESPACE, RELEASE, DRIVER = "waypost-spark", "lake", "driver"
 SPARK = ("--set", "pipeline.runs=cronjob,pipeline.spark=kubernetes,pipeline.executors=1")

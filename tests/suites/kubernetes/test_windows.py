@@ -8,9 +8,9 @@ import pytest
 from controlplane.core.audit import SYSTEM
 from tenants.actions import rollouts as actions
 from tenants.rollouts import Window
-from tests.kubernetes.node import Node
-from tests.kubernetes.test_fleet import GOOD, Fleet
-from tests.reconcile import rows
+from tests.suites.kubernetes.test_fleet import GOOD, Fleet
+from tests.support.kubernetes.node import Node
+from tests.support.reconcile import rows
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster

@@ -12,10 +12,10 @@ from kubernetes.client import ApiClient
 
 from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces
-from tests.kubernetes.node import Node
-from tests.kubernetes.test_rights import RELEASE, described, is_through, worker
-from tests.kubernetes.test_rollouts import Site
-from tests.waiting import eventually
+from tests.suites.kubernetes.test_rights import RELEASE, described, is_through, worker
+from tests.suites.kubernetes.test_rollouts import Site
+from tests.support.kubernetes.node import Node
+from tests.support.waiting import eventually
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from lakehouse import session
 from lakehouse.tables import Lake
-from tests.lakehouse import samples
+from tests.support.lakehouse import samples
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """The billing law on real Spark and Delta: whatever a bad day does, the bill is what happened.
 
-Five random histories (tests/billing_histories) share one lake, each as a tenant of its own: they
+Five random histories (``billing_histories``) share one lake, each as a tenant of its own: they
 arrive in any order, in other batches, twice and late, over three runs of the pipeline of which one
 is stopped half-way. The true usage was booked while each history happened, never from counters.
 """
@@ -17,9 +17,9 @@ from lakehouse.jobs import pipeline
 from lakehouse.tables import Lake
 from plans.invoicing import UsageKey
 from plans.rating.periods import Period
-from tests import billing_histories
-from tests.billing_histories import CellKey, Delivery, History
-from tests.lakehouse.samples import Landed, SampleRow, from_columns
+from tests.support import billing_histories
+from tests.support.billing_histories import CellKey, Delivery, History
+from tests.support.lakehouse.samples import Landed, SampleRow, from_columns
 from workers.metering import recompute
 from workers.metering.pipeline import Table
 

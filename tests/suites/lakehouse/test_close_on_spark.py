@@ -11,10 +11,10 @@ from pytest_django import Settings
 from plans import invoicing
 from plans.models import Invoice
 from plans.usage import reading
-from tests.lakehouse import engines
-from tests.unit.metering.conftest import FakeReaders
-from tests.unit.metering.readings import snapshot, topic
-from tests.unit.plans_billing import billing_rows
+from tests.support.lakehouse import engines
+from tests.support.metering.readings import snapshot, topic
+from tests.support.plans import billing_rows
+from tests.unit.workers.metering.conftest import FakeReaders
 from workers.metering import closing, sampling, verifying
 from workers.metering.roots import Root
 from workers.metering.source_states import BUCKET, floor_bucket

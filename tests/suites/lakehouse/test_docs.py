@@ -1,12 +1,11 @@
 """docs/lakehouse.md tells of every table and column as it is. No Spark session is needed."""
 
-from pathlib import Path
-
 import pytest
 
 from lakehouse import schemas
+from tests.support.source_tree import ROOT
 
-PAGE = Path(__file__).parents[2] / "docs" / "lakehouse.md"
+PAGE = ROOT / "docs" / "lakehouse.md"
 
 
 @pytest.mark.parametrize("table", schemas.ALL, ids=lambda table: table.name)

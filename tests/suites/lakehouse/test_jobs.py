@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.lakehouse.samples import Landed, at, beat, row
+from tests.support.lakehouse.samples import Landed, at, beat, row
 from workers.metering import gold
 from workers.metering.pipeline import Table
 

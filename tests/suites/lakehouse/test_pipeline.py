@@ -8,7 +8,7 @@ import pytest
 from lakehouse import schemas, tables
 from lakehouse.jobs import pipeline
 from lakehouse.tables import Lake
-from tests.lakehouse.samples import Landed, at, beat, row
+from tests.support.lakehouse.samples import Landed, at, beat, row
 
 pytestmark = pytest.mark.spark
 

@@ -17,7 +17,7 @@ from lakehouse import schemas, tables
 from lakehouse.jobs import pipeline
 from lakehouse.schemas import Table
 from lakehouse.tables import Lake
-from tests.lakehouse.samples import Landed, SampleRow, at, beat, row
+from tests.support.lakehouse.samples import Landed, SampleRow, at, beat, row
 
 pytestmark = pytest.mark.spark
 

@@ -14,7 +14,7 @@ from lakehouse.errors import SchemaDiffers
 from lakehouse.jobs import pipeline, rebuild
 from lakehouse.tables import Lake
 from plans.usage.reading import UsageCell
-from tests.lakehouse.samples import Landed, at, beat, row
+from tests.support.lakehouse.samples import Landed, at, beat, row
 from workers.metering import bronze, gold
 from workers.metering.pipeline import Table
 

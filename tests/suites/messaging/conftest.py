@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from controlplane.embedded import artifacts, ports, supervisor_client
 from controlplane.embedded.supervisor_client import SupervisorClient
-from tests.verification import routing_rig
+from tests.support.messaging import routing_rig
 from workers.infra.local.adapter import LocalInfra
 from workers.messaging import certificates
 from workers.messaging.brokers import driver

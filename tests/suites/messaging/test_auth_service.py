@@ -20,11 +20,11 @@ from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.actions.addresses import AddressSettings
 from tenants.models import AddressSpace, MessagingUser
 from tenants.router_patches import Patch
-from tests.reconcile import rows
-from tests.verification import routing_rig as rigs
-from tests.verification.auth_process import AuthProcess
-from tests.verification.routing_rig import AuthInThread, known
-from tests.waiting import eventually
+from tests.support.messaging import routing_rig as rigs
+from tests.support.messaging.auth_process import AuthProcess
+from tests.support.messaging.routing_rig import AuthInThread, known
+from tests.support.reconcile import rows
+from tests.support.waiting import eventually
 from workers.messaging import certificates
 from workers.messaging.certificates import KeyPair
 from workers.services import amqp_frames as frames

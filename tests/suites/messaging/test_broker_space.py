@@ -19,9 +19,9 @@ from controlplane.embedded.supervisor_client import SupervisorClient
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.actions.addresses import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser
-from tests.reconcile import patience, rows
-from tests.verification import amqp
-from tests.waiting import eventually
+from tests.support.messaging import amqp
+from tests.support.reconcile import patience, rows
+from tests.support.waiting import eventually
 from workers import targets
 from workers.infra.base import Kind
 from workers.messaging.brokers import driver

@@ -13,7 +13,7 @@ from controlplane.console.snippets import Target
 from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
-from tests.reconcile import patience, rows
+from tests.support.reconcile import patience, rows
 from workers.reconcile.outcome import Done
 from workers.reconcile.ports import Ports
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from tenants.models import AddressSpace
-from tests.reconcile import patience, rows
-from tests.verification import routing_rig
-from tests.verification.auth_process import AuthProcess
-from tests.verification.lasting_traffic import Traffic
-from tests.waiting import eventually
+from tests.support.messaging import routing_rig
+from tests.support.messaging.auth_process import AuthProcess
+from tests.support.messaging.lasting_traffic import Traffic
+from tests.support.reconcile import patience, rows
+from tests.support.waiting import eventually
 from workers.messaging import certificates
 from workers.messaging.certificates import KeyPair
 from workers.reconcile import context

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from proton import handlers
 
-from tests.verification import broker_rig
-from tests.verification import routing_rig as rigs
-from tests.verification.routing_rig import Rig, known
-from tests.waiting import eventually
+from tests.support.messaging import broker_rig
+from tests.support.messaging import routing_rig as rigs
+from tests.support.messaging.routing_rig import Rig, known
+from tests.support.waiting import eventually
 from workers.messaging import tls
 from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress
 from workers.messaging.routers import client

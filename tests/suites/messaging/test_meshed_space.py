@@ -14,11 +14,11 @@ from proton.utils import BlockingConnection
 from controlplane.core.audit import SYSTEM
 from tenants.actions import space_plans
 from tenants.models import AddressSpace
-from tests.reconcile import patience, rows
-from tests.verification import amqp, routing_rig
-from tests.verification.auth_process import AuthProcess
-from tests.verification.lasting_traffic import Traffic
-from tests.waiting import eventually
+from tests.support.messaging import amqp, routing_rig
+from tests.support.messaging.auth_process import AuthProcess
+from tests.support.messaging.lasting_traffic import Traffic
+from tests.support.reconcile import patience, rows
+from tests.support.waiting import eventually
 from workers.infra.base import Kind
 from workers.messaging import certificates
 from workers.messaging.certificates import KeyPair

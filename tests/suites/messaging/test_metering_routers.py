@@ -10,9 +10,9 @@ from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces
 from tenants.address_rules import AddressSettings
 from tenants.models import AddressSpace
-from tests.reconcile import patience, rows
-from tests.verification import amqp, routing_rig
-from tests.verification.auth_process import AuthProcess
+from tests.support.messaging import amqp, routing_rig
+from tests.support.messaging.auth_process import AuthProcess
+from tests.support.reconcile import patience, rows
 from workers.messaging import certificates
 from workers.messaging.certificates import KeyPair
 from workers.metering import readers, sampling, sources

@@ -13,8 +13,8 @@ from plans.rating.periods import Period
 from tenants.actions import address_spaces, addresses
 from tenants.actions.addresses import AddressSettings
 from tenants.models import Address, AddressSpace
-from tests.reconcile import patience, rows
-from tests.verification import amqp
+from tests.support.messaging import amqp
+from tests.support.reconcile import patience, rows
 from workers.metering import quality, readers, sampling, source_states, sources
 from workers.metering.last_samples import LastSampler
 from workers.metering.readers import Readers

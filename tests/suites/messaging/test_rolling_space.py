@@ -7,8 +7,8 @@ from django.db.models import F
 
 from plans.models import SpacePlan
 from tenants.models import AddressSpace, Broker
-from tests.reconcile import patience, rows
-from tests.verification import amqp
+from tests.support.messaging import amqp
+from tests.support.reconcile import patience, rows
 from workers import targets
 from workers.infra.base import Kind
 from workers.messaging.brokers import driver

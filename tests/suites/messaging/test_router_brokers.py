@@ -9,11 +9,11 @@ from proton import Delivery, Endpoint, LinkException, Message, Receiver, Sender,
 from proton.reactor import DurableSubscription, ReceiverOption, SenderOption
 from proton.utils import BlockingConnection, BlockingReceiver, BlockingSender
 
-from tests.verification import broker_rig
-from tests.verification import routing_rig as rigs
-from tests.verification.broker_rig import RiggedBroker
-from tests.verification.routing_rig import Rig, known
-from tests.waiting import eventually
+from tests.support.messaging import broker_rig
+from tests.support.messaging import routing_rig as rigs
+from tests.support.messaging.broker_rig import RiggedBroker
+from tests.support.messaging.routing_rig import Rig, known
+from tests.support.waiting import eventually
 from workers.messaging import management
 from workers.messaging.brokers import driver as broker_driver
 from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress, Limits

@@ -8,11 +8,11 @@ from proton.reactor import Copy, LinkOption, Selector, SenderOption
 from proton.utils import LinkDetached
 
 from tenants.router_patches import Patch
-from tests.verification import conformance, scram_login
-from tests.verification import routing_rig as rigs
-from tests.verification.conformance import ADDRESSES, BOTH, anna
-from tests.verification.routing_rig import Rig, known
-from tests.waiting import eventually
+from tests.support.messaging import conformance, scram_login
+from tests.support.messaging import routing_rig as rigs
+from tests.support.messaging.conformance import ADDRESSES, BOTH, anna
+from tests.support.messaging.routing_rig import Rig, known
+from tests.support.waiting import eventually
 from workers.services.amqp_frames import Outcome
 
 pytestmark = [pytest.mark.router, pytest.mark.slow]

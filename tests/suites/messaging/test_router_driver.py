@@ -16,9 +16,9 @@ from proton import Delivery, Endpoint, int32, uint, ulong
 from proton.utils import LinkDetached
 
 from tenants.router_patches import Patch
-from tests.verification import routing_rig as rigs
-from tests.verification.routing_rig import Rig, known
-from tests.waiting import eventually
+from tests.support.messaging import routing_rig as rigs
+from tests.support.messaging.routing_rig import Rig, known
+from tests.support.waiting import eventually
 from workers.messaging import certificates, management
 from workers.messaging.brokers.snapshot import MeteredAddress
 from workers.messaging.management import Refused, Unreachable

@@ -11,11 +11,11 @@ from proton.reactor import DurableSubscription
 from proton.utils import BlockingConnection, BlockingReceiver, LinkDetached
 
 from tenants.router_patches import Patch
-from tests.verification import broker_rig, mesh_rig
-from tests.verification import routing_rig as rigs
-from tests.verification.broker_rig import RiggedBroker
-from tests.verification.routing_rig import Rig, known
-from tests.waiting import eventually
+from tests.support.messaging import broker_rig, mesh_rig
+from tests.support.messaging import routing_rig as rigs
+from tests.support.messaging.broker_rig import RiggedBroker
+from tests.support.messaging.routing_rig import Rig, known
+from tests.support.waiting import eventually
 from workers.messaging import certificates
 from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress
 from workers.messaging.routers import driver

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.verification import routing_rig as rigs
+from tests.support.messaging import routing_rig as rigs
 
 pytestmark = [pytest.mark.router, pytest.mark.slow]
 

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from controlplane.embedded.supervisor_client import SupervisorClient
-from tests.reconcile import patience, rows
-from tests.waiting import eventually
+from tests.support.reconcile import patience, rows
+from tests.support.waiting import eventually
 from workers import targets
 from workers.messaging import management
 from workers.messaging.management import ManagementClient, Refused, Request, Unreachable

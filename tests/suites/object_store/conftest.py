@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import Settings
 
-from tests.charts import tools
-from tests.object_store import servers
-from tests.object_store.servers import Door, Server
-from tests.unit.metering.conftest import play, readers, space
+from tests.support.charts import tools
+from tests.support.object_store import servers
+from tests.support.object_store.servers import Door, Server
+from tests.unit.workers.metering.conftest import play, readers, space
 from workers.metering.roots import ObjectStore
 
 __all__ = ["play", "readers", "space"]

@@ -6,10 +6,10 @@ import pytest
 from plans.rating.periods import Period
 from plans.usage import recording
 from plans.usage.reading import UsageCell
-from tests.lakehouse.samples import row
-from tests.object_store.servers import Does, Door, Server
-from tests.unit.metering.deltas import write_gold
-from tests.unit.metering.readings import at
+from tests.support.lakehouse.samples import row
+from tests.support.metering.deltas import write_gold
+from tests.support.metering.readings import at
+from tests.support.object_store.servers import Does, Door, Server
 from workers.metering import bronze, committer, delta, gold, recompute, restored, roots
 from workers.metering.pipeline import Table
 from workers.metering.roots import ObjectStore

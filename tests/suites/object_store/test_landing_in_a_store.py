@@ -14,9 +14,9 @@ from structlog.testing import capture_logs
 
 from controlplane.core.errors import WaypostError
 from controlplane.embedded import ports
-from tests.object_store.conftest import use
-from tests.object_store.servers import Does, Door
-from tests.unit.metering.landed import LANDED_ONCE, rows
+from tests.suites.object_store.conftest import use
+from tests.support.metering.landed import LANDED_ONCE, rows
+from tests.support.object_store.servers import Does, Door
 from workers.metering import bronze, committer, ingest, landing, periodic, roots
 from workers.metering.roots import ObjectStore
 from workers.models import LandingBatch, MeteredSource

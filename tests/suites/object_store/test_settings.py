@@ -12,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from controlplane import settings as source
 from lakehouse import object_store, session
-from tests.object_store.servers import ACCESS_KEY, SECRET_KEY
+from tests.support.object_store.servers import ACCESS_KEY, SECRET_KEY
 
 STORE = {
     "WAYPOST_LAKEHOUSE_ENDPOINT": "http://127.0.0.1:1",

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from plans.rating.periods import Period
-from tests.lakehouse import engines
-from tests.lakehouse.samples import Landed, at, beat, row
-from tests.lakehouse.test_close_on_spark import close_and_verify
-from tests.object_store.servers import Does, Door
+from tests.suites.lakehouse.test_close_on_spark import close_and_verify
+from tests.support.lakehouse import engines
+from tests.support.lakehouse.samples import Landed, at, beat, row
+from tests.support.object_store.servers import Does, Door
 from workers.metering import closing, delta, gold, pipeline, recompute
 from workers.metering.pipeline import PipelineFailed, Report
 from workers.metering.roots import ObjectStore, Root

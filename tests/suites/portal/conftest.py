@@ -9,8 +9,8 @@ from django.test import Client
 
 from controlplane.core import enqueue
 from tenants.models import User
-from tests.console import rows
-from tests.console.rows import World
+from tests.support.portal import rows
+from tests.support.portal.rows import World
 
 As = Callable[[User | None], Client]
 

@@ -9,9 +9,9 @@ from django.test import Client
 
 from controlplane.console import urls
 from tenants.models import Address
-from tests.console import rows
-from tests.console.conftest import As
-from tests.console.rows import World
+from tests.suites.portal.conftest import As
+from tests.support.portal import rows
+from tests.support.portal.rows import World
 
 pytestmark = pytest.mark.django_db
 

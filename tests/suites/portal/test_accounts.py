@@ -12,9 +12,9 @@ from controlplane.console.plan_reads import Offer
 from controlplane.core.models import AuditEvent
 from plans.catalog import publishing
 from tenants.models import Membership, Tenant, User
-from tests.console import rows
-from tests.console.conftest import As
-from tests.console.rows import World
+from tests.suites.portal.conftest import As
+from tests.support.portal import rows
+from tests.support.portal.rows import World
 
 pytestmark = pytest.mark.django_db
 ASKED = {

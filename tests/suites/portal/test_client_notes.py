@@ -5,9 +5,9 @@ from django.utils import timezone
 
 from tenants.models import AddressSpace, Endpoint
 from tenants.router_patches import Patch
-from tests.console import rows
-from tests.console.conftest import As
-from tests.console.rows import World
+from tests.suites.portal.conftest import As
+from tests.support.portal import rows
+from tests.support.portal.rows import World
 
 pytestmark = pytest.mark.django_db
 PAGES = ("", "connect")

@@ -8,8 +8,8 @@ from controlplane.console import access
 from controlplane.console.scope import TenantScope
 from controlplane.core.errors import Conflict, Invalid, Unavailable, WaypostError
 from tenants.permissions import Permission
-from tests.console.conftest import As
-from tests.console.rows import World
+from tests.suites.portal.conftest import As
+from tests.support.portal.rows import World
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from controlplane.core import operations
 from controlplane.core.models import Operation
 from plans.ledger import posting
 from plans.models import Invoice
-from tests.console import rows
-from tests.console.conftest import As
-from tests.console.rows import World
+from tests.suites.portal.conftest import As
+from tests.support.portal import rows
+from tests.support.portal.rows import World
 
 pytestmark = pytest.mark.django_db
 LIST = "/t/acme-shipping/invoices/"

@@ -12,9 +12,9 @@ from controlplane.core import audit
 from plans.models import PlanSubscription
 from tenants.actions import api_tokens
 from tenants.models import ApiToken, Membership
-from tests.console import rows
-from tests.console.conftest import As
-from tests.console.rows import World
+from tests.suites.portal.conftest import As
+from tests.support.portal import rows
+from tests.support.portal.rows import World
 
 pytestmark = pytest.mark.django_db
 HOME = "/t/acme-shipping/"

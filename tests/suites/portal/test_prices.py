@@ -9,9 +9,9 @@ from django.test import Client
 from controlplane.console import plan_descriptions
 from plans.catalog import publishing
 from tenants import admission
-from tests.console import rows
-from tests.console.conftest import As
-from tests.console.rows import World
+from tests.suites.portal.conftest import As
+from tests.support.portal import rows
+from tests.support.portal.rows import World
 
 pytestmark = pytest.mark.django_db
 HOME = "/t/acme-shipping/"

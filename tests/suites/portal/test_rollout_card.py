@@ -3,8 +3,8 @@
 import pytest
 
 from tenants.models import AddressSpace, EngineRelease, Rollout
-from tests.console import rows
-from tests.console.conftest import As, World
+from tests.suites.portal.conftest import As, World
+from tests.support.portal import rows
 
 
 @pytest.fixture

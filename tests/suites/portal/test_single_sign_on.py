@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import clear_url_caches
 
 from controlplane import urls
-from tests.console.conftest import As
-from tests.console.rows import World
+from tests.suites.portal.conftest import As
+from tests.support.portal.rows import World
 
 pytestmark = pytest.mark.django_db
 HOME = "/t/acme-shipping/"

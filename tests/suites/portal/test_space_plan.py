@@ -5,9 +5,9 @@ import pytest
 from controlplane.core.models import AuditEvent
 from plans.models import SpacePlan
 from tenants.models import AddressSpace
-from tests.console import rows
-from tests.console.conftest import As
-from tests.console.rows import World
+from tests.suites.portal.conftest import As
+from tests.support.portal import rows
+from tests.support.portal.rows import World
 
 pytestmark = pytest.mark.django_db
 PAGE = "/t/acme-shipping/spaces/orders/plan"

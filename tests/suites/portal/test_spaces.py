@@ -11,9 +11,9 @@ from controlplane.core.models import AuditEvent, Operation
 from plans.catalog import publishing
 from tenants.actions import addresses
 from tenants.models import Address, AddressSpace, MessagingUser
-from tests.console import rows
-from tests.console.conftest import As
-from tests.console.rows import World
+from tests.suites.portal.conftest import As
+from tests.support.portal import rows
+from tests.support.portal.rows import World
 
 pytestmark = pytest.mark.django_db
 HOME = "/t/acme-shipping/"

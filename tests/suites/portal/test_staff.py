@@ -11,9 +11,9 @@ from controlplane.core.models import AuditEvent
 from plans.models import Invoice, Payment, QuotaOverride
 from tenants import admission
 from tenants.models import AddressSpace
-from tests.console import rows
-from tests.console.conftest import As
-from tests.console.rows import World
+from tests.suites.portal.conftest import As
+from tests.support.portal import rows
+from tests.support.portal.rows import World
 
 pytestmark = pytest.mark.django_db
 TENANT = "/staff/tenants/acme-shipping/"

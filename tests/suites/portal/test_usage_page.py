@@ -12,9 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from plans.models import QuotaAlert
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
-from tests.console import rows
-from tests.console.conftest import As
-from tests.console.rows import World
+from tests.suites.portal.conftest import As
+from tests.support.portal import rows
+from tests.support.portal.rows import World
 
 pytestmark = pytest.mark.django_db
 PAGE = "/t/acme-shipping/usage/"

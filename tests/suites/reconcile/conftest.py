@@ -11,8 +11,8 @@ import pytest
 from django.utils import timezone
 
 from tenants.models import AddressSpace
-from tests.reconcile.fake_routers import FakeRouter, FakeRouters, fake_routing
-from tests.reconcile.fakes import FakeBroker, FakeBrokers, FakeInfra, FakeMetering
+from tests.support.reconcile.fake_routers import FakeRouter, FakeRouters, fake_routing
+from tests.support.reconcile.fakes import FakeBroker, FakeBrokers, FakeInfra, FakeMetering
 from workers.infra import names
 from workers.reconcile import loop
 from workers.reconcile.outcome import Outcome

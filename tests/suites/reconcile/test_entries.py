@@ -6,8 +6,8 @@ import pytest
 from django.core.management import call_command
 
 from tenants.models import AddressSpace
-from tests.reconcile import rows
-from tests.reconcile.conftest import World
+from tests.suites.reconcile.conftest import World
+from tests.support.reconcile import rows
 from workers import schedule, tasks, wiring
 from workers.management.commands import reconcile as command
 

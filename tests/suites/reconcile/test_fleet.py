@@ -15,9 +15,9 @@ from tenants.actions import rollouts as actions
 from tenants.actions.rollouts import NothingToSteer
 from tenants.models import AddressSpace, EngineRelease, Rollout, Tenant
 from tenants.rollouts import Window
-from tests.reconcile import rows
-from tests.reconcile.conftest import World
-from tests.reconcile.fleets import (
+from tests.suites.reconcile.conftest import World
+from tests.support.reconcile import rows
+from tests.support.reconcile.fleets import (
     ONE,
     POLICY,
     THREE,

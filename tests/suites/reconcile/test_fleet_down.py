@@ -10,9 +10,18 @@ from controlplane.core.audit import SYSTEM
 from tenants import rollouts
 from tenants.actions import rollouts as actions
 from tenants.models import AddressSpace
-from tests.reconcile import rows
-from tests.reconcile.conftest import World
-from tests.reconcile.fleets import POLICY, THREE, TWO, images, make, of_space, run, settle_all
+from tests.suites.reconcile.conftest import World
+from tests.support.reconcile import rows
+from tests.support.reconcile.fleets import (
+    POLICY,
+    THREE,
+    TWO,
+    images,
+    make,
+    of_space,
+    run,
+    settle_all,
+)
 from workers import fleet
 from workers.reconcile import loop
 

@@ -3,9 +3,9 @@
 import pytest
 
 from tenants.models import AddressSpace
-from tests.reconcile import rows
-from tests.reconcile.conftest import World
-from tests.waiting import eventually, is_keeper_gone
+from tests.suites.reconcile.conftest import World
+from tests.support.reconcile import rows
+from tests.support.waiting import eventually, is_keeper_gone
 from workers.reconcile import lease, loop
 from workers.reconcile.lease import Lease
 from workers.reconcile.outcome import Done

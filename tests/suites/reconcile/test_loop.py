@@ -12,8 +12,8 @@ from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
-from tests.reconcile import rows
-from tests.reconcile.conftest import World
+from tests.suites.reconcile.conftest import World
+from tests.support.reconcile import rows
 from workers.infra.base import InfraError
 from workers.reconcile import loop
 from workers.reconcile.outcome import Done, Failed, Wait

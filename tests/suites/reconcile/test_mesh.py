@@ -8,8 +8,8 @@ from django.db.models import F
 from plans.models import SpacePlan
 from tenants.models import AddressSpace
 from tenants.router_patches import Patch
-from tests.reconcile import rows
-from tests.reconcile.conftest import World
+from tests.suites.reconcile.conftest import World
+from tests.support.reconcile import rows
 from workers.messaging.routers import entities
 from workers.reconcile import loop
 from workers.reconcile.outcome import Done, Wait

@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from tenants.models import AddressSpace, EngineRelease
-from tests.reconcile import rows
-from tests.reconcile.conftest import World
-from tests.signing import Signed, Signer
+from tests.suites.reconcile.conftest import World
+from tests.support.reconcile import rows
+from tests.support.signing import Signed, Signer
 from workers.infra.base import CertificateProblem, EngineImages, GivenCertificate
 from workers.reconcile import configured
 from workers.reconcile.outcome import Done, Failed, Wait

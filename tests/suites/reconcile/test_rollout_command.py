@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tenants.models import AddressSpace, EngineRelease, Rollout
-from tests.reconcile import rows
+from tests.support.reconcile import rows
 
 pytestmark = pytest.mark.django_db
 

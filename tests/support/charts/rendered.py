@@ -7,9 +7,10 @@ from typing import Any
 
 import yaml
 
-from tests.charts import tools
+from tests.support.charts import tools
+from tests.support.source_tree import ROOT
 
-CHART = Path(__file__).parents[2] / "charts" / "waypost"
+CHART = ROOT / "charts" / "waypost"
 RELEASE, NAMESPACE = "wp", "waypost"
 VARIANTS = sorted((CHART / "ci").glob("*-values.yaml"))
 TRIAL = CHART / "ci" / "trial-values.yaml"

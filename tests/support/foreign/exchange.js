@@ -1,6 +1,6 @@
 // A client of rhea that exchanges messages on one address, or tells how it was refused.
 //
-// Called by tests/e2e/foreign/node.py with one argument, a job as JSON:
+// Called by tests/support/foreign/node.py with one argument, a job as JSON:
 //   {host, port, ca, user, password, address, source, messages, receivers, copies, size}
 // Prints one line of JSON: {accepted, received: [said bodies], refused: the error's name or ""}.
 "use strict";

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from controlplane.embedded import artifacts
-from tests.e2e.foreign import Job, Told
+from tests.support.foreign import Job, Told
 
 FOLDER = Path(__file__).parent
 

@@ -6,7 +6,7 @@ from proton import Message, SSLDomain
 from proton.handlers import MessagingHandler
 from proton.reactor import Container
 
-from tests.e2e.foreign import Job, Told, said
+from tests.support.foreign import Job, Told, said
 
 _TIMEOUT_SECONDS = 30
 

@@ -6,8 +6,8 @@ from proton import Message
 from proton.handlers import MessagingHandler, TransactionHandler
 from proton.reactor import Container, DurableSubscription
 
-from tests.e2e.foreign import Job, Told
-from tests.e2e.foreign.plain_proton import connect
+from tests.support.foreign import Job, Told
+from tests.support.foreign.plain_proton import connect
 
 _TIMEOUT_SECONDS = 30
 

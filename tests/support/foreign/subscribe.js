@@ -1,6 +1,6 @@
 // A client of rhea with a durable subscription that is away while messages come.
 //
-// Called by tests/e2e/foreign/node.py with one argument, a job as JSON: {..., address, messages}
+// Called by tests/support/foreign/node.py with one argument, a job as JSON: {..., address, messages}
 // Prints one line of JSON: {accepted, received: [bodies], refused: the error's name or ""}.
 "use strict";
 

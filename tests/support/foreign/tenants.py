@@ -10,7 +10,7 @@ from pathlib import Path
 
 from controlplane.demo.customers import EVERYTHING, Customer
 from controlplane.embedded.installation import Installation
-from tests.e2e.foreign import Job
+from tests.support.foreign import Job
 
 # Addresses are named as their types.
 SPACES = {

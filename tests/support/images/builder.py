@@ -10,8 +10,9 @@ from functools import cached_property
 from pathlib import Path
 
 from controlplane.embedded import artifacts
+from tests.support.source_tree import ROOT
 
-SOURCES = Path(__file__).parents[2]
+SOURCES = ROOT
 _SUITE = "bookworm"
 CONTROL_PLANE, SPARK, ROUTER = "localhost/control-plane", "localhost/spark", "localhost/router"
 _BASE = "localhost/base"

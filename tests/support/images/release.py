@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.charts import rendered
-from tests.images.inside import Container
+from tests.support.charts import rendered
+from tests.support.images.inside import Container
 
 
 @dataclass(frozen=True)

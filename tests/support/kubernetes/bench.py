@@ -19,7 +19,7 @@ def main() -> int:
             )
             os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
             django.setup()
-            from tests.kubernetes import measuring  # needs Django
+            from tests.support.kubernetes import measuring  # needs Django
 
             return measuring.measure(folder / "cluster")
 

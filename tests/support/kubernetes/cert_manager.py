@@ -12,9 +12,9 @@ import yaml
 from kubernetes import client
 from kubernetes.client import ApiClient, ApiException
 
-from tests.kubernetes import definitions
-from tests.signing import Signed, Signer
-from tests.waiting import eventually
+from tests.support.kubernetes import definitions
+from tests.support.signing import Signed, Signer
+from tests.support.waiting import eventually
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.resources import CERTIFICATE, Manifest

@@ -9,8 +9,8 @@ import yaml
 from kubernetes import client
 from kubernetes.client import ApiClient, ApiException, Configuration
 
-from tests.charts import rendered
-from tests.waiting import eventually
+from tests.support.charts import rendered
+from tests.support.waiting import eventually
 from workers.infra.kubernetes import cluster_file
 from workers.infra.kubernetes.cluster import Cluster
 

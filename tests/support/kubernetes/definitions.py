@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from controlplane.embedded import artifacts
-from tests.kubernetes.server import build
+from tests.support.kubernetes.server import build
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import yaml
 from kubernetes import client
 from kubernetes.client import ApiClient, ApiException
 
-from tests.kubernetes import definitions
-from tests.kubernetes.definitions import GATEWAY_API, OPENSHIFT, PROMETHEUS_OPERATOR
+from tests.support.kubernetes import definitions
+from tests.support.kubernetes.definitions import GATEWAY_API, OPENSHIFT, PROMETHEUS_OPERATOR
 
 _EXISTS, _PATIENCE_SECONDS = 409, 20
 

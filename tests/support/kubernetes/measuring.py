@@ -21,15 +21,16 @@ from kubernetes import config
 from controlplane.demo import figures as page
 from controlplane.demo.figures import Figure
 from tenants.models import AddressSpace
-from tests.kubernetes import node
-from tests.kubernetes.conftest import CountingApi
-from tests.kubernetes.node import ListeningNode
-from tests.kubernetes.server import build, cluster
-from tests.reconcile import rows
-from tests.reconcile.fake_routers import FakeRouter, FakeRouters, fake_routing
-from tests.reconcile.fakes import FakeBroker, FakeBrokers, FakeInfra
-from tests.unit.infra import places
-from tests.verification.conftest import RecordingMetering
+from tests.suites.kubernetes.conftest import CountingApi
+from tests.suites.messaging.conftest import RecordingMetering
+from tests.support.infra import places
+from tests.support.kubernetes import node
+from tests.support.kubernetes.node import ListeningNode
+from tests.support.kubernetes.server import build, cluster
+from tests.support.reconcile import rows
+from tests.support.reconcile.fake_routers import FakeRouter, FakeRouters, fake_routing
+from tests.support.reconcile.fakes import FakeBroker, FakeBrokers, FakeInfra
+from tests.support.source_tree import ROOT
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.cluster import Cluster
 from workers.messaging.observed import ManagementTarget
@@ -39,7 +40,7 @@ from workers.reconcile.ports import Ports
 
 _PATIENCE_SECONDS = 900
 _WORKERS = 4  # passes at a time, as in one worker process
-_PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance.md"
+_PAGE = ROOT / "docs" / "performance.md"
 _COMMAND = "make bench-kubernetes"
 _TYPES = ("brokered", "standard")
 _PER_TENANT = 5  # as its plan has room for

@@ -29,8 +29,8 @@ from kubernetes.client import ApiClient
 
 from controlplane.embedded import artifacts, ports, routers
 from controlplane.embedded.supervisor_client import write_atomically
-from tests.kubernetes import native_names, node, service_names
-from tests.kubernetes.node import Node
+from tests.support.kubernetes import native_names, node, service_names
+from tests.support.kubernetes.node import Node
 from workers.infra.kubernetes import instances, labels, sizes
 from workers.infra.local import files
 
@@ -277,7 +277,7 @@ class ProcessNode(Node):
             return [each.replace("/opt/activemq-artemis", home) for each in command], {}
         if self._router is not None:
             return [str(self._router), *command[1:]], native_names.environment(self.hosts)
-        resolving = ["-m", "tests.kubernetes.service_names", str(self.hosts)]
+        resolving = ["-m", "tests.support.kubernetes.service_names", str(self.hosts)]
         return [sys.executable, *resolving, "workers.services.devrouter", command[-1]], {}
 
 

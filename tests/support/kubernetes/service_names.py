@@ -1,7 +1,8 @@
 """The names of services on one machine: a hosts file that the node writes and Python reads.
 
-A name below ``.svc`` is looked up there and nowhere else, at every connection anew. As a program
-this runs a module that reads the file: ``python -m tests.kubernetes.service_names HOSTS MODULE``.
+A name below ``.svc`` is looked up there and nowhere else, again at every connection. As a program
+it runs another module with those names:
+``python -m tests.support.kubernetes.service_names HOSTS MODULE``.
 """
 
 import runpy

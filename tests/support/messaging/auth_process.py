@@ -9,7 +9,7 @@ from pathlib import Path
 from django.db import connection as database
 
 from controlplane.embedded import ports
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 
 
 class AuthProcess:

@@ -11,8 +11,8 @@ from django.conf import settings
 from django.test import override_settings
 
 from controlplane.embedded import artifacts
-from tests.verification.routing_rig import HOST, Rig, free_port
-from tests.waiting import eventually
+from tests.support.messaging.routing_rig import HOST, Rig, free_port
+from tests.support.waiting import eventually
 from workers.infra.base import InstanceSpec, Kind, Namespace
 from workers.infra.local import engines
 from workers.infra.local.files import InstanceFiles

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from proton.utils import BlockingConnection
 
-from tests.verification import routing_rig as rigs
-from tests.verification.routing_rig import Rig, known
+from tests.support.messaging import routing_rig as rigs
+from tests.support.messaging.routing_rig import Rig, known
 from workers.messaging.routers.desired import RoutedAddress, RouterAddressKind
 
 BOTH = ("send", "recv")

@@ -11,9 +11,9 @@ from proton import Delivery, Message, ProtonException
 from proton.utils import BlockingConnection
 
 from tenants.models import AddressSpace
-from tests.reconcile import rows
-from tests.verification import amqp, routing_rig
-from tests.waiting import eventually
+from tests.support.messaging import amqp, routing_rig
+from tests.support.reconcile import rows
+from tests.support.waiting import eventually
 
 
 class Traffic:

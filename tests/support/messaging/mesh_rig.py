@@ -5,9 +5,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from tests.verification import routing_rig as rigs
-from tests.verification.routing_rig import Rig
-from tests.waiting import eventually
+from tests.support.messaging import routing_rig as rigs
+from tests.support.messaging.routing_rig import Rig
+from tests.support.waiting import eventually
 from workers.messaging.routers import driver
 from workers.messaging.routers.desired import BrokerAt, PeerAt, RoutedAddress, router_name
 

@@ -27,7 +27,7 @@ from proton.utils import BlockingConnection, BlockingReceiver, BlockingSender
 
 from controlplane.embedded import artifacts, ports, routers
 from tenants.router_patches import Patch
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 from workers.infra import engines
 from workers.messaging import certificates, identities, tls
 from workers.messaging.certificates import KeyPair

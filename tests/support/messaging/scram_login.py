@@ -8,7 +8,7 @@ import secrets
 import ssl
 from contextlib import suppress
 
-from tests.verification.routing_rig import HOST, Rig
+from tests.support.messaging.routing_rig import HOST, Rig
 from workers.services import amqp_frames as frames
 from workers.services.amqp_frames import Code, Frame
 

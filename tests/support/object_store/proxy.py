@@ -1,4 +1,6 @@
-"""Stands before a server, as a process: ``python -m tests.object_store.proxy PORT ENDPOINT``.
+"""Stands before a server, as a process of its own.
+
+``python -m tests.support.object_store.proxy PORT ENDPOINT``
 
 Hands requests on, but those that its one rule picks. A process of its own, because some calls of
 ``deltalake`` hold Python's lock until they are answered. ``servers.Door`` starts and tells it.

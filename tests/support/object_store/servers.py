@@ -16,8 +16,8 @@ from pathlib import Path
 import httpx
 
 from controlplane.embedded import ports
-from tests.charts import tools
-from tests.object_store.proxy import TELL
+from tests.support.charts import tools
+from tests.support.object_store.proxy import TELL
 from workers.metering.roots import ObjectStore
 
 VERSITYGW = "github.com/versity/versitygw/cmd/versitygw@v1.8.0"
@@ -114,7 +114,7 @@ class Door:
 def door(behind: Server, folder: Path) -> Iterator[Door]:
     """Run a door before ``behind``."""
     port = ports.free_port()
-    command = [sys.executable, "-m", "tests.object_store.proxy", str(port), behind.endpoint]
+    command = [sys.executable, "-m", "tests.support.object_store.proxy", str(port), behind.endpoint]
     with _running(command, {}, folder / "door.log", port):
         yield Door(Server(f"http://127.0.0.1:{port}"))
 

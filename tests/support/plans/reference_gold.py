@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from tests.billing_histories import Batch, CellKey, Row
+from tests.support.billing_histories import Batch, CellKey, Row
 
 COUNTERS = (
     "messages_in",

@@ -1,11 +1,11 @@
-"""A fake at the routers' door; ``tests/verification`` holds the driver to the real thing."""
+"""A fake at the routers' door; ``tests/suites/messaging`` holds the driver to the real thing."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from tenants.router_patches import Patch
-from tests.reconcile.fakes import FakeInfra
+from tests.support.reconcile.fakes import FakeInfra
 from workers.messaging import certificates
 from workers.messaging.certificates import KeyPair
 from workers.messaging.management import Unreachable

@@ -1,8 +1,8 @@
 """Fakes at the doors of a reconcile pass; tests hold them to the real thing.
 
-Those are tests/kubernetes/test_conformance.py and tests/verification. Each fake counts its writes
-(``writes``), so that a test can say "a second pass changes nothing", and can be told to fail at the
-next write, as a killed worker would.
+Those are tests/suites/kubernetes/test_conformance.py and tests/suites/messaging. Each fake counts
+its writes (``writes``), so that a test can say "a second pass changes nothing", and can be told to
+fail at the next write, as a killed worker would.
 """
 
 from collections.abc import Callable, Collection, Sequence

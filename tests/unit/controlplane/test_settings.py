@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from django.contrib.auth.hashers import make_password
@@ -11,8 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import override_settings
 
 from controlplane import settings as product
-
-ROOT = Path(__file__).parents[3]
+from tests.support.source_tree import ROOT
 
 
 def refusal(name: str, value: str) -> str:

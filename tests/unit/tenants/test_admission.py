@@ -7,8 +7,8 @@ from plans.quotas.resources import Resource
 from tenants import admission
 from tenants.actions import api_tokens
 from tenants.models import Role, Tenant
-from tests.factories import domain
-from tests.factories.domain import Cast
+from tests.support import domain
+from tests.support.domain import Cast
 
 pytestmark = pytest.mark.django_db
 

@@ -17,8 +17,8 @@ from plans.models import AddressPlan, SpacePlan
 from tenants import admission
 from tenants.actions import address_spaces, addresses, api_tokens, memberships, messaging_users
 from tenants.models import Address, AddressSpace, Broker, Membership, Placement, Role
-from tests.factories import domain
-from tests.factories.domain import EVERYTHING, PASSWORD, Cast
+from tests.support import domain
+from tests.support.domain import EVERYTHING, PASSWORD, Cast
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 TOGETHER_SECONDS = 1.0

@@ -12,8 +12,8 @@ from controlplane.core.models import Operation
 from tenants import queries
 from tenants.actions import address_spaces, addresses, api_tokens, messaging_users
 from tenants.models import Role
-from tests.factories import domain
-from tests.factories.domain import Cast
+from tests.support import domain
+from tests.support.domain import Cast
 
 pytestmark = pytest.mark.django_db
 

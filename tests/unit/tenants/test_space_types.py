@@ -7,8 +7,8 @@ import pytest
 from controlplane.core.errors import Denied
 from tenants import space_types
 from tenants.models import AddressSpace, SpaceType
-from tests.factories import domain
-from tests.factories.domain import Cast
+from tests.support import domain
+from tests.support.domain import Cast
 
 pytestmark = pytest.mark.django_db
 

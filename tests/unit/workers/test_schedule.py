@@ -1,14 +1,13 @@
 """Every task that the beat or an action names by text is one that a worker knows."""
 
 import re
-from pathlib import Path
 
 import celery
 import pytest
 
+from tests.support.source_tree import ROOT
 from workers import schedule, tasks
 
-ROOT = Path(__file__).parents[3]
 _NUDGE = re.compile(r"after_commit\(\s*\"([^\"]+)\"")
 
 

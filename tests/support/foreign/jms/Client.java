@@ -1,6 +1,6 @@
 // A client of Qpid JMS as its users write one: default settings, TLS, one action.
 //
-// Run by tests/e2e/foreign/jms/program.py:
+// Run by tests/support/foreign/jms/program.py:
 //   Client <action> <URI> <destination to send to> <destination to read> <option=value>...
 // A destination is queue:<name> or topic:<name>; the user and the password are in the environment.
 // Prints one line of JSON: {accepted, received: [texts, or SHA-256 of bytes], browsed: [texts],

@@ -12,8 +12,8 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from controlplane.embedded import java
-from tests.e2e.foreign import Job
-from tests.e2e.foreign.jms import jars
+from tests.support.foreign import Job
+from tests.support.foreign.jms import jars
 
 _SOURCE = Path(__file__).parent / "Client.java"
 _RELEASE = "17"  # the oldest Java that Waypost supports

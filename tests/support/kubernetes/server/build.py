@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from controlplane.embedded import artifacts
+from tests.support.source_tree import ROOT
 
 VERSION = "1.34.4"
 _STAGING = f"v0.{VERSION.split('.', 1)[1]}"
@@ -27,7 +28,7 @@ _SAMPLES = ("k8s.io/sample-cli-plugin", "k8s.io/sample-controller", "k8s.io/samp
 _STAMPED = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
 _OLDEST_GO = (1, 25)
 _SOURCE = Path(__file__).parent
-_GO_LOCK = _SOURCE.parents[2] / ".locks" / "go.txt"
+_GO_LOCK = ROOT / ".locks" / "go.txt"
 
 
 def ensure() -> Path:

@@ -8,7 +8,7 @@ import typer.main
 from controlplane.api.addresses import AddressCreateSerializer
 from controlplane.cli.app import app
 from controlplane.rest_client import Api
-from tests.unit.cli.conftest import Run
+from tests.unit.controlplane.cli.conftest import Run
 
 PLAIN = {"address": "q1", "type": "queue", "plan": "p"}
 

@@ -19,7 +19,7 @@ from controlplane.core.errors import Denied, WaypostError
 from controlplane.embedded import installation as installations
 from controlplane.embedded import lock, stack
 from controlplane.rest_client import Api
-from tests.unit.cli.conftest import Run
+from tests.unit.controlplane.cli.conftest import Run
 
 DELETIONS = [
     ("spaces", "delete", "orders"),

@@ -10,7 +10,7 @@ import typer.main
 from controlplane.cli.app import app
 from controlplane.core.errors import Invalid
 from controlplane.rest_client import Api, last_segments, segment
-from tests.unit.cli.conftest import Run
+from tests.unit.controlplane.cli.conftest import Run
 
 # What makes something sends its name in the body, where the API judges it.
 MAKE = ("create", "issue")

@@ -6,7 +6,7 @@ import pytest
 
 from controlplane.core.errors import Invalid
 from controlplane.rest_client import Api
-from tests.unit.cli.conftest import Run
+from tests.unit.controlplane.cli.conftest import Run
 
 
 @pytest.mark.parametrize("url", ["ftp://waypost.example", "waypost.example", "localhost:8000"])

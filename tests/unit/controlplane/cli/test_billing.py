@@ -9,7 +9,7 @@ import pytest
 from controlplane.cli import billing
 from controlplane.core.errors import WaypostError
 from controlplane.rest_client import Api, OperationFailed
-from tests.unit.cli.conftest import Run
+from tests.unit.controlplane.cli.conftest import Run
 
 INVOICES = "/tenants/acme/invoices"
 ROW = {

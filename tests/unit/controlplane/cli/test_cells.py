@@ -7,7 +7,7 @@ import pytest
 
 from controlplane.cli import cells, output
 from controlplane.cli.output import Format
-from tests.unit.cli.conftest import Run
+from tests.unit.controlplane.cli.conftest import Run
 
 LONG = "word " * 60 + "x" * 200
 

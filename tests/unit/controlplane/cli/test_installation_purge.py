@@ -12,7 +12,7 @@ from controlplane.cli.login_store import Login
 from controlplane.core.errors import Invalid
 from controlplane.embedded import installation as installations
 from controlplane.embedded import ports
-from tests.unit.cli.conftest import Run
+from tests.unit.controlplane.cli.conftest import Run
 
 
 @pytest.fixture(autouse=True)

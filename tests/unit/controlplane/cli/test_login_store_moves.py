@@ -10,7 +10,7 @@ from controlplane.core.errors import Unavailable
 from controlplane.embedded import installation as installations
 from controlplane.embedded import stack
 from controlplane.embedded.installation import Installation
-from tests.unit.cli.conftest import Run
+from tests.unit.controlplane.cli.conftest import Run
 
 
 @pytest.fixture

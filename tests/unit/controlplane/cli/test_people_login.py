@@ -9,7 +9,7 @@ from controlplane.cli import login_store, output
 from controlplane.cli.login_store import Login
 from controlplane.core.errors import Missing, Unavailable
 from controlplane.rest_client import Api
-from tests.unit.cli.conftest import Run
+from tests.unit.controlplane.cli.conftest import Run
 
 _AT = "http://127.0.0.1:9"
 _COMMAND = ("login", "--url", _AT, "--email", "a@acme.example", "--password", "secret")

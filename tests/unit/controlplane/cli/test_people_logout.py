@@ -8,7 +8,7 @@ from controlplane.cli import login_store
 from controlplane.cli.login_store import Login
 from controlplane.core.errors import Unavailable, WaypostError
 from controlplane.rest_client import Api, Refused
-from tests.unit.cli.conftest import Run
+from tests.unit.controlplane.cli.conftest import Run
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from controlplane.core.errors import WaypostError
 from controlplane.rest_client import Api
-from tests.unit.cli.conftest import Run
+from tests.unit.controlplane.cli.conftest import Run
 
 ROLLOUT = {
     "state": "Stopped",

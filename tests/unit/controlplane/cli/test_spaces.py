@@ -6,7 +6,7 @@ import pytest
 
 from controlplane.core.errors import Missing
 from controlplane.rest_client import Api
-from tests.unit.cli.conftest import Run
+from tests.unit.controlplane.cli.conftest import Run
 
 OPERATION = {"id": "op_x", "state": "Succeeded", "steps": []}
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.unit.cli.conftest import Run
+from tests.unit.controlplane.cli.conftest import Run
 
 SPACE = "/tenants/acme/address-spaces/orders"
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from controlplane.core import leases
 from controlplane.core.models import Lease
-from tests.waiting import eventually, is_keeper_gone
+from tests.support.waiting import eventually, is_keeper_gone
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NAME = "a job"

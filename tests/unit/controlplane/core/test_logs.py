@@ -4,11 +4,11 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+from tests.support.source_tree import ROOT
+
 _SERVER = "import controlplane.settings"
 # As `celery worker` and `celery beat` do at their start.
 _CELERY = """

@@ -61,7 +61,7 @@ def source(made: Installation, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where to restore; what our own tables need afterwards is tried in tests/e2e."""
+    """Where to restore; what our own tables need afterwards is tried in tests/suites/e2e."""
     for folder in (tmp_path, tmp_path.parent):
         folder.chmod(0o755)
     monkeypatch.setattr(restoring, "_run_after_restore", lambda *_: None)

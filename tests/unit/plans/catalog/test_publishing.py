@@ -10,7 +10,7 @@ from controlplane.core.errors import Invalid, Missing
 from controlplane.core.models import AuditEvent
 from plans.catalog import publishing
 from plans.models import CatalogueVersion, Plan, SpacePlan
-from tests.factories import domain
+from tests.support import domain
 
 DEFAULT = publishing.default_yaml()
 DEARER = DEFAULT.replace("monthly_fee_minor: 4900", "monthly_fee_minor: 5900")

@@ -1,10 +1,10 @@
 """The billing law: any order, duplication, batching, delay and crash point give the same invoice.
 
-Histories come from ``tests/billing_histories.py``: true counters, shown to the product's collector,
-whose rows are then delivered in wild ways. Three opinions must agree on what they bill: the truth,
-booked while the history happened; the recompute from bronze that the close gate asks; the oracle in
-``reference_gold``, which stands for the Spark job. The same histories run through Spark and Delta
-in tests/lakehouse.
+Histories come from ``tests/support/billing_histories.py``: true counters, shown to the product's
+collector, whose rows are then delivered in wild ways. Three opinions must agree on what they bill:
+the truth, booked while the history happened; the recompute from bronze that the close gate asks;
+the oracle in ``reference_gold``, which stands for the Spark job. The same histories run through
+Spark and Delta in tests/suites/lakehouse.
 """
 
 from collections.abc import Mapping
@@ -24,10 +24,10 @@ from plans.rating.periods import Period, month_of
 from plans.rating.pricing import Model, PriceRule, Segment, SellerRule, Tier
 from plans.usage.meters import MESSAGES_IN, MESSAGES_OUT
 from plans.usage.reading import UsageCell, merged
-from tests import billing_histories
-from tests.billing_histories import BUCKET, CellKey, Delivery, History
-from tests.lakehouse.samples import Landed, from_columns
-from tests.unit.plans_billing import reference_gold
+from tests.support import billing_histories
+from tests.support.billing_histories import BUCKET, CellKey, Delivery, History
+from tests.support.lakehouse.samples import Landed, from_columns
+from tests.support.plans import reference_gold
 from workers.metering import recompute
 from workers.metering.pipeline import Table
 

@@ -11,8 +11,8 @@ from controlplane.core.models import AuditEvent, Operation
 from plans import invoicing
 from plans.invoicing import CounterReset, CrashGap, Gap, UsageKey, closing, open_periods
 from plans.models import Invoice, InvoiceEvent, InvoiceLine, PlanSubscription
-from tests.unit.plans_billing import billing_rows as rows
-from tests.unit.plans_billing.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
+from tests.support.plans import billing_rows as rows
+from tests.support.plans.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
 
 pytestmark = pytest.mark.django_db
 

@@ -10,8 +10,8 @@ from django.db import OperationalError, connection, transaction
 from plans import invoicing
 from plans.invoicing import closing
 from plans.models import Invoice
-from tests.unit.plans_billing import billing_rows as rows
-from tests.unit.plans_billing.billing_rows import AFTER_GRACE, STAFF, STARTS_AT
+from tests.support.plans import billing_rows as rows
+from tests.support.plans.billing_rows import AFTER_GRACE, STAFF, STARTS_AT
 
 
 @pytest.mark.django_db

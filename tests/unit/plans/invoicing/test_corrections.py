@@ -18,9 +18,9 @@ from plans.models import Invoice
 from plans.rating import pricing
 from plans.usage.reading import UsageCell
 from tenants.models import Tenant
-from tests.unit.plans_billing import billing_rows as rows
-from tests.unit.plans_billing.billing_rows import ENDS_AT, STAFF, STARTS_AT
-from tests.unit.plans_billing.test_plan_changes import (
+from tests.support.plans import billing_rows as rows
+from tests.support.plans.billing_rows import ENDS_AT, STAFF, STARTS_AT
+from tests.unit.plans.rating.test_pricing_plan_changes import (
     MONTH,
     SELLER,
     Piece,

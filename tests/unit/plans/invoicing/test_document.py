@@ -17,8 +17,8 @@ from plans.invoicing.evidence import CrashGap
 from plans.models import Invoice
 from plans.usage.reading import UsageCell
 from tenants.models import AddressSpace, Tenant
-from tests.unit.plans_billing import billing_rows as rows
-from tests.unit.plans_billing.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
+from tests.support.plans import billing_rows as rows
+from tests.support.plans.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
 
 pytestmark = pytest.mark.django_db
 

@@ -15,8 +15,8 @@ from plans import invoicing
 from plans.invoicing import document, issuing
 from plans.ledger import posting
 from plans.models import Invoice, InvoiceEvent, InvoiceNumberSeries, LedgerEntry, Payment
-from tests.unit.plans_billing import billing_rows as rows
-from tests.unit.plans_billing.billing_rows import AFTER_GRACE, STAFF
+from tests.support.plans import billing_rows as rows
+from tests.support.plans.billing_rows import AFTER_GRACE, STAFF
 
 TOTAL = 5831  # a fee of 49.00 and 19 % tax
 

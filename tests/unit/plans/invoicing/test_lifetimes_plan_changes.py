@@ -18,8 +18,8 @@ from plans.models import Invoice, PlanSubscription, SpacePlan
 from plans.rating.periods import Period
 from tenants.actions import space_plans
 from tenants.models import AddressSpace, Tenant
-from tests.unit.plans_billing import billing_rows as rows
-from tests.unit.plans_billing.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
+from tests.support.plans import billing_rows as rows
+from tests.support.plans.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
 
 MONTH = Period(STARTS_AT, ENDS_AT)
 DAY = timedelta(days=1)

@@ -8,8 +8,8 @@ from plans import invoicing
 from plans.invoicing import document, rendering
 from plans.models import Invoice
 from tenants.models import Tenant
-from tests.unit.plans_billing import billing_rows as rows
-from tests.unit.plans_billing.billing_rows import ENDS_AT, STAFF, STARTS_AT
+from tests.support.plans import billing_rows as rows
+from tests.support.plans.billing_rows import ENDS_AT, STAFF, STARTS_AT
 
 pytestmark = pytest.mark.django_db
 JUNE = datetime(2026, 6, 1, tzinfo=UTC)

@@ -5,8 +5,8 @@ import pytest
 from controlplane.core import operations
 from plans import invoicing
 from plans.invoicing import verification_requests
-from tests.unit.plans_billing import billing_rows as rows
-from tests.unit.plans_billing.billing_rows import STAFF
+from tests.support.plans import billing_rows as rows
+from tests.support.plans.billing_rows import STAFF
 
 pytestmark = pytest.mark.django_db
 

@@ -19,8 +19,8 @@ from plans.ledger import credit, posting
 from plans.models import Invoice, LedgerPosting, Payment
 from plans.usage.reading import UsageCell
 from tenants.models import Tenant
-from tests.unit.plans_billing import billing_rows as rows
-from tests.unit.plans_billing.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
+from tests.support.plans import billing_rows as rows
+from tests.support.plans.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
 
 MIDDLE = STARTS_AT + timedelta(days=15)
 JUNE, JULY = (datetime(2026, month, 1, tzinfo=UTC) for month in (6, 7))

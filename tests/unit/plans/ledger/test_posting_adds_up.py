@@ -18,8 +18,8 @@ from plans.ledger import posting
 from plans.models import Invoice, LedgerPosting, Plan, PlanSubscription
 from plans.usage.reading import UsageCell, cells
 from tenants.models import Tenant
-from tests.unit.plans_billing import billing_rows as rows
-from tests.unit.plans_billing.billing_rows import STAFF
+from tests.support.plans import billing_rows as rows
+from tests.support.plans.billing_rows import STAFF
 
 pytestmark = pytest.mark.django_db
 MONTHS = [datetime(2026, month, 1, tzinfo=UTC) for month in (4, 5, 6, 7)]

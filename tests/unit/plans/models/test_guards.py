@@ -19,9 +19,9 @@ from plans.models import (
     LedgerPosting,
     Payment,
 )
-from tests.unit.plans_billing import billing_rows as rows
-from tests.unit.plans_billing.billing_rows import STAFF, STARTS_AT
-from tests.unit.plans_billing.test_issuing import pay
+from tests.support.plans import billing_rows as rows
+from tests.support.plans.billing_rows import STAFF, STARTS_AT
+from tests.unit.plans.invoicing.test_issuing import pay
 
 pytestmark = pytest.mark.django_db
 

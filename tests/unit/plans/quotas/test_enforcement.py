@@ -11,8 +11,8 @@ from controlplane.core.models import AuditEvent
 from plans.models import PlanSubscription, QuotaAlert, QuotaOverride
 from plans.quotas import enforcement
 from tenants.models import AddressSpace, Tenant
-from tests.unit.plans_billing import billing_rows as rows
-from tests.unit.plans_billing.billing_rows import ENDS_AT, STAFF, STARTS_AT
+from tests.support.plans import billing_rows as rows
+from tests.support.plans.billing_rows import ENDS_AT, STAFF, STARTS_AT
 
 pytestmark = pytest.mark.django_db
 NOW = STARTS_AT + timedelta(days=5)

@@ -27,8 +27,8 @@ from plans.rating.periods import Period
 from plans.rating.pricing import Lifetime, Model, PriceRule, Segment, SellerRule, SpaceUsage, Tier
 from plans.usage.reading import UsageCell
 from tenants.models import AddressSpace, Tenant
-from tests.unit.plans_billing import billing_rows as rows
-from tests.unit.plans_billing.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
+from tests.support.plans import billing_rows as rows
+from tests.support.plans.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
 
 MONTH = Period(STARTS_AT, ENDS_AT)
 SELLER = SellerRule("EUR", Rounding.HALF_EVEN, Decimal(19))

@@ -28,7 +28,7 @@ from plans.rating.pricing import (
     SpaceUsage,
     Tier,
 )
-from tests.unit.plans_billing.billing_rows import ENDS_AT, STARTS_AT
+from tests.support.plans.billing_rows import ENDS_AT, STARTS_AT
 
 MONTH = Period(STARTS_AT, ENDS_AT)
 MIDDLE = STARTS_AT + timedelta(days=15)

@@ -8,7 +8,7 @@ from controlplane.core.errors import Invalid
 from plans.models import UsageCopy, UsageRecord
 from plans.usage import reading, recording
 from plans.usage.reading import Figure, SeriesQuery, UsageCell
-from tests.unit.plans_billing.billing_rows import ENDS_AT, STARTS_AT
+from tests.support.plans.billing_rows import ENDS_AT, STARTS_AT
 
 pytestmark = pytest.mark.django_db
 DAY = date(2026, 4, 1)

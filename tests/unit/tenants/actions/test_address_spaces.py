@@ -10,8 +10,8 @@ from controlplane.core.models import AuditEvent, Operation
 from controlplane.core.phases import Phase
 from tenants.actions import address_spaces, messaging_users
 from tenants.models import AddressSpace, Broker
-from tests.factories import domain
-from tests.factories.domain import Cast
+from tests.support import domain
+from tests.support.domain import Cast
 
 pytestmark = pytest.mark.django_db
 

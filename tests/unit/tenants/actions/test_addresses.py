@@ -13,8 +13,8 @@ from tenants import admission
 from tenants.actions import address_spaces, addresses
 from tenants.address_rules import AddressSettings
 from tenants.models import Address, AddressSpace, Broker, Placement
-from tests.factories import domain
-from tests.factories.domain import Cast
+from tests.support import domain
+from tests.support.domain import Cast
 
 pytestmark = pytest.mark.django_db
 

@@ -10,8 +10,8 @@ from controlplane.core.errors import Conflict, Invalid, QuotaExceeded
 from controlplane.core.models import AuditEvent
 from tenants.actions import api_tokens
 from tenants.models import ApiToken, Role
-from tests.factories import domain
-from tests.factories.domain import Cast
+from tests.support import domain
+from tests.support.domain import Cast
 
 pytestmark = pytest.mark.django_db
 

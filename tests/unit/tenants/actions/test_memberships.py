@@ -7,8 +7,8 @@ from controlplane.core.models import AuditEvent
 from tenants import queries
 from tenants.actions import memberships
 from tenants.models import Membership, Role, User
-from tests.factories import domain
-from tests.factories.domain import Cast
+from tests.support import domain
+from tests.support.domain import Cast
 
 pytestmark = pytest.mark.django_db
 

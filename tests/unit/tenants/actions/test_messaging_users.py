@@ -9,8 +9,8 @@ from controlplane.core.phases import Phase
 from tenants import verifiers
 from tenants.actions import address_spaces, messaging_users
 from tenants.models import AddressSpace, MessagingUser
-from tests.factories import domain
-from tests.factories.domain import EVERYTHING, PASSWORD, Cast
+from tests.support import domain
+from tests.support.domain import EVERYTHING, PASSWORD, Cast
 
 pytestmark = pytest.mark.django_db
 

@@ -11,8 +11,8 @@ from controlplane.core.models import AuditEvent
 from plans.catalog import publishing
 from plans.models import PlanSubscription
 from tenants.actions import plan_subscriptions
-from tests.factories import domain
-from tests.factories.domain import Cast
+from tests.support import domain
+from tests.support.domain import Cast
 
 pytestmark = pytest.mark.django_db
 

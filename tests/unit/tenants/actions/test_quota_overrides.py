@@ -11,8 +11,8 @@ from controlplane.core.models import AuditEvent
 from plans.models import QuotaOverride
 from tenants import admission
 from tenants.actions import quota_overrides
-from tests.factories import domain
-from tests.factories.domain import Cast
+from tests.support import domain
+from tests.support.domain import Cast
 
 pytestmark = pytest.mark.django_db
 STAFF = Actor("user:staff@operator.test")

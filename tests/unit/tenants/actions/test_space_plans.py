@@ -12,8 +12,8 @@ from plans.models import SpacePlan
 from tenants.actions import address_spaces, space_plans
 from tenants.actions.space_plans import PlanTooSmall
 from tenants.models import AddressSpace, FormerSpacePlan
-from tests.factories import domain
-from tests.factories.domain import Cast
+from tests.support import domain
+from tests.support.domain import Cast
 
 pytestmark = pytest.mark.django_db
 

@@ -10,8 +10,8 @@ from plans.catalog import publishing
 from tenants.actions import tenants
 from tenants.actions.tenants import BillingDetails
 from tenants.models import Role, Tenant, User
-from tests.factories import domain
-from tests.factories.domain import Cast
+from tests.support import domain
+from tests.support.domain import Cast
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "seventeen lazy dogs"

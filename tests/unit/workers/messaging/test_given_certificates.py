@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
-from tests.signing import YEAR, Signed, Signer
+from tests.support.signing import YEAR, Signed, Signer
 from workers.messaging import given_certificates
 from workers.messaging.given_certificates import NotUsable, Usable
 

@@ -10,9 +10,9 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from tenants.models import AddressSpace
-from tests.factories import domain
-from tests.factories.domain import Cast
-from tests.unit.metering.readings import TYPES, snapshot
+from tests.support import domain
+from tests.support.domain import Cast
+from tests.support.metering.readings import TYPES, snapshot
 from workers.messaging.observed import InstanceSnapshot
 from workers.metering import sampling
 from workers.metering.readers import Instance, NoAnswer, Readable
@@ -25,7 +25,7 @@ Answer = InstanceSnapshot | Exception | None
 class FakeReaders:
     """Answers for instances by space id; None does not answer, an exception is raised.
 
-    Verified against the real drivers by tests/verification.
+    Verified against the real drivers by tests/suites/messaging.
     """
 
     answers: dict[str, Mapping[str, Answer]] = field(default_factory=dict)

@@ -15,12 +15,12 @@ from plans.models import Invoice
 from plans.rating.periods import Period, month_of
 from plans.usage.reading import UsageCell
 from tenants.models import AddressSpace, Tenant
-from tests.billing_histories import Batch
-from tests.unit.metering.conftest import FakeReaders
-from tests.unit.metering.deltas import write_gold
-from tests.unit.metering.readings import snapshot
-from tests.unit.plans_billing import billing_rows, reference_gold
-from tests.unit.plans_billing.billing_rows import STAFF
+from tests.support.billing_histories import Batch
+from tests.support.metering.deltas import write_gold
+from tests.support.metering.readings import snapshot
+from tests.support.plans import billing_rows, reference_gold
+from tests.support.plans.billing_rows import STAFF
+from tests.unit.workers.metering.conftest import FakeReaders
 from workers.metering import closing, committer, delta, pipeline, verifying
 from workers.metering.pipeline import Report, Table
 

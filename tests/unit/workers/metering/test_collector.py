@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.unit.metering.readings import Rounds, at, queue, rows_of, snapshot, topic
+from tests.support.metering.readings import Rounds, at, queue, rows_of, snapshot, topic
 
 
 @pytest.fixture

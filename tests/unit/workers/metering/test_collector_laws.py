@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.metering.readings import Rounds, at, queue, snapshot
+from tests.support.metering.readings import Rounds, at, queue, snapshot
 from workers.metering.source_states import SampleRow
 
 # One event of one instance: traffic, a new process, an address that vanished and returned

@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.metering.readings import Rounds, at, rows_of, snapshot
+from tests.support.metering.readings import Rounds, at, rows_of, snapshot
 from workers.metering import collector
 from workers.metering.source_states import SampleRow
 

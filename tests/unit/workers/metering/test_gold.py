@@ -10,9 +10,9 @@ from controlplane.core.errors import WaypostError
 from plans.models import UsageRecord
 from plans.usage import recording
 from plans.usage.reading import UsageCell
-from tests.lakehouse.samples import Landed, row
-from tests.unit.metering.deltas import write_gold
-from tests.unit.metering.readings import at
+from tests.support.lakehouse.samples import Landed, row
+from tests.support.metering.deltas import write_gold
+from tests.support.metering.readings import at
 from workers.metering import delta, gold
 from workers.metering.pipeline import Table
 

@@ -11,7 +11,7 @@ from deltalake.exceptions import CommitFailedError
 
 from controlplane.core import leases
 from controlplane.core.errors import WaypostError
-from tests.unit.metering.landed import LANDED_ONCE, rows
+from tests.support.metering.landed import LANDED_ONCE, rows
 from workers.metering import bronze, committer, delta, ingest, landing
 from workers.models import LandingBatch, MeteredSource
 

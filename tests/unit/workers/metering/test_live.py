@@ -10,8 +10,8 @@ from plans.models import QuotaAlert, UsageCopy, UsageRecord
 from plans.usage import recording
 from plans.usage.reading import UsageCell
 from tenants.models import AddressSpace
-from tests.unit.metering.conftest import FakeReaders
-from tests.unit.metering.readings import snapshot
+from tests.support.metering.readings import snapshot
+from tests.unit.workers.metering.conftest import FakeReaders
 from workers.metering import live, sampling, source_states
 from workers.models import MeteredSource
 

@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 
 from controlplane.core import leases
 from controlplane.core.models import Lease
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 from workers.metering import pipeline
 from workers.metering.pipeline import PipelineBusy, PipelineFailed, Table
 

@@ -8,7 +8,7 @@ import pytest
 
 from plans.invoicing import CounterReset, Gap, UsageKey
 from plans.rating.periods import Period
-from tests.lakehouse.samples import Landed, at, beat, row
+from tests.support.lakehouse.samples import Landed, at, beat, row
 from workers.metering import quality, recompute
 from workers.metering.pipeline import Table
 from workers.metering.recompute import Question

@@ -18,8 +18,8 @@ from plans.models import UsageCopy
 from plans.rating.periods import Period
 from tenants import rollouts
 from tenants.models import AddressSpace, EngineRelease, Rollout
-from tests.unit.metering.conftest import FakeReaders
-from tests.unit.metering.readings import snapshot
+from tests.support.metering.readings import snapshot
+from tests.unit.workers.metering.conftest import FakeReaders
 from workers.metering import delta, ingest, quality, recompute, sampling
 from workers.metering.last_samples import LastSampler
 from workers.models import LandingBatch, MeteredSource

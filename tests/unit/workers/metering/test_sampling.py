@@ -14,9 +14,9 @@ from controlplane.core.errors import Unavailable
 from plans.invoicing import CrashGap
 from plans.rating.periods import Period
 from tenants.models import AddressSpace
-from tests.factories import domain
-from tests.unit.metering.conftest import FakeReaders
-from tests.unit.metering.readings import snapshot
+from tests.support import domain
+from tests.support.metering.readings import snapshot
+from tests.unit.workers.metering.conftest import FakeReaders
 from workers.infra.base import InfraError
 from workers.messaging.management import Refused
 from workers.metering import (

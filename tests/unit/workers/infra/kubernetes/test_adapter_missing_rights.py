@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from kubernetes.client import ApiClient
 
-from tests.unit.infra.places import ROOM, SPACE, broker, cluster
+from tests.support.infra.places import ROOM, SPACE, broker, cluster
 from workers.infra.base import InfraError
 from workers.infra.kubernetes import labels, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra

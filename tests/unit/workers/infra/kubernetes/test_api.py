@@ -11,7 +11,7 @@ import pytest
 import yaml
 from kubernetes.client import ApiClient, Configuration
 
-from tests.unit.infra.places import ROOM, SPACE, cluster
+from tests.support.infra.places import ROOM, SPACE, cluster
 from workers.infra.base import InfraError
 from workers.infra.kubernetes import api, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.infra.places import SPACE, broker, cluster
+from tests.support.infra.places import SPACE, broker, cluster
 from workers.infra.base import Kind, ResourceBudget
 from workers.infra.kubernetes import difference, endpoints, instances, isolation, resources
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.infra.places import SPACE, cluster
+from tests.support.infra.places import SPACE, cluster
 from workers.infra.base import Kind
 from workers.infra.kubernetes import endpoints
 from workers.infra.kubernetes.cluster import EndpointKind

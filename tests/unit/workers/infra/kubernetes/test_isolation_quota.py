@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.infra.places import ROOM, SPACE, broker, cluster
+from tests.support.infra.places import ROOM, SPACE, broker, cluster
 from workers.infra.kubernetes import instances, isolation, observed, sizes
 from workers.infra.kubernetes.isolation import Taken
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.infra.places import broker, cluster
+from tests.support.infra.places import broker, cluster
 from workers.infra.kubernetes import instances, observed
 
 NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 from kubernetes.client import ApiClient
 
-from tests.unit.infra.places import SPACE
+from tests.support.infra.places import SPACE
 from workers.infra.base import CertificateProblem, InfraError
 from workers.infra.kubernetes import public_certificates
 from workers.infra.kubernetes.api import Api

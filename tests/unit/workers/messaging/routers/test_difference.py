@@ -2,7 +2,7 @@
 
 from hypothesis import given
 
-from tests.unit.routers.desired_routers import addresses, desired
+from tests.support.messaging.desired_routers import addresses, desired
 from workers.messaging.routers import difference, entities
 from workers.messaging.routers.desired import OnBroker, PeerAt, RoutedAddress, RouterAddressKind
 from workers.messaging.routers.entities import Entity

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.routers.desired_routers import BROKERS, PAIR, addresses, desired
+from tests.support.messaging.desired_routers import BROKERS, PAIR, addresses, desired
 from workers.messaging.certificates import KeyPair
 from workers.messaging.routers import config, entities
 from workers.messaging.routers.desired import (

@@ -1,6 +1,6 @@
 """A tenant whose month is closed; Spark is stood in for, everything else is real.
 
-The stand-in computes gold from bronze by the rules in tests/unit/plans_billing/reference_gold.
+The stand-in computes gold from bronze by the rules in tests/support/plans/reference_gold.
 """
 
 from collections.abc import Callable
@@ -16,11 +16,11 @@ from plans.models import Invoice
 from plans.usage import reading
 from plans.usage.reading import UsageCell
 from tenants.models import AddressSpace, Tenant
-from tests.billing_histories import Batch
-from tests.unit.metering.conftest import FakeReaders
-from tests.unit.metering.deltas import write_gold
-from tests.unit.metering.readings import snapshot
-from tests.unit.plans_billing import billing_rows, reference_gold
+from tests.support.billing_histories import Batch
+from tests.support.metering.deltas import write_gold
+from tests.support.metering.readings import snapshot
+from tests.support.plans import billing_rows, reference_gold
+from tests.unit.workers.metering.conftest import FakeReaders
 from workers.metering import (
     committer,
     delta,

@@ -13,11 +13,11 @@ from controlplane.core.models import Lease, Operation
 from plans.models import Invoice
 from plans.usage import reading
 from tenants.models import AddressSpace, Tenant
-from tests.unit.metering.closing.conftest import billed, close_now, reasons
-from tests.unit.metering.conftest import FakeReaders
-from tests.unit.metering.readings import snapshot
-from tests.unit.plans_billing import billing_rows
-from tests.waiting import eventually
+from tests.support.metering.readings import snapshot
+from tests.support.plans import billing_rows
+from tests.support.waiting import eventually
+from tests.unit.workers.metering.closing.conftest import billed, close_now, reasons
+from tests.unit.workers.metering.conftest import FakeReaders
 from workers.infra.base import InfraError
 from workers.messaging.management import Refused
 from workers.metering import closing, committer, ingest, landing, periodic, pipeline, sampling

@@ -12,10 +12,10 @@ from plans import invoicing
 from plans.models import Invoice
 from plans.usage.reading import UsageCell
 from tenants.models import Tenant
-from tests.unit.metering.closing.conftest import close_now
-from tests.unit.metering.conftest import FakeReaders
-from tests.unit.metering.deltas import write_gold
-from tests.unit.plans_billing import billing_rows
+from tests.support.metering.deltas import write_gold
+from tests.support.plans import billing_rows
+from tests.unit.workers.metering.closing.conftest import close_now
+from tests.unit.workers.metering.conftest import FakeReaders
 from workers.metering import closing, ingest, periodic, sampling, verifying
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cryptography import x509
 
-from tests.signing import Signed, Signer
+from tests.support.signing import Signed, Signer
 from workers.messaging import certificates
 from workers.services.devrouter.tls import Profile
 
