@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from controlplane.api import person_tokens
@@ -20,7 +21,7 @@ ROLES = [role.value for role in Role]
 
 
 @pytest.fixture(autouse=True)
-def quick_settings(settings) -> None:
+def quick_settings(settings: Settings) -> None:
     """A cache without a server, and rates that nobody reaches."""
     settings.CACHES = {
         "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "api"}
@@ -69,13 +70,13 @@ def parsed_catalogue() -> publishing.Catalog:
 
 
 @pytest.fixture
-def catalogue(db, parsed_catalogue) -> None:
+def catalogue(db: None, parsed_catalogue: publishing.Catalog) -> None:
     """The default catalogue, published."""
     publishing.publish(parsed_catalogue, by=SYSTEM)
 
 
 @pytest.fixture
-def cast(catalogue) -> Cast:
+def cast(catalogue: None) -> Cast:
     """A tenant on Business, an outsider with a tenant of their own, staff without any."""
     mine, theirs = (
         tenants.sign_up(email=email, password=None, organization=name, plan_key="business")
@@ -129,7 +130,7 @@ def queue(space: AddressSpace) -> Address:
 
 
 @pytest.fixture
-def make_spaces(catalogue) -> Callable[..., list[AddressSpace]]:
+def make_spaces(catalogue: None) -> Callable[..., list[AddressSpace]]:
     """Return a maker of many rows at once, past quotas and placement."""
 
     def make(tenant: Tenant, n: int, addresses_each: int = 0) -> list[AddressSpace]:

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 
 import pytest
 from django.db import transaction
+from django.test import Client
 from django.urls import get_resolver
 
+from tenants.models import Address
 from tests.suites.api.conftest import ROLES, Cast, problem
+from tests.support.answers import Answer
 
 ALL = set(ROLES)
 MESSAGING = {"owner", "admin", "developer"}
@@ -115,21 +118,21 @@ PERSONAL_ROUTES = [("GET", "/me", 200), ("GET", "/tenants", 200), ("POST", "/ten
 PUBLIC_ROUTES = ["/plans", "/space-plans", "/address-plans", "/openapi.json", "/problems"]
 
 
-def send(client, each: Route, path: str):
-    """Return the answer to ``each`` on ``path``."""
-    if each.body is None:
-        return client.generic(each.method, path)
-    return client.generic(each.method, path, json.dumps(each.body), "application/json")
+def send(client: Client, route: Route, path: str) -> Answer:
+    """Return the answer to ``route`` on ``path``."""
+    if route.body is None:
+        return client.generic(route.method, path)
+    return client.generic(route.method, path, json.dumps(route.body), "application/json")
 
 
 @pytest.fixture
-def furnished(cast: Cast, queue) -> Cast:
+def furnished(cast: Cast, queue: Address) -> Cast:
     """The cast, with a space and a queue in it."""
     return cast
 
 
 @pytest.mark.parametrize("each", ROUTES, ids=lambda each: f"{each.method} {each.path}")
-def test_route_answers_each_role_as_the_table_says(furnished, each):
+def test_route_answers_each_role_as_the_table_says(furnished: Cast, each) -> None:
     for role in ROLES:
         sid = transaction.savepoint()
         answer = send(furnished.call(role), each, furnished.path(each.path))
@@ -143,7 +146,7 @@ def test_route_answers_each_role_as_the_table_says(furnished, each):
 
 
 @pytest.mark.parametrize("each", ROUTES, ids=lambda each: f"{each.method} {each.path}")
-def test_route_is_hidden_from_strangers(furnished, each):
+def test_route_is_hidden_from_strangers(furnished: Cast, each) -> None:
     path = furnished.path(each.path)
 
     outsider = send(furnished.call("outsider"), each, path)
@@ -159,14 +162,14 @@ def test_route_is_hidden_from_strangers(furnished, each):
 
 
 @pytest.mark.parametrize("each", ROUTES, ids=lambda each: f"{each.method} {each.path}")
-def test_route_answers_a_token_by_its_role(furnished, each):
+def test_route_answers_a_token_by_its_role(furnished: Cast, each) -> None:
     answer = send(furnished.call("token"), each, furnished.path(each.path))
 
     assert answer.status_code == each.status, answer.content
 
 
 @pytest.mark.parametrize(("method", "path", "status"), STAFF_ROUTES)
-def test_staff_route_is_for_staff_only(cast, method, path, status):
+def test_staff_route_is_for_staff_only(cast: Cast, method: str, path: str, status: int) -> None:
     answers = {
         name: cast.call(name).generic(method, f"/api/v1{path}", "{}", "application/json")
         for name in ("owner", "outsider", "token", "anonymous", "staff")
@@ -179,7 +182,7 @@ def test_staff_route_is_for_staff_only(cast, method, path, status):
 
 
 @pytest.mark.parametrize(("method", "path", "status"), PERSONAL_ROUTES)
-def test_personal_route_needs_a_login(cast, method, path, status):
+def test_personal_route_needs_a_login(cast: Cast, method: str, path: str, status: int) -> None:
     stranger = cast.call("anonymous").generic(method, f"/api/v1{path}", "{}", "application/json")
     viewer = cast.call("viewer").generic(method, f"/api/v1{path}", "{}", "application/json")
 
@@ -188,17 +191,17 @@ def test_personal_route_needs_a_login(cast, method, path, status):
 
 
 @pytest.mark.parametrize("path", PUBLIC_ROUTES)
-def test_public_route_needs_no_login(cast, path):
+def test_public_route_needs_no_login(cast: Cast, path: str) -> None:
     assert cast.call("anonymous").get(f"/api/v1{path}").status_code == 200
 
 
-def test_wrong_token_is_refused_even_on_a_public_route(client, catalogue):
+def test_wrong_token_is_refused_even_on_a_public_route(client: Client, catalogue: None) -> None:
     answer = client.get("/api/v1/plans", headers={"Authorization": "Bearer wp_nonsense"})
 
     problem(answer, 401, "credentials.invalid")
 
 
-def test_table_has_every_route_of_the_api():
+def test_table_has_every_route_of_the_api() -> None:
     known = {each.path.partition("?")[0] for each in ROUTES}
     shapes = {_shape(f"/tenants/acme{path}") for path in known}
     shapes |= {_shape(path) for _, path, _ in (*STAFF_ROUTES, *PERSONAL_ROUTES)}

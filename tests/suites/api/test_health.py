@@ -1,15 +1,17 @@
 """/healthz, /readyz and /metrics."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 from django.db import OperationalError, connection
 from django.test import Client
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries, Settings
 from redis import Redis
 
 from controlplane import gauges
-from tenants.models import AddressSpace
+from tenants.models import AddressSpace, Tenant
 from workers.metering import sampling
 
 
@@ -26,8 +28,11 @@ class PresentRedis(AwayRedis):
         return True
 
 
+SetQueue = Callable[[type], None]
+
+
 @pytest.fixture
-def queue(monkeypatch):
+def queue(monkeypatch: pytest.MonkeyPatch) -> SetQueue:
     """Say whether the queue answers."""
 
     def set_queue(kind: type) -> None:
@@ -37,11 +42,11 @@ def queue(monkeypatch):
     return set_queue
 
 
-def fail(*args, **kwargs):
+def fail(*args: object, **kwargs: object) -> None:
     raise OperationalError("away")
 
 
-def test_healthz_touches_nothing(client, monkeypatch):
+def test_healthz_touches_nothing(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "cursor", fail)
 
     answer = client.get("/healthz")
@@ -51,7 +56,7 @@ def test_healthz_touches_nothing(client, monkeypatch):
 
 
 @pytest.mark.django_db
-def test_readyz_is_ready_with_database_and_queue(client, queue):
+def test_readyz_is_ready_with_database_and_queue(client: Client, queue: SetQueue) -> None:
     answer = client.get("/readyz")
 
     assert answer.status_code == 200
@@ -59,7 +64,7 @@ def test_readyz_is_ready_with_database_and_queue(client, queue):
 
 
 @pytest.mark.django_db
-def test_readyz_without_queue_is_degraded_but_serves(client, queue):
+def test_readyz_without_queue_is_degraded_but_serves(client: Client, queue: SetQueue) -> None:
     queue(AwayRedis)
 
     answer = client.get("/readyz")
@@ -69,7 +74,9 @@ def test_readyz_without_queue_is_degraded_but_serves(client, queue):
 
 
 @pytest.mark.django_db
-def test_readyz_without_database_is_503(client, queue, monkeypatch):
+def test_readyz_without_database_is_503(
+    client: Client, queue: SetQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(connection, "cursor", fail)
 
     answer = client.get("/readyz")
@@ -79,7 +86,9 @@ def test_readyz_without_database_is_503(client, queue, monkeypatch):
 
 
 @pytest.mark.django_db
-def test_metrics_tell_phases_and_names_nobody(client, tenant, make_spaces):
+def test_metrics_tell_phases_and_names_nobody(
+    client: Client, tenant: Tenant, make_spaces: Callable[..., list[AddressSpace]]
+) -> None:
     make_spaces(tenant, 3)
 
     text = client.get("/metrics").content.decode()
@@ -90,7 +99,9 @@ def test_metrics_tell_phases_and_names_nobody(client, tenant, make_spaces):
 
 
 @pytest.mark.django_db
-def test_metrics_tell_how_long_the_oldest_change_has_waited(client, tenant, make_spaces):
+def test_metrics_tell_how_long_the_oldest_change_has_waited(
+    client: Client, tenant: Tenant, make_spaces: Callable[..., list[AddressSpace]]
+) -> None:
     rows = AddressSpace.objects
     real, changed, deleted, fresh = (space.pk for space in make_spaces(tenant, 4))
     now, hour = timezone.now(), timedelta(hours=1)
@@ -109,7 +120,9 @@ def test_metrics_tell_how_long_the_oldest_change_has_waited(client, tenant, make
 
 
 @pytest.mark.django_db
-def test_metrics_count_the_spaces_that_are_sampled(client, tenant, make_spaces):
+def test_metrics_count_the_spaces_that_are_sampled(
+    client: Client, tenant: Tenant, make_spaces: Callable[..., list[AddressSpace]]
+) -> None:
     rows, (serving, down, going, _new) = AddressSpace.objects, make_spaces(tenant, 4)
     now = timezone.now()
     rows.filter(pk=serving.pk).update(active_since=now)
@@ -130,8 +143,12 @@ def gauge(client: Client, name: str) -> float:
 
 @pytest.mark.django_db
 def test_metrics_stay_bounded(
-    client, tenant, make_spaces, monkeypatch, django_assert_max_num_queries
-):
+    client: Client,
+    tenant: Tenant,
+    make_spaces: Callable[..., list[AddressSpace]],
+    monkeypatch: pytest.MonkeyPatch,
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+) -> None:
     monkeypatch.setattr(gauges, "LARGEST", 2)
     make_spaces(tenant, 5, addresses_each=1)
 
@@ -142,7 +159,7 @@ def test_metrics_stay_bounded(
 
 
 @pytest.mark.django_db
-def test_metrics_ask_for_their_token(client, settings):
+def test_metrics_ask_for_their_token(client: Client, settings: Settings) -> None:
     settings.METRICS_TOKEN = "let-me-in"
 
     without = client.get("/metrics")
@@ -152,7 +169,7 @@ def test_metrics_ask_for_their_token(client, settings):
     assert (without.status_code, wrong.status_code, right.status_code) == (401, 401, 200)
 
 
-def test_metrics_without_database_are_503(client, monkeypatch):
+def test_metrics_without_database_are_503(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "cursor", fail)
     monkeypatch.setattr(connection, "ensure_connection", fail)
 

@@ -1,14 +1,17 @@
 """Deleting a space with or without its volumes, and the operator's word that lets them go."""
 
 from django.utils import timezone
+from rest_framework.test import APIClient
 
 from tenants.models import AddressSpace, KeptVolumes
-from tests.suites.api.conftest import problem
+from tests.suites.api.conftest import Cast, problem
 
 PATH = "/api/v1/staff/kept-volumes"
 
 
-def test_volumes_are_kept_listed_and_released(owner, staff, cast, space):
+def test_volumes_are_kept_listed_and_released(
+    owner: APIClient, staff: APIClient, cast: Cast, space: AddressSpace
+) -> None:
     path = cast.path(f"/address-spaces/{space.name}")
 
     problem(owner.delete(f"{path}?volumes=burn"), 400, "request.invalid")
@@ -25,7 +28,9 @@ def test_volumes_are_kept_listed_and_released(owner, staff, cast, space):
     assert released["gone_at"] is None
 
 
-def test_nothing_is_kept_unless_asked_for(owner, staff, cast, space):
+def test_nothing_is_kept_unless_asked_for(
+    owner: APIClient, staff: APIClient, cast: Cast, space: AddressSpace
+) -> None:
     assert owner.delete(cast.path(f"/address-spaces/{space.name}")).status_code == 202
 
     assert not KeptVolumes.objects.exists()

@@ -2,12 +2,17 @@
 
 import csv
 import io
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.db.models import F, Value
 from django.db.models.functions import Concat
+from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
+from rest_framework.test import APIClient
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import AuditEvent, Operation
@@ -16,8 +21,9 @@ from plans.catalog import publishing
 from plans.invoicing import Evidence, TablePin, UsageKey
 from plans.models import Invoice, PlanSubscription, UsageRecord
 from plans.usage import recording
+from plans.usage.reading import UsageCell
 from tenants.models import AddressSpace
-from tests.suites.api.conftest import problem
+from tests.suites.api.conftest import Cast, problem
 
 DETAILS = {
     "billing_name": "Acme Ltd",
@@ -28,13 +34,13 @@ DETAILS = {
 
 
 @pytest.fixture
-def used(cast, space):
+def used(cast: Cast, space: AddressSpace) -> list[UsageCell]:
     """Usage of this month: 5 messages in, 7 out, on ``orders``."""
     month = timezone.now().replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     cells = [
-        recording.UsageCell(cast.tenant.pk, space.pk, "orders", "messages_in", month, 5),
-        recording.UsageCell(cast.tenant.pk, space.pk, "orders", "messages_out", month, 7),
-        recording.UsageCell(cast.other.pk, "spc_other", "x", "messages_in", month, 1000),
+        UsageCell(cast.tenant.pk, space.pk, "orders", "messages_in", month, 5),
+        UsageCell(cast.tenant.pk, space.pk, "orders", "messages_out", month, 7),
+        UsageCell(cast.other.pk, "spc_other", "x", "messages_in", month, 1000),
     ]
     recording.copy_in(
         table_id="gold", table_version=1, as_of=timezone.now(), days=[month.date()], cells=cells
@@ -43,7 +49,9 @@ def used(cast, space):
 
 
 @pytest.fixture
-def draft(cast, owner, staff, space, used):
+def draft(
+    cast: Cast, owner: APIClient, staff: APIClient, space: AddressSpace, used: list[UsageCell]
+) -> Invoice:
     """An invoice of the running month, closed now and past the gate."""
     owner.put(cast.path("/billing-details"), DETAILS)
     PlanSubscription.objects.filter(ends_at__isnull=True).update(starts_at=used[0].bucket_at)
@@ -70,7 +78,7 @@ def draft(cast, owner, staff, space, used):
     return closed
 
 
-def test_offers_are_public_and_the_newest(client, catalogue):
+def test_offers_are_public_and_the_newest(client: Client, catalogue: None) -> None:
     keys = [row["key"] for row in client.get("/api/v1/plans").json()]
     spaces = client.get("/api/v1/space-plans").json()
     addresses = client.get("/api/v1/address-plans").json()
@@ -80,7 +88,9 @@ def test_offers_are_public_and_the_newest(client, catalogue):
     assert len({row["key"] for row in addresses}) == len(addresses) > 5
 
 
-def test_plans_of_a_type_that_cannot_run_are_not_offered(client, catalogue, settings):
+def test_plans_of_a_type_that_cannot_run_are_not_offered(
+    client: Client, catalogue: None, settings: Settings
+) -> None:
     settings.STANDARD_SPACES_OFFERED = False
 
     for path in ("space-plans", "address-plans"):
@@ -88,7 +98,7 @@ def test_plans_of_a_type_that_cannot_run_are_not_offered(client, catalogue, sett
         assert {row["space_type"] for row in rows} == {"brokered"}
 
 
-def test_billing_details_are_replaced_whole(cast, owner):
+def test_billing_details_are_replaced_whole(cast: Cast, owner: APIClient) -> None:
     first = owner.put(cast.path("/billing-details"), {**DETAILS, "tax_id": "DE1"})
     second = owner.put(cast.path("/billing-details"), DETAILS)
 
@@ -105,13 +115,17 @@ def test_billing_details_are_replaced_whole(cast, owner):
         ({"billing_email": "x"}, "request.invalid"),
     ],
 )
-def test_wrong_billing_details_change_nothing(cast, owner, changes, code):
+def test_wrong_billing_details_change_nothing(
+    cast: Cast, owner: APIClient, changes: dict[str, str], code: str
+) -> None:
     problem(owner.put(cast.path("/billing-details"), {**DETAILS, **changes}), 400, code)
 
     assert owner.get(cast.path("/billing-details")).json()["billing_name"] == ""
 
 
-def test_plan_can_change_unless_what_exists_does_not_fit(cast, owner, make_spaces):
+def test_plan_can_change_unless_what_exists_does_not_fit(
+    cast: Cast, owner: APIClient, make_spaces: Callable[..., list[AddressSpace]]
+) -> None:
     changed = owner.put(cast.path("/plan-subscription"), {"plan": "team"})
     make_spaces(cast.tenant, 10)
     refused = owner.put(cast.path("/plan-subscription"), {"plan": "free"})
@@ -121,7 +135,9 @@ def test_plan_can_change_unless_what_exists_does_not_fit(cast, owner, make_space
     assert owner.get(cast.path("/plan-subscription")).json()["plan"] == "team"
 
 
-def test_quotas_show_limit_and_use(cast, owner, space, used):
+def test_quotas_show_limit_and_use(
+    cast: Cast, owner: APIClient, space: AddressSpace, used: list[UsageCell]
+) -> None:
     rows = {row["resource"]: row for row in owner.get(cast.path("/quotas")).json()}
 
     assert rows["spaces"]["used"] == 1
@@ -130,7 +146,9 @@ def test_quotas_show_limit_and_use(cast, owner, space, used):
     assert rows["messages_per_month"]["as_of"]
 
 
-def test_usage_is_the_tenants_own_with_names(cast, owner, used):
+def test_usage_is_the_tenants_own_with_names(
+    cast: Cast, owner: APIClient, used: list[UsageCell]
+) -> None:
     body = owner.get(cast.path("/usage")).json()
 
     figures = {
@@ -144,7 +162,7 @@ def test_usage_is_the_tenants_own_with_names(cast, owner, used):
     assert body["as_of"]
 
 
-def test_usage_csv_says_the_same(cast, owner, used):
+def test_usage_csv_says_the_same(cast: Cast, owner: APIClient, used: list[UsageCell]) -> None:
     answer = owner.get(cast.path("/usage.csv"))
 
     rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
@@ -154,7 +172,9 @@ def test_usage_csv_says_the_same(cast, owner, used):
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
-def test_usage_csv_holds_no_formula(cast, owner, used, start):
+def test_usage_csv_holds_no_formula(
+    cast: Cast, owner: APIClient, used: list[UsageCell], start: str
+) -> None:
     AddressSpace.objects.update(name=f"{start}name()")
     UsageRecord.objects.update(address=Concat(Value(f"{start}cmd()"), F("address")))
 
@@ -165,7 +185,7 @@ def test_usage_csv_holds_no_formula(cast, owner, used, start):
     assert {row["space"] for row in rows} == {f"'{start}name()"}
 
 
-def test_usage_window_is_half_open(cast, owner, used):
+def test_usage_window_is_half_open(cast: Cast, owner: APIClient, used: list[UsageCell]) -> None:
     begin = used[0].bucket_at
     window = {"starts_at": begin.isoformat(), "ends_at": (begin + timedelta(hours=1)).isoformat()}
     before = {"starts_at": (begin - timedelta(hours=1)).isoformat(), "ends_at": begin.isoformat()}
@@ -174,7 +194,9 @@ def test_usage_window_is_half_open(cast, owner, used):
     assert owner.get(cast.path("/usage"), before).json()["totals"]["messages_in"] == 0
 
 
-def test_series_steps_through_one_meter(cast, owner, used):
+def test_series_steps_through_one_meter(
+    cast: Cast, owner: APIClient, used: list[UsageCell]
+) -> None:
     body = owner.get(
         cast.path("/usage/series"), {"meter": "messages_out", "step": "day", "space": "main"}
     ).json()
@@ -203,13 +225,17 @@ def test_series_steps_through_one_meter(cast, owner, used):
         ({"meter": "messages_in", "colour": "red"}, 400),
     ],
 )
-def test_wrong_series_is_refused(cast, owner, query, status):
+def test_wrong_series_is_refused(
+    cast: Cast, owner: APIClient, query: dict[str, Any], status: int
+) -> None:
     answer = owner.get(cast.path("/usage/series"), query)
 
     assert answer.status_code == status, answer.content
 
 
-def test_preview_prices_the_running_month(cast, owner, used):
+def test_preview_prices_the_running_month(
+    cast: Cast, owner: APIClient, used: list[UsageCell]
+) -> None:
     body = owner.get(cast.path("/invoices/preview")).json()
 
     assert body["document"]["number"] is None
@@ -218,7 +244,9 @@ def test_preview_prices_the_running_month(cast, owner, used):
     assert not Invoice.objects.exists()
 
 
-def test_invoice_goes_from_close_now_to_paid(cast, owner, staff, draft):
+def test_invoice_goes_from_close_now_to_paid(
+    cast: Cast, owner: APIClient, staff: APIClient, draft
+) -> None:
     path = f"/api/v1/staff/invoices/{draft.pk}"
 
     approved = staff.post(f"{path}/approve", {"reason": "looks right"})
@@ -248,7 +276,9 @@ def test_invoice_goes_from_close_now_to_paid(cast, owner, staff, draft):
     assert AuditEvent.objects.get(action="invoice.approved").actor == "user:staff@op.test"
 
 
-def test_invoice_is_found_by_number_and_id_and_lists_newest_first(cast, owner, staff, draft):
+def test_invoice_is_found_by_number_and_id_and_lists_newest_first(
+    cast: Cast, owner: APIClient, staff: APIClient, draft
+) -> None:
     by_id = owner.get(cast.path(f"/invoices/{draft.pk}")).json()
     listed = owner.get(cast.path("/invoices")).json()["items"]
 
@@ -257,7 +287,7 @@ def test_invoice_is_found_by_number_and_id_and_lists_newest_first(cast, owner, s
     assert "document" not in listed[0]
 
 
-def test_invoice_files_hold_the_lines(cast, owner, draft):
+def test_invoice_files_hold_the_lines(cast: Cast, owner: APIClient, draft: Invoice) -> None:
     as_csv = owner.get(cast.path(f"/invoices/{draft.pk}.csv"))
     as_pdf = owner.get(cast.path(f"/invoices/{draft.pk}.pdf"))
     as_json = owner.get(cast.path(f"/invoices/{draft.pk}.json"))
@@ -273,7 +303,9 @@ def test_invoice_files_hold_the_lines(cast, owner, draft):
         assert as_pdf["Content-Type"] == "application/pdf"
 
 
-def test_invoice_of_another_tenant_is_missing_by_every_name(cast, draft, staff):
+def test_invoice_of_another_tenant_is_missing_by_every_name(
+    cast: Cast, draft: Invoice, staff: APIClient
+) -> None:
     staff.post(f"/api/v1/staff/invoices/{draft.pk}/approve", {})
     number = staff.post(f"/api/v1/staff/invoices/{draft.pk}/issue").json()["number"]
     outsider = cast.call("outsider")
@@ -283,7 +315,9 @@ def test_invoice_of_another_tenant_is_missing_by_every_name(cast, draft, staff):
     problem(outsider.post(f"/api/v1/tenants/other/invoices/{number}/verify"), 404, "missing")
 
 
-def test_verify_is_an_operation_that_runs_once(cast, owner, draft):
+def test_verify_is_an_operation_that_runs_once(
+    cast: Cast, owner: APIClient, draft: Invoice
+) -> None:
     first = owner.post(cast.path(f"/invoices/{draft.pk}/verify"))
     second = owner.post(cast.path(f"/invoices/{draft.pk}/verify"))
 
@@ -292,7 +326,7 @@ def test_verify_is_an_operation_that_runs_once(cast, owner, draft):
     assert owner.get(first["Location"]).json()["state"] == "Running"
 
 
-def test_open_invoice_has_nothing_to_verify_or_print(cast, owner):
+def test_open_invoice_has_nothing_to_verify_or_print(cast: Cast, owner: APIClient) -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     row = Invoice.objects.create(
         tenant=cast.tenant, starts_at=now, ends_at=now + timedelta(days=31)
@@ -311,7 +345,7 @@ def test_open_invoice_has_nothing_to_verify_or_print(cast, owner):
     assert not Operation.objects.filter(kind="invoice.verify").exists()
 
 
-def test_states_that_do_not_follow_are_refused(staff, draft):
+def test_states_that_do_not_follow_are_refused(staff: APIClient, draft: Invoice) -> None:
     path = f"/api/v1/staff/invoices/{draft.pk}"
     payment = {"amount_minor": 1, "reference": "r", "received_on": "2026-01-02"}
 
@@ -319,24 +353,24 @@ def test_states_that_do_not_follow_are_refused(staff, draft):
     problem(staff.post(f"{path}/payments", payment), 409, "invoice.wrong_state")
 
 
-def test_close_now_of_nobody_is_missing(staff):
+def test_close_now_of_nobody_is_missing(staff: APIClient) -> None:
     problem(staff.post("/api/v1/staff/invoices/close-now", {"tenant": "nobody"}), 404, "missing")
 
 
-def test_closing_again_after_a_draft_is_another_operation(staff, draft):
+def test_closing_again_after_a_draft_is_another_operation(staff: APIClient, draft: Invoice) -> None:
     answer = staff.post(f"/api/v1/staff/invoices/{draft.pk}/close")
 
     assert (answer.status_code, answer.json()["kind"]) == (202, "invoice.close")
 
 
 @pytest.mark.parametrize("state", ["lost", "draft\x00"])
-def test_staff_are_told_of_states_that_there_are_not(staff, state):
+def test_staff_are_told_of_states_that_there_are_not(staff: APIClient, state: str) -> None:
     answer = staff.get("/api/v1/staff/invoices", {"state": state})
 
     assert set(problem(answer, 400, "request.invalid")["fields"]) == {"state"}
 
 
-def test_staff_filters_invoices_by_state(staff, draft):
+def test_staff_filters_invoices_by_state(staff: APIClient, draft: Invoice) -> None:
     drafts = staff.get("/api/v1/staff/invoices", {"state": "draft"}).json()["items"]
     paid = staff.get("/api/v1/staff/invoices", {"state": "paid"}).json()["items"]
 
@@ -344,7 +378,9 @@ def test_staff_filters_invoices_by_state(staff, draft):
     assert paid == []
 
 
-def test_override_raises_a_limit_until_it_is_dropped(cast, owner, staff, make_spaces):
+def test_override_raises_a_limit_until_it_is_dropped(
+    cast: Cast, owner: APIClient, staff: APIClient, make_spaces: Callable[..., list[AddressSpace]]
+) -> None:
     make_spaces(cast.tenant, 200)
     wish = {"name": "x", "type": "brokered", "plan": "brokered-small"}
     path = "/api/v1/staff/tenants/acme/quotas"
@@ -375,13 +411,15 @@ def test_override_raises_a_limit_until_it_is_dropped(cast, owner, staff, make_sp
         ("spaces", {"expires_at": "2020-01-01T00:00:00Z"}, "quota_override.invalid"),
     ],
 )
-def test_wrong_override_is_refused(cast, staff, resource, changes, code):
+def test_wrong_override_is_refused(
+    cast: Cast, staff: APIClient, resource: str, changes: dict[str, Any], code: str
+) -> None:
     body = {"amount": 5, "reason": "why", **changes}
 
     problem(staff.put(f"/api/v1/staff/tenants/acme/quotas/{resource}", body), 400, code)
 
 
-def test_catalogue_dry_run_tells_and_publishes_nothing(cast, staff):
+def test_catalogue_dry_run_tells_and_publishes_nothing(cast: Cast, staff: APIClient) -> None:
     changed = publishing.default_yaml().replace("title: Business", "title: Enterprise")
     assert changed != publishing.default_yaml()
 
@@ -394,5 +432,5 @@ def test_catalogue_dry_run_tells_and_publishes_nothing(cast, staff):
 
 
 @pytest.mark.parametrize("text", ["- [", "plans: 3", "a: &a [*a]", "!!python/object:os.system {}"])
-def test_malformed_catalogue_is_refused(staff, text):
+def test_malformed_catalogue_is_refused(staff: APIClient, text: str) -> None:
     problem(staff.post("/api/v1/staff/catalog", {"yaml": text}), 400, "catalog.invalid")

@@ -1,5 +1,7 @@
 """Rules of an OpenID login that no honest provider breaks: audiences, issuers, linking."""
 
+from typing import Any
+
 import pytest
 from django.core.exceptions import SuspiciousOperation
 
@@ -18,7 +20,7 @@ def require_ours(**changes: object) -> None:
     "changes",
     [{}, {"aud": ["waypost"]}, {"aud": ["other", "waypost"], "azp": "waypost"}, {"azp": "waypost"}],
 )
-def test_token_for_us_is_accepted(changes):
+def test_token_for_us_is_accepted(changes: dict[str, Any]) -> None:
     require_ours(**changes)
 
 
@@ -38,13 +40,13 @@ def test_token_for_us_is_accepted(changes):
         {"sub": ""},
     ],
 )
-def test_token_for_anyone_else_is_refused(changes):
+def test_token_for_anyone_else_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(SuspiciousOperation):
         require_ours(**changes)
 
 
 @pytest.mark.parametrize("verified", ["true", 1, "1", None, False])
-def test_only_a_true_claim_verifies_an_email(verified):
+def test_only_a_true_claim_verifies_an_email(verified: bool | int | str | None) -> None:
     claims = {**CLAIMS, "email": "A@Example.test", "email_verified": verified}
 
     identity = oidc.read_identity(claims)
@@ -65,7 +67,7 @@ def identity(**changes: object) -> oidc.Identity:
 
 
 @pytest.mark.django_db
-def test_same_subject_with_an_unverified_email_still_gets_in():
+def test_same_subject_with_an_unverified_email_still_gets_in() -> None:
     user = oidc.sign_in(identity())
 
     again = oidc.sign_in(identity(email="new@example.test", email_verified=False))
@@ -75,7 +77,7 @@ def test_same_subject_with_an_unverified_email_still_gets_in():
 
 
 @pytest.mark.django_db
-def test_same_subject_of_another_issuer_is_another_person():
+def test_same_subject_of_another_issuer_is_another_person() -> None:
     oidc.sign_in(identity())
 
     with pytest.raises(oidc.LoginRefused):
@@ -86,7 +88,7 @@ def test_same_subject_of_another_issuer_is_another_person():
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("changes", [{"email": ""}, {"email_verified": False}])
-def test_no_account_without_a_verified_email(changes):
+def test_no_account_without_a_verified_email(changes: dict[str, Any]) -> None:
     with pytest.raises(oidc.LoginRefused, match="verified"):
         oidc.sign_in(identity(**changes))
 
@@ -94,7 +96,7 @@ def test_no_account_without_a_verified_email(changes):
 
 
 @pytest.mark.django_db
-def test_new_names_are_taken_over():
+def test_new_names_are_taken_over() -> None:
     oidc.sign_in(identity())
 
     user = oidc.sign_in(identity(first_name="Anna"))

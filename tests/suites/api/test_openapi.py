@@ -1,40 +1,46 @@
 """The OpenAPI document: valid 3.1, the same as the committed one, complete."""
 
 import json
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from django.test import Client
 from drf_spectacular.validation import validate_schema
+from rest_framework.test import APIClient
 
 from controlplane.api import error_codes, schema
+from tenants.models import Address
+from tests.suites.api.conftest import Cast
 from tests.support.source_tree import ROOT
 
 COMMITTED = ROOT / "docs" / "openapi.json"
 
 
 @pytest.fixture(scope="module")
-def document():
+def document() -> dict[str, Any]:
     return schema.document()
 
 
-def operations(document):
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (name, operation) of every operation."""
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             yield f"{method} {path}", operation
 
 
-def test_served_document_is_the_committed_one(client):
+def test_served_document_is_the_committed_one(client: Client) -> None:
     served = client.get("/api/v1/openapi.json").json()
 
     assert served == json.loads(COMMITTED.read_text()), "run `make openapi` and commit the result"
 
 
-def test_document_is_valid_openapi_3_1(document):
+def test_document_is_valid_openapi_3_1(document: dict[str, Any]) -> None:
     assert document["openapi"].startswith("3.1")
     validate_schema(document)
 
 
-def test_every_operation_is_named_described_and_lists_refusals(document):
+def test_every_operation_is_named_described_and_lists_refusals(document: dict[str, Any]) -> None:
     found = dict(operations(document))
     names = [operation["operationId"] for operation in found.values()]
 
@@ -48,13 +54,13 @@ def test_every_operation_is_named_described_and_lists_refusals(document):
                 assert list(response["content"]) == ["application/problem+json"], name
 
 
-def test_tenants_operations_list_401_403_and_404(document):
+def test_tenants_operations_list_401_403_and_404(document: dict[str, Any]) -> None:
     for name, operation in operations(document):
         if "/tenants/{tenant}" in name:
             assert {"401", "403", "404"} <= set(operation["responses"]), name
 
 
-def test_every_change_of_desired_state_takes_its_headers(document):
+def test_every_change_of_desired_state_takes_its_headers(document: dict[str, Any]) -> None:
     headers = {
         name: {p["name"] for p in operation.get("parameters", []) if p["in"] == "header"}
         for name, operation in operations(document)
@@ -68,14 +74,16 @@ def test_every_change_of_desired_state_takes_its_headers(document):
             assert found == {"If-Match"}, name
 
 
-def test_every_error_code_is_in_the_document(document):
+def test_every_error_code_is_in_the_document(document: dict[str, Any]) -> None:
     text = document["components"]["schemas"]["Problem"]["description"]
 
     for entry in error_codes.CODES:
         assert f"`{entry.code}` ({entry.status})" in text
 
 
-def test_real_answers_fit_the_document(cast, owner, queue, document):
+def test_real_answers_fit_the_document(
+    cast: Cast, owner: APIClient, queue: Address, document
+) -> None:
     import jsonschema
 
     for path, template in (

@@ -1,16 +1,17 @@
 """Operators see and steer rollouts; tenants say when their spaces may be restarted."""
 
 import pytest
+from rest_framework.test import APIClient
 
 from controlplane.core.models import AuditEvent
-from tenants.models import EngineRelease, Rollout
-from tests.suites.api.conftest import problem
+from tenants.models import AddressSpace, EngineRelease, Rollout
+from tests.suites.api.conftest import Cast, problem
 
 PATH = "/api/v1/staff/rollout"
 
 
 @pytest.fixture
-def rollout(space) -> Rollout:
+def rollout(space: AddressSpace) -> Rollout:
     """Release 2 on its way: the one space was moved long ago, and is not ready."""
     former, release = (
         EngineRelease.objects.create(number=n, broker_image=f"broker:{n}") for n in (1, 2)
@@ -24,7 +25,9 @@ def rollout(space) -> Rollout:
     return Rollout.objects.create(release=release, former=former, is_configured=True)
 
 
-def test_progress_failures_and_steering(staff, rollout, space):
+def test_progress_failures_and_steering(
+    staff: APIClient, rollout: Rollout, space: AddressSpace
+) -> None:
     told = staff.get(PATH).json()
 
     assert told["state"] == "Running"
@@ -45,7 +48,7 @@ def test_progress_failures_and_steering(staff, rollout, space):
     assert (event.reason, event.subject_name) == ("holiday", "release 2")
 
 
-def test_every_rollout_is_listed_the_newest_first(staff, rollout):
+def test_every_rollout_is_listed_the_newest_first(staff: APIClient, rollout: Rollout) -> None:
     staff.post(f"{PATH}/roll-back", {"reason": "broken"})
 
     items = staff.get("/api/v1/staff/rollouts").json()["items"]
@@ -55,7 +58,7 @@ def test_every_rollout_is_listed_the_newest_first(staff, rollout):
     assert items[1]["ended_at"] is not None
 
 
-def test_windows_are_replaced(owner, cast):
+def test_windows_are_replaced(owner: APIClient, cast: Cast) -> None:
     night = {"weekday": 6, "starts_at": "22:00", "minutes": 240}
 
     assert owner.put(cast.path("/maintenance-windows"), {"windows": [night]}).status_code == 200

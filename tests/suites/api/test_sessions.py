@@ -1,32 +1,40 @@
 """Signing up, logging in and out, tokens of persons and of tenants."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.contrib.sessions.models import Session
 from django.core.cache import cache
+from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
+from rest_framework.test import APIClient
 
 from controlplane.api import person_tokens
 from controlplane.core import throttling
 from controlplane.core.models import AuditEvent
 from tenants.models import ApiToken, Tenant, User
-from tests.suites.api.conftest import bearer, problem
+from tests.suites.api.conftest import Cast, bearer, problem
+from tests.support.answers import Answer
 
 WISH = {"email": "New@Person.test", "password": "a-good-passphrase", "organization": "Newcomers"}
 
 
-def sign_up(client, **changes):
+def sign_up(client: Client, **changes: object) -> Answer:
     return client.post("/api/v1/signup", {**WISH, **changes}, "application/json")
 
 
-def log_in(client, email="new@person.test", password=WISH["password"]):
+def log_in(
+    client: Client, email: str = "new@person.test", password: str = WISH["password"]
+) -> Answer:
     body = {"email": email, "password": password}
     return client.post("/api/v1/session", body, "application/json")
 
 
-def test_signup_makes_person_tenant_and_a_token_that_works(client, catalogue):
+def test_signup_makes_person_tenant_and_a_token_that_works(client: Client, catalogue: None) -> None:
     answer = sign_up(client)
 
     assert answer.status_code == 201
@@ -38,7 +46,7 @@ def test_signup_makes_person_tenant_and_a_token_that_works(client, catalogue):
     assert AuditEvent.objects.get(action="tenant.sign_up").actor == "user:new@person.test"
 
 
-def test_signup_takes_a_plan(client, catalogue):
+def test_signup_takes_a_plan(client: Client, catalogue: None) -> None:
     token = sign_up(client, plan="team").json()["token"]
 
     answer = bearer(token).get("/api/v1/tenants/newcomers/plan-subscription")
@@ -57,8 +65,8 @@ def test_signup_takes_a_plan(client, catalogue):
     ],
 )
 def test_signup_with_a_wrong_field_names_it_and_makes_nothing(
-    client, catalogue, changes, code, field
-):
+    client: Client, catalogue: None, changes: dict[str, Any], code: str, field: str
+) -> None:
     answer = sign_up(client, **changes)
 
     assert list(problem(answer, 400, code)["fields"]) == [field]
@@ -66,14 +74,14 @@ def test_signup_with_a_wrong_field_names_it_and_makes_nothing(
     assert not Tenant.objects.exists()
 
 
-def test_signup_with_an_unknown_plan_makes_nothing(client, catalogue):
+def test_signup_with_an_unknown_plan_makes_nothing(client: Client, catalogue: None) -> None:
     answer = sign_up(client, plan="gold")
 
     assert "free" in problem(answer, 404, "plan.unknown")["detail"]
     assert not User.objects.exists()
 
 
-def test_second_signup_with_an_email_is_a_conflict(client, catalogue):
+def test_second_signup_with_an_email_is_a_conflict(client: Client, catalogue: None) -> None:
     sign_up(client)
 
     answer = sign_up(client, email="NEW@person.TEST", organization="Again")
@@ -82,13 +90,13 @@ def test_second_signup_with_an_email_is_a_conflict(client, catalogue):
     assert Tenant.objects.count() == 1
 
 
-def test_signup_can_be_switched_off(client, catalogue, settings):
+def test_signup_can_be_switched_off(client: Client, catalogue: None, settings: Settings) -> None:
     settings.SIGNUP_ENABLED = False
 
     problem(sign_up(client), 403, "signup.disabled")
 
 
-def test_passwords_can_be_switched_off(client, catalogue, settings):
+def test_passwords_can_be_switched_off(client: Client, catalogue: None, settings: Settings) -> None:
     sign_up(client)
     settings.LOCAL_ACCOUNTS_ENABLED = False
 
@@ -96,7 +104,7 @@ def test_passwords_can_be_switched_off(client, catalogue, settings):
     problem(log_in(client), 403, "local_accounts.disabled")
 
 
-def test_repeated_signup_with_one_key_signs_up_once(client, catalogue):
+def test_repeated_signup_with_one_key_signs_up_once(client: Client, catalogue: None) -> None:
     key = {"HTTP_IDEMPOTENCY_KEY": "k1"}
 
     first = client.post("/api/v1/signup", WISH, "application/json", **key)
@@ -107,7 +115,7 @@ def test_repeated_signup_with_one_key_signs_up_once(client, catalogue):
     assert User.objects.count() == 1
 
 
-def test_login_ignores_case_of_the_email(client, catalogue):
+def test_login_ignores_case_of_the_email(client: Client, catalogue: None) -> None:
     sign_up(client)
 
     answer = log_in(client, email="NEW@PERSON.test")
@@ -120,7 +128,9 @@ def test_login_ignores_case_of_the_email(client, catalogue):
     ("email", "password"),
     [("new@person.test", "wrong"), ("nobody@person.test", WISH["password"])],
 )
-def test_wrong_login_does_not_say_which_half_is_wrong(client, catalogue, email, password):
+def test_wrong_login_does_not_say_which_half_is_wrong(
+    client: Client, catalogue: None, email: str, password
+) -> None:
     sign_up(client)
 
     body = problem(log_in(client, email, password), 401, "credentials.invalid")
@@ -128,7 +138,9 @@ def test_wrong_login_does_not_say_which_half_is_wrong(client, catalogue, email, 
     assert body["detail"] == "The email or the password is wrong."
 
 
-def test_switched_off_person_gets_in_neither_by_login_nor_by_token(client, catalogue):
+def test_switched_off_person_gets_in_neither_by_login_nor_by_token(
+    client: Client, catalogue: None
+) -> None:
     token = sign_up(client).json()["token"]
     User.objects.update(is_active=False)
 
@@ -136,7 +148,7 @@ def test_switched_off_person_gets_in_neither_by_login_nor_by_token(client, catal
     problem(bearer(token).get("/api/v1/me"), 401, "credentials.invalid")
 
 
-def test_logout_ends_that_token_only(client, catalogue):
+def test_logout_ends_that_token_only(client: Client, catalogue: None) -> None:
     first, second = sign_up(client).json()["token"], log_in(client).json()["token"]
 
     answer = bearer(first).delete("/api/v1/session")
@@ -146,11 +158,11 @@ def test_logout_ends_that_token_only(client, catalogue):
     assert bearer(second).get("/api/v1/me").status_code == 200
 
 
-def test_tenants_token_cannot_log_out(cast):
+def test_tenants_token_cannot_log_out(cast: Cast) -> None:
     problem(cast.call("token").delete("/api/v1/session"), 409, "session.tenant_token")
 
 
-def test_changed_password_ends_tokens(client, catalogue):
+def test_changed_password_ends_tokens(client: Client, catalogue: None) -> None:
     token = sign_up(client).json()["token"]
     user = User.objects.get()
     user.set_password("another-passphrase")
@@ -159,7 +171,7 @@ def test_changed_password_ends_tokens(client, catalogue):
     problem(bearer(token).get("/api/v1/me"), 401, "credentials.invalid")
 
 
-def test_persons_token_ends_after_twelve_hours(cast):
+def test_persons_token_ends_after_twelve_hours(cast: Cast) -> None:
     then = timezone.now() - person_tokens.LIFETIME - timedelta(seconds=1)
     token, expires_at = person_tokens.issue(cast.people["owner"], then)
 
@@ -167,7 +179,9 @@ def test_persons_token_ends_after_twelve_hours(cast):
     problem(bearer(token).get("/api/v1/me"), 401, "credentials.invalid")
 
 
-def test_persons_token_is_no_portal_cookie_and_its_row_gives_no_token(cast, client):
+def test_persons_token_is_no_portal_cookie_and_its_row_gives_no_token(
+    cast: Cast, client: Client
+) -> None:
     token, _ = person_tokens.issue(cast.people["owner"], timezone.now())
     key = Session.objects.get().session_key
 
@@ -180,19 +194,19 @@ def test_persons_token_is_no_portal_cookie_and_its_row_gives_no_token(cast, clie
 
 
 @pytest.mark.parametrize("header", ["Bearer", "Bearer ", "Bearer a b", "Bearer wps_", "bearer x"])
-def test_broken_bearer_header_is_401(client, db, header):
+def test_broken_bearer_header_is_401(client: Client, db: None, header: str) -> None:
     answer = client.get("/api/v1/me", headers={"Authorization": header})
 
     problem(answer, 401, "credentials.invalid")
 
 
-def test_other_schemes_are_left_alone(client, db):
+def test_other_schemes_are_left_alone(client: Client, db: None) -> None:
     answer = client.get("/api/v1/me", headers={"Authorization": "Basic YTpi"})
 
     problem(answer, 401, "credentials.missing")
 
 
-def test_revoked_expired_and_foreign_tokens_open_nothing(cast):
+def test_revoked_expired_and_foreign_tokens_open_nothing(cast: Cast) -> None:
     token = cast.token(cast.tenant)
     ApiToken.objects.update(expires_at=timezone.now())
     expired = bearer(token).get(cast.path())
@@ -203,20 +217,20 @@ def test_revoked_expired_and_foreign_tokens_open_nothing(cast):
     problem(revoked, 401, "credentials.invalid")
 
 
-def test_tenants_token_says_which_tenant_it_is_for(cast):
+def test_tenants_token_says_which_tenant_it_is_for(cast: Cast) -> None:
     me = cast.call("token").get("/api/v1/me").json()
 
     assert me["kind"] == "token"
     assert [place["slug"] for place in me["tenants"]] == ["acme"]
 
 
-def test_tenants_token_cannot_make_tenants(cast):
+def test_tenants_token_cannot_make_tenants(cast: Cast) -> None:
     answer = cast.call("token").post("/api/v1/tenants", {"organization": "More"})
 
     problem(answer, 403, "denied")
 
 
-def test_person_can_have_more_tenants(cast, owner):
+def test_person_can_have_more_tenants(cast: Cast, owner: APIClient) -> None:
     answer = owner.post("/api/v1/tenants", {"organization": "Second"})
 
     assert (answer.status_code, answer.json()["slug"]) == (201, "second")
@@ -225,14 +239,20 @@ def test_person_can_have_more_tenants(cast, owner):
 
 
 @pytest.fixture
-def _mid_minute(monkeypatch):
+def _mid_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits count by the minute: one that turns in a test would begin anew."""
     monkeypatch.setattr(throttling, "time", SimpleNamespace(time=lambda: 1_200_000_015.5))
 
 
 @pytest.mark.usefixtures("_mid_minute")
 @pytest.mark.parametrize(("setting", "call"), [("LOGIN_RATE", log_in), ("SIGNUP_RATE", sign_up)])
-def test_open_doors_are_rate_limited(client, catalogue, settings, setting, call):
+def test_open_doors_are_rate_limited(
+    client: Client,
+    catalogue: None,
+    settings: Settings,
+    setting: str,
+    call: Callable[[Client], Answer],
+) -> None:
     cache.clear()
     setattr(settings, setting, "2/min")
 
@@ -245,7 +265,9 @@ def test_open_doors_are_rate_limited(client, catalogue, settings, setting, call)
 
 
 @pytest.mark.usefixtures("_mid_minute")
-def test_rate_limit_does_not_believe_a_forged_address(client, catalogue, settings):
+def test_rate_limit_does_not_believe_a_forged_address(
+    client: Client, catalogue: None, settings: Settings
+) -> None:
     cache.clear()
     settings.LOGIN_RATE = "1/min"
     log_in(client)
@@ -258,7 +280,9 @@ def test_rate_limit_does_not_believe_a_forged_address(client, catalogue, setting
     problem(answer, 429, "rate_limited")
 
 
-def test_door_stays_open_without_the_cache(client, catalogue, settings):
+def test_door_stays_open_without_the_cache(
+    client: Client, catalogue: None, settings: Settings
+) -> None:
     settings.CACHES = {
         "default": {
             "BACKEND": "django.core.cache.backends.redis.RedisCache",
@@ -272,7 +296,7 @@ def test_door_stays_open_without_the_cache(client, catalogue, settings):
     assert statuses == [401, 401, 401]
 
 
-def test_portal_session_works_but_needs_its_csrf_token(cast):
+def test_portal_session_works_but_needs_its_csrf_token(cast: Cast) -> None:
     from django.test import Client
 
     browser = Client(enforce_csrf_checks=True)

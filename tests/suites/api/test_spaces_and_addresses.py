@@ -1,13 +1,16 @@
 """Spaces, addresses and messaging users: create, read, change by full spec, delete."""
 
+from typing import Any
 from urllib.parse import quote
 
 import pytest
+from pytest_django import Settings
+from rest_framework.test import APIClient
 
 from controlplane.core.models import AuditEvent, Operation
 from plans.models import SpacePlan
 from tenants.models import Address, AddressSpace, MessagingUser
-from tests.suites.api.conftest import problem
+from tests.suites.api.conftest import Cast, problem
 
 SPACES = "/address-spaces"
 MAIN = "/address-spaces/main"
@@ -15,7 +18,7 @@ QUEUE = {"type": "queue", "plan": "brokered-small-queue"}
 GRANT = [{"addresses": ["orders/#"], "operations": ["send", "recv"]}]
 
 
-def test_created_space_answers_202_with_where_to_look(cast, owner):
+def test_created_space_answers_202_with_where_to_look(cast: Cast, owner: APIClient) -> None:
     wish = {"name": "main", "type": "brokered", "plan": "brokered-small"}
 
     answer = owner.post(cast.path(SPACES), wish)
@@ -30,7 +33,7 @@ def test_created_space_answers_202_with_where_to_look(cast, owner):
     assert AuditEvent.objects.get(action="address_space.create").actor == "user:owner@a.test"
 
 
-def test_token_acts_in_its_own_name(cast):
+def test_token_acts_in_its_own_name(cast: Cast) -> None:
     cast.call("token").post(
         cast.path(SPACES), {"name": "main", "type": "brokered", "plan": "brokered-small"}
     )
@@ -51,7 +54,14 @@ def test_token_acts_in_its_own_name(cast):
         ({"size": 3}, 400, "request.invalid"),
     ],
 )
-def test_wrong_space_is_refused_and_nothing_is_made(cast, owner, space, changes, status, code):
+def test_wrong_space_is_refused_and_nothing_is_made(
+    cast: Cast,
+    owner: APIClient,
+    space: AddressSpace,
+    changes: dict[str, Any],
+    status: int,
+    code: str,
+) -> None:
     wish = {"name": "second", "type": "brokered", "plan": "brokered-small", **changes}
 
     answer = owner.post(cast.path(SPACES), wish)
@@ -60,7 +70,7 @@ def test_wrong_space_is_refused_and_nothing_is_made(cast, owner, space, changes,
     assert AddressSpace.objects.count() == 1
 
 
-def test_an_unknown_type_is_refused_with_those_that_are_known(cast, owner):
+def test_an_unknown_type_is_refused_with_those_that_are_known(cast: Cast, owner: APIClient) -> None:
     wish = {"name": "main", "type": "magic", "plan": "brokered-small"}
 
     body = problem(owner.post(cast.path(SPACES), wish), 400, "request.invalid")
@@ -68,7 +78,9 @@ def test_an_unknown_type_is_refused_with_those_that_are_known(cast, owner):
     assert body["fields"] == {"type": ['"magic" is none of: standard, brokered.']}
 
 
-def test_standard_space_is_refused_where_no_routers_can_run(cast, owner, settings):
+def test_standard_space_is_refused_where_no_routers_can_run(
+    cast: Cast, owner: APIClient, settings: Settings
+) -> None:
     settings.STANDARD_SPACES_OFFERED = False
     wish = {"name": "main", "type": "standard", "plan": "standard-small"}
 
@@ -78,7 +90,9 @@ def test_standard_space_is_refused_where_no_routers_can_run(cast, owner, setting
     assert AddressSpace.objects.count() == 0
 
 
-def test_space_shows_wish_observation_and_endpoints(cast, owner, space):
+def test_space_shows_wish_observation_and_endpoints(
+    cast: Cast, owner: APIClient, space: AddressSpace
+) -> None:
     space.endpoints.create(
         name="amqps", protocol="amqps", host="127.0.0.1", port=5671, certificate_pem="PEM"
     )
@@ -95,7 +109,9 @@ def test_space_shows_wish_observation_and_endpoints(cast, owner, space):
     assert body["endpoints"][0]["port"] == 5671
 
 
-def test_changed_plan_answers_202_and_is_wished(cast, owner, space):
+def test_changed_plan_answers_202_and_is_wished(
+    cast: Cast, owner: APIClient, space: AddressSpace
+) -> None:
     answer = owner.patch(cast.path(MAIN), {"plan": "brokered-medium"})
 
     assert answer.status_code == 202
@@ -115,13 +131,22 @@ def test_changed_plan_answers_202_and_is_wished(cast, owner, space):
         ({"plan": "brokered-medium", "type": "standard"}, 400, "request.invalid"),
     ],
 )
-def test_wrong_plan_is_refused_and_nothing_changes(cast, owner, space, change, status, code):
+def test_wrong_plan_is_refused_and_nothing_changes(
+    cast: Cast,
+    owner: APIClient,
+    space: AddressSpace,
+    change: dict[str, Any],
+    status: int,
+    code: str,
+) -> None:
     problem(owner.patch(cast.path(MAIN), change), status, code)
 
     assert AddressSpace.objects.get().generation == 1
 
 
-def test_plan_too_small_says_what_is_too_much(cast, owner, space, queue):
+def test_plan_too_small_says_what_is_too_much(
+    cast: Cast, owner: APIClient, space: AddressSpace, queue: Address
+) -> None:
     owner.patch(cast.path(MAIN), {"plan": "brokered-medium"})
     small = SpacePlan.objects.get(key="brokered-small")
     SpacePlan.objects.filter(pk=small.pk).update(
@@ -134,7 +159,9 @@ def test_plan_too_small_says_what_is_too_much(cast, owner, space, queue):
     assert fields == {"addresses": ["1 in use, 0 allowed."]}
 
 
-def test_plan_of_a_space_that_changed_since_is_412(cast, owner, space):
+def test_plan_of_a_space_that_changed_since_is_412(
+    cast: Cast, owner: APIClient, space: AddressSpace
+) -> None:
     change = {"plan": "brokered-medium"}
 
     first = owner.patch(cast.path(MAIN), change, headers={"If-Match": '"1"'})
@@ -144,7 +171,9 @@ def test_plan_of_a_space_that_changed_since_is_412(cast, owner, space):
     problem(second, 412, "generation.changed")
 
 
-def test_deleted_space_is_terminating_until_it_is_gone(cast, owner, space, queue):
+def test_deleted_space_is_terminating_until_it_is_gone(
+    cast: Cast, owner: APIClient, space: AddressSpace, queue: Address
+) -> None:
     answer = owner.delete(cast.path(MAIN))
 
     assert answer.status_code == 202
@@ -156,7 +185,7 @@ def test_deleted_space_is_terminating_until_it_is_gone(cast, owner, space, queue
     )
 
 
-def test_same_name_in_another_tenant_is_another_space(cast, space):
+def test_same_name_in_another_tenant_is_another_space(cast: Cast, space: AddressSpace) -> None:
     outsider = cast.call("outsider")
 
     answer = outsider.post(
@@ -168,7 +197,9 @@ def test_same_name_in_another_tenant_is_another_space(cast, space):
     assert AddressSpace.objects.filter(name="main").count() == 2
 
 
-def test_address_with_slashes_and_odd_characters_is_found_by_its_path(cast, owner, space):
+def test_address_with_slashes_and_odd_characters_is_found_by_its_path(
+    cast: Cast, owner: APIClient, space: AddressSpace
+) -> None:
     name = "orders/eu-1/ä?%&=;,'\"(x)"
     owner.post(cast.path(f"{MAIN}/addresses"), {"address": name, **QUEUE})
 
@@ -177,7 +208,9 @@ def test_address_with_slashes_and_odd_characters_is_found_by_its_path(cast, owne
     assert answer.json()["address"] == name
 
 
-def test_put_creates_then_changes_then_does_nothing(cast, owner, space):
+def test_put_creates_then_changes_then_does_nothing(
+    cast: Cast, owner: APIClient, space: AddressSpace
+) -> None:
     path = cast.path(f"{MAIN}/addresses/orders/new")
 
     created = owner.put(path, {**QUEUE, "message_ttl_ms": 1000})
@@ -197,7 +230,9 @@ def test_put_creates_then_changes_then_does_nothing(cast, owner, space):
     assert Operation.objects.filter(subject_type="address").count() == 2
 
 
-def test_put_by_full_spec_unsets_what_is_left_out_and_keeps_zero(cast, owner, queue):
+def test_put_by_full_spec_unsets_what_is_left_out_and_keeps_zero(
+    cast: Cast, owner: APIClient, queue: Address
+) -> None:
     path = cast.path(f"{MAIN}/addresses/orders/new")
     owner.put(path, {**QUEUE, "redelivery_delay_ms": 0, "message_ttl_ms": 5})
     before = owner.get(path).json()
@@ -213,7 +248,9 @@ def test_put_by_full_spec_unsets_what_is_left_out_and_keeps_zero(cast, owner, qu
     "changes",
     [{"type": "topic", "plan": "brokered-small-topic"}, {"plan": "brokered-medium-queue"}],
 )
-def test_put_refuses_what_is_fixed_at_creation(cast, owner, queue, changes):
+def test_put_refuses_what_is_fixed_at_creation(
+    cast: Cast, owner: APIClient, queue: Address, changes: dict[str, str]
+) -> None:
     answer = owner.put(cast.path(f"{MAIN}/addresses/orders/new"), {**QUEUE, **changes})
 
     problem(answer, 409, "address.fixed_at_creation")
@@ -221,7 +258,7 @@ def test_put_refuses_what_is_fixed_at_creation(cast, owner, queue, changes):
     assert queue.generation == 1
 
 
-def test_subscription_names_its_topic(cast, owner, space):
+def test_subscription_names_its_topic(cast: Cast, owner: APIClient, space: AddressSpace) -> None:
     topic = {"type": "topic", "plan": "brokered-small-topic"}
     subscription = {"type": "subscription", "plan": "brokered-small-subscription", "topic": "news"}
     owner.put(cast.path(f"{MAIN}/addresses/news"), topic)
@@ -250,14 +287,18 @@ def test_subscription_names_its_topic(cast, owner, space):
         ({"message_ttl_ms": "soon"}, 400, "request.invalid"),
     ],
 )
-def test_wrong_address_is_refused_and_nothing_is_made(cast, owner, queue, changes, status, code):
+def test_wrong_address_is_refused_and_nothing_is_made(
+    cast: Cast, owner: APIClient, queue: Address, changes: dict[str, Any], status: int, code: str
+) -> None:
     answer = owner.post(cast.path(f"{MAIN}/addresses"), {"address": "x", **QUEUE, **changes})
 
     problem(answer, status, code)
     assert Address.objects.count() == 1
 
 
-def test_deleting_an_address_twice_is_one_operation(cast, owner, queue):
+def test_deleting_an_address_twice_is_one_operation(
+    cast: Cast, owner: APIClient, queue: Address
+) -> None:
     first = owner.delete(cast.path(f"{MAIN}/addresses/orders/new"))
     second = owner.delete(cast.path(f"{MAIN}/addresses/orders/new"))
 
@@ -265,7 +306,9 @@ def test_deleting_an_address_twice_is_one_operation(cast, owner, queue):
 
 
 @pytest.mark.parametrize("tag", ['"1"', "*", '"7", "1"'])
-def test_matching_etag_lets_the_change_through(cast, owner, queue, tag):
+def test_matching_etag_lets_the_change_through(
+    cast: Cast, owner: APIClient, queue: Address, tag: str
+) -> None:
     answer = owner.put(
         cast.path(f"{MAIN}/addresses/orders/new"), {**QUEUE, "max_bytes": 10}, HTTP_IF_MATCH=tag
     )
@@ -274,7 +317,9 @@ def test_matching_etag_lets_the_change_through(cast, owner, queue, tag):
 
 
 @pytest.mark.parametrize("tag", ['"2"', 'W/"1"', '"nonsense"', '""'])
-def test_other_etag_is_412_and_changes_nothing(cast, owner, queue, space, tag):
+def test_other_etag_is_412_and_changes_nothing(
+    cast: Cast, owner: APIClient, queue: Address, space: AddressSpace, tag: str
+) -> None:
     path = cast.path(f"{MAIN}/addresses/orders/new")
 
     put = owner.put(path, {**QUEUE, "max_bytes": 10}, HTTP_IF_MATCH=tag)
@@ -288,14 +333,18 @@ def test_other_etag_is_412_and_changes_nothing(cast, owner, queue, space, tag):
     assert queue.generation == 1
 
 
-def test_etag_on_what_is_not_there_is_412(cast, owner, space):
+def test_etag_on_what_is_not_there_is_412(
+    cast: Cast, owner: APIClient, space: AddressSpace
+) -> None:
     answer = owner.put(cast.path(f"{MAIN}/addresses/new"), QUEUE, HTTP_IF_MATCH="*")
 
     problem(answer, 412, "generation.changed")
     assert not Address.objects.exists()
 
 
-def test_user_keeps_a_verifier_and_never_shows_it(cast, owner, space):
+def test_user_keeps_a_verifier_and_never_shows_it(
+    cast: Cast, owner: APIClient, space: AddressSpace
+) -> None:
     wish = {"name": "app", "password": "a-secret-word", "permissions": GRANT}
 
     answer = owner.post(cast.path(f"{MAIN}/users"), wish)
@@ -309,7 +358,7 @@ def test_user_keeps_a_verifier_and_never_shows_it(cast, owner, space):
     assert "verifiers" not in shown.json()
 
 
-def test_user_can_be_changed_and_revoked(cast, owner, space):
+def test_user_can_be_changed_and_revoked(cast: Cast, owner: APIClient, space: AddressSpace) -> None:
     path = cast.path(f"{MAIN}/users/app")
     owner.post(
         cast.path(f"{MAIN}/users"), {"name": "app", "password": "a-secret", "permissions": []}
@@ -348,7 +397,14 @@ def test_user_can_be_changed_and_revoked(cast, owner, space):
         ),
     ],
 )
-def test_wrong_user_is_refused_and_nothing_is_made(cast, owner, space, changes, status, code):
+def test_wrong_user_is_refused_and_nothing_is_made(
+    cast: Cast,
+    owner: APIClient,
+    space: AddressSpace,
+    changes: dict[str, Any],
+    status: int,
+    code: str,
+) -> None:
     wish = {"name": "app", "password": "long-enough", "permissions": GRANT, **changes}
 
     problem(owner.post(cast.path(f"{MAIN}/users"), wish), status, code)

@@ -3,8 +3,12 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from controlplane import checks
 
@@ -23,8 +27,11 @@ SOUND = {
 }
 
 
+Found = Callable[..., set[str]]
+
+
 @pytest.fixture
-def found(settings):
+def found(settings: Settings) -> Found:
     """Return the ids of what the checks find with some settings changed."""
 
     def run(**changes: object) -> set[str]:
@@ -35,14 +42,16 @@ def found(settings):
     return run
 
 
-def test_sound_settings_are_silent(found):
+def test_sound_settings_are_silent(found: Found) -> None:
     assert found() == set()
 
 
 @pytest.mark.parametrize(
     "name", [name for name in SOUND if name.startswith(("OIDC_RP", "OIDC_OP"))]
 )
-def test_oidc_without_a_part_is_an_error_that_names_it(found, name, settings):
+def test_oidc_without_a_part_is_an_error_that_names_it(
+    found: Found, name, settings: Settings
+) -> None:
     assert found(**{name: ""}) == {"waypost.E001"}
     assert checks._OIDC_NEEDS[name] in checks.check_oidc(None)[0].msg
 
@@ -59,18 +68,18 @@ def test_oidc_without_a_part_is_an_error_that_names_it(found, name, settings):
         ({"METRICS_TOKEN": ""}, "waypost.W001"),
     ],
 )
-def test_contradiction_is_found(found, changes, expected):
+def test_contradiction_is_found(found: Found, changes: dict[str, Any], expected: str) -> None:
     assert found(**changes) == {expected}
 
 
 @pytest.mark.parametrize("changes", [{"PUBLIC_URL": "http://127.0.0.1:8000"}, {"DEBUG": True}])
-def test_built_in_keys_serve_this_machine_only(found, changes):
+def test_built_in_keys_serve_this_machine_only(found: Found, changes: dict[str, Any]) -> None:
     keys = {"SECRET_KEY": "only-for-building-and-tests", "SECRET_KEYS": [checks._TEST_KEYS]}
 
     assert found(**keys, **changes) == set()
 
 
-def test_settings_and_checks_know_the_same_test_keys():
+def test_settings_and_checks_know_the_same_test_keys() -> None:
     from controlplane import settings as source
 
     assert checks._TEST_KEYS in source.SECRET_KEYS
@@ -90,7 +99,7 @@ APP = ("-A", "controlplane.celery")
     ],
     ids=["web", "worker", "beat", "auth service"],
 )
-def test_no_server_starts_with_keys_from_the_source(command, tmp_path):
+def test_no_server_starts_with_keys_from_the_source(command, tmp_path: Path) -> None:
     environment = {
         "PATH": os.environ["PATH"],
         "DJANGO_SETTINGS_MODULE": "controlplane.settings",

@@ -10,14 +10,16 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
 import pytest
 import requests
 from django.contrib.messages import get_messages
 from django.http import HttpResponse
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.urls import clear_url_caches
+from pytest_django import Settings
 
 from controlplane import urls
 from controlplane.core.models import AuditEvent
@@ -42,7 +44,7 @@ def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[keycloak.Serv
 
 
 @pytest.fixture(autouse=True)
-def oidc_on(provider: keycloak.Server, settings) -> Iterator[None]:
+def oidc_on(provider: keycloak.Server, settings: Settings) -> Iterator[None]:
     """Settings as `waypost up` would make them from the environment, and the routes they add."""
     environment = keycloak.environment(provider)
     settings.OIDC_ISSUER = environment["WAYPOST_OIDC_ISSUER"]
@@ -131,7 +133,9 @@ def said(answer: HttpResponse) -> str:
     return " ".join(str(message) for message in get_messages(answer.wsgi_request))
 
 
-def test_first_login_makes_the_user_and_leads_to_signup(client, provider):
+def test_first_login_makes_the_user_and_leads_to_signup(
+    client: Client, provider: keycloak.Server
+) -> None:
     answer = log_in(client, ALICE)
 
     user = User.objects.get(email=ALICE.email)
@@ -143,7 +147,7 @@ def test_first_login_makes_the_user_and_leads_to_signup(client, provider):
     assert AuditEvent.objects.filter(action="user.create", subject_id=str(user.pk)).count() == 1
 
 
-def test_second_login_finds_the_same_user_even_after_an_email_change(client):
+def test_second_login_finds_the_same_user_even_after_an_email_change(client: Client) -> None:
     log_in(client, ALICE)
     User.objects.filter(email=ALICE.email).update(email="renamed@example.test")
 
@@ -153,7 +157,7 @@ def test_second_login_finds_the_same_user_even_after_an_email_change(client):
     assert User.objects.filter(oidc_subject__isnull=False).count() == 1
 
 
-def test_member_is_led_to_the_page_asked_for(client):
+def test_member_is_led_to_the_page_asked_for(client: Client) -> None:
     log_in(client, ALICE)
     tenant = Tenant.objects.create(name="A", slug="a")
     user = User.objects.get(email=ALICE.email)
@@ -168,7 +172,7 @@ def test_member_is_led_to_the_page_asked_for(client):
     assert log_in(Client(), ALICE)["Location"] == "/spaces"
 
 
-def test_authorization_request_carries_pkce_nonce_and_state(client):
+def test_authorization_request_carries_pkce_nonce_and_state(client: Client) -> None:
     query = parse_qs(urlsplit(begin(client)).query)
 
     assert query["code_challenge_method"] == ["S256"]
@@ -177,7 +181,7 @@ def test_authorization_request_carries_pkce_nonce_and_state(client):
     assert query["redirect_uri"] == [f"{OUR_URL}/oidc/callback/"]
 
 
-def test_provider_refuses_the_request_without_pkce(client):
+def test_provider_refuses_the_request_without_pkce(client: Client) -> None:
     url = re.sub(r"&code_challenge[^&]*", "", begin(client))
 
     answer = Browser().fetch("GET", url)
@@ -188,7 +192,7 @@ def test_provider_refuses_the_request_without_pkce(client):
     )
 
 
-def test_code_is_worthless_without_its_verifier(client):
+def test_code_is_worthless_without_its_verifier(client: Client) -> None:
     path = callback_of(client, ALICE)
     state = parse_qs(urlsplit(path).query)["state"][0]
     session = client.session
@@ -202,7 +206,7 @@ def test_code_is_worthless_without_its_verifier(client):
     assert "did not answer" in said(answer)
 
 
-def test_wrong_nonce_is_refused(client):
+def test_wrong_nonce_is_refused(client: Client) -> None:
     path = callback_of(client, ALICE)
     state = parse_qs(urlsplit(path).query)["state"][0]
     session = client.session
@@ -216,7 +220,7 @@ def test_wrong_nonce_is_refused(client):
     assert not User.objects.exists()
 
 
-def test_wrong_state_is_refused(client):
+def test_wrong_state_is_refused(client: Client) -> None:
     path = callback_of(client, ALICE)
 
     answer = client.get(re.sub(r"state=[^&]+", "state=wrong", path))
@@ -226,7 +230,7 @@ def test_wrong_state_is_refused(client):
     assert "another browser" in said(answer)
 
 
-def test_code_of_another_browser_is_refused(client):
+def test_code_of_another_browser_is_refused(client: Client) -> None:
     path = callback_of(client, ALICE)
     victim = Client()
 
@@ -236,7 +240,7 @@ def test_code_of_another_browser_is_refused(client):
     assert not is_logged_in(victim)
 
 
-def test_code_cannot_be_used_twice(client):
+def test_code_cannot_be_used_twice(client: Client) -> None:
     path = callback_of(client, ALICE)
     client.get(path)
     client.logout()
@@ -247,7 +251,7 @@ def test_code_cannot_be_used_twice(client):
     assert not is_logged_in(client)
 
 
-def test_token_for_another_client_is_refused(client, settings):
+def test_token_for_another_client_is_refused(client: Client, settings: Settings) -> None:
     path = callback_of(client, ALICE)
     settings.OIDC_ISSUER = "http://127.0.0.1:1/realms/another"
 
@@ -257,7 +261,7 @@ def test_token_for_another_client_is_refused(client, settings):
     assert not User.objects.exists()
 
 
-def test_provider_refuses_an_unknown_user_and_a_wrong_password(client):
+def test_provider_refuses_an_unknown_user_and_a_wrong_password(client: Client) -> None:
     unknown = Browser().log_in(begin(client), "nobody", "whatever-123")
     wrong = Browser().log_in(begin(client), ALICE.username, "not-the-password")
 
@@ -266,7 +270,7 @@ def test_provider_refuses_an_unknown_user_and_a_wrong_password(client):
     assert "Invalid username or password" in wrong.text
 
 
-def test_unverified_email_never_opens_an_existing_account(client):
+def test_unverified_email_never_opens_an_existing_account(client: Client) -> None:
     owner = User.objects.create_user(MALLORY.email, MALLORY.email, "the-owner's-password")
 
     answer = log_in(client, MALLORY)
@@ -279,14 +283,14 @@ def test_unverified_email_never_opens_an_existing_account(client):
     assert owner.check_password("the-owner's-password")
 
 
-def test_unverified_email_makes_no_account(client):
+def test_unverified_email_makes_no_account(client: Client) -> None:
     answer = log_in(client, MALLORY)
 
     assert "not verified" in said(answer)
     assert not User.objects.exists()
 
 
-def test_verified_email_links_a_local_account_and_ends_its_password(client):
+def test_verified_email_links_a_local_account_and_ends_its_password(client: Client) -> None:
     local = User.objects.create_user(BOB.email, "Bob@Example.test", "set-by-whoever")
     squatter = Client()
     squatter.force_login(local, "django.contrib.auth.backends.ModelBackend")
@@ -304,7 +308,9 @@ def test_verified_email_links_a_local_account_and_ends_its_password(client):
 @pytest.mark.parametrize(
     "changes", [{"is_staff": True}, {"is_superuser": True}, {"oidc_subject": "elsewhere#1"}]
 )
-def test_staff_and_linked_accounts_are_never_taken_over(client, changes):
+def test_staff_and_linked_accounts_are_never_taken_over(
+    client: Client, changes: dict[str, Any]
+) -> None:
     account = User.objects.create_user(BOB.email, BOB.email, "break-glass-123", **changes)
 
     answer = log_in(client, BOB)
@@ -316,7 +322,7 @@ def test_staff_and_linked_accounts_are_never_taken_over(client, changes):
     assert account.check_password("break-glass-123")
 
 
-def test_switched_off_user_is_refused(client):
+def test_switched_off_user_is_refused(client: Client) -> None:
     log_in(client, ALICE)
     User.objects.update(is_active=False)
     again = Client()
@@ -327,7 +333,7 @@ def test_switched_off_user_is_refused(client):
     assert not is_logged_in(again)
 
 
-def test_provider_that_is_away_is_told_in_words(client, settings):
+def test_provider_that_is_away_is_told_in_words(client: Client, settings: Settings) -> None:
     path = callback_of(client, ALICE)
     settings.OIDC_OP_TOKEN_ENDPOINT = "http://127.0.0.1:9/token"
 
@@ -337,7 +343,9 @@ def test_provider_that_is_away_is_told_in_words(client, settings):
     assert "did not answer" in said(answer)
 
 
-def test_logout_ends_the_session_at_the_provider_too(client, provider):
+def test_logout_ends_the_session_at_the_provider_too(
+    client: Client, provider: keycloak.Server
+) -> None:
     browser = Browser()
     answer = browser.log_in(begin(client), ALICE.username, ALICE.password)
     parts = urlsplit(answer.headers["location"])
@@ -352,7 +360,9 @@ def test_logout_ends_the_session_at_the_provider_too(client, provider):
     assert "kc-form-login" in browser.fetch("GET", begin(Client())).text
 
 
-def test_password_form_with_a_code_in_its_url_is_not_a_login(client, rf):
+def test_password_form_with_a_code_in_its_url_is_not_a_login(
+    client: Client, rf: RequestFactory
+) -> None:
     from controlplane.oidc import OidcBackend
 
     request = rf.post("/login?code=stolen&state=stolen")

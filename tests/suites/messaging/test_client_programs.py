@@ -36,7 +36,7 @@ def space(real_ports: Ports) -> Iterator[AddressSpace]:
 @pytest.mark.parametrize("address", ["orders/new", "news"])
 def test_the_python_program_gets_its_message_back(
     space: AddressSpace, address: str, tmp_path: Path
-):
+) -> None:
     row = space.addresses.get(address=address)
     endpoint = space.endpoints.get()
     at = Target(space.name, endpoint.host, endpoint.port, "checkout", row.address, row.type)

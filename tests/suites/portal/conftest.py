@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.cache import cache
 from django.test import Client
+from pytest_django import Settings
 
 from controlplane.core import enqueue
 from tenants.models import User
@@ -16,7 +17,7 @@ As = Callable[[User | None], Client]
 
 
 @pytest.fixture(autouse=True)
-def _portal_settings(settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _portal_settings(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An existing static folder, a cache without a server, no broker to nudge."""
     settings.CACHES = {
         "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "page"}

@@ -76,7 +76,7 @@ UrlOf = Callable[[Page], str]
 LINKED = re.compile(r"""(?:src|href|action)\s*=\s*["'](?:https?:)?//""")
 
 
-def test_the_tables_above_name_every_page():
+def test_the_tables_above_name_every_page() -> None:
     tenant = [route.name for route in [*urls.tenant_urls, *urls.space_urls]]
 
     assert sorted(tenant) == sorted(TENANT_PAGES)
@@ -116,7 +116,7 @@ def answers(client: Client, pages: dict[str, Page], url_of: UrlOf) -> dict[str, 
     return {name: ask(client, url_of(page), page) for name, page in pages.items()}
 
 
-def test_an_owner_gets_every_page_and_none_loads_anything_foreign(busy: World, as_: As):
+def test_an_owner_gets_every_page_and_none_loads_anything_foreign(busy: World, as_: As) -> None:
     client, seen = as_(busy.owner), {}
 
     for name, page in TENANT_PAGES.items():
@@ -128,7 +128,7 @@ def test_an_owner_gets_every_page_and_none_loads_anything_foreign(busy: World, a
     assert len(seen) > 20
 
 
-def test_an_operator_gets_every_page_of_the_operator_area(busy: World, as_: As):
+def test_an_operator_gets_every_page_of_the_operator_area(busy: World, as_: As) -> None:
     client, seen = as_(busy.staff), {}
 
     for name, page in STAFF_PAGES.items():
@@ -141,7 +141,7 @@ def test_an_operator_gets_every_page_of_the_operator_area(busy: World, as_: As):
 
 
 @pytest.mark.parametrize("role", ["developer", "billing"])
-def test_a_member_gets_what_the_role_allows(role: str, busy: World, as_: As):
+def test_a_member_gets_what_the_role_allows(role: str, busy: World, as_: As) -> None:
     person = busy.member if role == "developer" else busy.billing
 
     found = answers(as_(person), TENANT_PAGES, lambda page: tenant_url(busy, page))
@@ -151,20 +151,20 @@ def test_a_member_gets_what_the_role_allows(role: str, busy: World, as_: As):
 
 
 @pytest.mark.parametrize("who", ["outsider", "staff"])
-def test_an_outsider_and_the_operator_find_nothing(who: str, busy: World, as_: As):
+def test_an_outsider_and_the_operator_find_nothing(who: str, busy: World, as_: As) -> None:
     found = answers(as_(getattr(busy, who)), TENANT_PAGES, lambda page: tenant_url(busy, page))
 
     assert found == dict.fromkeys(TENANT_PAGES, 404)
 
 
-def test_the_operator_area_is_not_there_for_others(busy: World, as_: As):
+def test_the_operator_area_is_not_there_for_others(busy: World, as_: As) -> None:
     for person in (busy.owner, busy.outsider):
         found = answers(as_(person), STAFF_PAGES, lambda page: staff_url(busy, page))
 
         assert found == dict.fromkeys(STAFF_PAGES, 404)
 
 
-def test_nobody_is_sent_to_the_login_and_back(busy: World, as_: As):
+def test_nobody_is_sent_to_the_login_and_back(busy: World, as_: As) -> None:
     urls_ = [tenant_url(busy, page) for page in TENANT_PAGES.values() if page.is_get]
     urls_ += [staff_url(busy, page) for page in STAFF_PAGES.values() if page.is_get]
 
@@ -173,7 +173,7 @@ def test_nobody_is_sent_to_the_login_and_back(busy: World, as_: As):
     assert found == {url: f"/login?next={url}" for url in urls_}
 
 
-def test_nobody_changes_anything(busy: World, as_: As):
+def test_nobody_changes_anything(busy: World, as_: As) -> None:
     changing = {name: page for name, page in TENANT_PAGES.items() if not page.is_get}
     staffed = {name: page for name, page in STAFF_PAGES.items() if not page.is_get}
 
@@ -183,7 +183,7 @@ def test_nobody_changes_anything(busy: World, as_: As):
     assert found == dict.fromkeys(found, 302)
 
 
-def test_what_changes_something_is_never_done_by_a_get(busy: World, as_: As):
+def test_what_changes_something_is_never_done_by_a_get(busy: World, as_: As) -> None:
     owner, staff = as_(busy.owner), as_(busy.staff)
 
     found = [owner.get(tenant_url(busy, p)) for p in TENANT_PAGES.values() if not p.is_get]
@@ -192,7 +192,7 @@ def test_what_changes_something_is_never_done_by_a_get(busy: World, as_: As):
     assert {answer.status_code for answer in found} == {405}
 
 
-def test_a_fragment_sends_the_whole_page_to_the_login(busy: World, as_: As):
+def test_a_fragment_sends_the_whole_page_to_the_login(busy: World, as_: As) -> None:
     url = tenant_url(busy, TENANT_PAGES["space_status"])
 
     answer = as_(None).get(url, headers={"hx-request": "true"})
@@ -200,7 +200,7 @@ def test_a_fragment_sends_the_whole_page_to_the_login(busy: World, as_: As):
     assert answer["HX-Redirect"] == "/login"
 
 
-def test_pages_tell_browsers_to_load_nothing_foreign_and_keep_nothing(busy: World, as_: As):
+def test_pages_tell_browsers_to_load_nothing_foreign_and_keep_nothing(busy: World, as_: As) -> None:
     answer = as_(busy.owner).get(tenant_url(busy, TENANT_PAGES["overview"]))
 
     policy = answer["Content-Security-Policy"]

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from django.template.loader import render_to_string
 from django.test import Client
+from pytest_django import Settings
 
 from controlplane.console.forms.accounts import SignUpForm
 from controlplane.console.plan_reads import Offer
@@ -25,7 +26,7 @@ ASKED = {
 }
 
 
-def test_sign_up_makes_an_organization_logs_in_and_leads_to_the_first_space(world: World):
+def test_sign_up_makes_an_organization_logs_in_and_leads_to_the_first_space(world: World) -> None:
     client = Client()
 
     answer = client.post("/signup", ASKED, follow=True)
@@ -46,7 +47,9 @@ def test_sign_up_makes_an_organization_logs_in_and_leads_to_the_first_space(worl
         ({"organization": "  "}, "This field is required", 400),
     ],
 )
-def test_a_refused_sign_up_says_why_and_makes_nothing(world: World, wrong, words, status):
+def test_a_refused_sign_up_says_why_and_makes_nothing(
+    world: World, wrong: dict[str, str], words: str, status: int
+) -> None:
     before = set(User.objects.values_list("email", flat=True))
 
     answer = Client().post("/signup", {**ASKED, **wrong})
@@ -56,13 +59,13 @@ def test_a_refused_sign_up_says_why_and_makes_nothing(world: World, wrong, words
     assert set(User.objects.values_list("email", flat=True)) == before
 
 
-def test_a_refused_sign_up_does_not_give_the_password_back(world: World):
+def test_a_refused_sign_up_does_not_give_the_password_back(world: World) -> None:
     answer = Client().post("/signup", {**ASKED, "email": "nobody"})
 
     assert ASKED["password"] not in answer.content.decode()
 
 
-def test_sign_up_can_be_switched_off(world: World, settings, as_: As):
+def test_sign_up_can_be_switched_off(world: World, settings: Settings, as_: As) -> None:
     settings.SIGNUP_ENABLED = False
 
     answers = [Client().post("/signup", ASKED), as_(world.owner).get("/organizations/new")]
@@ -72,7 +75,7 @@ def test_sign_up_can_be_switched_off(world: World, settings, as_: As):
     assert "Sign up</a>" not in Client().get("/login").content.decode()
 
 
-def test_a_person_without_an_organization_makes_one(world: World, as_: As):
+def test_a_person_without_an_organization_makes_one(world: World, as_: As) -> None:
     person = rows.person("alone@example.org")
 
     landed = as_(person).get("/")
@@ -83,19 +86,19 @@ def test_a_person_without_an_organization_makes_one(world: World, as_: As):
     assert Tenant.objects.get(slug="solo").memberships.get().user == person
 
 
-def test_home_leads_each_person_to_their_place(world: World, as_: As):
+def test_home_leads_each_person_to_their_place(world: World, as_: As) -> None:
     places = [as_(who).get("/")["Location"] for who in (world.owner, world.staff, None)]
 
     assert places == ["/t/acme-shipping/", "/staff/tenants/", "/login?next=/"]
 
 
-def test_log_in_takes_the_email_in_any_case_and_leads_back(world: World):
+def test_log_in_takes_the_email_in_any_case_and_leads_back(world: World) -> None:
     asked = {"username": "OLGA@acme.example", "password": rows.PASSWORD, "next": "/t/x/"}
 
     assert Client().post("/login", asked)["Location"] == "/t/x/"
 
 
-def test_log_in_never_leads_to_another_site(world: World):
+def test_log_in_never_leads_to_another_site(world: World) -> None:
     asked = {
         "username": "olga@acme.example",
         "password": rows.PASSWORD,
@@ -106,7 +109,7 @@ def test_log_in_never_leads_to_another_site(world: World):
 
 
 @pytest.mark.parametrize("email", ["olga@acme.example", "unknown@acme.example"])
-def test_a_wrong_login_says_the_same_for_known_and_unknown(world: World, email: str):
+def test_a_wrong_login_says_the_same_for_known_and_unknown(world: World, email: str) -> None:
     answer = Client().post("/login", {"username": email, "password": "wrong"})
 
     assert answer.status_code == 200
@@ -114,7 +117,7 @@ def test_a_wrong_login_says_the_same_for_known_and_unknown(world: World, email: 
     assert "_auth_user_id" not in answer.client.session
 
 
-def test_log_out_ends_the_session(world: World, as_: As):
+def test_log_out_ends_the_session(world: World, as_: As) -> None:
     client = as_(world.owner)
 
     client.post("/logout")
@@ -122,7 +125,7 @@ def test_log_out_ends_the_session(world: World, as_: As):
     assert client.get("/")["Location"] == "/login?next=/"
 
 
-def test_local_accounts_can_be_switched_off(world: World, settings):
+def test_local_accounts_can_be_switched_off(world: World, settings: Settings) -> None:
     settings.LOCAL_ACCOUNTS_ENABLED = False
 
     page = Client().get("/login").content.decode()
@@ -133,7 +136,7 @@ def test_local_accounts_can_be_switched_off(world: World, settings):
     assert Client().post("/signup", ASKED).status_code == 403
 
 
-def test_forms_want_a_token_against_forgery(world: World):
+def test_forms_want_a_token_against_forgery(world: World) -> None:
     answer = Client(enforce_csrf_checks=True).post("/signup", ASKED)
 
     assert answer.status_code == 403
@@ -146,8 +149,8 @@ def test_forms_want_a_token_against_forgery(world: World):
 )
 @pytest.mark.parametrize("setting", ["LOGIN_RATE SIGNUP_RATE", "ACCOUNT_RATE"])
 def test_too_many_tries_are_refused_and_told_when_to_come_back(
-    world: World, settings, path: str, asked: dict[str, str], setting: str
-):
+    world: World, settings: Settings, path: str, asked: dict[str, str], setting: str
+) -> None:
     for name in setting.split():
         setattr(settings, name, "1/day")
     Client().post(path, asked)
@@ -161,7 +164,7 @@ def test_too_many_tries_are_refused_and_told_when_to_come_back(
     assert f'action="{path}"' in page or 'name="password"' in page
 
 
-def test_too_many_tries_keep_the_right_password_out_too(world: World, settings):
+def test_too_many_tries_keep_the_right_password_out_too(world: World, settings: Settings) -> None:
     settings.ACCOUNT_RATE = "1/day"
     asked = {"username": "olga@acme.example", "password": rows.PASSWORD}
     Client().post("/login", {**asked, "password": "wrong"})
@@ -172,7 +175,7 @@ def test_too_many_tries_keep_the_right_password_out_too(world: World, settings):
     assert "_auth_user_id" not in answer.client.session
 
 
-def test_portal_and_api_count_together(world: World, settings):
+def test_portal_and_api_count_together(world: World, settings: Settings) -> None:
     settings.ACCOUNT_RATE = "1/day"
     Client().post("/login", {"username": "olga@acme.example", "password": "wrong"})
 
@@ -184,8 +187,8 @@ def test_portal_and_api_count_together(world: World, settings):
 
 @pytest.mark.parametrize(("proxies", "seen"), [(0, "127.0.0.1"), (1, "203.0.113.9")])
 def test_audit_tells_the_address_behind_trusted_proxies(
-    world: World, settings, as_: As, proxies: int, seen: str
-):
+    world: World, settings: Settings, as_: As, proxies: int, seen: str
+) -> None:
     settings.TRUSTED_PROXIES = proxies
     asked = {"organization": "Solo", "plan": "team"}
     headers = {"X-Forwarded-For": "198.51.100.1, 203.0.113.9"}
@@ -204,7 +207,7 @@ def test_audit_tells_the_address_behind_trusted_proxies(
         ("team", 4900, "49.00 EUR a month"),
     ],
 )
-def test_a_plan_is_called_free_only_if_nothing_in_it_costs(key: str, fee: int, words: str):
+def test_a_plan_is_called_free_only_if_nothing_in_it_costs(key: str, fee: int, words: str) -> None:
     plans = {plan.key: plan for plan in publishing.parse(publishing.default_yaml()).plans}
     form = SignUpForm(offers=[Offer(replace(plans[key], monthly_fee_minor=fee))])
 

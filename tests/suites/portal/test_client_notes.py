@@ -20,7 +20,7 @@ def show(world: World, as_: As, **fields: object) -> list[str]:
     return [client.get(f"/t/acme-shipping/spaces/orders/{page}").content.decode() for page in PAGES]
 
 
-def test_that_browsing_is_refused_stands_on_both_pages(world: World, as_: As):
+def test_that_browsing_is_refused_stands_on_both_pages(world: World, as_: As) -> None:
     rows.active_space(world.tenant)
 
     for page in show(world, as_, router_patches=list(Patch)):
@@ -28,7 +28,7 @@ def test_that_browsing_is_refused_stands_on_both_pages(world: World, as_: As):
         assert "takes the messages away" not in page
 
 
-def test_that_browsing_takes_messages_stands_on_both_pages(world: World, as_: As):
+def test_that_browsing_takes_messages_stands_on_both_pages(world: World, as_: As) -> None:
     rows.active_space(world.tenant)
 
     for page in show(world, as_, router_patches=[]):
@@ -37,7 +37,7 @@ def test_that_browsing_takes_messages_stands_on_both_pages(world: World, as_: As
 
 def test_that_durable_subscriptions_may_be_lost_is_said_of_several_unpatched_routers(
     world: World, as_: As
-):
+) -> None:
     rows.active_space(world.tenant, plan="standard-large")
 
     for patches, is_said in (([], True), ([Patch.CONTAINER_ID], False)):
@@ -45,14 +45,14 @@ def test_that_durable_subscriptions_may_be_lost_is_said_of_several_unpatched_rou
             assert ("use an address of type subscription" in page) is is_said
 
 
-def test_a_brokered_space_has_no_such_notes(world: World, as_: As):
+def test_a_brokered_space_has_no_such_notes(world: World, as_: As) -> None:
     rows.active_space(world.tenant, plan="brokered-small")
 
     for page in show(world, as_):
         assert "browse" not in page
 
 
-def test_the_other_routers_endpoints_are_where_clients_connect(world: World, as_: As):
+def test_the_other_routers_endpoints_are_where_clients_connect(world: World, as_: As) -> None:
     space = rows.active_space(world.tenant, plan="standard-large")
     Endpoint.objects.create(
         space=space, name="amqps-1", protocol="amqps", host="127.0.0.1", port=5672

@@ -1,8 +1,10 @@
 """Pages that say what went wrong: never a traceback, always what to do next."""
 
 import pytest
+from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.views import defaults
+from pytest_django import Settings
 
 from controlplane.console import access
 from controlplane.console.scope import TenantScope
@@ -20,9 +22,9 @@ from tests.support.portal.rows import World
         (Unavailable("Try again in a minute."), 503),
     ],
 )
-def test_an_expected_refusal_is_a_page_with_its_code(error: WaypostError, status: int):
+def test_an_expected_refusal_is_a_page_with_its_code(error: WaypostError, status: int) -> None:
     @access.public_page
-    def view(request):
+    def view(request: HttpRequest) -> HttpResponse:
         raise error
 
     answer = view(RequestFactory().get("/"))
@@ -33,22 +35,24 @@ def test_an_expected_refusal_is_a_page_with_its_code(error: WaypostError, status
     assert error.error_code in page
 
 
-def test_words_of_a_refusal_are_escaped():
+def test_words_of_a_refusal_are_escaped() -> None:
     @access.public_page
-    def view(request):
+    def view(request: HttpRequest) -> HttpResponse:
         raise Invalid("<script>alert(1)</script>")
 
     assert "<script>alert" not in view(RequestFactory().get("/")).content.decode()
 
 
-def test_a_page_that_is_not_there_says_so():
+def test_a_page_that_is_not_there_says_so() -> None:
     answer = Client().get("/no/such/page")
 
     assert answer.status_code == 404
     assert "Not found" in answer.content.decode()
 
 
-def test_an_error_of_ours_is_one_neutral_page(monkeypatch, settings):
+def test_an_error_of_ours_is_one_neutral_page(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
     settings.DEBUG = False
     client = Client(raise_request_exception=False)
     monkeypatch.setattr("controlplane.console.access.render", None, raising=True)
@@ -62,7 +66,7 @@ def test_an_error_of_ours_is_one_neutral_page(monkeypatch, settings):
     assert "NoneType" not in page
 
 
-def test_the_page_of_a_denied_request_stands_alone():
+def test_the_page_of_a_denied_request_stands_alone() -> None:
     answer = defaults.permission_denied(RequestFactory().get("/"), Exception("x"))
 
     assert answer.status_code == 403
@@ -70,11 +74,11 @@ def test_the_page_of_a_denied_request_stands_alone():
 
 
 @pytest.mark.django_db
-def test_a_view_knows_its_tenant_and_who_acts(world: World, as_: As, rf: RequestFactory):
+def test_a_view_knows_its_tenant_and_who_acts(world: World, as_: As, rf: RequestFactory) -> None:
     seen = []
 
     @access.tenant_page(Permission.VIEW, change=Permission.MANAGE_TEAM)
-    def view(scope: TenantScope, **kwargs):
+    def view(scope: TenantScope, **kwargs: str) -> HttpResponse:
         seen.append((scope.tenant, scope.actor.name, kwargs))
         return scope.render("parts/empty.html", {"title": "x"})
 

@@ -29,7 +29,9 @@ def invoice(world: World) -> Invoice:
     return rows.issued(world.tenant, cells)
 
 
-def test_the_list_leads_to_invoices_and_to_the_running_period(world, invoice, as_: As):
+def test_the_list_leads_to_invoices_and_to_the_running_period(
+    world: World, invoice: Invoice, as_: As
+) -> None:
     page = as_(world.billing).get(LIST).content.decode()
 
     assert f'href="{LIST}{invoice.id}/"' in page
@@ -37,7 +39,7 @@ def test_the_list_leads_to_invoices_and_to_the_running_period(world, invoice, as
     assert f'href="{LIST}preview"' in page
 
 
-def test_the_list_says_what_credit_pays_the_next_invoices(world, as_: As):
+def test_the_list_says_what_credit_pays_the_next_invoices(world: World, as_: As) -> None:
     owed = {posting.credit("waypost"): -41650, posting.revenue("messages"): 41650}
     posting.post(posting.Booking("x", world.tenant.id, "EUR", "", owed), at=timezone.now())
 
@@ -46,11 +48,13 @@ def test_the_list_says_what_credit_pays_the_next_invoices(world, as_: As):
     assert "You have a credit of <strong>416.50 EUR</strong>" in page
 
 
-def test_without_an_invoice_the_list_says_when_there_will_be_one(world, as_: As):
+def test_without_an_invoice_the_list_says_when_there_will_be_one(world: World, as_: As) -> None:
     assert "No invoice yet" in as_(world.billing).get(LIST).content.decode()
 
 
-def test_an_invoice_shows_parties_lines_quality_and_how_to_recompute(world, invoice, as_: As):
+def test_an_invoice_shows_parties_lines_quality_and_how_to_recompute(
+    world: World, invoice: Invoice, as_: As
+) -> None:
     page = as_(world.billing).get(f"{LIST}{invoice.number}/").content.decode()
 
     for words in ("Acme Shipping Ltd", "Messages, in and out", "7 used, 5 included",
@@ -59,7 +63,7 @@ def test_an_invoice_shows_parties_lines_quality_and_how_to_recompute(world, invo
         assert words in page
 
 
-def test_the_preview_says_that_it_is_none(world, as_: As):
+def test_the_preview_says_that_it_is_none(world: World, as_: As) -> None:
     page = as_(world.billing).get(LIST + "preview").content.decode()
 
     assert "A preview, not an invoice" in page
@@ -67,7 +71,7 @@ def test_the_preview_says_that_it_is_none(world, as_: As):
     assert "Recompute" not in page
 
 
-def test_files_are_the_invoice(world, invoice, as_: As):
+def test_files_are_the_invoice(world: World, invoice: Invoice, as_: As) -> None:
     client, url = as_(world.billing), f"{LIST}{invoice.id}/file."
 
     lines = list(csv.DictReader(io.StringIO(client.get(url + "csv").content.decode())))
@@ -81,7 +85,7 @@ def test_files_are_the_invoice(world, invoice, as_: As):
     assert pdf["Content-Disposition"] == f'attachment; filename="{invoice.number}.pdf"'
 
 
-def test_a_file_of_another_kind_or_of_an_open_period_is_not_there(world, as_: As):
+def test_a_file_of_another_kind_or_of_an_open_period_is_not_there(world: World, as_: As) -> None:
     closing = rows.closing(world.tenant)
     client = as_(world.billing)
 
@@ -90,7 +94,7 @@ def test_a_file_of_another_kind_or_of_an_open_period_is_not_there(world, as_: As
     assert kinds == [404, 404]
 
 
-def test_an_invoice_that_is_being_closed_says_so(world, as_: As):
+def test_an_invoice_that_is_being_closed_says_so(world: World, as_: As) -> None:
     closing = rows.closing(world.tenant)
 
     page = as_(world.billing).get(f"{LIST}{closing.id}/").content.decode()
@@ -98,7 +102,7 @@ def test_an_invoice_that_is_being_closed_says_so(world, as_: As):
     assert "Not computed yet" in page
 
 
-def test_a_held_invoice_says_why(world, as_: As):
+def test_a_held_invoice_says_why(world: World, as_: As) -> None:
     held = rows.held(world.tenant)
 
     page = as_(world.billing).get(f"{LIST}{held.id}/").content.decode()
@@ -108,7 +112,9 @@ def test_a_held_invoice_says_why(world, as_: As):
         assert reason["code"] in page
 
 
-def test_another_tenants_invoice_is_not_there_by_id_or_number(world, invoice, as_: As):
+def test_another_tenants_invoice_is_not_there_by_id_or_number(
+    world: World, invoice: Invoice, as_: As
+) -> None:
     client, theirs = as_(world.outsider), "/t/other-people/invoices/"
 
     statuses = [
@@ -120,7 +126,9 @@ def test_another_tenants_invoice_is_not_there_by_id_or_number(world, invoice, as
     assert statuses == [404] * 4
 
 
-def test_a_proof_is_asked_for_and_its_outcome_shown(world, invoice, as_: As):
+def test_a_proof_is_asked_for_and_its_outcome_shown(
+    world: World, invoice: Invoice, as_: As
+) -> None:
     client, url = as_(world.billing), f"{LIST}{invoice.id}/"
 
     client.post(url + "verify")
@@ -133,7 +141,9 @@ def test_a_proof_is_asked_for_and_its_outcome_shown(world, invoice, as_: As):
     assert "Same, byte for byte" in after
 
 
-def test_the_list_takes_as_many_queries_for_one_invoice_as_for_many(world, invoice, as_: As):
+def test_the_list_takes_as_many_queries_for_one_invoice_as_for_many(
+    world: World, invoice: Invoice, as_: As
+) -> None:
     client = as_(world.billing)
     client.get(LIST)
 

@@ -24,7 +24,7 @@ def membership(world: World, email: str) -> Membership:
     return Membership.objects.get(tenant=world.tenant, user__email=email)
 
 
-def test_an_owner_adds_somebody_who_has_an_account(world: World, as_: As):
+def test_an_owner_adds_somebody_who_has_an_account(world: World, as_: As) -> None:
     rows.person("nina@acme.example")
 
     as_(world.owner).post(HOME + "team/", {"email": "nina@acme.example", "role": "viewer"})
@@ -41,13 +41,13 @@ def test_an_owner_adds_somebody_who_has_an_account(world: World, as_: As):
 )
 def test_somebody_who_cannot_be_added_is_refused_in_words(
     world: World, as_: As, email: str, words: str, status: int
-):
+) -> None:
     answer = as_(world.owner).post(HOME + "team/", {"email": email, "role": "viewer"})
 
     assert (answer.status_code, words in answer.content.decode()) == (status, True)
 
 
-def test_a_role_is_changed_and_a_member_removed(world: World, as_: As):
+def test_a_role_is_changed_and_a_member_removed(world: World, as_: As) -> None:
     client, row = as_(world.owner), membership(world, "dev@acme.example")
 
     client.post(f"{HOME}team/{row.pk}/role", {"role": "admin"})
@@ -58,7 +58,7 @@ def test_a_role_is_changed_and_a_member_removed(world: World, as_: As):
     assert not Membership.objects.filter(pk=row.pk).exists()
 
 
-def test_the_last_owner_stays(world: World, as_: As):
+def test_the_last_owner_stays(world: World, as_: As) -> None:
     row = membership(world, "olga@acme.example")
 
     answer = as_(world.owner).post(f"{HOME}team/{row.pk}/remove")
@@ -67,7 +67,7 @@ def test_the_last_owner_stays(world: World, as_: As):
     assert "membership.last_owner" in answer.content.decode()
 
 
-def test_another_tenants_member_cannot_be_touched(world: World, as_: As):
+def test_another_tenants_member_cannot_be_touched(world: World, as_: As) -> None:
     theirs = Membership.objects.get(tenant=world.other)
 
     answer = as_(world.owner).post(f"{HOME}team/{theirs.pk}/role", {"role": "viewer"})
@@ -76,7 +76,7 @@ def test_another_tenants_member_cannot_be_touched(world: World, as_: As):
     assert (answer.status_code, theirs.role) == (404, "owner")
 
 
-def test_a_token_is_shown_once_and_works(world: World, as_: As):
+def test_a_token_is_shown_once_and_works(world: World, as_: As) -> None:
     client = as_(world.owner)
 
     page = client.post(HOME + "tokens/", {"name": "ci", "role": "developer", "days": "30"})
@@ -88,7 +88,7 @@ def test_a_token_is_shown_once_and_works(world: World, as_: As):
     assert secret not in client.get(HOME + "tokens/").content.decode()
 
 
-def test_a_token_that_cannot_be_issued_is_refused_in_words(world: World, as_: As):
+def test_a_token_that_cannot_be_issued_is_refused_in_words(world: World, as_: As) -> None:
     client, asked = as_(world.owner), {"name": "ci", "role": "developer", "days": "0"}
     client.post(HOME + "tokens/", asked)
 
@@ -98,7 +98,7 @@ def test_a_token_that_cannot_be_issued_is_refused_in_words(world: World, as_: As
     assert "api_token.exists" in answer.content.decode()
 
 
-def test_a_revoked_token_ends_and_another_tenants_is_not_there(world: World, as_: As):
+def test_a_revoked_token_ends_and_another_tenants_is_not_there(world: World, as_: As) -> None:
     issued = {
         tenant.slug: api_tokens.issue(
             tenant=tenant, name="ci", role="viewer", expires_at=None, by=audit.SYSTEM
@@ -116,7 +116,7 @@ def test_a_revoked_token_ends_and_another_tenants_is_not_there(world: World, as_
     assert answer.status_code == 404
 
 
-def test_the_audit_is_paged_and_of_this_tenant_only(world: World, as_: As):
+def test_the_audit_is_paged_and_of_this_tenant_only(world: World, as_: As) -> None:
     for tenant in (world.tenant, world.other):
         for number in range(60):
             subject = audit.Subject("thing", "1", f"{tenant.slug}-{number}", tenant.pk)
@@ -133,7 +133,7 @@ def test_the_audit_is_paged_and_of_this_tenant_only(world: World, as_: As):
     assert "size: 59" in newest
 
 
-def test_billing_details_are_saved(world: World, as_: As):
+def test_billing_details_are_saved(world: World, as_: As) -> None:
     asked = {
         "billing_name": "Acme Ltd",
         "billing_email": "a@acme.example",
@@ -149,7 +149,7 @@ def test_billing_details_are_saved(world: World, as_: As):
     assert world.tenant.billing_time_zone == "Europe/London"
 
 
-def test_missing_billing_details_are_asked_for_on_the_overview(world: World, as_: As):
+def test_missing_billing_details_are_asked_for_on_the_overview(world: World, as_: As) -> None:
     before = as_(world.owner).get(HOME).content.decode()
     rows.bill_to(world.tenant)
     after = as_(world.owner).get(HOME).content.decode()
@@ -158,7 +158,7 @@ def test_missing_billing_details_are_asked_for_on_the_overview(world: World, as_
     assert "Your billing details are not complete" not in after
 
 
-def test_the_plan_is_changed_or_the_limit_is_named(world: World, as_: As):
+def test_the_plan_is_changed_or_the_limit_is_named(world: World, as_: As) -> None:
     client = as_(world.owner)
     for number in range(3):
         rows.space(world.tenant, f"space-{number}")
@@ -172,7 +172,7 @@ def test_the_plan_is_changed_or_the_limit_is_named(world: World, as_: As):
     assert open_one.plan.key == "business"
 
 
-def test_the_team_takes_as_many_queries_for_few_as_for_many(world: World, as_: As):
+def test_the_team_takes_as_many_queries_for_few_as_for_many(world: World, as_: As) -> None:
     client = as_(world.owner)
     client.get(HOME + "team/")
 
@@ -194,7 +194,7 @@ def admin(world: World) -> Membership:
     return Membership.objects.create(tenant=world.tenant, user=person, role="admin")
 
 
-def test_an_admin_cannot_make_an_owner_of_anybody(world: World, as_: As, admin: Membership):
+def test_an_admin_cannot_make_an_owner_of_anybody(world: World, as_: As, admin: Membership) -> None:
     rows.person("nina@acme.example")
     client = as_(admin.user)
 
@@ -206,7 +206,7 @@ def test_an_admin_cannot_make_an_owner_of_anybody(world: World, as_: As, admin: 
     assert not Membership.objects.filter(user__email="nina@acme.example").exists()
 
 
-def test_an_admin_cannot_lower_or_remove_an_owner(world: World, as_: As, admin: Membership):
+def test_an_admin_cannot_lower_or_remove_an_owner(world: World, as_: As, admin: Membership) -> None:
     other = rows.person("second@acme.example")
     owner = Membership.objects.create(tenant=world.tenant, user=other, role="owner")
     client = as_(admin.user)
@@ -218,7 +218,7 @@ def test_an_admin_cannot_lower_or_remove_an_owner(world: World, as_: As, admin: 
     assert Membership.objects.get(pk=owner.pk).role == "owner"
 
 
-def test_an_admin_cannot_issue_an_owners_token(world: World, as_: As, admin: Membership):
+def test_an_admin_cannot_issue_an_owners_token(world: World, as_: As, admin: Membership) -> None:
     before = ApiToken.objects.count()
 
     answer = as_(admin.user).post(HOME + "tokens/", {"name": "ci", "role": "owner", "days": "90"})

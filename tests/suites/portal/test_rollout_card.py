@@ -23,7 +23,7 @@ def rollout(world: World) -> Rollout:
     return Rollout.objects.create(release=release, former=former, is_configured=True)
 
 
-def test_progress_and_failures_are_shown(world: World, as_: As, rollout: Rollout):
+def test_progress_and_failures_are_shown(world: World, as_: As, rollout: Rollout) -> None:
     page = as_(world.staff).get("/staff/fleet/").content.decode()
 
     assert "Rollout of release 2" in page
@@ -35,7 +35,7 @@ def test_progress_and_failures_are_shown(world: World, as_: As, rollout: Rollout
     assert "/staff/fleet/rollout/resume" not in page
 
 
-def test_what_stopped_it_is_told_once(world: World, as_: As, rollout: Rollout):
+def test_what_stopped_it_is_told_once(world: World, as_: As, rollout: Rollout) -> None:
     told = f"1 did not become ready in time: {world.tenant.slug}/moved: no <image>"
     Rollout.objects.update(state="Stopped", reason=told)
 
@@ -45,7 +45,7 @@ def test_what_stopped_it_is_told_once(world: World, as_: As, rollout: Rollout):
     assert page.count("no &lt;image&gt;") == 1
 
 
-def test_why_a_person_paused_it_is_told(world: World, as_: As, rollout: Rollout):
+def test_why_a_person_paused_it_is_told(world: World, as_: As, rollout: Rollout) -> None:
     Rollout.objects.update(state="Paused", reason="freeze until Monday")
 
     page = as_(world.staff).get("/staff/fleet/").content.decode()
@@ -59,7 +59,7 @@ def test_why_a_person_paused_it_is_told(world: World, as_: As, rollout: Rollout)
 )
 def test_buttons_pause_and_resume(
     world: World, as_: As, rollout: Rollout, verbs: list[str], state: str
-):
+) -> None:
     for verb in verbs:
         answer = as_(world.staff).post(f"/staff/fleet/rollout/{verb}")
         assert answer.status_code == 302
@@ -68,12 +68,12 @@ def test_buttons_pause_and_resume(
     assert rollout.state == state
 
 
-def test_the_button_rolls_back(world: World, as_: As, rollout: Rollout):
+def test_the_button_rolls_back(world: World, as_: As, rollout: Rollout) -> None:
     as_(world.staff).post("/staff/fleet/rollout/roll-back")
 
     assert Rollout.objects.latest("id").release.number == 1
     assert as_(world.staff).post("/staff/fleet/rollout/explode").status_code == 404
 
 
-def test_without_releases_there_is_no_card(world: World, as_: As):
+def test_without_releases_there_is_no_card(world: World, as_: As) -> None:
     assert "Rollout of" not in as_(world.staff).get("/staff/fleet/").content.decode()

@@ -2,11 +2,13 @@
 
 import importlib
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.test import Client
 from django.urls import clear_url_caches
+from pytest_django import Settings
 
 from controlplane import urls
 from tests.suites.portal.conftest import As
@@ -17,7 +19,7 @@ HOME = "/t/acme-shipping/"
 
 
 @pytest.fixture
-def _provider(settings) -> Iterator[None]:
+def _provider(settings: Settings) -> Iterator[None]:
     """Login through a provider is on, with the routes it adds."""
     settings.OIDC_ISSUER = "https://login.example/realms/waypost"
     settings.PUBLIC_URL = "https://waypost.example"
@@ -33,7 +35,9 @@ def _provider(settings) -> Iterator[None]:
 
 @pytest.mark.usefixtures("_provider")
 @pytest.mark.parametrize("said", [{}, {"X-Forwarded-Proto": "http", "Forwarded": "host=a.example"}])
-def test_a_provider_sends_people_back_to_the_public_url(world: World, as_: As, said):
+def test_a_provider_sends_people_back_to_the_public_url(
+    world: World, as_: As, said: dict[str, Any]
+) -> None:
     client = as_(world.owner)
     session = client.session
     session["oidc_id_token"] = "signed"
@@ -49,7 +53,7 @@ def test_a_provider_sends_people_back_to_the_public_url(world: World, as_: As, s
 
 
 @pytest.mark.usefixtures("_provider")
-def test_who_came_through_the_provider_logs_out_there_too(world: World, as_: As):
+def test_who_came_through_the_provider_logs_out_there_too(world: World, as_: As) -> None:
     client = as_(world.owner)
     with_password = client.get(HOME).content.decode()
     session = client.session
@@ -64,7 +68,7 @@ def test_who_came_through_the_provider_logs_out_there_too(world: World, as_: As)
     assert "form-action 'self' https://login.example;" in answer["Content-Security-Policy"]
 
 
-def test_without_a_provider_forms_stay_here(world: World, as_: As):
+def test_without_a_provider_forms_stay_here(world: World, as_: As) -> None:
     client = as_(world.owner)
     session = client.session
     session["oidc_id_token"] = "from before the provider was switched off"

@@ -28,7 +28,7 @@ def plan_of(space: AddressSpace) -> str:
 
 def test_the_page_says_what_restarts_and_what_each_plan_costs(
     world: World, as_: As, space: AddressSpace
-):
+) -> None:
     page = as_(world.owner).get(PAGE).content.decode()
 
     assert "1 broker and 1 router restart one at a time" in page
@@ -40,7 +40,7 @@ def test_the_page_says_what_restarts_and_what_each_plan_costs(
     assert f'href="{PAGE}"' in settings
 
 
-def test_the_page_of_a_brokered_space_speaks_of_its_broker(world: World, as_: As):
+def test_the_page_of_a_brokered_space_speaks_of_its_broker(world: World, as_: As) -> None:
     rows.active_space(world.tenant, "small", "brokered-small")
 
     page = as_(world.owner).get("/t/acme-shipping/spaces/small/plan").content.decode()
@@ -49,7 +49,7 @@ def test_the_page_of_a_brokered_space_speaks_of_its_broker(world: World, as_: As
     assert "brokered-medium" in page
 
 
-def test_an_owner_and_a_member_move_the_space(world: World, as_: As, space: AddressSpace):
+def test_an_owner_and_a_member_move_the_space(world: World, as_: As, space: AddressSpace) -> None:
     answer = as_(world.owner).post(PAGE, ASKED)
 
     assert answer["Location"] == "/t/acme-shipping/spaces/orders/"
@@ -62,21 +62,25 @@ def test_an_owner_and_a_member_move_the_space(world: World, as_: As, space: Addr
     assert "Change the plan of" in activity
 
 
-def test_without_the_word_nothing_moves(world: World, as_: As, space: AddressSpace):
+def test_without_the_word_nothing_moves(world: World, as_: As, space: AddressSpace) -> None:
     answer = as_(world.owner).post(PAGE, {"space_plan": "standard-medium"})
 
     assert answer.status_code == 400
     assert plan_of(space) == "standard-small"
 
 
-def test_outsiders_and_those_who_only_pay_move_nothing(world: World, as_: As, space: AddressSpace):
+def test_outsiders_and_those_who_only_pay_move_nothing(
+    world: World, as_: As, space: AddressSpace
+) -> None:
     answers = [as_(who).post(PAGE, ASKED) for who in (world.outsider, world.billing)]
 
     assert [each.status_code for each in answers] == [404, 403]
     assert plan_of(space) == "standard-small"
 
 
-def test_a_plan_too_small_is_refused_on_the_page(world: World, as_: As, space: AddressSpace):
+def test_a_plan_too_small_is_refused_on_the_page(
+    world: World, as_: As, space: AddressSpace
+) -> None:
     row = SpacePlan.objects.get(key="standard-medium")
     SpacePlan.objects.filter(pk=row.pk).update(definition={**row.definition, "max_addresses": 0})
 

@@ -6,6 +6,7 @@ import re
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
 
 from controlplane.core.models import AuditEvent, Operation
 from plans.catalog import publishing
@@ -19,14 +20,14 @@ pytestmark = pytest.mark.django_db
 HOME = "/t/acme-shipping/"
 
 
-def test_an_empty_tenant_is_led_to_its_first_space(world: World, as_: As):
+def test_an_empty_tenant_is_led_to_its_first_space(world: World, as_: As) -> None:
     page = as_(world.owner).get(HOME).content.decode()
 
     assert "No messaging space yet" in page
     assert 'href="/t/acme-shipping/spaces/-/new"' in page
 
 
-def test_a_new_space_leads_to_its_first_address(world: World, as_: As):
+def test_a_new_space_leads_to_its_first_address(world: World, as_: As) -> None:
     asked = {"name": "orders", "space_plan": "standard-small"}
 
     answer = as_(world.owner).post(HOME + "spaces/-/new", asked)
@@ -46,7 +47,9 @@ def test_a_new_space_leads_to_its_first_address(world: World, as_: As):
         ({"name": "x", "space_plan": "huge"}, "huge is not one of the available choices", 400),
     ],
 )
-def test_a_refused_space_says_why_and_makes_nothing(world: World, as_: As, asked, words, status):
+def test_a_refused_space_says_why_and_makes_nothing(
+    world: World, as_: As, asked: dict[str, str], words: str, status: int
+) -> None:
     rows.space(world.tenant, "orders")
 
     answer = as_(world.owner).post(HOME + "spaces/-/new", asked)
@@ -56,7 +59,9 @@ def test_a_refused_space_says_why_and_makes_nothing(world: World, as_: As, asked
     assert AddressSpace.objects.count() == 1
 
 
-def test_a_type_that_cannot_run_is_not_on_the_page(world: World, as_: As, settings):
+def test_a_type_that_cannot_run_is_not_on_the_page(
+    world: World, as_: As, settings: Settings
+) -> None:
     before = as_(world.owner).get(HOME + "spaces/-/new").content.decode()
     settings.STANDARD_SPACES_OFFERED = False
 
@@ -67,7 +72,7 @@ def test_a_type_that_cannot_run_is_not_on_the_page(world: World, as_: As, settin
     assert 'value="standard-small"' not in page
 
 
-def test_a_space_over_quota_names_the_limit(world: World, as_: As):
+def test_a_space_over_quota_names_the_limit(world: World, as_: As) -> None:
     for number in range(5):
         rows.space(world.tenant, f"space-{number}")
 
@@ -78,7 +83,9 @@ def test_a_space_over_quota_names_the_limit(world: World, as_: As):
     assert "quota_exceeded" in answer.content.decode()
 
 
-def test_the_pages_of_a_new_space_lead_through_address_user_and_connection(world: World, as_: As):
+def test_the_pages_of_a_new_space_lead_through_address_user_and_connection(
+    world: World, as_: As
+) -> None:
     space, client = rows.active_space(world.tenant), as_(world.owner)
     url = HOME + "spaces/orders/"
 
@@ -93,7 +100,7 @@ def test_the_pages_of_a_new_space_lead_through_address_user_and_connection(world
     assert "Add " not in after
 
 
-def test_progress_is_asked_for_while_something_moves_and_not_after(world: World, as_: As):
+def test_progress_is_asked_for_while_something_moves_and_not_after(world: World, as_: As) -> None:
     space, client = rows.space(world.tenant), as_(world.owner)
     rows.in_progress(space)
     url = HOME + "spaces/orders/status"
@@ -109,7 +116,7 @@ def test_progress_is_asked_for_while_something_moves_and_not_after(world: World,
     assert "<html" not in settled
 
 
-def test_progress_that_was_seen_already_is_not_sent_again(world: World, as_: As):
+def test_progress_that_was_seen_already_is_not_sent_again(world: World, as_: As) -> None:
     space, client = rows.space(world.tenant), as_(world.owner)
     page = client.get(HOME + "spaces/orders/").content.decode()
     (url,) = re.findall(r'hx-get="([^"]+)"', page)
@@ -122,7 +129,7 @@ def test_progress_that_was_seen_already_is_not_sent_again(world: World, as_: As)
     assert (other.status_code, url in other.content.decode()) == (200, False)
 
 
-def test_what_is_in_the_way_is_shown(world: World, as_: As):
+def test_what_is_in_the_way_is_shown(world: World, as_: As) -> None:
     space = rows.space(world.tenant)
     trouble = {"type": "Ready", "status": "False", "reason": "BrokersNotReady", "since": ""}
     AddressSpace.objects.filter(pk=space.pk).update(
@@ -134,7 +141,7 @@ def test_what_is_in_the_way_is_shown(world: World, as_: As):
     assert "broker-0 has no disk left" in page
 
 
-def test_a_certificate_that_runs_out_is_shown_while_the_space_serves(world: World, as_: As):
+def test_a_certificate_that_runs_out_is_shown_while_the_space_serves(world: World, as_: As) -> None:
     space = rows.active_space(world.tenant)
     false = {"status": "False", "since": ""}
     told = {"type": "Certificate", "reason": "CertificateExpiring", "message": "runs out soon"}
@@ -151,7 +158,7 @@ def test_a_certificate_that_runs_out_is_shown_while_the_space_serves(world: Worl
     assert "CertificateExpiring: runs out soon" in fleet
 
 
-def test_a_space_that_nothing_leads_to_says_so_while_it_serves(world: World, as_: As):
+def test_a_space_that_nothing_leads_to_says_so_while_it_serves(world: World, as_: As) -> None:
     space = rows.active_space(world.tenant)
     told = {"type": "Reachable", "status": "False", "reason": "EndpointPending", "since": ""}
     AddressSpace.objects.filter(pk=space.pk).update(
@@ -165,7 +172,7 @@ def test_a_space_that_nothing_leads_to_says_so_while_it_serves(world: World, as_
 
 def test_routers_that_do_not_reach_each_other_are_shown_while_the_space_serves(
     world: World, as_: As
-):
+) -> None:
     space = rows.active_space(world.tenant)
     told = {"type": "Routers", "reason": "MeshIncomplete", "message": "router-1 does not reach"}
     AddressSpace.objects.filter(pk=space.pk).update(
@@ -179,7 +186,7 @@ def test_routers_that_do_not_reach_each_other_are_shown_while_the_space_serves(
     assert "MeshIncomplete: router-1 does not reach" in fleet
 
 
-def test_a_space_is_deleted_only_when_its_name_is_typed(world: World, as_: As):
+def test_a_space_is_deleted_only_when_its_name_is_typed(world: World, as_: As) -> None:
     space, client = rows.active_space(world.tenant), as_(world.owner)
 
     wrong = client.post(HOME + "spaces/orders/settings", {"confirmation": "order"})
@@ -193,7 +200,7 @@ def test_a_space_is_deleted_only_when_its_name_is_typed(world: World, as_: As):
     assert space.deletion_requested_at is not None
 
 
-def test_a_new_address_gets_its_settings(world: World, as_: As):
+def test_a_new_address_gets_its_settings(world: World, as_: As) -> None:
     rows.active_space(world.tenant)
     asked = {
         "address": "orders/new",
@@ -211,7 +218,7 @@ def test_a_new_address_gets_its_settings(world: World, as_: As):
     )  # fmt: skip
 
 
-def test_dead_letters_go_to_a_queue_of_a_brokered_space(world: World, as_: As):
+def test_dead_letters_go_to_a_queue_of_a_brokered_space(world: World, as_: As) -> None:
     space = rows.active_space(world.tenant, plan="brokered-small")
     url = HOME + "spaces/orders/addresses/new"
     rows.address(space, "rejected", "queue")
@@ -228,7 +235,7 @@ def test_dead_letters_go_to_a_queue_of_a_brokered_space(world: World, as_: As):
     assert Address.objects.get(address="retried").dead_letter == "rejected"
 
 
-def test_a_standard_space_asks_for_no_dead_letters(world: World, as_: As):
+def test_a_standard_space_asks_for_no_dead_letters(world: World, as_: As) -> None:
     rows.address(rows.active_space(world.tenant), "rejected", "queue")
 
     shown = as_(world.owner).get(HOME + "spaces/orders/addresses/new").content.decode()
@@ -236,7 +243,7 @@ def test_a_standard_space_asks_for_no_dead_letters(world: World, as_: As):
     assert "Dead letters go to" not in shown
 
 
-def test_a_subscription_is_offered_once_there_is_a_topic(world: World, as_: As):
+def test_a_subscription_is_offered_once_there_is_a_topic(world: World, as_: As) -> None:
     space, client = rows.active_space(world.tenant), as_(world.owner)
     url = HOME + "spaces/orders/addresses/new"
 
@@ -252,7 +259,7 @@ def test_a_subscription_is_offered_once_there_is_a_topic(world: World, as_: As):
 @pytest.mark.parametrize(
     ("name", "words"), [("a b", "address.invalid"), ("taken", "address.exists")]
 )
-def test_a_refused_address_says_why(world: World, as_: As, name: str, words: str):
+def test_a_refused_address_says_why(world: World, as_: As, name: str, words: str) -> None:
     rows.address(rows.active_space(world.tenant), "taken")
     asked = {"address": name, "address_plan": "standard-small-queue"}
 
@@ -263,7 +270,7 @@ def test_a_refused_address_says_why(world: World, as_: As, name: str, words: str
 
 
 @pytest.mark.parametrize("name", ["plain", "a/../b", "ünï?&=x", "100%"])
-def test_an_address_of_any_legal_name_can_be_deleted(world: World, as_: As, name: str):
+def test_an_address_of_any_legal_name_can_be_deleted(world: World, as_: As, name: str) -> None:
     address, client = rows.address(rows.active_space(world.tenant), name), as_(world.owner)
     page = client.get(HOME + "spaces/orders/").content.decode()
     (link,) = re.findall(r'href="([^"]+/delete)"', page)
@@ -275,7 +282,9 @@ def test_an_address_of_any_legal_name_can_be_deleted(world: World, as_: As, name
     assert address.deletion_requested_at is not None
 
 
-def test_a_new_user_gets_a_password_that_is_shown_once_and_kept_nowhere(world: World, as_: As):
+def test_a_new_user_gets_a_password_that_is_shown_once_and_kept_nowhere(
+    world: World, as_: As
+) -> None:
     rows.active_space(world.tenant)
     client = as_(world.owner)
     asked = {"name": "checkout", "operations": ["send"], "addresses": "orders/# events"}
@@ -294,7 +303,7 @@ def test_a_new_user_gets_a_password_that_is_shown_once_and_kept_nowhere(world: W
     assert password not in str(dict(client.session))
 
 
-def test_a_refused_user_says_why(world: World, as_: As):
+def test_a_refused_user_says_why(world: World, as_: As) -> None:
     rows.active_space(world.tenant)
     asked = {"name": "Bad Name", "operations": ["send"], "addresses": "#"}
 
@@ -305,7 +314,7 @@ def test_a_refused_user_says_why(world: World, as_: As):
     assert not MessagingUser.objects.exists()
 
 
-def test_a_user_is_revoked_after_a_typed_confirmation(world: World, as_: As):
+def test_a_user_is_revoked_after_a_typed_confirmation(world: World, as_: As) -> None:
     user = rows.messaging_user(rows.active_space(world.tenant))
 
     as_(world.owner).post(
@@ -317,7 +326,7 @@ def test_a_user_is_revoked_after_a_typed_confirmation(world: World, as_: As):
     assert Operation.objects.filter(subject_id=user.pk, kind="messaging_user.revoke").exists()
 
 
-def test_the_certificate_is_a_file_of_the_space(world: World, as_: As):
+def test_the_certificate_is_a_file_of_the_space(world: World, as_: As) -> None:
     rows.active_space(world.tenant)
 
     answer = as_(world.owner).get(HOME + "spaces/orders/certificate")
@@ -326,7 +335,7 @@ def test_the_certificate_is_a_file_of_the_space(world: World, as_: As):
     assert answer["Content-Disposition"] == 'attachment; filename="orders-ca.pem"'
 
 
-def test_where_clients_know_who_signed_there_is_no_file(world: World, as_: As):
+def test_where_clients_know_who_signed_there_is_no_file(world: World, as_: As) -> None:
     space = rows.active_space(world.tenant)
     rows.address(space, "work")
     rows.messaging_user(space, "one")
@@ -342,7 +351,7 @@ def test_where_clients_know_who_signed_there_is_no_file(world: World, as_: As):
     assert (file.status_code, "need no certificate file" in file.content.decode()) == (404, True)
 
 
-def test_before_the_space_is_reachable_there_is_no_certificate(world: World, as_: As):
+def test_before_the_space_is_reachable_there_is_no_certificate(world: World, as_: As) -> None:
     rows.space(world.tenant)
 
     answer = as_(world.owner).get(HOME + "spaces/orders/certificate")
@@ -351,7 +360,7 @@ def test_before_the_space_is_reachable_there_is_no_certificate(world: World, as_
     assert "wait until it is Active" in answer.content.decode()
 
 
-def test_the_examples_are_filled_in_for_the_chosen_user_and_address(world: World, as_: As):
+def test_the_examples_are_filled_in_for_the_chosen_user_and_address(world: World, as_: As) -> None:
     space = rows.active_space(world.tenant)
     rows.address(space, "events", "topic")
     rows.address(space, "work")
@@ -369,7 +378,7 @@ def test_the_examples_are_filled_in_for_the_chosen_user_and_address(world: World
     assert "user=&quot;one&quot;" in unknown
 
 
-def test_another_tenants_space_is_not_there_even_by_the_same_name(world: World, as_: As):
+def test_another_tenants_space_is_not_there_even_by_the_same_name(world: World, as_: As) -> None:
     rows.active_space(world.other, "theirs")
 
     answer = as_(world.owner).get(HOME + "spaces/theirs/")
@@ -379,7 +388,9 @@ def test_another_tenants_space_is_not_there_even_by_the_same_name(world: World, 
 
 
 @pytest.mark.parametrize("path", ["", "spaces/", "usage/"])
-def test_lists_take_as_many_queries_for_one_space_as_for_many(world: World, as_: As, path: str):
+def test_lists_take_as_many_queries_for_one_space_as_for_many(
+    world: World, as_: As, path: str
+) -> None:
     client = as_(world.owner)
     # Each plan in use is read once, so both are in use from the beginning.
     rows.address(rows.active_space(world.tenant, "first"))
@@ -401,7 +412,7 @@ def test_lists_take_as_many_queries_for_one_space_as_for_many(world: World, as_:
 @pytest.mark.parametrize("path", ["", "users", "connect", "activity", "status"])
 def test_a_space_takes_as_many_queries_with_one_address_as_with_many(
     world: World, as_: As, path: str
-):
+) -> None:
     client, space = as_(world.owner), rows.active_space(world.tenant)
     rows.address(space, "first", "topic")
     rows.messaging_user(space, "first")
@@ -419,7 +430,7 @@ def test_a_space_takes_as_many_queries_with_one_address_as_with_many(
     assert len(many) == len(one)
 
 
-def test_long_lists_come_in_pages(world: World, as_: As):
+def test_long_lists_come_in_pages(world: World, as_: As) -> None:
     space, client = rows.active_space(world.tenant), as_(world.owner)
     for number in range(51):
         Address.objects.create(
@@ -438,7 +449,7 @@ def test_long_lists_come_in_pages(world: World, as_: As):
     assert "a50<" in second
 
 
-def test_many_running_operations_are_counted_not_listed(world: World, as_: As):
+def test_many_running_operations_are_counted_not_listed(world: World, as_: As) -> None:
     space = rows.active_space(world.tenant)
     for number in range(8):
         addresses.create(
@@ -455,7 +466,7 @@ def test_many_running_operations_are_counted_not_listed(world: World, as_: As):
     assert "And 3 more." in page
 
 
-def test_a_space_that_is_ready_leads_to_how_clients_connect(world: World, as_: As):
+def test_a_space_that_is_ready_leads_to_how_clients_connect(world: World, as_: As) -> None:
     space, client = rows.space(world.tenant), as_(world.owner)
     url, link = HOME + "spaces/orders/", ">How clients connect</a>"
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 TENANT = "/staff/tenants/acme-shipping/"
 
 
-def test_tenants_are_found_by_a_part_of_their_name(world: World, as_: As):
+def test_tenants_are_found_by_a_part_of_their_name(world: World, as_: As) -> None:
     client = as_(world.staff)
 
     every = client.get("/staff/tenants/").content.decode()
@@ -33,7 +33,7 @@ def test_tenants_are_found_by_a_part_of_their_name(world: World, as_: As):
     assert "No tenant matches “zzz”" in none
 
 
-def test_counts_of_a_tenant_do_not_multiply_each_other(world: World, as_: As):
+def test_counts_of_a_tenant_do_not_multiply_each_other(world: World, as_: As) -> None:
     for name in ("one", "two"):
         rows.space(world.tenant, name)
 
@@ -43,7 +43,7 @@ def test_counts_of_a_tenant_do_not_multiply_each_other(world: World, as_: As):
     assert 'data-label="Members" class="number">3<' in page
 
 
-def test_an_override_is_set_shown_and_cleared(world: World, as_: As):
+def test_an_override_is_set_shown_and_cleared(world: World, as_: As) -> None:
     client = as_(world.staff)
     day = (timezone.now() + timedelta(days=9)).date()
     asked = {"resource": "spaces", "amount": "9", "reason": "a pilot", "expires_on": day}
@@ -68,7 +68,9 @@ def test_an_override_is_set_shown_and_cleared(world: World, as_: As):
         {"expires_on": "2020-01-01"},
     ],
 )
-def test_a_wrong_override_is_refused_and_changes_nothing(world: World, as_: As, wrong):
+def test_a_wrong_override_is_refused_and_changes_nothing(
+    world: World, as_: As, wrong: dict[str, str]
+) -> None:
     asked = {"resource": "spaces", "amount": "9", "reason": "a pilot", **wrong}
 
     answer = as_(world.staff).post(TENANT, asked)
@@ -77,7 +79,7 @@ def test_a_wrong_override_is_refused_and_changes_nothing(world: World, as_: As, 
     assert not QuotaOverride.objects.exists()
 
 
-def test_close_now_closes_the_running_period(world: World, as_: As):
+def test_close_now_closes_the_running_period(world: World, as_: As) -> None:
     answer = as_(world.staff).post(TENANT + "close")
 
     invoice = Invoice.objects.get(tenant=world.tenant)
@@ -86,7 +88,7 @@ def test_close_now_closes_the_running_period(world: World, as_: As):
     assert invoice.events.get().actor == "user:staff@operator.example"
 
 
-def test_an_invoice_goes_from_draft_to_paid_through_its_page(world: World, as_: As):
+def test_an_invoice_goes_from_draft_to_paid_through_its_page(world: World, as_: As) -> None:
     invoice, client = rows.drafted(world.tenant), as_(world.staff)
     url, states = f"/staff/invoices/{invoice.id}/", []
     payment = {"reference": "bank-1", "received_on": "2026-11-20"}
@@ -117,7 +119,9 @@ def test_an_invoice_goes_from_draft_to_paid_through_its_page(world: World, as_: 
         ("1000000", "payment.exceeds_invoice", 409),
     ],
 )
-def test_a_wrong_payment_is_refused_in_words(world: World, as_: As, amount, words, status):
+def test_a_wrong_payment_is_refused_in_words(
+    world: World, as_: As, amount: str, words: str, status: int
+) -> None:
     invoice = rows.issued(world.tenant)
     asked = {"reference": "bank-1", "received_on": "2026-11-20", "amount": amount}
 
@@ -128,7 +132,7 @@ def test_a_wrong_payment_is_refused_in_words(world: World, as_: As, amount, word
     assert not Payment.objects.exists()
 
 
-def test_an_arrow_that_does_not_exist_is_refused_in_words(world: World, as_: As):
+def test_an_arrow_that_does_not_exist_is_refused_in_words(world: World, as_: As) -> None:
     invoice = rows.drafted(world.tenant)
 
     answer = as_(world.staff).post(f"/staff/invoices/{invoice.id}/issue")
@@ -137,7 +141,7 @@ def test_an_arrow_that_does_not_exist_is_refused_in_words(world: World, as_: As)
     assert "invoice.wrong_state" in answer.content.decode()
 
 
-def test_held_invoices_are_listed_with_reasons_and_closed_again(world: World, as_: As):
+def test_held_invoices_are_listed_with_reasons_and_closed_again(world: World, as_: As) -> None:
     held, client = rows.held(world.other), as_(world.staff)
 
     rows.issued(world.tenant)
@@ -153,7 +157,7 @@ def test_held_invoices_are_listed_with_reasons_and_closed_again(world: World, as
     assert held.state == "closing"
 
 
-def test_the_fleet_shows_trouble_first_with_reasons(world: World, as_: As):
+def test_the_fleet_shows_trouble_first_with_reasons(world: World, as_: As) -> None:
     rows.active_space(world.tenant, "fine")
     failing = rows.space(world.other, "failing")
     trouble = {
@@ -175,7 +179,9 @@ def test_the_fleet_shows_trouble_first_with_reasons(world: World, as_: As):
 
 
 @pytest.mark.parametrize("path", ["tenants/", "invoices/", "fleet/"])
-def test_lists_take_as_many_queries_for_few_rows_as_for_many(world: World, as_: As, path: str):
+def test_lists_take_as_many_queries_for_few_rows_as_for_many(
+    world: World, as_: As, path: str
+) -> None:
     client = as_(world.staff)
     rows.space(world.tenant, "first")
     rows.closing(world.tenant)

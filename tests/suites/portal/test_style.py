@@ -82,21 +82,21 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize(("text", "ground", "least"), PAIRS)
-def test_colours_have_enough_contrast(theme, text, ground, least):
+def test_colours_have_enough_contrast(theme: str, text: str, ground: str, least: float) -> None:
     colours = tokens(theme)
 
     assert contrast(colours[text], colours[ground]) >= least
 
 
-def test_contrast_of_black_on_white_is_the_known_21():
+def test_contrast_of_black_on_white_is_the_known_21() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
 
 
-def test_both_themes_name_the_same_colours():
+def test_both_themes_name_the_same_colours() -> None:
     assert tokens("light").keys() == tokens("dark").keys()
 
 
-def test_the_sheet_loads_nothing():
+def test_the_sheet_loads_nothing() -> None:
     assert "@import" not in sheet()
     assert "url(" not in sheet()
 
@@ -123,7 +123,7 @@ def test_no_summary_loses_its_padding() -> None:
     assert found == []
 
 
-def test_a_long_name_does_not_widen_the_page():
+def test_a_long_name_does_not_widen_the_page() -> None:
     text = sheet()
     body = re.search(r"\nbody \{(.*?)\n\}", text, re.DOTALL)
 

@@ -49,7 +49,9 @@ def table(page: str, caption: str) -> list[list[str]]:
     ]
 
 
-def test_a_month_adds_up_over_spaces_and_peaks_do_not(world, spaces, as_: As):
+def test_a_month_adds_up_over_spaces_and_peaks_do_not(
+    world: World, spaces: list[AddressSpace], as_: As
+) -> None:
     page = as_(world.member).get(PAGE).content.decode()
 
     totals = re.findall(r'<strong class="number">([^<]+)<', page)
@@ -63,7 +65,9 @@ def test_a_month_adds_up_over_spaces_and_peaks_do_not(world, spaces, as_: As):
     ]
 
 
-def test_each_space_and_each_address_has_its_row(world, spaces, as_: As):
+def test_each_space_and_each_address_has_its_row(
+    world: World, spaces: list[AddressSpace], as_: As
+) -> None:
     by_space = as_(world.member).get(PAGE).content.decode()
     by_address = as_(world.member).get(PAGE + "?space=mine").content.decode()
 
@@ -75,7 +79,7 @@ def test_each_space_and_each_address_has_its_row(world, spaces, as_: As):
     ]  # fmt: skip
 
 
-def test_a_day_shows_its_hours(world, spaces, as_: As):
+def test_a_day_shows_its_hours(world: World, spaces: list[AddressSpace], as_: As) -> None:
     day = rows.this_month().strftime("%Y-%m-%d")
 
     page = as_(world.member).get(f"{PAGE}?window={day}").content.decode()
@@ -87,7 +91,9 @@ def test_a_day_shows_its_hours(world, spaces, as_: As):
     assert page.count("<g><title>") == 24 * 6
 
 
-def test_a_deleted_space_keeps_its_name_and_its_row(world, spaces, as_: As):
+def test_a_deleted_space_keeps_its_name_and_its_row(
+    world: World, spaces: list[AddressSpace], as_: As
+) -> None:
     address_spaces.delete(space=spaces[1], by=rows.STAFF)
     AddressSpace.objects.filter(pk=spaces[1].pk).update(deleted_at=rows.this_month())
 
@@ -96,7 +102,9 @@ def test_a_deleted_space_keeps_its_name_and_its_row(world, spaces, as_: As):
     assert [row[0] for row in table(page, "Usage by space<")] == ["mine", "more (deleted)"]
 
 
-def test_csv_holds_the_cells_of_this_tenant_only(world, spaces, as_: As):
+def test_csv_holds_the_cells_of_this_tenant_only(
+    world: World, spaces: list[AddressSpace], as_: As
+) -> None:
     answer = as_(world.member).get(PAGE + "cells.csv")
 
     lines = list(csv.DictReader(io.StringIO(b"".join(answer).decode())))
@@ -106,7 +114,7 @@ def test_csv_holds_the_cells_of_this_tenant_only(world, spaces, as_: As):
     assert sum(int(line["quantity"]) for line in lines if line["meter"] == "messages_in") == 1240
 
 
-def test_csv_of_one_space(world, spaces, as_: As):
+def test_csv_of_one_space(world: World, spaces: list[AddressSpace], as_: As) -> None:
     answer = as_(world.member).get(PAGE + "cells.csv?space=more")
 
     lines = list(csv.DictReader(io.StringIO(b"".join(answer).decode())))
@@ -114,7 +122,9 @@ def test_csv_of_one_space(world, spaces, as_: As):
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
-def test_csv_keeps_a_spreadsheet_from_running_text_as_a_formula(world, as_: As, start: str):
+def test_csv_keeps_a_spreadsheet_from_running_text_as_a_formula(
+    world: World, as_: As, start: str
+) -> None:
     space = rows.active_space(world.tenant)
     type(space).objects.filter(pk=space.pk).update(name=f"{start}name()")
     rows.used(rows.cell(space, "messages_in", 1, rows.this_month(), f"{start}cmd()"))
@@ -125,28 +135,32 @@ def test_csv_keeps_a_spreadsheet_from_running_text_as_a_formula(world, as_: As, 
     assert (line["address"], line["space"]) == (f"'{start}cmd()", f"'{start}name()")
 
 
-def test_nothing_used_says_what_to_do(world, as_: As):
+def test_nothing_used_says_what_to_do(world: World, as_: As) -> None:
     page = as_(world.member).get(PAGE).content.decode()
 
     assert "No usage in" in page
     assert "<svg" not in page.split("<main")[1]
 
 
-def test_before_the_first_count_no_page_says_as_of(world, as_: As):
+def test_before_the_first_count_no_page_says_as_of(world: World, as_: As) -> None:
     assert "nothing has been counted yet" in as_(world.member).get(PAGE).content.decode()
 
 
 @pytest.mark.parametrize(
     ("query", "status"), [("window=soon", 400), ("space=theirs", 404), ("space=unknown", 404)]
 )
-def test_what_cannot_be_shown_is_refused_in_words(world, spaces, as_: As, query, status):
+def test_what_cannot_be_shown_is_refused_in_words(
+    world: World, spaces: list[AddressSpace], as_: As, query: str, status: int
+) -> None:
     answer = as_(world.member).get(f"{PAGE}?{query}")
 
     assert answer.status_code == status
     assert "Traceback" not in answer.content.decode()
 
 
-def test_a_month_takes_as_many_queries_with_little_usage_as_with_much(world, spaces, as_: As):
+def test_a_month_takes_as_many_queries_with_little_usage_as_with_much(
+    world: World, spaces: list[AddressSpace], as_: As
+) -> None:
     client = as_(world.member)
     client.get(PAGE)
 
@@ -163,7 +177,9 @@ def test_a_month_takes_as_many_queries_with_little_usage_as_with_much(world, spa
     assert len(much) == len(little)
 
 
-def test_the_overview_shows_limits_and_what_they_led_to(world, spaces, as_: As):
+def test_the_overview_shows_limits_and_what_they_led_to(
+    world: World, spaces: list[AddressSpace], as_: As
+) -> None:
     QuotaAlert.objects.create(
         tenant=world.tenant, resource="messages_per_month", period_starts_at=rows.this_month(),
         level_percent=100, used=600, limit=500, action="withdraw_send",
@@ -178,7 +194,7 @@ def test_the_overview_shows_limits_and_what_they_led_to(world, spaces, as_: As):
     assert "1,240 of 500,000,000" in page
 
 
-def test_lifted_alerts_are_gone(world, as_: As):
+def test_lifted_alerts_are_gone(world: World, as_: As) -> None:
     QuotaAlert.objects.create(
         tenant=world.tenant, resource="messages_per_month", period_starts_at=rows.this_month(),
         level_percent=80, used=80, limit=100, action="notify", lifted_at=rows.this_month(),

@@ -29,19 +29,19 @@ def bar_heights(chart: BarChart) -> list[float]:
     ]
 
 
-def test_bars_are_proportional_to_their_values():
+def test_bars_are_proportional_to_their_values() -> None:
     low, high = bar_heights(build(25, 100))
 
     assert high == pytest.approx(4 * low, abs=0.5)
 
 
-def test_the_highest_value_of_a_round_scale_fills_the_plot():
+def test_the_highest_value_of_a_round_scale_fills_the_plot() -> None:
     *_, high = bar_heights(build(1, 100))
 
     assert high == charts.HEIGHT - 10 - 24
 
 
-def test_a_little_is_seen_and_nothing_is_not():
+def test_a_little_is_seen_and_nothing_is_not() -> None:
     nothing, little, _ = bar_heights(build(0, 1, 1_000_000))
 
     assert nothing == 0
@@ -49,7 +49,7 @@ def test_a_little_is_seen_and_nothing_is_not():
 
 
 @given(st.lists(values, min_size=1, max_size=40))
-def test_every_bar_stays_inside_the_plot(amounts: list[Decimal]):
+def test_every_bar_stays_inside_the_plot(amounts: list[Decimal]) -> None:
     chart = BarChart("x", "t", "u", [Bar(str(n), amount) for n, amount in enumerate(amounts)])
 
     for rect in parsed(chart).iter("rect"):
@@ -60,7 +60,7 @@ def test_every_bar_stays_inside_the_plot(amounts: list[Decimal]):
 
 
 @given(values)
-def test_nice_ceiling_is_at_or_above_and_not_far_above(value: Decimal):
+def test_nice_ceiling_is_at_or_above_and_not_far_above(value: Decimal) -> None:
     ceiling = charts.nice_ceiling(value)
 
     assert ceiling >= value
@@ -71,7 +71,7 @@ def test_nice_ceiling_is_at_or_above_and_not_far_above(value: Decimal):
     ("value", "ceiling"),
     [(0, 1), (1, 1), ("1.1", 2), (21, 25), (26, 50), (51, 100), ("0.003", "0.005")],
 )
-def test_nice_ceiling_of_known_values(value, ceiling):
+def test_nice_ceiling_of_known_values(value: int | str, ceiling: int | str) -> None:
     assert charts.nice_ceiling(Decimal(value)) == Decimal(ceiling)
 
 
@@ -79,7 +79,7 @@ def test_nice_ceiling_of_known_values(value, ceiling):
     ("value", "text"),
     [(0, "0"), (950, "950"), (1000, "1k"), (2500, "2.5k"), (10_000_000, "10M"), ("0.25", "0.25")],
 )
-def test_compact_says_it_short(value, text):
+def test_compact_says_it_short(value: int | str, text: str) -> None:
     assert charts.compact(Decimal(value)) == text
 
 
@@ -94,11 +94,11 @@ def test_compact_says_it_short(value, text):
         ("0.00", "0"),
     ],
 )
-def test_words_groups_thousands_and_cuts_decimals(value, text):
+def test_words_groups_thousands_and_cuts_decimals(value: int | str, text: str) -> None:
     assert charts.words(Decimal(value)) == text
 
 
-def test_a_chart_says_in_words_what_it_shows():
+def test_a_chart_says_in_words_what_it_shows() -> None:
     root = parsed(build(5, 40))
 
     labelled = (root.get("aria-labelledby") or "").split()
@@ -113,11 +113,11 @@ def test_a_chart_says_in_words_what_it_shows():
     ]
 
 
-def test_an_empty_chart_says_so():
+def test_an_empty_chart_says_so() -> None:
     assert charts.describe(build(0, 0)) == "Nothing in these 2 columns."
 
 
-def test_words_from_outside_are_escaped():
+def test_words_from_outside_are_escaped() -> None:
     svg = charts.build_svg(build(1, title="<script>alert(1)</script>"))
 
     assert "<script>" not in svg
@@ -127,7 +127,7 @@ def test_words_from_outside_are_escaped():
 @example(Decimal("0.000000015"))
 @example(Decimal("0.021"))
 @example(Decimal("0.21"))
-def test_the_axis_tells_three_true_figures_that_fit_beside_it(value: Decimal):
+def test_the_axis_tells_three_true_figures_that_fit_beside_it(value: Decimal) -> None:
     drawn = parsed(BarChart("c", "Stored", "GiB", [Bar("now", value)]))
 
     figures = [text for text in drawn.iter("text") if text.get("text-anchor") == "end"]

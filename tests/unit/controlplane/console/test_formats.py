@@ -20,7 +20,7 @@ PLANS = {plan.key: plan for plan in CATALOGUE.plans}
     [(0, "just now"), (59, "just now"), (60, "1 minute ago"), (7200, "2 hours ago"),
      (90_000, "1 day ago")],
 )  # fmt: skip
-def test_ago_says_the_largest_whole_unit(seconds: int, words: str):
+def test_ago_says_the_largest_whole_unit(seconds: int, words: str) -> None:
     assert formats.ago(NOW - timedelta(seconds=seconds), NOW) == words
 
 
@@ -29,11 +29,11 @@ def test_ago_says_the_largest_whole_unit(seconds: int, words: str):
     [(1250, "messages_in", "1,250 messages"), (5_400_000, "connection_ms", "1.5 connection-hours"),
      (3_600_000 * 2**30, "stored_byte_ms", "1 GiB-hours"), (7, "unheard_of", "7")],
 )  # fmt: skip
-def test_quantities_are_shown_in_their_unit(base: int, meter: str, words: str):
+def test_quantities_are_shown_in_their_unit(base: int, meter: str, words: str) -> None:
     assert formats.quantity(base, meter) == words
 
 
-def test_every_phase_and_every_state_of_an_invoice_has_its_looks():
+def test_every_phase_and_every_state_of_an_invoice_has_its_looks() -> None:
     assert all(formats.phase_class(phase) for phase in Phase.values)
     assert all(
         formats.invoice_class(state)
@@ -42,12 +42,12 @@ def test_every_phase_and_every_state_of_an_invoice_has_its_looks():
     )
 
 
-def test_operations_read_as_sentences():
+def test_operations_read_as_sentences() -> None:
     assert formats.operation_title("address_space.create", "shop") == "Create address space shop"
     assert formats.operation_title("messaging_user.revoke", "bob") == "Revoke messaging user bob"
 
 
-def test_a_change_is_told_by_before_and_after():
+def test_a_change_is_told_by_before_and_after() -> None:
     event = AuditEvent(
         before={"role": "viewer", "zone": "UTC", "note": ""},
         after={"role": "admin", "zone": "UTC", "note": "new", "size": 3},
@@ -58,7 +58,7 @@ def test_a_change_is_told_by_before_and_after():
     assert words == "role: viewer → admin, note: nothing → new, size: 3"
 
 
-def test_only_conditions_that_say_what_is_in_the_way_are_problems():
+def test_only_conditions_that_say_what_is_in_the_way_are_problems() -> None:
     fine = {"type": "A", "status": "True", "message": "all well"}
     silent = {"type": "B", "status": "False", "message": ""}
     trouble = {"type": "C", "status": "False", "message": "no disk"}
@@ -66,11 +66,11 @@ def test_only_conditions_that_say_what_is_in_the_way_are_problems():
     assert formats.problems([fine, silent, trouble]) == [trouble]
 
 
-def test_no_limit_is_not_zero():
+def test_no_limit_is_not_zero() -> None:
     assert (formats.limit_words(None), formats.limit_words(0)) == ("no limit", "0")
 
 
-def test_a_plan_tells_its_quotas_what_is_included_and_its_prices():
+def test_a_plan_tells_its_quotas_what_is_included_and_its_prices() -> None:
     assert plan_descriptions.lines(PLANS["team"]) == [
         "5 spaces",
         "200 addresses",
@@ -84,17 +84,17 @@ def test_a_plan_tells_its_quotas_what_is_included_and_its_prices():
     ]
 
 
-def test_every_plan_of_the_default_catalogue_has_words_without_slugs():
+def test_every_plan_of_the_default_catalogue_has_words_without_slugs() -> None:
     for plan in (*CATALOGUE.plans, *CATALOGUE.space_plans):
         assert plan_descriptions.lines(plan)
         assert not [line for line in plan_descriptions.lines(plan) if "_" in line]
 
 
-def test_every_address_type_says_what_it_promises():
+def test_every_address_type_says_what_it_promises() -> None:
     assert all(plan_descriptions.type_words(plan.address_type) for plan in CATALOGUE.address_plans)
 
 
-def test_an_hourly_price_is_told_by_the_month_too():
+def test_an_hourly_price_is_told_by_the_month_too() -> None:
     price = CATALOGUE.space_plans[0].hour_price
 
     words = plan_descriptions.hour_price(price, "EUR")

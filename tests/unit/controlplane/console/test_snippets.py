@@ -33,7 +33,7 @@ def literals(text: str) -> set[object]:
 
 
 @given(names, names)
-def test_python_holds_every_name_as_one_string(user: str, address: str):
+def test_python_holds_every_name_as_one_string(user: str, address: str) -> None:
     found = literals(program("python", target(user=user, address=address)))
 
     assert {user, address, "orders-ca.pem", "amqps://127.0.0.1:5671"} <= found
@@ -46,7 +46,7 @@ def node() -> str | None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("address", ["orders", '"); process.exit(); ("', "ünï\u2028"])
-def test_node_accepts_the_program(address: str, tmp_path: Path):
+def test_node_accepts_the_program(address: str, tmp_path: Path) -> None:
     file = tmp_path / "client.js"
     file.write_text(program("node", target(address=address)))
 
@@ -60,7 +60,7 @@ def test_node_accepts_the_program(address: str, tmp_path: Path):
     [("queue", "createQueue"), ("anycast", "createQueue"), ("topic", "createTopic"),
      ("multicast", "createTopic")],
 )  # fmt: skip
-def test_java_makes_the_kind_of_destination_that_fits(address_type: str, made: str):
+def test_java_makes_the_kind_of_destination_that_fits(address_type: str, made: str) -> None:
     text = program("java", target(address_type=address_type))
 
     assert f'context.{made}("orders/new")' in text
@@ -68,7 +68,7 @@ def test_java_makes_the_kind_of_destination_that_fits(address_type: str, made: s
 
 
 @pytest.mark.parametrize("key", ["python", "java", "node"])
-def test_where_clients_know_who_signed_no_program_asks_for_a_file(key: str):
+def test_where_clients_know_who_signed_no_program_asks_for_a_file(key: str) -> None:
     text = program(key, target(needs_file=False))
 
     assert "orders-ca" not in text
@@ -76,13 +76,13 @@ def test_where_clients_know_who_signed_no_program_asks_for_a_file(key: str):
     assert "readFileSync" not in text
 
 
-def test_python_then_trusts_what_the_machine_trusts():
+def test_python_then_trusts_what_the_machine_trusts() -> None:
     text = program("python", target(needs_file=False))
 
     assert "ssl.get_default_verify_paths" in ast.unparse(ast.parse(text))
     assert "VERIFY_PEER_NAME" in text
 
 
-def test_no_program_holds_a_password():
+def test_no_program_holds_a_password() -> None:
     for snippet in snippets.build_all(target()):
         assert "WAYPOST_MESSAGING_PASSWORD" in snippet.text

@@ -13,13 +13,13 @@ NOW = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
 ZONES = st.sampled_from(["UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu"])
 
 
-def test_no_text_is_this_month_of_the_zone():
+def test_no_text_is_this_month_of_the_zone() -> None:
     assert windows.parse("", "UTC", NOW).key == "2026-11"
     last_evening = datetime(2026, 11, 30, 23, 30, tzinfo=UTC)
     assert windows.parse("", "Europe/Berlin", last_evening).key == "2026-12"
 
 
-def test_a_month_begins_at_local_midnight():
+def test_a_month_begins_at_local_midnight() -> None:
     window = windows.parse("2026-11", "Europe/Berlin", NOW)
 
     assert window.starts_at == datetime(2026, 10, 31, 23, tzinfo=UTC)
@@ -27,7 +27,7 @@ def test_a_month_begins_at_local_midnight():
     assert (window.step, len(window.steps()), window.title) == ("day", 30, "November 2026")
 
 
-def test_a_day_has_its_hours():
+def test_a_day_has_its_hours() -> None:
     window = windows.parse("2026-11-21", "UTC", NOW)
 
     assert (window.step, len(window.steps()), window.kind) == ("hour", 24, "day")
@@ -35,7 +35,7 @@ def test_a_day_has_its_hours():
 
 
 @pytest.mark.parametrize(("day", "hours"), [("2026-03-29", 23), ("2026-10-25", 25)])
-def test_a_day_of_a_clock_change_has_one_hour_less_or_more(day, hours):
+def test_a_day_of_a_clock_change_has_one_hour_less_or_more(day: str, hours: int) -> None:
     assert len(windows.parse(day, "Europe/Berlin", NOW).steps()) == hours
 
 
@@ -43,7 +43,7 @@ def test_a_day_of_a_clock_change_has_one_hour_less_or_more(day, hours):
     "text",
     ["yesterday", "2026-13", "2026-02-30", "20260101x", "1999-12", "0001-01", "2026-1", "9999-12"],
 )
-def test_what_is_neither_month_nor_day_is_refused(text):
+def test_what_is_neither_month_nor_day_is_refused(text: str) -> None:
     with pytest.raises(Invalid) as refusal:
         windows.parse(text, "UTC", NOW)
 
@@ -51,7 +51,9 @@ def test_what_is_neither_month_nor_day_is_refused(text):
 
 
 @given(st.dates(date(2001, 1, 1), date(2900, 1, 1)), ZONES, st.booleans())
-def test_windows_meet_without_gap_and_their_steps_fill_them(first, zone, by_month):
+def test_windows_meet_without_gap_and_their_steps_fill_them(
+    first: date, zone: str, by_month: bool
+) -> None:
     text = first.strftime("%Y-%m") if by_month else first.isoformat()
     window = windows.parse(text, zone, NOW)
 

@@ -4,14 +4,16 @@ import time
 
 import pytest
 from django.core.cache import cache
+from django.http import HttpRequest
 from django.test import RequestFactory
+from pytest_django import Settings
 
 from controlplane.core import network, throttling
 from controlplane.core.errors import RateLimited
 
 
 @pytest.fixture(autouse=True)
-def _few_tries(settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def _few_tries(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three by address, two by account, in the middle of a minute."""
     settings.CACHES = {
         "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "few"}
@@ -23,7 +25,7 @@ def _few_tries(settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "time", lambda: 1_200_000_015.5)
 
 
-def asked(address: str = "203.0.113.9", **headers: str):
+def asked(address: str = "203.0.113.9", **headers: str) -> HttpRequest:
     return RequestFactory().post("/login", REMOTE_ADDR=address, headers=headers)
 
 
@@ -54,7 +56,7 @@ def test_the_next_window_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     throttling.require_login(asked(), "olga@acme.example")
 
 
-def test_long_waits_are_said_in_minutes(settings) -> None:
+def test_long_waits_are_said_in_minutes(settings: Settings) -> None:
     settings.ACCOUNT_RATE = "1/hour"
     throttling.require_login(asked(), "olga@acme.example")
 
@@ -73,7 +75,9 @@ def test_long_waits_are_said_in_minutes(settings) -> None:
         (1, "x" * 500, "x" * 60),
     ],
 )
-def test_only_trusted_proxies_are_believed(settings, proxies: int, heard: str, seen: str) -> None:
+def test_only_trusted_proxies_are_believed(
+    settings: Settings, proxies: int, heard: str, seen: str
+) -> None:
     settings.TRUSTED_PROXIES = proxies
     request = asked("192.0.2.1", **({"X-Forwarded-For": heard} if heard else {}))
 

@@ -3,6 +3,7 @@
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.errors import Conflict, Denied, Invalid, Missing, QuotaExceeded
@@ -71,7 +72,9 @@ def test_create_writes_address_placement_broker_operation_and_audit(
 
 
 def test_create_brings_the_space_forward_and_nudges(
-    space: AddressSpace, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks
+    space: AddressSpace,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     sent = []
     AddressSpace.objects.update(next_attempt_at=None)

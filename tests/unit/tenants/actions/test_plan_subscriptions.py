@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.errors import Conflict, Missing, QuotaExceeded
@@ -55,7 +56,9 @@ def test_change_at_the_very_instant_of_the_last_one_keeps_spans_apart(cast: Cast
 
 
 def test_change_nudges_the_period_quotas(
-    cast: Cast, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks
+    cast: Cast,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     sent = []
     monkeypatch.setattr(

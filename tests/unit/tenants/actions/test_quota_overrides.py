@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Invalid, QuotaExceeded
@@ -63,7 +64,9 @@ def test_clear_goes_back_to_the_plan_once(cast: Cast) -> None:
 
 
 def test_set_and_clear_nudge_the_period_quotas(
-    cast: Cast, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks
+    cast: Cast,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     sent = []
     monkeypatch.setattr(

@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib.auth import authenticate
+from pytest_django import Settings
 
 from controlplane.core.audit import SYSTEM, Actor
 from controlplane.core.errors import Conflict, Denied, Invalid, Missing
@@ -114,7 +115,7 @@ def test_sign_up_with_an_unknown_plan_lists_what_is_offered() -> None:
     assert nothing_was_made()
 
 
-def test_sign_up_switched_off_says_what_to_do(settings) -> None:
+def test_sign_up_switched_off_says_what_to_do(settings: Settings) -> None:
     settings.SIGNUP_ENABLED = False
 
     with pytest.raises(Denied, match="ask the operator") as refusal:
@@ -124,7 +125,7 @@ def test_sign_up_switched_off_says_what_to_do(settings) -> None:
     assert nothing_was_made()
 
 
-def test_sign_up_by_the_system_works_where_it_is_switched_off(settings) -> None:
+def test_sign_up_by_the_system_works_where_it_is_switched_off(settings: Settings) -> None:
     settings.SIGNUP_ENABLED = False
 
     assert sign_up(by=SYSTEM).tenant.slug == "acme-shipping"
@@ -140,7 +141,9 @@ def test_a_person_founds_a_further_tenant() -> None:
         tenants.found_tenant(user=user, organization="", by=SYSTEM)
 
 
-def test_founding_a_tenant_is_for_staff_alone_where_signup_is_switched_off(settings) -> None:
+def test_founding_a_tenant_is_for_staff_alone_where_signup_is_switched_off(
+    settings: Settings,
+) -> None:
     settings.SIGNUP_ENABLED = False
     user = domain.person("ana@acme.test")
     with pytest.raises(Denied):

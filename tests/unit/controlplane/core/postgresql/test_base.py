@@ -1,5 +1,7 @@
 """What PostgreSQL says about a broken constraint holds rows; none of it may reach log or answer."""
 
+from collections.abc import Callable
+
 import pytest
 from django.db import IntegrityError, connection, transaction
 from rest_framework.test import APIRequestFactory
@@ -24,7 +26,7 @@ BREAKING = [break_a_unique_constraint, break_a_not_null_constraint]
 
 
 @pytest.mark.parametrize("break_it", BREAKING)
-def test_an_integrity_error_holds_no_rows(break_it) -> None:
+def test_an_integrity_error_holds_no_rows(break_it: Callable[[], None]) -> None:
     with pytest.raises(IntegrityError) as refused, transaction.atomic():
         break_it()
 
@@ -48,7 +50,9 @@ def test_a_constraint_that_waits_for_the_commit_holds_no_rows() -> None:
 
 
 @pytest.mark.parametrize("break_it", BREAKING)
-def test_neither_answer_nor_log_holds_rows(break_it, capfd) -> None:
+def test_neither_answer_nor_log_holds_rows(
+    break_it: Callable[[], None], capfd: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(IntegrityError) as refused, transaction.atomic():
         break_it()
 
