@@ -11,8 +11,7 @@ from typer.core import TyperGroup
 from controlplane.cli import (
     addresses,
     billing,
-    catalog,
-    installation,
+    extras,
     output,
     people,
     rollouts,
@@ -49,15 +48,11 @@ app = typer.Typer(
     "5 conflict, 6 over a quota, 7 not available, 130 interrupted.",
 )
 # In the order of `waypost --help`.
-for command in (
-    installation.up,
-    installation.down,
-    installation.status,
-    installation.backup,
-    installation.restore,
-    installation.demo,
-):
-    app.command()(command)
+if extras.has_embedded():
+    from controlplane.cli import catalog, installation
+
+    for command in installation.COMMANDS:
+        app.command()(command)
 app.command()(people.login)
 app.command()(people.logout)
 app.add_typer(spaces.app, name="spaces")
@@ -66,7 +61,8 @@ app.add_typer(users.app, name="users")
 app.add_typer(billing.usage_app, name="usage")
 app.add_typer(billing.invoices_app, name="invoices")
 app.add_typer(tokens.app, name="tokens")
-app.add_typer(catalog.app, name="catalog")
+if extras.has_embedded():
+    app.add_typer(catalog.app, name="catalog")
 app.add_typer(rollouts.app, name="rollouts")
 
 

@@ -11,6 +11,7 @@ import typer
 from controlplane.cli import login_store, output
 from controlplane.cli.options import State, Yes
 from controlplane.cli.output import Format, Output
+from controlplane.core.accounts import OPERATOR_EMAIL
 from controlplane.core.errors import Unavailable
 from controlplane.embedded import backup as backups
 from controlplane.embedded import installation as installations
@@ -30,11 +31,11 @@ def up(
         started = stack.up(root, web_port=port, say=output.say)
     seconds, password = time.monotonic() - began, started.secrets.operator_password
     if form is Format.JSON:
-        operator = {"email": installations.OPERATOR_EMAIL, "password": password}
+        operator = {"email": OPERATOR_EMAIL, "password": password}
         output.show_json({"root": root, "url": started.url, "operator": operator})
         return
     output.show_text(f"up after {seconds:.1f} s: {started.url}")
-    output.show_text(f"operator: {installations.OPERATOR_EMAIL} / {password}")
+    output.show_text(f"operator: {OPERATOR_EMAIL} / {password}")
 
 
 @contextmanager
@@ -164,3 +165,7 @@ def demo(
     from controlplane.demo import story
 
     raise typer.Exit(story.run(installations.root_from(state), stays=not exit_, oidc=oidc))
+
+
+# In the order of `waypost --help`.
+COMMANDS = (up, down, status, backup, restore, demo)

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from controlplane.core.errors import Denied
-from controlplane.embedded.supervisor_client import write_atomically
+from controlplane.core.files import write_atomically
 from controlplane.rest_client import Api, segment
 
 

@@ -6,12 +6,10 @@ from typing import Annotated
 
 import typer
 
-from controlplane.cli import login_store, output
+from controlplane.cli import extras, login_store, output
 from controlplane.cli.login_store import Login
 from controlplane.cli.options import State
 from controlplane.core.errors import Missing, WaypostError
-from controlplane.embedded import installation as installations
-from controlplane.embedded.installation import NothingHere
 from controlplane.rest_client import Api
 
 
@@ -56,8 +54,14 @@ def _end_session(login: Login) -> None:
 
 
 def _embedded_url(state: Path | None) -> str:
+    if not extras.has_embedded():
+        raise Missing("This machine cannot hold an installation: give --url.", code="login.url")
+    from controlplane.embedded import installation as installations
+
     root = installations.root_from(state)
     found = installations.load(root)
     if found is None:
-        raise NothingHere(f"There is no installation in {root}: give --url, or --state.")
+        raise installations.NothingHere(
+            f"There is no installation in {root}: give --url, or --state."
+        )
     return found.url

@@ -32,7 +32,7 @@ def main() -> None:
 
 def ensure_operator(password: str) -> None:
     """Create the operator's staff account if there is none; an existing one is not changed."""
-    from controlplane.embedded.installation import OPERATOR_EMAIL
+    from controlplane.core.accounts import OPERATOR_EMAIL
     from tenants.models import User
 
     operator, is_new = User.objects.get_or_create(

@@ -4,13 +4,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from controlplane.core.accounts import OPERATOR_EMAIL
 from controlplane.demo.bills import Sampling
 from controlplane.demo.comparisons import Comparisons
 from controlplane.demo.customers import Customer, Operator
 from controlplane.demo.exchanges import Exchange, SpaceCount
 from controlplane.demo.narrator import Narrator
 from controlplane.embedded.identity_provider import Person
-from controlplane.embedded.installation import OPERATOR_EMAIL, Installation
+from controlplane.embedded.installation import Installation
 from controlplane.rest_client import Json
 
 

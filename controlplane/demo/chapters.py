@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from controlplane.core.accounts import OPERATOR_EMAIL
 from controlplane.core.errors import Unavailable
 from controlplane.demo import bills, comparisons, exchanges, prices
 from controlplane.demo.cast import Cast
 from controlplane.demo.customers import CLIENT, EVERYTHING, Customer, Space
-from controlplane.embedded.installation import OPERATOR_EMAIL
 from controlplane.rest_client import Json, Progress, Refused
 from plans.rating import money
 from workers.messaging import traffic

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from controlplane.embedded import artifacts, keycloak, ports, stack, supervisor_client
+from controlplane.core.files import write_atomically
+from controlplane.embedded import artifacts, keycloak, ports, stack
 from controlplane.embedded.installation import Installation
 from controlplane.embedded.supervisor_client import Program
 
@@ -81,5 +82,5 @@ def _remember(folder: Path) -> _Kept:
         return _Kept(**json.loads(path.read_text()))
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     kept = _Kept(ports.reserve_port(), secrets.token_urlsafe(24), secrets.token_urlsafe(12))
-    supervisor_client.write_atomically(path, json.dumps(vars(kept)), mode=0o600)
+    write_atomically(path, json.dumps(vars(kept)), mode=0o600)
     return kept

@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from controlplane.core.errors import Invalid, Missing, Unavailable
+from controlplane.core.files import write_atomically
 from controlplane.embedded import artifacts, java, ports, postgres, routers, supervisor_client
 
-OPERATOR_EMAIL = "operator@waypost.example"
 DATABASE = "waypost"
 _USUAL_WEB_PORT = 8000
 # The kernel limits the path of a unix socket to 107 characters.
@@ -259,7 +259,7 @@ def renew(root: Path, stored: str) -> Installation:
     Raises:
         Unavailable: ``stack.unreadable``.
     """
-    supervisor_client.write_atomically(root / "installation.json", stored, mode=0o600)
+    write_atomically(root / "installation.json", stored, mode=0o600)
     found = load(root)
     assert found is not None, "it was just written"
     renewed = replace(found, id=secrets.token_hex(8))
@@ -297,7 +297,7 @@ def _store(installation: Installation) -> None:
         "ports": asdict(installation.ports),
         "settings": dict(installation.settings),
     }
-    supervisor_client.write_atomically(
+    write_atomically(
         installation.root / "installation.json", json.dumps(content, indent=1), mode=0o600
     )
 

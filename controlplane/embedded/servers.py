@@ -18,7 +18,8 @@ import psycopg
 import redis
 
 from controlplane.core.errors import Unavailable
-from controlplane.embedded import ports, postgres, supervisor_client
+from controlplane.core.files import write_atomically
+from controlplane.embedded import ports, postgres
 from controlplane.embedded.installation import DATABASE, Installation
 from controlplane.embedded.supervisor_client import Program
 
@@ -53,7 +54,7 @@ def valkey_program(installation: Installation) -> Program:
     """Return the program of Valkey. It is queue and cache only, so it stores nothing on disk."""
     configuration = installation.run_dir / "valkey.conf"
     # Without a process title: it would overwrite the environment, which marks orphans.
-    supervisor_client.write_atomically(
+    write_atomically(
         configuration,
         f'bind 127.0.0.1\nport {installation.ports.valkey}\nsave ""\nappendonly no\n'
         "set-proc-title no\n"

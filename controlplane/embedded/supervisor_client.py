@@ -7,13 +7,11 @@ its unix socket. Source: supervisor 4.3 manual, "Configuration File" and "XML-RP
 """
 
 import fcntl
-import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import xmlrpc.client
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +23,7 @@ from typing import Any
 from supervisor import xmlrpc as supervisor_rpc
 
 from controlplane.core.errors import Invalid, Unavailable
+from controlplane.core.files import write_atomically
 
 # The PATH of all servers, independent of the PATH of the shell that starts them.
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -198,17 +197,6 @@ class SupervisorClient:
         with (self._programs_dir / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
-
-
-def write_atomically(path: Path, text: str, *, mode: int) -> None:
-    """Write ``text`` so that a reader sees the old or the new file, never a part."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    with os.fdopen(handle, "w") as file:
-        os.fchmod(file.fileno(), mode)
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
 
 
 def render(program: Program) -> str:

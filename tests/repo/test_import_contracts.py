@@ -21,6 +21,7 @@ BREAKING = {
     "Door: kubernetes": ("workers/messaging/observed.py", "import kubernetes"),
     "Door: deltalake": ("workers/messaging/observed.py", "import deltalake"),
     "Door: OIDC": ("controlplane/core/ids.py", "import mozilla_django_oidc"),
+    "Production": ("plans/quotas/checks.py", "import controlplane.embedded.ports"),
     "Door: Celery": ("plans/quotas/checks.py", "import celery"),
 }
 

@@ -5,25 +5,36 @@ from pathlib import Path
 from django.conf import settings
 
 from controlplane.core.errors import Invalid
-from controlplane.embedded.supervisor_client import SupervisorClient
 from workers.infra.base import Infra
-from workers.infra.local.adapter import LocalInfra
 
 
 def current() -> Infra:
     """Return the adapter that ``settings.INFRA`` names. The call is cheap: do not keep the result.
 
     Raises:
-        Invalid: ``infra.unknown``, or the cluster file is not valid.
+        Invalid: ``infra.unknown``; ``infra.not_installed``; or the cluster file is not valid.
     """
     if settings.INFRA == "kubernetes":
         return _kubernetes()
     if settings.INFRA == "local":
-        socket = Path(settings.SUPERVISOR_SOCKET)
-        return LocalInfra(settings.STATE_DIR, SupervisorClient(socket, socket.parent / "conf.d"))
+        return _local()
     raise Invalid(
         f"WAYPOST_INFRA is {settings.INFRA!r}: set it to local or kubernetes.", code="infra.unknown"
     )
+
+
+def _local() -> Infra:
+    # Imported here: the image of the control plane holds neither the adapter nor supervisor.
+    try:
+        from workers.infra.local import adapter
+    except ModuleNotFoundError as error:
+        raise Invalid(
+            f"WAYPOST_INFRA is local, and {error.name} is not installed: set it to kubernetes, or "
+            "install the extra `embedded`.",
+            code="infra.not_installed",
+        ) from error
+
+    return adapter.of_settings()
 
 
 def _kubernetes() -> Infra:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from controlplane.embedded.installation import OPERATOR_EMAIL, Installation
+from controlplane.core.accounts import OPERATOR_EMAIL
+from controlplane.embedded.installation import Installation
 from controlplane.rest_client import Api
 from tests.suites.e2e.conftest import Waypost
 

@@ -17,10 +17,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from controlplane.core.accounts import OPERATOR_EMAIL
 from controlplane.demo import bills
 from controlplane.demo.customers import EVERYTHING, Customer, Operator
 from controlplane.embedded import ports, servers, stack
-from controlplane.embedded.installation import DATABASE, OPERATOR_EMAIL, Installation
+from controlplane.embedded.installation import DATABASE, Installation
 from controlplane.rest_client import Json
 from tests.suites.e2e.conftest import short_folder
 from tests.support.messaging.paced import Receiver, Sender, connect

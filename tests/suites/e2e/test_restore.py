@@ -15,10 +15,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from controlplane.core.accounts import OPERATOR_EMAIL
 from controlplane.demo import bills
 from controlplane.demo.customers import EVERYTHING, Customer, Operator
 from controlplane.embedded import backup, ports, postgres, stack, supervision
-from controlplane.embedded.installation import OPERATOR_EMAIL, Installation
+from controlplane.embedded.installation import Installation
 from controlplane.embedded.restore import restore
 from controlplane.rest_client import Api, Json
 from tests.suites.e2e.conftest import short_folder

@@ -27,8 +27,8 @@ from typing import Any
 from django.conf import settings
 from kubernetes.client import ApiClient
 
+from controlplane.core.files import write_atomically
 from controlplane.embedded import artifacts, ports, routers
-from controlplane.embedded.supervisor_client import write_atomically
 from tests.support.kubernetes import native_names, node, service_names
 from tests.support.kubernetes.node import Node
 from workers.infra.kubernetes import instances, labels, sizes

@@ -11,13 +11,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from django.conf import settings
+
 from controlplane.core.errors import Invalid, Unavailable
-from controlplane.embedded.supervisor_client import (
-    Program,
-    ProgramStatus,
-    SupervisorClient,
-    write_atomically,
-)
+from controlplane.core.files import write_atomically
+from controlplane.embedded.supervisor_client import Program, ProgramStatus, SupervisorClient
 from workers.infra import names
 from workers.infra.base import (
     EngineImages,
@@ -143,6 +141,12 @@ class LocalInfra:
 
     def _files(self, namespace: Namespace, name: str) -> InstanceFiles:
         return InstanceFiles(self._spaces / namespace.name / name)
+
+
+def of_settings() -> LocalInfra:
+    """Return the adapter of this installation: its state folder and its supervisord."""
+    socket = Path(settings.SUPERVISOR_SOCKET)
+    return LocalInfra(settings.STATE_DIR, SupervisorClient(socket, socket.parent / "conf.d"))
 
 
 def _program(spec: InstanceSpec, folder: InstanceFiles) -> Program:

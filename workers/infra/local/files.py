@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from controlplane.embedded.supervisor_client import write_atomically
+from controlplane.core.files import write_atomically
 from workers.infra.base import InstanceSpec
 
 # Below the kernel's ephemeral range (32768 and up), so that no outgoing connection takes one.

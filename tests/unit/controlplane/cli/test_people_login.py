@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from controlplane.cli import login_store, output
+from controlplane.cli import extras, login_store, output
 from controlplane.cli.login_store import Login
 from controlplane.core.errors import Missing, Unavailable
 from controlplane.rest_client import Api
@@ -53,3 +53,15 @@ def test_a_tenant_of_somebody_else_is_missing_and_the_session_ends(
     assert "yours: acme, beta" in refused.message
     assert ended_sessions == ["/session"]
     assert not login_store.path().exists()
+
+
+def test_without_an_installation_of_this_machine_the_url_must_be_given(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "has_embedded", lambda: False)
+
+    refused = run("login", "--email", "a@acme.example", "--password", "secret").exception
+
+    assert isinstance(refused, Missing), refused
+    assert refused.error_code == "login.url"
+    assert "--url" in refused.message
