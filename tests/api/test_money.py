@@ -11,11 +11,11 @@ from django.utils import timezone
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import AuditEvent, Operation
-from plans import invoicing
 from plans.catalog import publishing
-from plans.invoicing import Evidence, TablePin, UsageKey
+from plans.invoicing import invoice_closing
+from plans.invoicing.evidence import Evidence, TablePin, UsageKey
 from plans.models import Invoice, PlanSubscription, UsageRecord
-from plans.usage import recording
+from plans.usage import reading, recording
 from tenants.models import AddressSpace
 from tests.api.conftest import problem
 
@@ -32,9 +32,9 @@ def used(cast, space):
     """Usage of this month: 5 messages in, 7 out, on ``orders``."""
     month = timezone.now().replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     cells = [
-        recording.UsageCell(cast.tenant.pk, space.pk, "orders", "messages_in", month, 5),
-        recording.UsageCell(cast.tenant.pk, space.pk, "orders", "messages_out", month, 7),
-        recording.UsageCell(cast.other.pk, "spc_other", "x", "messages_in", month, 1000),
+        reading.UsageCell(cast.tenant.pk, space.pk, "orders", "messages_in", month, 5),
+        reading.UsageCell(cast.tenant.pk, space.pk, "orders", "messages_out", month, 7),
+        reading.UsageCell(cast.other.pk, "spc_other", "x", "messages_in", month, 1000),
     ]
     recording.copy_in(
         table_id="gold", table_version=1, as_of=timezone.now(), days=[month.date()], cells=cells
@@ -65,7 +65,7 @@ def draft(cast, owner, staff, space, used):
         sampled_spaces=frozenset({space.pk}),
         pipeline_version="1",
     )
-    closed = invoicing.close(invoice=invoice, evidence=evidence, by=SYSTEM)
+    closed = invoice_closing.close(invoice=invoice, evidence=evidence, by=SYSTEM)
     assert closed.state == "draft", closed.held_reasons
     return closed
 
