@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from controlplane.core.errors import Conflict
 from plans.catalog import publishing
-from plans.catalog.publishing import PlanDefinition, SpacePlanDefinition
+from plans.catalog.definitions import PlanDefinition, SpacePlanDefinition
 from plans.models import PlanSubscription, QuotaOverride
 from plans.quotas import checks
 from plans.quotas.resources import Resource

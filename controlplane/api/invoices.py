@@ -15,9 +15,8 @@ from controlplane.api.serializers import OperationSerializer
 from controlplane.api.usage import attachment
 from controlplane.api.views import TenantView, accepted
 from controlplane.core.errors import Conflict, Missing
-from plans import invoicing
 from plans.invoice_formats import INFO, FormatInfo, InvoiceFormat
-from plans.invoicing import rendering, verification_requests
+from plans.invoicing import document, invoice_verification, previewing, rendering
 from plans.models import Invoice
 from tenants.models import Tenant
 from tenants.permissions import Permission
@@ -101,7 +100,7 @@ class PreviewView(TenantView):
     @schema.describe("Preview the running period", response=PreviewSerializer)
     def get(self, request: Request, tenant: str) -> Response:
         """Price the usage so far, with the full fee and allowances. Nothing is stored."""
-        preview = invoicing.preview(self.tenant)
+        preview = previewing.preview(self.tenant)
         return Response(
             {
                 "starts_at": preview.period.starts_at,
@@ -170,7 +169,7 @@ class InvoiceVerifyView(TenantView):
         """Recompute the invoice from its samples. The operation succeeds if all bytes are equal."""
         row = get_invoice(self.tenant, invoice)
         return accepted(
-            verification_requests.request_verify(invoice=row, by=self.actor), self.tenant
+            invoice_verification.request_verify(invoice=row, by=self.actor), self.tenant
         )
 
 
@@ -195,7 +194,7 @@ def document_of(invoice: Invoice) -> dict[str, Any]:
     """
     if not invoice.document:
         raise NoDocument("This period is not closed yet. Preview the running period instead.")
-    return invoicing.loaded(invoice.document)
+    return document.loaded(invoice.document)
 
 
 def _of(tenant: Tenant) -> QuerySet[Invoice]:

@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from plans.quotas.resources import TENANT_RESOURCES, WORDS, Resource
 from plans.rating import periods
-from plans.usage import recording
+from plans.usage import reading
 from tenants import admission
 from tenants.models import Tenant
 
@@ -28,7 +28,7 @@ def rows(tenant: Tenant) -> list[dict[str, Any]]:
     """Return every resource with its limit and usage, in a constant number of queries."""
     limits = admission.limits(tenant)
     used = {**admission.use_of_all(tenant), Resource.MESSAGES_PER_MONTH: _messages(tenant)}
-    as_of = recording.as_of()
+    as_of = reading.as_of()
     return [
         {
             "resource": resource.value,
@@ -43,5 +43,5 @@ def rows(tenant: Tenant) -> list[dict[str, Any]]:
 
 def _messages(tenant: Tenant) -> int:
     month = periods.month_of(timezone.now(), tenant.billing_time_zone)
-    totals = recording.totals(tenant.pk, month.starts_at, month.ends_at)
+    totals = reading.totals(tenant.pk, month.starts_at, month.ends_at)
     return totals["messages_in"] + totals["messages_out"]

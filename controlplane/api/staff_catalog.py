@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from controlplane.api import schema
 from controlplane.api.serializers import StrictSerializer
 from controlplane.api.views import StaffView
-from plans.catalog import publishing
+from plans.catalog import parsing, publishing
 
 
 class CatalogPublishSerializer(StrictSerializer):
@@ -56,7 +56,7 @@ class CatalogView(StaffView):
         """Publish the next version. Publishing the same content again changes nothing."""
         serializer = CatalogPublishSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        catalog = publishing.parse(serializer.validated_data["yaml"])
+        catalog = parsing.parse(serializer.validated_data["yaml"])
         changes = publishing.preview(catalog)
         number = None
         if not serializer.validated_data["dry_run"]:

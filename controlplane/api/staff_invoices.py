@@ -12,7 +12,7 @@ from controlplane.api.invoices import InvoiceSerializer
 from controlplane.api.serializers import ChoiceOf, OperationSerializer, StrictSerializer
 from controlplane.api.views import StaffView, accepted
 from controlplane.core.errors import Missing
-from plans import invoicing
+from plans.invoicing import invoice_closing, issuing
 from plans.models import Invoice
 from tenants import queries
 
@@ -98,7 +98,7 @@ class CloseNowView(StaffView):
         serializer = CloseNowSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         tenant = queries.get_tenant(serializer.validated_data["tenant"])
-        _, operation = invoicing.close_now(tenant=tenant, by=self.actor)
+        _, operation = invoice_closing.close_now(tenant=tenant, by=self.actor)
         return accepted(operation, tenant)
 
 
@@ -115,7 +115,7 @@ class CloseAgainView(StaffView):
     def post(self, request: Request, invoice: str) -> Response:
         """Close again, after the reason for holding the invoice was corrected."""
         row = _invoice(invoice)
-        _, operation = invoicing.request_close(
+        _, operation = invoice_closing.request_close(
             tenant=row.tenant,
             starts_at=row.starts_at,
             ends_at=row.ends_at,
@@ -136,7 +136,7 @@ class ApproveView(StaffView):
         serializer = ApproveSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         reason = serializer.validated_data["reason"]
-        row = invoicing.approve(invoice=_invoice(invoice), by=self.actor, reason=reason)
+        row = issuing.approve(invoice=_invoice(invoice), by=self.actor, reason=reason)
         return Response(StaffInvoiceSerializer(row).data)
 
 
@@ -146,7 +146,7 @@ class IssueView(StaffView):
     @schema.describe("Issue an invoice", response=StaffInvoiceSerializer)
     def post(self, request: Request, invoice: str) -> Response:
         """Give the invoice its number and post it to the ledger. Issuing again changes nothing."""
-        row = invoicing.issue(invoice=_invoice(invoice), by=self.actor)
+        row = issuing.issue(invoice=_invoice(invoice), by=self.actor)
         return Response(StaffInvoiceSerializer(row).data)
 
 
@@ -166,7 +166,7 @@ class PaymentsView(StaffView):
         """Record a payment. The same source and reference again is the same payment."""
         serializer = PaymentCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        row = invoicing.record_payment(
+        row = issuing.record_payment(
             invoice=_invoice(invoice), by=self.actor, **serializer.validated_data
         )
         return Response(PaymentSerializer(row).data, status=201)

@@ -16,7 +16,7 @@ from controlplane.api.serializers import ChoiceOf, StrictSerializer
 from controlplane.api.views import TenantView
 from controlplane.core import spreadsheets
 from plans.rating.periods import Period
-from plans.usage import meters, recording
+from plans.usage import meters, reading
 from tenants import queries
 from tenants.models import Tenant
 from tenants.permissions import Permission
@@ -77,12 +77,12 @@ class UsageView(TenantView):
     def get(self, request: Request, tenant: str) -> Response:
         """Return the totals of the window, and one figure per space, address and meter."""
         window = windows.of(request, self.tenant.billing_time_zone)
-        totals = recording.totals(self.tenant.pk, window.starts_at, window.ends_at)
+        totals = reading.totals(self.tenant.pk, window.starts_at, window.ends_at)
         return Response(
             {
                 "starts_at": window.starts_at,
                 "ends_at": window.ends_at,
-                "as_of": recording.as_of(),
+                "as_of": reading.as_of(),
                 "totals": totals,
                 "items": _figures(self.tenant, window),
             }
@@ -134,9 +134,9 @@ class UsageSeriesView(TenantView):
         serializer.is_valid(raise_exception=True)
         values = serializer.validated_data
         space = queries.get_space(self.tenant, values["space"]).pk if values["space"] else ""
-        points = recording.series(
+        points = reading.series(
             self.tenant.pk,
-            recording.SeriesQuery(
+            reading.SeriesQuery(
                 values["meter"],
                 window.starts_at,
                 window.ends_at,
@@ -149,7 +149,7 @@ class UsageSeriesView(TenantView):
             {
                 "meter": values["meter"],
                 "step": values["step"],
-                "as_of": recording.as_of(),
+                "as_of": reading.as_of(),
                 "items": [{"at": at, "quantity": quantity} for at, quantity in points],
             }
         )
@@ -176,5 +176,5 @@ def _figures(tenant: Tenant, window: Period) -> list[dict[str, Any]]:
     names = queries.space_names(tenant)
     return [
         {**figure._asdict(), "space": names.get(figure.space_id, figure.space_id)}
-        for figure in recording.by_address(tenant.pk, window.starts_at, window.ends_at)
+        for figure in reading.by_address(tenant.pk, window.starts_at, window.ends_at)
     ]

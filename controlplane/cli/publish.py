@@ -10,6 +10,7 @@ import django
 
 from controlplane.cli import output
 from controlplane.core.errors import Invalid
+from plans.catalog import parsing
 
 
 def main() -> None:
@@ -23,7 +24,7 @@ def main() -> None:
         from controlplane.core.audit import Actor
         from plans.catalog import publishing
 
-        catalog = publishing.parse(_read(Path(sys.argv[1])))
+        catalog = parsing.parse(_read(Path(sys.argv[1])))
         rows = [
             {
                 "what": change.section,

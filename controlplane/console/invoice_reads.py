@@ -6,8 +6,8 @@ from django.db.models import Count, Q, QuerySet
 
 from controlplane.core.errors import Missing, WaypostError
 from controlplane.core.models import Operation
-from plans import invoicing
-from plans.invoicing import Preview
+from plans.invoicing import previewing
+from plans.invoicing.previewing import Preview
 from plans.models import Invoice, InvoiceEvent, Payment
 from tenants.models import Tenant
 
@@ -52,7 +52,7 @@ def get(tenant: Tenant | None, name: str) -> Invoice:
 def running(tenant: Tenant) -> Preview | None:
     """Return the preview of the current period, or None when it cannot be priced."""
     try:
-        return invoicing.preview(tenant)
+        return previewing.preview(tenant)
     except WaypostError:  # for example no subscription: the page shows no preview, not an error
         return None
 

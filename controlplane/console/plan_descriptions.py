@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from controlplane.console import charts
 from controlplane.core import address_types
-from plans.catalog.publishing import (
+from plans.catalog.definitions import (
     AddressPlanDefinition,
     MeterPrice,
     PlanDefinition,

@@ -8,11 +8,7 @@ from dataclasses import dataclass
 
 from controlplane.console import plan_descriptions
 from plans.catalog import publishing
-from plans.catalog.publishing import (
-    AddressPlanDefinition,
-    PlanDefinition,
-    SpacePlanDefinition,
-)
+from plans.catalog.definitions import AddressPlanDefinition, PlanDefinition, SpacePlanDefinition
 from tenants import admission, space_types
 from tenants.models import AddressSpace, AddressType, SpaceType, Tenant
 

@@ -14,7 +14,7 @@ from multiprocessing.synchronize import Barrier
 from typing import Any
 
 from workers.messaging import tls
-from workers.messaging.traffic import Login
+from workers.messaging.counting_client import Login
 
 _AT_MOST = 250  # clients of one process
 _PATIENCE_SECONDS = 180

@@ -20,7 +20,7 @@ from controlplane.demo.customers import EVERYTHING, Customer
 from controlplane.demo.narrator import Narrator
 from controlplane.embedded import stack
 from controlplane.embedded.installation import Installation
-from workers.messaging.traffic import Login
+from workers.messaging.counting_client import Login
 
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance.md"
 _RUNS = 5

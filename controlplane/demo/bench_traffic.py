@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 
 from controlplane.demo.bench_results import Result, result, wait_quiet
 from controlplane.demo.bench_servers import Spent, Watch
-from workers.messaging.traffic import Login, Party, Plan
+from workers.messaging.counting_client import Login
+from workers.messaging.traffic import Party, Plan
 
 _MESSAGES = int(os.environ.get("WAYPOST_BENCH_MESSAGES", "30000"))
 _TIMEOUT_SECONDS = 300

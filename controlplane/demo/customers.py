@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from controlplane.rest_client import Api, Json, OperationFailed, Progress
-from workers.messaging.traffic import Login
+from workers.messaging.counting_client import Login
 
 CLIENT = "client"  # the messaging user of every space
 EVERYTHING = [{"addresses": ["#"], "operations": ["send", "recv"]}]

@@ -4,7 +4,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from workers.messaging.traffic import Login, Party, Plan, Tally
+from workers.messaging.counting_client import Login, Tally
+from workers.messaging.traffic import Party, Plan
 
 UNAUTHORIZED = "amqp:unauthorized-access"  # AMQP 1.0, part 2.8.15
 LET_IN = "let in"  # the condition of an attempt that was not refused

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 
 from controlplane.rest_client import Api, Json
-from workers.messaging.traffic import Tally
+from workers.messaging.counting_client import Tally
 
 PLAN, STARTER = "metered", "starter"
 MONTHLY_MESSAGES = 500  # of STARTER, in and out

@@ -12,7 +12,7 @@ from controlplane.demo.cast import Cast
 from controlplane.demo.narrator import Narrator
 from controlplane.embedded import identity_provider, lock, stack
 from controlplane.embedded import installation as installations
-from workers.messaging.traffic import TrafficError
+from workers.messaging.counting_client import TrafficError
 
 _COMMAND = "waypost demo"
 # Shorter than in production, where a sample or a pipeline run takes minutes to come.

@@ -24,7 +24,7 @@ from lakehouse import checks, object_store, schemas, session, tables
 from lakehouse.errors import LakehouseError
 from lakehouse.schemas import Table
 from lakehouse.tables import Added, Commit, Lake, Snapshot
-from lakehouse.transforms import quality, state, usage, usage_daily
+from lakehouse.transforms import bucket_maxima, bucket_usage, daily_usage, sample_quality
 
 APP = "pipeline"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -113,7 +113,7 @@ def _quarantine(upto: _Upto) -> int:
 def _state(upto: _Upto) -> int:
     added = upto.added(schemas.STATE)
     if added.dates:
-        folded = checks.valid(added.rows).transform(state.buckets)
+        folded = checks.valid(added.rows).transform(bucket_maxima.buckets)
         tables.merge_maxima(upto.lake, schemas.STATE, folded, added.dates, upto.commit())
     return added.n_rows
 
@@ -128,12 +128,12 @@ def _replace(upto: _Upto, table: Table, step: Callable[[_Upto, date], DataFrame]
 
 
 def _usage(upto: _Upto, first: date) -> DataFrame:
-    return usage.usage(upto.read(schemas.STATE), first)
+    return bucket_usage.usage(upto.read(schemas.STATE), first)
 
 
 def _daily(upto: _Upto, first: date) -> DataFrame:
     cells = upto.read(schemas.USAGE).where(F.col("date") >= F.lit(first))
-    return usage_daily.daily(cells)
+    return daily_usage.daily(cells)
 
 
 def _quality(upto: _Upto, first: date) -> DataFrame:
@@ -141,7 +141,7 @@ def _quality(upto: _Upto, first: date) -> DataFrame:
     samples = checks.valid(tables.read(upto.lake, schemas.BRONZE, upto.version))
     heartbeats = samples.where((F.col("date") >= F.lit(first)) & (F.col("address") == ""))
     known, quarantine = upto.read(schemas.STATE), upto.read(schemas.QUARANTINE)
-    return quality.quality(heartbeats, known, quarantine, first)
+    return sample_quality.quality(heartbeats, known, quarantine, first)
 
 
 # In this order: the daily table is computed from ``gold.usage``.
@@ -153,7 +153,7 @@ def _as_of(lake: Lake) -> str | None:
 
     None when there are no samples.
     """
-    reached = tables.read(lake, schemas.STATE).transform(state.complete_until)
+    reached = tables.read(lake, schemas.STATE).transform(bucket_maxima.complete_until)
     micros = reached.collect()[0][0]
     return None if micros is None else (_EPOCH + timedelta(microseconds=micros)).isoformat()
 

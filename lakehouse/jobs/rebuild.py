@@ -18,7 +18,7 @@ from lakehouse import checks, object_store, schemas, session, tables
 from lakehouse.errors import LakehouseError
 from lakehouse.schemas import Table
 from lakehouse.tables import Lake
-from lakehouse.transforms import quality, state, usage, usage_daily
+from lakehouse.transforms import bucket_maxima, bucket_usage, daily_usage, sample_quality
 
 _BEGINNING = date(1970, 1, 1)
 
@@ -46,16 +46,16 @@ def run(lake: Lake, *, write: bool) -> dict[str, Any]:
 
 
 def _rebuilt(lake: Lake, samples: DataFrame) -> list[tuple[Table, DataFrame]]:
-    buckets = state.buckets(samples)
+    buckets = bucket_maxima.buckets(samples)
     # From the rebuilt state, not from the table, so that an error there does not carry over.
-    cells = usage.usage(buckets, _BEGINNING)
+    cells = bucket_usage.usage(buckets, _BEGINNING)
     heartbeats = samples.where(F.col("address") == "")
     quarantine = tables.read(lake, schemas.QUARANTINE)
     return [
         (schemas.STATE, buckets),
         (schemas.USAGE, cells),
-        (schemas.USAGE_DAILY, usage_daily.daily(cells)),
-        (schemas.QUALITY, quality.quality(heartbeats, buckets, quarantine, _BEGINNING)),
+        (schemas.USAGE_DAILY, daily_usage.daily(cells)),
+        (schemas.QUALITY, sample_quality.quality(heartbeats, buckets, quarantine, _BEGINNING)),
     ]
 
 

@@ -24,37 +24,11 @@ from plans.catalog import definitions, parsing
 from plans.catalog.definitions import (
     AddressPlanDefinition,
     Catalog,
-    MeterPrice,
     PlanDefinition,
     Seller,
     SpacePlanDefinition,
-    Tier,
 )
-from plans.models import AddressPlan, CatalogueVersion, Plan, SpacePlan
-
-__all__ = [
-    "AddressPlanDefinition",
-    "Catalog",
-    "Change",
-    "MeterPrice",
-    "PlanDefinition",
-    "Seller",
-    "SpacePlanDefinition",
-    "Tier",
-    "address_plan",
-    "address_plan_definition",
-    "current",
-    "default_yaml",
-    "ensure_default",
-    "parse",
-    "plan",
-    "plan_definition",
-    "preview",
-    "publish",
-    "seller",
-    "space_plan",
-    "space_plan_definition",
-]
+from plans.models import AddressPlan, CatalogVersion, Plan, SpacePlan
 
 _PUBLISH_LOCK = 0x77617970  # "wayp"; key of the advisory lock that serializes publications
 _ROWS: Mapping[str, type[Plan] | type[SpacePlan] | type[AddressPlan]] = {
@@ -110,7 +84,7 @@ def preview(catalog: Catalog) -> list[Change]:
     return changes
 
 
-def publish(catalog: Catalog, *, by: Actor) -> CatalogueVersion:
+def publish(catalog: Catalog, *, by: Actor) -> CatalogVersion:
     """Publish ``catalog`` as the next version in one transaction; return the newest version.
 
     Publishing the newest version again changes nothing; an older catalog may be published again.
@@ -124,7 +98,7 @@ def publish(catalog: Catalog, *, by: Actor) -> CatalogueVersion:
         newest = _newest()
         if newest is not None and newest.digest == digest:
             return newest
-        version = CatalogueVersion.objects.create(
+        version = CatalogVersion.objects.create(
             number=newest.number + 1 if newest else 1,
             digest=digest,
             document=catalog.document,
@@ -138,7 +112,7 @@ def publish(catalog: Catalog, *, by: Actor) -> CatalogueVersion:
     return version
 
 
-def ensure_default(*, by: Actor) -> CatalogueVersion:
+def ensure_default(*, by: Actor) -> CatalogVersion:
     """Publish the default catalog unless one is published already. Idempotent."""
     return _newest() or publish(parse(default_yaml()), by=by)
 
@@ -166,7 +140,7 @@ def seller(number: int | None = None) -> Seller:
     """
     if number is None:
         return current().seller
-    version = CatalogueVersion.objects.filter(number=number).first()
+    version = CatalogVersion.objects.filter(number=number).first()
     if version is None:
         raise Missing(f"There is no catalog version {number}.", code="catalog.missing")
     return definitions.seller(version.document["seller"])
@@ -209,8 +183,8 @@ def address_plan_definition(row: AddressPlan) -> AddressPlanDefinition:
     return definitions.address_plan(row.key, row.definition)
 
 
-def _newest() -> CatalogueVersion | None:
-    return CatalogueVersion.objects.order_by("-number").first()
+def _newest() -> CatalogVersion | None:
+    return CatalogVersion.objects.order_by("-number").first()
 
 
 def _offered(model: Any, noun: str, key: str) -> Any:
@@ -225,7 +199,7 @@ def _offered(model: Any, noun: str, key: str) -> Any:
     return row
 
 
-def _publish_section(section: str, version: CatalogueVersion) -> None:
+def _publish_section(section: str, version: CatalogVersion) -> None:
     model = _ROWS[section]
     latest = _latest(section)
     wanted = version.document[section]

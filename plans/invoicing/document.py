@@ -14,11 +14,12 @@ from typing import Any
 
 from plans.invoicing.evidence import Evidence
 from plans.invoicing.facts import Correction, Facts
-from plans.invoicing.rating import RatedPeriod
+from plans.invoicing.rated_period import RatedPeriod
 from plans.ledger import credit
 from plans.rating import money
+from plans.rating.billable import Segment
 from plans.rating.periods import Period
-from plans.rating.pricing import Line, Segment, TaxLine
+from plans.rating.pricing import Line, TaxLine
 from plans.usage import reading
 from plans.usage.reading import Figure
 

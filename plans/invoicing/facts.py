@@ -11,12 +11,13 @@ from datetime import datetime
 from django.db.models import Q
 
 from controlplane.core.errors import Conflict
-from plans.invoicing import catalog_prices, lifetimes
-from plans.invoicing.lifetimes import KnownLifetimes, SpaceFact
+from plans.invoicing import billing_inputs
+from plans.invoicing.billing_inputs import KnownLifetimes, SpaceFact
 from plans.models import PlanSubscription
+from plans.rating.billable import Lifetime, Segment
 from plans.rating.month_so_far import MonthSoFar
 from plans.rating.periods import Period, month_of
-from plans.rating.pricing import Lifetime, Segment, SellerRule
+from plans.rating.pricing import SellerRule
 from tenants.models import Tenant
 
 
@@ -94,8 +95,8 @@ def gather(
         NoSubscription: no plan was in force in any part of the period.
     """
     time_zone = frozen.time_zone if frozen else tenant.billing_time_zone
-    seller = catalog_prices.seller(frozen.catalogue_number if frozen else None)
-    found = frozen.known_lifetimes if frozen else lifetimes.read(tenant, period, until)
+    seller = billing_inputs.seller(frozen.catalogue_number if frozen else None)
+    found = frozen.known_lifetimes if frozen else KnownLifetimes.read(tenant, period, until)
     return Facts(
         tenant_id=tenant.id,
         period=period,
@@ -143,7 +144,7 @@ def _segments(tenant: Tenant, period: Period) -> tuple[Segment, ...]:
             ends_at = subscription.ends_at
             # Its units for the rest of the month may be used in this period already.
             runs_on = ends_at is None or ends_at > period.ends_at
-            found.append(catalog_prices.segment(subscription.plan, span, runs_on=runs_on))
+            found.append(billing_inputs.segment(subscription.plan, span, runs_on=runs_on))
     if not found:
         raise NoSubscription(
             "The tenant had no plan in this period: subscribe it to a plan, then close again."

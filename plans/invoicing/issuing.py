@@ -14,7 +14,7 @@ from django.utils import timezone
 from controlplane.core import audit
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Invalid
-from plans.invoicing import catalog_prices, corrections, document, previous_invoice, states
+from plans.invoicing import billing_inputs, corrections, document, states
 from plans.ledger import credit, posting
 from plans.models import Invoice, InvoiceNumberSeries, Payment
 from plans.rating import money
@@ -49,7 +49,7 @@ def approve(*, invoice: Invoice, by: Actor, reason: str = "") -> Invoice:
         current = states.locked(invoice)
         if current.state not in {State.APPROVED, *states.NUMBERED}:
             if current.state == State.DRAFT:
-                previous_invoice.require_agreed(current)
+                corrections.require_agreed(current)
                 corrections.require_current(current)
             states.move(current, State.APPROVED, by=by, reason=reason)
     return current
@@ -200,7 +200,7 @@ def _nothing_to_pay(invoice: Invoice) -> str:
 
 
 def _payment_time(invoice: Invoice) -> timedelta:
-    seller = catalog_prices.seller(invoice.manifest["catalogue_number"])
+    seller = billing_inputs.seller(invoice.manifest["catalogue_number"])
     return timedelta(days=seller.payment_days)
 
 

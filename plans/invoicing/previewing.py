@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from plans.invoicing import document, facts, open_periods, previous_invoice, rating
+from plans.invoicing import corrections, document, facts, open_periods, rated_period
 from plans.ledger import credit
 from plans.rating.periods import Period
 from plans.usage import reading
@@ -42,9 +42,9 @@ def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
     instant = now or timezone.now()
     period, as_of = open_periods.running(tenant, instant), reading.as_of()
     found = facts.gather(tenant, period, until=instant)
-    before = previous_invoice.so_far(previous_invoice.find(tenant.id, period, found.month))
+    before = corrections.month_after(corrections.previous_invoice(tenant.id, period, found.month))
     found = replace(found, so_far=before or found.so_far)
-    rated = rating.rate(found, rating.from_copy(tenant.id))
+    rated = rated_period.rate(found, rated_period.from_copy(tenant.id))
     quality = {"flagged": False, "text": _NOTE, "crash_gaps": [], "covered_holes": 0, "late": []}
     made = document.build(found, rated, manifest={}, quality=quality, as_of=as_of)
     return Preview(period, as_of, made, credit.credit_minor(tenant, made["currency"]))

@@ -2,7 +2,7 @@
 
 from plans.models.catalog import (
     AddressPlan,
-    CatalogueVersion,
+    CatalogVersion,
     Plan,
     PlanSubscription,
     QuotaOverride,
@@ -17,11 +17,11 @@ from plans.models.invoice import (
     LedgerPosting,
     Payment,
 )
-from plans.models.usage import QuotaAlert, UsageCopy, UsageRecord
+from plans.models.usage_copy import QuotaAlert, UsageCopy, UsageRecord
 
 __all__ = [
     "AddressPlan",
-    "CatalogueVersion",
+    "CatalogVersion",
     "Invoice",
     "InvoiceEvent",
     "InvoiceLine",

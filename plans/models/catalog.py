@@ -6,7 +6,7 @@ from django.db.models import Q
 from controlplane.core.models import Timestamped
 
 
-class CatalogueVersion(models.Model):
+class CatalogVersion(models.Model):
     """One published catalog, immutable. ``document`` is the canonical form of its YAML.
 
     Key: ``number`` (1, 2, …). ``digest`` is the SHA-256 of the canonical JSON. It is not unique: an
@@ -20,13 +20,17 @@ class CatalogueVersion(models.Model):
     published_at = models.DateTimeField()
     published_by = models.CharField(max_length=255)
 
+    class Meta:
+        # The table is older than the class's name; it keeps its own, so no upgrade rewrites it.
+        db_table = "plans_catalogueversion"
+
 
 class PlanRow(models.Model):
     """The columns that all three kinds of plans share."""
 
     key = models.SlugField(max_length=63)
     version = models.PositiveIntegerField()
-    catalogue = models.ForeignKey(CatalogueVersion, on_delete=models.PROTECT, related_name="+")
+    catalogue = models.ForeignKey(CatalogVersion, on_delete=models.PROTECT, related_name="+")
     title = models.CharField(max_length=100)
     retired = models.BooleanField(default=False)  # no longer offered; existing users keep it
     definition = models.JSONField()  # plans.catalog.definitions gives it types

@@ -17,17 +17,12 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
 from plans.rating import money, month_price, price_rules
-from plans.rating.billable import Lifetime as Lifetime
-from plans.rating.billable import Segment as Segment
-from plans.rating.billable import SpaceUsage as SpaceUsage
+from plans.rating.billable import Lifetime, Segment
 from plans.rating.money import EXACT, Rounding
 from plans.rating.month_price import FEE, Hours, MonthPrice, Part, PlanVersion
 from plans.rating.month_so_far import MonthSoFar, merged
 from plans.rating.periods import Period
 from plans.rating.price_rules import Price
-from plans.rating.price_rules import PriceRule as PriceRule
-from plans.rating.price_rules import Tier as Tier
-from plans.usage.meters import Model as Model
 
 TWELVE_PLACES = Decimal("1E-12")  # as many as the columns of invoice lines store
 

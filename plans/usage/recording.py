@@ -15,28 +15,8 @@ from controlplane.core.errors import Conflict, Invalid
 from plans.models import UsageCopy, UsageRecord
 from plans.usage.reading import (
     COPY_LOCK,
-    Figure,
-    SeriesQuery,
     UsageCell,
-    as_of,
-    by_address,
-    by_space,
-    series,
-    totals,
 )
-
-__all__ = [
-    "CopyIsOlder",
-    "Figure",
-    "SeriesQuery",
-    "UsageCell",
-    "as_of",
-    "by_address",
-    "by_space",
-    "copy_in",
-    "series",
-    "totals",
-]
 
 _CHUNK = 5_000  # rows per INSERT
 

@@ -20,21 +20,8 @@ from plans.models import AddressPlan
 from plans.quotas.resources import Resource
 from tenants import address_rules, admission, placement
 from tenants.actions import address_spaces
-from tenants.actions.address_spaces import GenerationChanged
 from tenants.address_rules import AddressSettings
 from tenants.models import Address, AddressSpace, AddressType, Broker, Placement, SpaceType
-
-__all__ = [
-    "AddressExists",
-    "AddressInUse",
-    "AddressSettings",
-    "AddressTerminating",
-    "GenerationChanged",
-    "create",
-    "delete",
-    "subject",
-    "update",
-]
 
 SUBJECT = "address"
 

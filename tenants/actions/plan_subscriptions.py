@@ -9,7 +9,7 @@ from controlplane.core import audit, enqueue
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, QuotaExceeded
 from plans.catalog import publishing
-from plans.catalog.publishing import PlanDefinition
+from plans.catalog.definitions import PlanDefinition
 from plans.models import PlanSubscription
 from plans.quotas import checks
 from plans.quotas.resources import WORDS

@@ -10,7 +10,7 @@ from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict
 from controlplane.core.models import Operation
 from plans.catalog import publishing
-from plans.catalog.publishing import SpacePlanDefinition
+from plans.catalog.definitions import SpacePlanDefinition
 from plans.models import SpacePlan
 from tenants import admission, space_types
 from tenants.actions import address_spaces

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from cryptography.fernet import Fernet
 
-from tests.repo import source_tree
+from tests.support import source_tree
 
 PROJECT: dict[str, Any] = tomllib.loads((source_tree.ROOT / "pyproject.toml").read_text())
 EXTRAS: dict[str, list[str]] = PROJECT["project"]["optional-dependencies"]

@@ -11,19 +11,6 @@ from dataclasses import dataclass, replace
 
 from workers.messaging.counting_client import Client, Login, Tally, TrafficError
 
-__all__ = [
-    "Attempt",
-    "Client",
-    "Login",
-    "Party",
-    "Plan",
-    "Tally",
-    "TrafficError",
-    "attempt",
-    "listen",
-    "with_password",
-]
-
 
 @dataclass(frozen=True)
 class Plan:

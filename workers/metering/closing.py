@@ -18,8 +18,8 @@ from django.utils import timezone
 from controlplane.core import leases, operations
 from controlplane.core.audit import WORKER
 from controlplane.core.errors import Unavailable, WaypostError
-from plans import invoicing
-from plans.invoicing import Evidence, TablePin, UsageKey
+from plans.invoicing import invoice_closing
+from plans.invoicing.evidence import Evidence, TablePin, UsageKey
 from plans.models import Invoice
 from plans.rating.periods import Period
 from plans.usage import recording
@@ -89,12 +89,14 @@ def close(invoice_id: str, readers: Readers) -> None:
         try:
             evidence = gather(attempt)
             attempt.tell("gate")
-            invoicing.close(invoice=invoice, evidence=evidence, by=WORKER)
+            invoice_closing.close(invoice=invoice, evidence=evidence, by=WORKER)
         except NotYet as reason:
             logger.info("the close of an invoice waits", invoice=invoice_id, reason=str(reason))
         except WaypostError as error:
             logger.warning("an invoice is held", invoice=invoice_id, code=error.error_code)
-            invoicing.hold(invoice=invoice, code=error.error_code, message=error.message, by=WORKER)
+            invoice_closing.hold(
+                invoice=invoice, code=error.error_code, message=error.message, by=WORKER
+            )
 
 
 def gather(attempt: _Close) -> Evidence:

@@ -13,7 +13,7 @@ from deltalake import DeltaTable
 
 from plans.models import UsageCopy
 from plans.usage import recording
-from plans.usage.recording import UsageCell
+from plans.usage.reading import UsageCell
 from workers.metering import delta, roots
 from workers.metering.pipeline import Table
 from workers.metering.roots import Root

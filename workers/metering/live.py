@@ -13,7 +13,7 @@ from django.db.models import Q, Sum
 from plans.models import UsageRecord
 from plans.quotas import enforcement
 from plans.rating.periods import month_of
-from plans.usage import recording
+from plans.usage import reading
 from plans.usage.meters import MESSAGES_IN, MESSAGES_OUT
 from tenants.models import Tenant
 from workers.metering import sources
@@ -33,7 +33,7 @@ def not_yet_copied(now: datetime) -> dict[str, dict[str, int]]:
 
     Never negative. Exact while the copy is less than a day behind, a lower bound after that.
     """
-    as_of = recording.as_of()
+    as_of = reading.as_of()
     # One bucket earlier than gold's time: spaces enter a new bucket one after the other.
     since = floor_bucket(as_of) - BUCKET if as_of else datetime(1970, 1, 1, tzinfo=UTC)
     zones = dict(Tenant.objects.values_list("id", "billing_time_zone"))

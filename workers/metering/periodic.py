@@ -10,7 +10,7 @@ import structlog
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.errors import WaypostError
-from plans import invoicing
+from plans.invoicing import invoice_closing, invoice_verification, issuing
 from workers.metering import gold, ingest, pipeline, roots
 
 logger = structlog.get_logger(__name__)
@@ -71,6 +71,6 @@ def _fields(error: WaypostError) -> dict[str, str]:
 
 def list_due(now: datetime) -> Due:
     """Request every close that is due, mark overdue invoices; return what waits for a worker."""
-    invoicing.close_due(by=SYSTEM, now=now)
-    invoicing.mark_overdue(by=SYSTEM, now=now)
-    return Due(tuple(invoicing.closing_invoices()), tuple(invoicing.verifications_waiting()))
+    invoice_closing.close_due(by=SYSTEM, now=now)
+    issuing.mark_overdue(by=SYSTEM, now=now)
+    return Due(tuple(invoice_closing.closing_invoices()), tuple(invoice_verification.waiting()))

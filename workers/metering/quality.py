@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from django.db.models import F, Q, QuerySet
 
-from plans.invoicing import CrashGap, Gap
+from plans.invoicing.evidence import CrashGap, Gap
 from plans.rating.periods import Period
 from workers.metering.source_states import SPACE
 from workers.models import MeteredSource

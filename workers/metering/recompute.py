@@ -15,7 +15,7 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from plans.invoicing import CounterReset, Gap, UsageKey
+from plans.invoicing.evidence import CounterReset, Gap, UsageKey
 from plans.rating.periods import Period
 from workers.metering import bronze, delta
 from workers.metering.pipeline import Table

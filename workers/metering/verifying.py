@@ -7,8 +7,8 @@ from typing import Any
 
 from controlplane.core import operations
 from controlplane.core.errors import WaypostError
-from plans import invoicing
-from plans.invoicing import Verification
+from plans.invoicing import corrections, invoice_verification
+from plans.invoicing.invoice_verification import Verification
 from plans.models import Invoice
 from plans.rating.periods import Period
 from workers.metering import delta, gold, ingest, recompute
@@ -43,16 +43,16 @@ def recomputed(invoice: Invoice, root: Root) -> Verification:
     pins = {n: Table(pin["id"], pin["version"]) for n, pin in _pins(invoice).items()}
     period = Period(invoice.starts_at, invoice.ends_at)
     # Corrections of earlier months need the usage of those months.
-    since = invoicing.usage_since(invoice)
+    since = corrections.usage_since(invoice)
     cells = gold.cells(root, pins[delta.USAGE], invoice.tenant_id, since, period.ends_at)
     question = recompute.question(root, pins[delta.BRONZE], invoice.tenant_id, period)
     sample_hash, _ = recompute.sample_ids(question)
-    return invoicing.verify(invoice=invoice, cells=cells, sample_hash=sample_hash)
+    return invoice_verification.verify(invoice=invoice, cells=cells, sample_hash=sample_hash)
 
 
 def _pins(invoice: Invoice) -> dict[str, dict[str, Any]]:
     if not invoice.manifest:
-        raise invoicing.NothingToVerify(
+        raise invoice_verification.NothingToVerify(
             "Only an invoice with a document can be verified: close it first."
         )
     pins: dict[str, dict[str, Any]] = invoice.manifest["tables"]

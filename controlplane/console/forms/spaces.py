@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from controlplane.console.forms.base import ConsoleForm
-from plans.catalog.publishing import AddressPlanDefinition, SpacePlanDefinition
+from plans.catalog.definitions import AddressPlanDefinition, SpacePlanDefinition
 from tenants.models import Address, SpaceType
 
 # HTML attributes of inputs for names that programs use: browsers must not alter them.

@@ -11,10 +11,10 @@ from controlplane.console.forms.spaces import AddressForm, ConfirmForm
 from controlplane.console.scope import TenantScope
 from controlplane.core.errors import Missing
 from plans.catalog import publishing
-from plans.catalog.publishing import AddressPlanDefinition
+from plans.catalog.definitions import AddressPlanDefinition
 from tenants import queries
 from tenants.actions import addresses
-from tenants.actions.addresses import AddressSettings
+from tenants.address_rules import AddressSettings
 from tenants.models import Address, AddressSpace, AddressType
 from tenants.permissions import Permission
 

@@ -11,9 +11,8 @@ from controlplane.console import invoice_reads
 from controlplane.console.access import tenant_page
 from controlplane.console.scope import TenantScope
 from controlplane.core.errors import Missing
-from plans import invoicing
 from plans.invoice_formats import INFO, InvoiceFormat
-from plans.invoicing import rendering
+from plans.invoicing import document, invoice_verification, previewing, rendering
 from plans.models import Invoice
 from tenants.permissions import Permission
 
@@ -33,7 +32,7 @@ def invoice_list(scope: TenantScope) -> HttpResponseBase:
 @tenant_page(Permission.VIEW_BILLING)
 def preview(scope: TenantScope) -> HttpResponseBase:
     """Show what the invoice of the current period would contain now."""
-    document = invoicing.preview(scope.tenant).document
+    document = previewing.preview(scope.tenant).document
     context = {"crumb": "This period so far", **rendering.context(document)}
     return scope.render("invoices/preview.html", context)
 
@@ -56,7 +55,7 @@ def file(scope: TenantScope, invoice: str, kind: str) -> HttpResponseBase:
         raise Missing("There is no such file; an invoice has files once its period is closed.")
     media_type = INFO[InvoiceFormat(kind)].media_type
     return HttpResponse(
-        rendering.RENDERERS[InvoiceFormat(kind)](invoicing.loaded(row.document)),
+        rendering.RENDERERS[InvoiceFormat(kind)](document.loaded(row.document)),
         content_type=f"{media_type}; charset=utf-8" if media_type == "text/csv" else media_type,
         # Drafts have no number yet.
         headers={"Content-Disposition": f'attachment; filename="{row.number or row.id}.{kind}"'},
@@ -68,14 +67,14 @@ def file(scope: TenantScope, invoice: str, kind: str) -> HttpResponseBase:
 def verify(scope: TenantScope, invoice: str) -> HttpResponseBase:
     """Enqueue a verification: a worker recomputes the invoice and compares every byte."""
     row = _find(scope, invoice)
-    invoicing.request_verify(invoice=row, by=scope.actor)
+    invoice_verification.request_verify(invoice=row, by=scope.actor)
     messages.info(scope.request, "The invoice is being recomputed; the result appears below.")
     return redirect(scope.url("invoice", row.id))
 
 
 def detail_context(row: Invoice) -> dict[str, Any]:
     """Return the template context of one invoice; ``row`` may have no document yet."""
-    document = invoicing.loaded(row.document) if row.document else None
+    made = document.loaded(row.document) if row.document else None
     return {
         "row": row,
         "crumb": row.number or "Not numbered yet",
@@ -83,7 +82,7 @@ def detail_context(row: Invoice) -> dict[str, Any]:
         "payments": invoice_reads.payments(row),
         "proof": invoice_reads.proof(row),
         "formats": [str(kind) for kind in InvoiceFormat],
-        **(rendering.context(document) if document else {}),
+        **(rendering.context(made) if made else {}),
     }
 
 

@@ -15,7 +15,7 @@ from controlplane.console.forms.base import ConsoleForm, form_status
 from controlplane.console.forms.staff import PaymentForm, ReasonForm
 from controlplane.console.scope import StaffScope
 from controlplane.console.views.invoices import detail_context
-from plans import invoicing
+from plans.invoicing import invoice_closing, issuing
 from plans.models import Invoice
 
 _State = Invoice.State
@@ -50,7 +50,7 @@ def detail(scope: StaffScope, invoice: str) -> HttpResponseBase:
 def close_again(scope: StaffScope, invoice: str) -> HttpResponseBase:
     """Request the close of the invoice's period again."""
     row = invoice_reads.get(None, invoice)
-    invoicing.request_close(
+    invoice_closing.request_close(
         tenant=row.tenant,
         starts_at=row.starts_at,
         ends_at=row.ends_at,
@@ -67,7 +67,7 @@ def approve(scope: StaffScope, invoice: str) -> HttpResponseBase:
     row = invoice_reads.get(None, invoice)
     form = ReasonForm(scope.request.POST)
     if form.is_valid() and form.attempted(
-        invoicing.approve, invoice=row, by=scope.actor, reason=form.cleaned_data["reason"]
+        issuing.approve, invoice=row, by=scope.actor, reason=form.cleaned_data["reason"]
     ):
         return _done(scope, row, "Approved. Issue it to assign its number.")
     return _page(scope, row, form)
@@ -78,7 +78,7 @@ def approve(scope: StaffScope, invoice: str) -> HttpResponseBase:
 def issue(scope: StaffScope, invoice: str) -> HttpResponseBase:
     """Issue an approved invoice: number, ledger and document. It cannot be undone."""
     row = invoice_reads.get(None, invoice)
-    issued = invoicing.issue(invoice=row, by=scope.actor)
+    issued = issuing.issue(invoice=row, by=scope.actor)
     return _done(scope, row, f"Issued as {issued.number}.")
 
 
@@ -87,9 +87,9 @@ def issue(scope: StaffScope, invoice: str) -> HttpResponseBase:
 def pay(scope: StaffScope, invoice: str) -> HttpResponseBase:
     """Record a payment."""
     row = invoice_reads.get(None, invoice)
-    form = PaymentForm(scope.request.POST, invoice=row, due_minor=invoicing.outstanding_minor(row))
+    form = PaymentForm(scope.request.POST, invoice=row, due_minor=issuing.outstanding_minor(row))
     if form.is_valid() and form.attempted(
-        invoicing.record_payment,
+        issuing.record_payment,
         invoice=row,
         amount_minor=form.cleaned_data["amount"],
         source="manual",  # together with the reference, this identifies the payment
@@ -151,7 +151,7 @@ def _issuing(row: Invoice) -> NextAction:
 
 
 def _payment(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
-    due = invoicing.outstanding_minor(row)
+    due = issuing.outstanding_minor(row)
     if not due:
         return []
     return [

@@ -10,7 +10,7 @@ from controlplane.console.access import staff_page
 from controlplane.console.forms.base import form_status
 from controlplane.console.forms.staff import OverrideForm
 from controlplane.console.scope import StaffScope
-from plans import invoicing
+from plans.invoicing import invoice_closing
 from plans.usage import reading
 from tenants import admission, queries
 from tenants.actions import quota_overrides
@@ -74,6 +74,6 @@ def clear_override(scope: StaffScope, tenant: str, resource: str) -> HttpRespons
 def close_now(scope: StaffScope, tenant: str) -> HttpResponseBase:
     """Close the tenant's current billing period now."""
     row = queries.get_tenant(tenant)
-    invoice, _ = invoicing.close_now(tenant=row, by=scope.actor)
+    invoice, _ = invoice_closing.close_now(tenant=row, by=scope.actor)
     messages.info(scope.request, "The period is being closed. Reload the page in a minute.")
     return redirect("console:staff_invoice", invoice.id)

@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 
 from controlplane.api import person_tokens
 from controlplane.core.audit import SYSTEM
-from plans.catalog import publishing
+from plans.catalog import definitions, parsing, publishing
 from plans.models import AddressPlan, SpacePlan
 from tenants.actions import address_spaces, addresses, api_tokens, tenants
 from tenants.models import Address, AddressSpace, ApiToken, Membership, Role, Tenant, User
@@ -64,9 +64,9 @@ def bearer(token: str) -> APIClient:
 
 
 @pytest.fixture(scope="session")
-def parsed_catalogue() -> publishing.Catalog:
+def parsed_catalogue() -> definitions.Catalog:
     """The default catalogue; parsing it takes longer than most tests."""
-    return publishing.parse(publishing.default_yaml())
+    return parsing.parse(publishing.default_yaml())
 
 
 @pytest.fixture

@@ -16,12 +16,11 @@ from rest_framework.test import APIClient
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import AuditEvent, Operation
-from plans import invoicing
 from plans.catalog import publishing
-from plans.invoicing import Evidence, TablePin, UsageKey
+from plans.invoicing import invoice_closing
+from plans.invoicing.evidence import Evidence, TablePin, UsageKey
 from plans.models import Invoice, PlanSubscription, UsageRecord
-from plans.usage import recording
-from plans.usage.reading import UsageCell
+from plans.usage import reading, recording
 from tenants.models import AddressSpace
 from tests.suites.api.conftest import Cast, problem
 
@@ -34,13 +33,13 @@ DETAILS = {
 
 
 @pytest.fixture
-def used(cast: Cast, space: AddressSpace) -> list[UsageCell]:
+def used(cast: Cast, space: AddressSpace) -> list[reading.UsageCell]:
     """Usage of this month: 5 messages in, 7 out, on ``orders``."""
     month = timezone.now().replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     cells = [
-        UsageCell(cast.tenant.pk, space.pk, "orders", "messages_in", month, 5),
-        UsageCell(cast.tenant.pk, space.pk, "orders", "messages_out", month, 7),
-        UsageCell(cast.other.pk, "spc_other", "x", "messages_in", month, 1000),
+        reading.UsageCell(cast.tenant.pk, space.pk, "orders", "messages_in", month, 5),
+        reading.UsageCell(cast.tenant.pk, space.pk, "orders", "messages_out", month, 7),
+        reading.UsageCell(cast.other.pk, "spc_other", "x", "messages_in", month, 1000),
     ]
     recording.copy_in(
         table_id="gold", table_version=1, as_of=timezone.now(), days=[month.date()], cells=cells
@@ -50,7 +49,7 @@ def used(cast: Cast, space: AddressSpace) -> list[UsageCell]:
 
 @pytest.fixture
 def draft(
-    cast: Cast, owner: APIClient, staff: APIClient, space: AddressSpace, used: list[UsageCell]
+    cast: Cast, owner: APIClient, staff: APIClient, space: AddressSpace, used: list[reading.UsageCell]
 ) -> Invoice:
     """An invoice of the running month, closed now and past the gate."""
     owner.put(cast.path("/billing-details"), DETAILS)
@@ -73,7 +72,7 @@ def draft(
         sampled_spaces=frozenset({space.pk}),
         pipeline_version="1",
     )
-    closed = invoicing.close(invoice=invoice, evidence=evidence, by=SYSTEM)
+    closed = invoice_closing.close(invoice=invoice, evidence=evidence, by=SYSTEM)
     assert closed.state == "draft", closed.held_reasons
     return closed
 
@@ -136,7 +135,7 @@ def test_plan_can_change_unless_what_exists_does_not_fit(
 
 
 def test_quotas_show_limit_and_use(
-    cast: Cast, owner: APIClient, space: AddressSpace, used: list[UsageCell]
+    cast: Cast, owner: APIClient, space: AddressSpace, used: list[reading.UsageCell]
 ) -> None:
     rows = {row["resource"]: row for row in owner.get(cast.path("/quotas")).json()}
 
@@ -147,7 +146,7 @@ def test_quotas_show_limit_and_use(
 
 
 def test_usage_is_the_tenants_own_with_names(
-    cast: Cast, owner: APIClient, used: list[UsageCell]
+    cast: Cast, owner: APIClient, used: list[reading.UsageCell]
 ) -> None:
     body = owner.get(cast.path("/usage")).json()
 
@@ -162,7 +161,7 @@ def test_usage_is_the_tenants_own_with_names(
     assert body["as_of"]
 
 
-def test_usage_csv_says_the_same(cast: Cast, owner: APIClient, used: list[UsageCell]) -> None:
+def test_usage_csv_says_the_same(cast: Cast, owner: APIClient, used: list[reading.UsageCell]) -> None:
     answer = owner.get(cast.path("/usage.csv"))
 
     rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
@@ -173,7 +172,7 @@ def test_usage_csv_says_the_same(cast: Cast, owner: APIClient, used: list[UsageC
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
 def test_usage_csv_holds_no_formula(
-    cast: Cast, owner: APIClient, used: list[UsageCell], start: str
+    cast: Cast, owner: APIClient, used: list[reading.UsageCell], start: str
 ) -> None:
     AddressSpace.objects.update(name=f"{start}name()")
     UsageRecord.objects.update(address=Concat(Value(f"{start}cmd()"), F("address")))
@@ -185,7 +184,7 @@ def test_usage_csv_holds_no_formula(
     assert {row["space"] for row in rows} == {f"'{start}name()"}
 
 
-def test_usage_window_is_half_open(cast: Cast, owner: APIClient, used: list[UsageCell]) -> None:
+def test_usage_window_is_half_open(cast: Cast, owner: APIClient, used: list[reading.UsageCell]) -> None:
     begin = used[0].bucket_at
     window = {"starts_at": begin.isoformat(), "ends_at": (begin + timedelta(hours=1)).isoformat()}
     before = {"starts_at": (begin - timedelta(hours=1)).isoformat(), "ends_at": begin.isoformat()}
@@ -195,7 +194,7 @@ def test_usage_window_is_half_open(cast: Cast, owner: APIClient, used: list[Usag
 
 
 def test_series_steps_through_one_meter(
-    cast: Cast, owner: APIClient, used: list[UsageCell]
+    cast: Cast, owner: APIClient, used: list[reading.UsageCell]
 ) -> None:
     body = owner.get(
         cast.path("/usage/series"), {"meter": "messages_out", "step": "day", "space": "main"}
@@ -234,7 +233,7 @@ def test_wrong_series_is_refused(
 
 
 def test_preview_prices_the_running_month(
-    cast: Cast, owner: APIClient, used: list[UsageCell]
+    cast: Cast, owner: APIClient, used: list[reading.UsageCell]
 ) -> None:
     body = owner.get(cast.path("/invoices/preview")).json()
 

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from lakehouse import schemas, tables
 from lakehouse.jobs import pipeline
 from lakehouse.tables import Lake
-from plans.invoicing import UsageKey
+from plans.invoicing.evidence import UsageKey
 from plans.rating.periods import Period
 from tests.support import billing_histories
 from tests.support.billing_histories import CellKey, Delivery, History

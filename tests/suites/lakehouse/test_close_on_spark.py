@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from plans import invoicing
+from plans.invoicing import invoice_closing
 from plans.models import Invoice
 from plans.usage import reading
 from tests.support.lakehouse import engines
@@ -54,7 +54,7 @@ def close_and_verify(root: Root) -> None:
         )
         readers.answers[space.id] = {"broker-0": shown, "router-0": snapshot("r", rpc=(9, 9))}
         sampling.sample_all(readers)
-    invoice, _ = invoicing.close_now(tenant=owner, by=billing_rows.STAFF)
+    invoice, _ = invoice_closing.close_now(tenant=owner, by=billing_rows.STAFF)
 
     closing.close(invoice.id, readers)
 

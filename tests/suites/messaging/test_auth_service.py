@@ -17,7 +17,7 @@ from proton import symbol
 from controlplane.core.audit import SYSTEM
 from plans.catalog.definitions import MAX_ROUTERS
 from tenants.actions import address_spaces, addresses, messaging_users
-from tenants.actions.addresses import AddressSettings
+from tenants.address_rules import AddressSettings
 from tenants.models import AddressSpace, MessagingUser
 from tenants.router_patches import Patch
 from tests.support.messaging import routing_rig as rigs

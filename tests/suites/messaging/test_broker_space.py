@@ -17,7 +17,7 @@ from proton.utils import BlockingConnection, BlockingSender, LinkDetached, SendE
 from controlplane.core.audit import SYSTEM
 from controlplane.embedded.supervisor_client import SupervisorClient
 from tenants.actions import address_spaces, addresses, messaging_users
-from tenants.actions.addresses import AddressSettings
+from tenants.address_rules import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser
 from tests.support.messaging import amqp
 from tests.support.reconcile import patience, rows

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from plans.rating.periods import Period
-from plans.usage import recording
+from plans.usage import reading
 from plans.usage.reading import UsageCell
 from tests.support.lakehouse.samples import row
 from tests.support.metering.deltas import write_gold
@@ -46,7 +46,7 @@ def test_gold_is_copied_once_and_read_as_it_was_pinned(root: ObjectStore) -> Non
     then = gold.cells(root, first, "ten_a", at(10), at(11))
 
     assert copied == (first.version, None)
-    assert recording.as_of() == at(12)
+    assert reading.as_of() == at(12)
     assert [each.quantity for each in then] == [5]
 
 

@@ -11,7 +11,7 @@ from pytest_django import Settings
 from controlplane.console.forms.accounts import SignUpForm
 from controlplane.console.plan_reads import Offer
 from controlplane.core.models import AuditEvent
-from plans.catalog import publishing
+from plans.catalog import parsing, publishing
 from tenants.models import Membership, Tenant, User
 from tests.suites.portal.conftest import As
 from tests.support.portal import rows
@@ -208,7 +208,7 @@ def test_audit_tells_the_address_behind_trusted_proxies(
     ],
 )
 def test_a_plan_is_called_free_only_if_nothing_in_it_costs(key: str, fee: int, words: str) -> None:
-    plans = {plan.key: plan for plan in publishing.parse(publishing.default_yaml()).plans}
+    plans = {plan.key: plan for plan in parsing.parse(publishing.default_yaml()).plans}
     form = SignUpForm(offers=[Offer(replace(plans[key], monthly_fee_minor=fee))])
 
     page = render_to_string("console/accounts/plan_choice.html", {"form": form})

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from controlplane.console import plan_descriptions
-from plans.catalog import publishing
+from plans.catalog import definitions, publishing
 from tenants import admission
 from tests.suites.portal.conftest import As
 from tests.support.portal import rows
@@ -93,5 +93,5 @@ def test_the_spend_so_far_says_that_it_holds_the_fees_to_the_month_s_end(
     assert "if it ended now" not in preview
 
 
-def _plan(key: str) -> publishing.PlanDefinition:
+def _plan(key: str) -> definitions.PlanDefinition:
     return next(plan for plan in publishing.current().plans if plan.key == key)

@@ -8,7 +8,7 @@ from django.utils import timezone
 from controlplane.core.audit import SYSTEM
 from plans.models import SpacePlan
 from tenants.actions import address_spaces, addresses, messaging_users, space_plans
-from tenants.actions.addresses import AddressSettings
+from tenants.address_rules import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser
 from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows

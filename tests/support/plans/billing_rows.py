@@ -7,9 +7,9 @@ from itertools import count
 from typing import Any
 
 from controlplane.core.audit import Actor
-from plans import invoicing
-from plans.catalog import publishing
-from plans.invoicing import Evidence, TablePin, UsageKey
+from plans.catalog import parsing, publishing
+from plans.invoicing import invoice_closing, issuing
+from plans.invoicing.evidence import Evidence, TablePin, UsageKey
 from plans.models import Invoice, Plan, PlanSubscription
 from plans.usage import reading, recording
 from plans.usage.reading import UsageCell
@@ -109,7 +109,7 @@ _numbers = count(1)
 
 def plan(key: str = "team") -> Plan:
     """Return a plan of the test catalogue, which is published if it was not."""
-    publishing.publish(publishing.parse(CATALOGUE), by=STAFF)
+    publishing.publish(parsing.parse(CATALOGUE), by=STAFF)
     return publishing.plan(key)
 
 
@@ -185,7 +185,7 @@ def evidence(cells: Iterable[UsageCell] = (), **changes: Any) -> Evidence:
 
 def asked(owner: Tenant) -> Invoice:
     """Return the invoice of April in the state closing."""
-    invoice, _ = invoicing.request_close(
+    invoice, _ = invoice_closing.request_close(
         tenant=owner, starts_at=STARTS_AT, ends_at=ENDS_AT, by=STAFF, now=AFTER_GRACE
     )
     return invoice
@@ -193,10 +193,12 @@ def asked(owner: Tenant) -> Invoice:
 
 def drafted(owner: Tenant, cells: Iterable[UsageCell] = (), **changes: Any) -> Invoice:
     """Return the invoice of April after a close with flawless evidence."""
-    return invoicing.close(invoice=asked(owner), evidence=evidence(cells, **changes), by=STAFF)
+    return invoice_closing.close(
+        invoice=asked(owner), evidence=evidence(cells, **changes), by=STAFF
+    )
 
 
 def issued(owner: Tenant, cells: Iterable[UsageCell] = ()) -> Invoice:
     """Return the invoice of April as issued."""
-    invoice = invoicing.approve(invoice=drafted(owner, cells), by=STAFF)
-    return invoicing.issue(invoice=invoice, by=STAFF, now=AFTER_GRACE)
+    invoice = issuing.approve(invoice=drafted(owner, cells), by=STAFF)
+    return issuing.issue(invoice=invoice, by=STAFF, now=AFTER_GRACE)

@@ -13,9 +13,9 @@ from django.utils import timezone
 from controlplane.core import operations
 from controlplane.core.audit import SYSTEM, Actor
 from controlplane.core.models import Operation
-from plans import invoicing
 from plans.catalog import publishing
-from plans.invoicing import Evidence, TablePin, UsageKey
+from plans.invoicing import invoice_closing, issuing
+from plans.invoicing.evidence import Evidence, TablePin, UsageKey
 from plans.models import Invoice, PlanSubscription
 from plans.rating import periods
 from plans.usage import reading, recording
@@ -181,7 +181,7 @@ def closing(tenant: Tenant) -> Invoice:
     """Return the invoice of last month in the state closing."""
     month = last_month()
     subscribed_since(tenant, month.starts_at)
-    invoice, _ = invoicing.request_close(
+    invoice, _ = invoice_closing.request_close(
         tenant=tenant,
         starts_at=month.starts_at,
         ends_at=month.ends_at,
@@ -195,19 +195,19 @@ def held(tenant: Tenant) -> Invoice:
     """Return last month's invoice as held: gold and recomputation differ."""
     found = evidence(())
     bad = replace(found, gold={UsageKey("spc_x", "", MESSAGES_IN): 5})
-    return invoicing.close(invoice=closing(tenant), evidence=bad, by=STAFF)
+    return invoice_closing.close(invoice=closing(tenant), evidence=bad, by=STAFF)
 
 
 def drafted(tenant: Tenant, cells: Iterable[UsageCell] = ()) -> Invoice:
     """Return last month's invoice as a draft; ``cells`` must be copied in already."""
     bill_to(tenant)
-    return invoicing.close(invoice=closing(tenant), evidence=evidence(cells), by=STAFF)
+    return invoice_closing.close(invoice=closing(tenant), evidence=evidence(cells), by=STAFF)
 
 
 def issued(tenant: Tenant, cells: Iterable[UsageCell] = ()) -> Invoice:
     """Return last month's invoice as issued."""
-    invoice = invoicing.approve(invoice=drafted(tenant, cells), by=STAFF)
-    return invoicing.issue(invoice=invoice, by=STAFF)
+    invoice = issuing.approve(invoice=drafted(tenant, cells), by=STAFF)
+    return issuing.issue(invoice=invoice, by=STAFF)
 
 
 def evidence(cells: Iterable[UsageCell]) -> Evidence:

@@ -5,7 +5,7 @@ import secrets
 from controlplane.core.audit import SYSTEM
 from plans.catalog import publishing
 from tenants.actions import address_spaces, addresses, messaging_users, tenants
-from tenants.actions.addresses import AddressSettings
+from tenants.address_rules import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser, Tenant
 
 PASSWORD = "correct horse battery"

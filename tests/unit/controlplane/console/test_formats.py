@@ -7,11 +7,11 @@ import pytest
 from controlplane.console import formats, plan_descriptions
 from controlplane.core.models import AuditEvent
 from controlplane.core.phases import Phase
-from plans.catalog import publishing
+from plans.catalog import parsing, publishing
 from plans.models import Invoice
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-CATALOGUE = publishing.parse(publishing.default_yaml())
+CATALOGUE = parsing.parse(publishing.default_yaml())
 PLANS = {plan.key: plan for plan in CATALOGUE.plans}
 
 

@@ -1,7 +1,7 @@
 """What clients counted at different times is one count in the end."""
 
 from controlplane.demo.exchanges import SpaceCount
-from workers.messaging.traffic import Tally
+from workers.messaging.counting_client import Tally
 
 
 def test_a_later_count_adds_up_and_the_peak_stays_the_larger() -> None:

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from controlplane.core.errors import Invalid
-from plans.catalog import definitions, publishing
+from plans.catalog import definitions, parsing, publishing
 
 TEXT = """\
 seller:
@@ -47,13 +47,13 @@ plans:
 def refused(text: str) -> dict[str, list[str]]:
     """Return the mistakes that the reading of ``text`` names."""
     with pytest.raises(Invalid) as refusal:
-        publishing.parse(text)
+        parsing.parse(text)
     assert refusal.value.error_code == "catalog.invalid"
     return dict(refusal.value.fields)
 
 
 def test_parse_reads_exact_decimals_without_quotes() -> None:
-    catalogue = publishing.parse(TEXT)
+    catalogue = parsing.parse(TEXT)
 
     assert catalogue.seller.tax_percent == Decimal("7.5")
     assert catalogue.space_plans[0].hour_price == Decimal("0.060")
@@ -65,11 +65,11 @@ def test_parse_reads_exact_decimals_without_quotes() -> None:
 
 
 def test_parse_orders_plans_from_cheap_to_dear() -> None:
-    assert [plan.key for plan in publishing.parse(TEXT).plans] == ["cheap", "dear"]
+    assert [plan.key for plan in parsing.parse(TEXT).plans] == ["cheap", "dear"]
 
 
 def test_parse_spells_out_what_was_left_out() -> None:
-    catalogue = publishing.parse(TEXT)
+    catalogue = parsing.parse(TEXT)
 
     queue = catalogue.address_plans[0]
     assert (queue.max_delivery_attempts, queue.redelivery_delay_ms) == (10, 0)
@@ -83,31 +83,31 @@ def test_parse_spells_out_what_was_left_out() -> None:
 def test_parse_reads_the_settings_of_an_address_plan() -> None:
     given = "max_delivery_attempts: 3, redelivery_delay_ms: 0, max_bytes: 5, message_ttl_ms: 60"
 
-    queue = publishing.parse(TEXT.replace("message_ttl_ms: 60_000", given)).address_plans[0]
+    queue = parsing.parse(TEXT.replace("message_ttl_ms: 60_000", given)).address_plans[0]
 
     assert (queue.max_delivery_attempts, queue.redelivery_delay_ms) == (3, 0)
     assert (queue.max_bytes, queue.message_ttl_ms) == (5, 60)
 
 
 def test_parse_keeps_norway() -> None:
-    assert publishing.parse(TEXT).seller.country == "NO"
+    assert parsing.parse(TEXT).seller.country == "NO"
 
 
 def test_documents_do_not_depend_on_how_the_yaml_was_written() -> None:
     reordered = yaml.safe_dump(yaml.load(TEXT, Loader=yaml.BaseLoader), sort_keys=True)
     text = reordered.replace("'null'", "null")
 
-    assert publishing.parse(text).document == publishing.parse(TEXT).document
+    assert parsing.parse(text).document == parsing.parse(TEXT).document
 
 
 def test_definitions_come_back_from_the_document() -> None:
-    catalogue = publishing.parse(TEXT)
+    catalogue = parsing.parse(TEXT)
 
     assert definitions.from_document(catalogue.document) == catalogue
 
 
 def test_default_catalogue_offers_what_the_design_asks_for() -> None:
-    catalogue = publishing.parse(publishing.default_yaml())
+    catalogue = parsing.parse(publishing.default_yaml())
 
     assert [plan.key for plan in catalogue.plans] == ["free", "team", "business"]
     assert {plan.key for plan in catalogue.space_plans} == {
@@ -255,7 +255,7 @@ def test_parse_names_every_mistake_at_once_and_tells_where_the_first_is() -> Non
     with pytest.raises(
         Invalid, match=r"2 mistakes, the first in line 5 \(seller\.country\)"
     ) as refusal:
-        publishing.parse(text)
+        parsing.parse(text)
 
     assert set(refusal.value.fields) == {"seller.country", "space_plans.std.routers"}
 

@@ -8,8 +8,8 @@ from django.db import connection
 from controlplane.core.audit import SYSTEM, Actor
 from controlplane.core.errors import Invalid, Missing
 from controlplane.core.models import AuditEvent
-from plans.catalog import publishing
-from plans.models import CatalogueVersion, Plan, SpacePlan
+from plans.catalog import definitions, parsing, publishing
+from plans.models import CatalogVersion, Plan, SpacePlan
 from tests.support import domain
 
 DEFAULT = publishing.default_yaml()
@@ -17,8 +17,8 @@ DEARER = DEFAULT.replace("monthly_fee_minor: 4900", "monthly_fee_minor: 5900")
 STAFF = Actor("user:staff@operator.test")
 
 
-def publish(text: str) -> CatalogueVersion:
-    return publishing.publish(publishing.parse(text), by=STAFF)
+def publish(text: str) -> CatalogVersion:
+    return publishing.publish(parsing.parse(text), by=STAFF)
 
 
 @pytest.mark.django_db
@@ -30,7 +30,7 @@ def test_ensure_default_publishes_once_and_never_over_another_catalogue() -> Non
 
     assert first.number == 1
     assert again.number == 2
-    assert CatalogueVersion.objects.count() == 2
+    assert CatalogVersion.objects.count() == 2
 
 
 @pytest.mark.django_db
@@ -79,11 +79,11 @@ def test_publish_brings_an_older_catalogue_back_under_a_new_number() -> None:
 @pytest.mark.django_db
 def test_publish_retires_what_is_gone_and_its_users_keep_it() -> None:
     cast = domain.cast("business")
-    catalogue = publishing.parse(DEFAULT)
+    catalogue = parsing.parse(DEFAULT)
     document = {**catalogue.document}
     document["plans"] = {key: document["plans"][key] for key in ("free", "team")}
 
-    publishing.publish(publishing.definitions.from_document(document), by=STAFF)
+    publishing.publish(definitions.from_document(document), by=STAFF)
 
     with pytest.raises(Missing, match="choose one of: free, team") as refusal:
         publishing.plan("business")
@@ -109,7 +109,7 @@ def test_a_malformed_catalogue_publishes_nothing() -> None:
     with pytest.raises(Invalid):
         publish(DEARER.replace("at_quota: notify", "at_quota: explode"))
 
-    assert CatalogueVersion.objects.count() == 1
+    assert CatalogVersion.objects.count() == 1
     assert publishing.plan("team").version == 1
 
 
@@ -124,7 +124,7 @@ def test_a_publication_that_fails_half_way_leaves_nothing(monkeypatch: pytest.Mo
     with pytest.raises(RuntimeError):
         publish(DEARER)
 
-    assert CatalogueVersion.objects.count() == 1
+    assert CatalogVersion.objects.count() == 1
     assert not Plan.objects.filter(version=2).exists()
 
 
@@ -136,9 +136,7 @@ def test_preview_says_what_changes_and_whom_it_touches() -> None:
         "- standard-medium\n", "- standard-huge\n"
     )
 
-    changes = {
-        (each.section, each.key): each for each in publishing.preview(publishing.parse(wanted))
-    }
+    changes = {(each.section, each.key): each for each in publishing.preview(parsing.parse(wanted))}
 
     team = changes["plans", "team"]
     assert (team.kind, team.n_subscribers) == ("changed", 2)
@@ -147,17 +145,17 @@ def test_preview_says_what_changes_and_whom_it_touches() -> None:
     small = changes["space_plans", "standard-small"]
     assert (small.kind, small.n_subscribers) == ("same", 1)
     assert changes["address_plans", "standard-small-queue"].n_subscribers == 1
-    assert CatalogueVersion.objects.count() == 1
+    assert CatalogVersion.objects.count() == 1
 
 
 @pytest.mark.django_db
 def test_preview_leaves_ended_subscriptions_and_retired_plans_alone() -> None:
     publish(DEFAULT)
     Plan.objects.filter(key="business").update(retired=True)
-    kept = {**publishing.parse(DEFAULT).document}
+    kept = {**parsing.parse(DEFAULT).document}
     kept["plans"] = {key: kept["plans"][key] for key in ("free", "team")}
 
-    changes = publishing.preview(publishing.definitions.from_document(kept))
+    changes = publishing.preview(definitions.from_document(kept))
 
     assert {each.key: each.kind for each in changes}["business"] == "same"
 
@@ -218,4 +216,4 @@ def test_two_publications_at_once_make_two_numbers() -> None:
         thread.join()
 
     assert failures == []
-    assert sorted(CatalogueVersion.objects.values_list("number", flat=True)) == [1, 2]
+    assert sorted(CatalogVersion.objects.values_list("number", flat=True)) == [1, 2]

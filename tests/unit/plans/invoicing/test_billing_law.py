@@ -16,13 +16,16 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plans.invoicing import UsageKey, document, rating
+from plans.invoicing import document, rated_period
+from plans.invoicing.billing_inputs import KnownLifetimes
+from plans.invoicing.evidence import UsageKey
 from plans.invoicing.facts import Facts
-from plans.invoicing.lifetimes import KnownLifetimes
+from plans.rating.billable import Segment
 from plans.rating.money import Rounding
 from plans.rating.periods import Period, month_of
-from plans.rating.pricing import Model, PriceRule, Segment, SellerRule, Tier
-from plans.usage.meters import MESSAGES_IN, MESSAGES_OUT
+from plans.rating.price_rules import PriceRule, Tier
+from plans.rating.pricing import SellerRule
+from plans.usage.meters import MESSAGES_IN, MESSAGES_OUT, Model
 from plans.usage.reading import UsageCell, merged
 from tests.support import billing_histories
 from tests.support.billing_histories import BUCKET, CellKey, Delivery, History
@@ -81,7 +84,7 @@ def invoice_bytes(past: History, cells: Mapping[CellKey, int]) -> bytes:
     """Return the document of the history's period: two plans, the second from the middle on."""
     usage = [UsageCell(*key, quantity) for key, quantity in cells.items()]
     facts = _facts(past)
-    rated = rating.rate(facts, rating.from_cells(usage, billing_histories.TENANT))
+    rated = rated_period.rate(facts, rated_period.from_cells(usage, billing_histories.TENANT))
     made = document.build(facts, rated, manifest={}, quality={}, as_of=None)
     return document.canonical(made).encode()
 

@@ -8,9 +8,10 @@ from django.db import DatabaseError, transaction
 
 from controlplane.core.errors import Invalid, WaypostError
 from controlplane.core.models import AuditEvent, Operation
-from plans import invoicing
-from plans.invoicing import CounterReset, CrashGap, Gap, UsageKey, closing, open_periods
+from plans.invoicing import invoice_closing, open_periods, states
+from plans.invoicing.evidence import CounterReset, CrashGap, Gap, UsageKey
 from plans.models import Invoice, InvoiceEvent, InvoiceLine, PlanSubscription
+from plans.rating.periods import Period
 from tests.support.plans import billing_rows as rows
 from tests.support.plans.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
 
@@ -20,10 +21,10 @@ pytestmark = pytest.mark.django_db
 def test_request_close_begins_an_operation_and_is_idempotent() -> None:
     owner = rows.tenant()
 
-    first = invoicing.request_close(
+    first = invoice_closing.request_close(
         tenant=owner, starts_at=STARTS_AT, ends_at=ENDS_AT, by=STAFF, now=AFTER_GRACE
     )
-    second = invoicing.request_close(
+    second = invoice_closing.request_close(
         tenant=owner, starts_at=STARTS_AT, ends_at=ENDS_AT, by=STAFF, now=AFTER_GRACE
     )
 
@@ -43,17 +44,17 @@ def test_request_close_waits_for_the_grace_unless_forced() -> None:
         "now": AFTER_GRACE - timedelta(seconds=1),
     }
 
-    with pytest.raises(invoicing.TooEarly, match="2026-05-04T00:00:00"):
-        invoicing.request_close(**asked)
-    invoice, _ = invoicing.request_close(**asked, now_forced=True)
+    with pytest.raises(invoice_closing.TooEarly, match="2026-05-04T00:00:00"):
+        invoice_closing.request_close(**asked)
+    invoice, _ = invoice_closing.request_close(**asked, now_forced=True)
 
     assert invoice.state == Invoice.State.CLOSING
     assert "close now" in AuditEvent.objects.get(action="invoice.closing").reason
 
 
 def test_request_close_refuses_a_period_that_is_not_over() -> None:
-    with pytest.raises(invoicing.TooEarly):
-        invoicing.request_close(
+    with pytest.raises(invoice_closing.TooEarly):
+        invoice_closing.request_close(
             tenant=rows.tenant(),
             starts_at=STARTS_AT,
             ends_at=ENDS_AT,
@@ -65,7 +66,7 @@ def test_request_close_refuses_a_period_that_is_not_over() -> None:
 
 def test_request_close_refuses_more_than_a_month() -> None:
     with pytest.raises(Invalid, match="one invoice per month"):
-        invoicing.request_close(
+        invoice_closing.request_close(
             tenant=rows.tenant(),
             starts_at=STARTS_AT,
             ends_at=ENDS_AT + timedelta(hours=1),
@@ -78,12 +79,12 @@ def test_request_close_refuses_more_than_a_month() -> None:
 def test_request_close_refuses_overlapping_periods(start: int, end: int) -> None:
     owner = rows.tenant()
     day = timedelta(days=1)
-    invoicing.request_close(
+    invoice_closing.request_close(
         tenant=owner, starts_at=STARTS_AT, ends_at=STARTS_AT + 15 * day, by=STAFF, now=AFTER_GRACE
     )
 
-    with pytest.raises(invoicing.PeriodOverlaps):
-        invoicing.request_close(
+    with pytest.raises(invoice_closing.PeriodOverlaps):
+        invoice_closing.request_close(
             tenant=owner,
             starts_at=STARTS_AT + start * day,
             ends_at=STARTS_AT + end * day,
@@ -136,7 +137,7 @@ def test_close_twice_changes_nothing() -> None:
     invoice = rows.drafted(owner)
     events = list(InvoiceEvent.objects.values_list("id", flat=True))
 
-    again = invoicing.close(invoice=invoice, evidence=rows.evidence(n_samples=99), by=STAFF)
+    again = invoice_closing.close(invoice=invoice, evidence=rows.evidence(n_samples=99), by=STAFF)
 
     assert again.document == invoice.document
     assert list(InvoiceEvent.objects.values_list("id", flat=True)) == events
@@ -149,15 +150,15 @@ def test_close_crashed_anywhere_ends_like_a_whole_one(
     owner = rows.tenant()
     invoice, evidence = rows.asked(owner), rows.evidence()
     holder, _, name = step.rpartition(".")
-    target = getattr(closing, holder) if holder else closing
+    target = getattr(invoice_closing, holder) if holder else invoice_closing
     _crash_after(monkeypatch, target, name)
 
     with pytest.raises(KeyboardInterrupt):
-        invoicing.close(invoice=invoice, evidence=evidence, by=STAFF)
+        invoice_closing.close(invoice=invoice, evidence=evidence, by=STAFF)
     monkeypatch.undo()
     invoice.refresh_from_db()
     left = (invoice.state, InvoiceLine.objects.count())
-    invoice = invoicing.close(invoice=invoice, evidence=evidence, by=STAFF)
+    invoice = invoice_closing.close(invoice=invoice, evidence=evidence, by=STAFF)
 
     assert left == (Invoice.State.CLOSING, 0)
     assert invoice.state == Invoice.State.DRAFT
@@ -168,8 +169,8 @@ def test_close_crashed_anywhere_ends_like_a_whole_one(
 def test_close_before_it_was_asked_for_is_refused() -> None:
     invoice = Invoice.objects.create(tenant=rows.tenant(), starts_at=STARTS_AT, ends_at=ENDS_AT)
 
-    with pytest.raises(invoicing.WrongState, match="Request the close first"):
-        invoicing.close(invoice=invoice, evidence=rows.evidence(), by=STAFF)
+    with pytest.raises(states.WrongState, match="Request the close first"):
+        invoice_closing.close(invoice=invoice, evidence=rows.evidence(), by=STAFF)
 
 
 @pytest.mark.parametrize(
@@ -284,8 +285,8 @@ def test_a_held_invoice_goes_on_after_mending() -> None:
 def test_hold_keeps_a_reason_from_outside_the_gate() -> None:
     invoice = rows.asked(rows.tenant())
 
-    invoicing.hold(invoice=invoice, code="lakehouse.away", message="Start it.", by=STAFF)
-    invoicing.hold(invoice=invoice, code="other", message="Ignored.", by=STAFF)
+    invoice_closing.hold(invoice=invoice, code="lakehouse.away", message="Start it.", by=STAFF)
+    invoice_closing.hold(invoice=invoice, code="other", message="Ignored.", by=STAFF)
 
     invoice.refresh_from_db()
     assert invoice.held_reasons == [{"code": "lakehouse.away", "message": "Start it."}]
@@ -387,31 +388,29 @@ def test_close_now_cuts_the_month_and_the_next_period_begins_there() -> None:
     owner = rows.tenant()
     now = STARTS_AT + timedelta(days=10, microseconds=5)
 
-    invoice, _ = invoicing.close_now(tenant=owner, by=STAFF, now=now)
+    invoice, _ = invoice_closing.close_now(tenant=owner, by=STAFF, now=now)
 
     assert (invoice.starts_at, invoice.ends_at) == (STARTS_AT, STARTS_AT + timedelta(days=10))
-    assert invoicing.running(owner, now).starts_at == invoice.ends_at
-    assert invoicing.running(owner, ENDS_AT).starts_at == ENDS_AT
+    assert open_periods.running(owner, now).starts_at == invoice.ends_at
+    assert open_periods.running(owner, ENDS_AT).starts_at == ENDS_AT
 
 
 def test_close_due_asks_for_every_month_whose_grace_is_over_once() -> None:
     rows.tenant(subscribed_at=STARTS_AT - timedelta(days=3), billing_time_zone="Europe/Berlin")
     early = AFTER_GRACE - timedelta(hours=3)
 
-    assert len(invoicing.close_due(by=STAFF, now=early)) == 1
-    assert len(invoicing.close_due(by=STAFF, now=AFTER_GRACE)) == 1
-    assert invoicing.close_due(by=STAFF, now=AFTER_GRACE) == []
+    assert len(invoice_closing.close_due(by=STAFF, now=early)) == 1
+    assert len(invoice_closing.close_due(by=STAFF, now=AFTER_GRACE)) == 1
+    assert invoice_closing.close_due(by=STAFF, now=AFTER_GRACE) == []
 
     march, april = Invoice.objects.order_by("starts_at")
     assert march.ends_at == april.starts_at == STARTS_AT - timedelta(hours=2)
-    assert invoicing.closing_invoices() == [march.id, april.id]
+    assert invoice_closing.closing_invoices() == [march.id, april.id]
 
 
 def test_whole_seconds_keep_a_period_forward() -> None:
     with pytest.raises(WaypostError):
-        open_periods.whole_seconds(
-            open_periods.Period(STARTS_AT, STARTS_AT + timedelta(microseconds=3))
-        )
+        open_periods.whole_seconds(Period(STARTS_AT, STARTS_AT + timedelta(microseconds=3)))
 
 
 def _crash_after(monkeypatch: pytest.MonkeyPatch, target: Any, name: str) -> None:

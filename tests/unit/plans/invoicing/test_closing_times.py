@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection, transaction
 
-from plans import invoicing
-from plans.invoicing import closing
+from plans.invoicing import invoice_closing
 from plans.models import Invoice
 from tests.support.plans import billing_rows as rows
 from tests.support.plans.billing_rows import AFTER_GRACE, STAFF, STARTS_AT
@@ -19,13 +18,15 @@ def test_close_now_waits_for_a_second_of_the_first_plan() -> None:
     signed_up = STARTS_AT + timedelta(days=3, milliseconds=200)
     owner = rows.tenant(signed_up)
 
-    with pytest.raises(invoicing.TooEarly, match="in a second"):
-        invoicing.close_now(tenant=owner, by=STAFF, now=signed_up + timedelta(milliseconds=700))
+    with pytest.raises(invoice_closing.TooEarly, match="in a second"):
+        invoice_closing.close_now(
+            tenant=owner, by=STAFF, now=signed_up + timedelta(milliseconds=700)
+        )
     assert not Invoice.objects.exists()
 
     now = signed_up + timedelta(milliseconds=800)  # the next whole second
-    invoice, _ = invoicing.close_now(tenant=owner, by=STAFF, now=now)
-    closed = invoicing.close(invoice=invoice, evidence=rows.evidence(), by=STAFF)
+    invoice, _ = invoice_closing.close_now(tenant=owner, by=STAFF, now=now)
+    closed = invoice_closing.close(invoice=invoice, evidence=rows.evidence(), by=STAFF)
     assert closed.state == Invoice.State.DRAFT
 
 
@@ -33,10 +34,10 @@ def test_close_now_waits_for_a_second_of_the_first_plan() -> None:
 def test_close_now_waits_for_a_second_of_the_next_period() -> None:
     owner = rows.tenant()
     now = STARTS_AT + timedelta(days=10, milliseconds=200)
-    invoicing.close_now(tenant=owner, by=STAFF, now=now)
+    invoice_closing.close_now(tenant=owner, by=STAFF, now=now)
 
-    with pytest.raises(invoicing.TooEarly, match="in a second"):
-        invoicing.close_now(tenant=owner, by=STAFF, now=now + timedelta(milliseconds=700))
+    with pytest.raises(invoice_closing.TooEarly, match="in a second"):
+        invoice_closing.close_now(tenant=owner, by=STAFF, now=now + timedelta(milliseconds=700))
 
     assert Invoice.objects.count() == 1
 
@@ -47,19 +48,19 @@ def test_close_due_goes_on_when_one_tenant_cannot_be_closed(
 ) -> None:
     two_months_ago = STARTS_AT - timedelta(days=31)
     stuck, fine = rows.tenant(two_months_ago), rows.tenant(two_months_ago)
-    real = closing.request_close
+    real = invoice_closing.request_close
 
     def refuse_march_of_one(*, tenant: Any, starts_at: Any, **rest: Any) -> Any:
         if tenant == stuck and starts_at < STARTS_AT:
-            raise invoicing.PeriodOverlaps("no")
+            raise invoice_closing.PeriodOverlaps("no")
         return real(tenant=tenant, starts_at=starts_at, **rest)
 
-    monkeypatch.setattr(closing, "request_close", refuse_march_of_one)
-    assert len(invoicing.close_due(by=STAFF, now=AFTER_GRACE)) == 2
+    monkeypatch.setattr(invoice_closing, "request_close", refuse_march_of_one)
+    assert len(invoice_closing.close_due(by=STAFF, now=AFTER_GRACE)) == 2
     assert not Invoice.objects.filter(tenant=stuck).exists()  # a later period would hide March
 
     monkeypatch.undo()
-    assert len(invoicing.close_due(by=STAFF, now=AFTER_GRACE)) == 2
+    assert len(invoice_closing.close_due(by=STAFF, now=AFTER_GRACE)) == 2
     assert Invoice.objects.filter(tenant=fine).count() == 2
 
 
@@ -70,7 +71,7 @@ def test_close_bills_the_usage_that_the_gate_judged(monkeypatch: pytest.MonkeyPa
     space = rows.space(owner)
     cells = rows.used(rows.cell(space, "messages_in", 5_000_000))
     asked = rows.asked(owner)
-    real, outcome = closing._draft, []
+    real, outcome = invoice_closing._draft, []
 
     def copy_meanwhile() -> None:
         try:
@@ -89,8 +90,8 @@ def test_close_bills_the_usage_that_the_gate_judged(monkeypatch: pytest.MonkeyPa
         copier.join()
         real(*args)
 
-    monkeypatch.setattr(closing, "_draft", draft)
-    invoice = invoicing.close(invoice=asked, evidence=rows.evidence(cells), by=STAFF)
+    monkeypatch.setattr(invoice_closing, "_draft", draft)
+    invoice = invoice_closing.close(invoice=asked, evidence=rows.evidence(cells), by=STAFF)
 
     assert invoice.lines.get(meter="messages").detail["used_base"] == 5_000_000
     assert outcome == ["waited"]

@@ -10,10 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plans import invoicing
 from plans.catalog import publishing
-from plans.invoicing import document, rendering
-from plans.invoicing.previous_invoice import PreviousInvoiceOpen
+from plans.invoicing import (
+    corrections,
+    document,
+    evidence,
+    invoice_closing,
+    invoice_verification,
+    issuing,
+    rendering,
+)
+from plans.invoicing.corrections import PreviousInvoiceOpen
 from plans.models import Invoice
 from plans.rating import pricing
 from plans.usage.reading import UsageCell
@@ -49,13 +56,13 @@ def used(owner: Tenant, **by_day: int) -> list[UsageCell]:
 
 
 def closed(owner: Tenant, starts_at: datetime, ends_at: datetime) -> Invoice:
-    invoice, _ = invoicing.request_close(
+    invoice, _ = invoice_closing.request_close(
         tenant=owner, starts_at=starts_at, ends_at=ends_at, by=STAFF, now_forced=True, now=LATER
     )
-    return invoicing.close(invoice=invoice, evidence=flawless(owner, invoice), by=STAFF)
+    return invoice_closing.close(invoice=invoice, evidence=flawless(owner, invoice), by=STAFF)
 
 
-def flawless(owner: Tenant, invoice: Invoice) -> invoicing.Evidence:
+def flawless(owner: Tenant, invoice: Invoice) -> evidence.Evidence:
     cells = invoicing_cells(owner)
     mine = [cell for cell in cells if invoice.starts_at <= cell.bucket_at < invoice.ends_at]
     sampled = frozenset(owner.spaces.values_list("id", flat=True))
@@ -67,11 +74,11 @@ def invoicing_cells(owner: Tenant) -> list[UsageCell]:
 
 
 def issued(owner: Tenant, starts_at: datetime, ends_at: datetime) -> Invoice:
-    approved = invoicing.approve(invoice=closed(owner, starts_at, ends_at), by=STAFF)
-    return invoicing.issue(invoice=approved, by=STAFF, now=LATER)
+    approved = issuing.approve(invoice=closed(owner, starts_at, ends_at), by=STAFF)
+    return issuing.issue(invoice=approved, by=STAFF, now=LATER)
 
 
-def corrections(invoice: Invoice) -> list[tuple[str, int, int]]:
+def correction_lines(invoice: Invoice) -> list[tuple[str, int, int]]:
     lines = document.loaded(invoice.document)["lines"]
     return [
         (line["detail"]["corrects"], int(line["quantity"]), line["amount_minor"])
@@ -87,7 +94,7 @@ def test_late_usage_is_billed_by_a_line_of_the_next_invoice_once(owner: Tenant) 
 
     may, june = issued(owner, ENDS_AT, JUNE), issued(owner, JUNE, JULY)
 
-    assert corrections(may) == [(april.number, 7, 700)]
+    assert correction_lines(may) == [(april.number, 7, 700)]
     assert (may.net_minor, may.tax_minor, june.net_minor) == (700, 133, 0)
     assert (may.quality["flagged"], june.quality["flagged"]) == (True, False)
     page = rendering.html(document.loaded(may.document))
@@ -102,7 +109,7 @@ def test_late_usage_that_reaches_a_cheaper_tier_gives_back(owner: Tenant) -> Non
 
     may = issued(owner, ENDS_AT, JUNE)
 
-    assert sorted(corrections(may)) == [
+    assert sorted(correction_lines(may)) == [
         (april.number, -900, -90000), (april.number, 1100, 55000),
     ]  # fmt: skip
     assert (may.net_minor, may.payable_minor) == (-35000, 0)
@@ -117,7 +124,7 @@ def test_usage_that_comes_later_still_corrects_the_correction(owner: Tenant) -> 
 
     june = issued(owner, JUNE, JULY)
 
-    assert corrections(june) == [(april.number, 8, 800)]
+    assert correction_lines(june) == [(april.number, 8, 800)]
     assert [(late["billed"], late["now"]) for late in june.quality["late"]] == [(12, 20)]
 
 
@@ -129,9 +136,9 @@ def test_the_next_invoice_of_the_same_month_corrects_too(owner: Tenant) -> None:
     second = issued(owner, MIDDLE, ENDS_AT)
     third = issued(owner, ENDS_AT, JUNE)
 
-    assert corrections(second) == [(first.number, 50, 5000)]
+    assert correction_lines(second) == [(first.number, 50, 5000)]
     assert first.net_minor + second.net_minor == 1050 * 50
-    assert (corrections(third), third.net_minor) == ([], 0)
+    assert (correction_lines(third), third.net_minor) == ([], 0)
 
 
 def test_corrections_recompute_to_the_same_bytes(owner: Tenant) -> None:
@@ -142,11 +149,11 @@ def test_corrections_recompute_to_the_same_bytes(owner: Tenant) -> None:
     used(owner, d3=951, d20=101)
     made.append(issued(owner, ENDS_AT, JUNE))
 
-    assert len(corrections(made[2])) == 1
+    assert len(correction_lines(made[2])) == 1
     for invoice in made[1:]:
-        since = invoicing.usage_since(invoice)
+        since = corrections.usage_since(invoice)
         cells = [cell for cell in invoicing_cells(owner) if cell.bucket_at >= since]
-        found = invoicing.verify(invoice=invoice, cells=cells).differences
+        found = invoice_verification.verify(invoice=invoice, cells=cells).differences
         assert (found == ()) is (invoice is made[2])  # the second saw the usage of its own close
 
 
@@ -159,7 +166,7 @@ def test_a_correction_is_taken_back_when_the_late_rows_are(owner: Tenant) -> Non
 
     june = issued(owner, JUNE, JULY)
 
-    assert corrections(june) == [(april.number, -5, -500)]
+    assert correction_lines(june) == [(april.number, -5, -500)]
 
 
 def test_two_drafts_with_one_correction_are_not_both_approved(owner: Tenant) -> None:
@@ -167,14 +174,14 @@ def test_two_drafts_with_one_correction_are_not_both_approved(owner: Tenant) -> 
     issued(owner, STARTS_AT, ENDS_AT)
     used(owner, d3=12)
     may, june = closed(owner, ENDS_AT, JUNE), closed(owner, JUNE, JULY)
-    invoicing.approve(invoice=may, by=STAFF)
+    issuing.approve(invoice=may, by=STAFF)
 
     with pytest.raises(PreviousInvoiceOpen, match="close this one again"):
-        invoicing.approve(invoice=june, by=STAFF)
+        issuing.approve(invoice=june, by=STAFF)
     again = closed(owner, JUNE, JULY)
 
-    assert corrections(again) == []
-    invoicing.approve(invoice=again, by=STAFF)
+    assert correction_lines(again) == []
+    issuing.approve(invoice=again, by=STAFF)
 
 
 def test_an_invoice_closed_late_does_not_repeat_what_a_later_one_corrected(owner: Tenant) -> None:
@@ -184,7 +191,7 @@ def test_an_invoice_closed_late_does_not_repeat_what_a_later_one_corrected(owner
 
     june, may = issued(owner, JUNE, JULY), issued(owner, ENDS_AT, JUNE)
 
-    assert (len(corrections(june)), corrections(may)) == (1, [])
+    assert (len(correction_lines(june)), correction_lines(may)) == (1, [])
 
 
 def test_usage_of_an_invoice_without_number_waits(owner: Tenant) -> None:
@@ -192,7 +199,7 @@ def test_usage_of_an_invoice_without_number_waits(owner: Tenant) -> None:
     closed(owner, STARTS_AT, ENDS_AT)
     used(owner, d3=12)
 
-    assert corrections(closed(owner, ENDS_AT, JUNE)) == []
+    assert correction_lines(closed(owner, ENDS_AT, JUNE)) == []
 
 
 @settings(max_examples=150, deadline=None)

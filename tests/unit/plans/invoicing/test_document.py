@@ -11,8 +11,7 @@ import pypdf
 import pytest
 
 from controlplane.core.errors import Unavailable
-from plans import invoicing
-from plans.invoicing import catalog_prices, document, rendering
+from plans.invoicing import billing_inputs, document, invoice_verification, previewing, rendering
 from plans.invoicing.evidence import CrashGap
 from plans.models import Invoice
 from plans.usage.reading import UsageCell
@@ -42,7 +41,9 @@ def test_verify_gives_the_same_bytes_from_any_order(
 ) -> None:
     invoice, cells = billed
 
-    found = invoicing.verify(invoice=invoice, cells=reversed(cells), sample_hash="ab" * 32)
+    found = invoice_verification.verify(
+        invoice=invoice, cells=reversed(cells), sample_hash="ab" * 32
+    )
 
     assert (found.same, found.differences) == (True, ())
     assert found.stored_sha256 == found.recomputed_sha256 == document.digest(invoice.document)
@@ -58,13 +59,13 @@ def test_verify_still_holds_when_names_and_plans_change_later(
     rows.publishing.publish(rows.publishing.parse(changed), by=STAFF)
     invoice.refresh_from_db()
 
-    assert invoicing.verify(invoice=invoice, cells=cells).differences == ()
+    assert invoice_verification.verify(invoice=invoice, cells=cells).differences == ()
 
 
 def test_verify_names_each_difference(billed: tuple[Invoice, list[UsageCell]]) -> None:
     invoice, cells = billed
 
-    found = invoicing.verify(invoice=invoice, cells=cells[1:], sample_hash="cd" * 32)
+    found = invoice_verification.verify(invoice=invoice, cells=cells[1:], sample_hash="cd" * 32)
 
     assert not found.same
     assert found.stored_sha256 != found.recomputed_sha256
@@ -79,18 +80,18 @@ def test_verify_notices_text_that_is_not_canonical(
     invoice, cells = billed
     invoice.document = json.dumps(json.loads(invoice.document), indent=1)
 
-    found = invoicing.verify(invoice=invoice, cells=cells)
+    found = invoice_verification.verify(invoice=invoice, cells=cells)
 
     assert found.differences == ("the stored text is not the canonical form of its content",)
 
 
 def test_verify_needs_a_document() -> None:
-    with pytest.raises(invoicing.NothingToVerify):
-        invoicing.verify(invoice=rows.asked(rows.tenant()), cells=[])
+    with pytest.raises(invoice_verification.NothingToVerify):
+        invoice_verification.verify(invoice=rows.asked(rows.tenant()), cells=[])
 
 
 def test_a_draft_can_be_verified_too() -> None:
-    assert invoicing.verify(invoice=rows.drafted(rows.tenant()), cells=[]).same
+    assert invoice_verification.verify(invoice=rows.drafted(rows.tenant()), cells=[]).same
 
 
 def test_preview_shows_the_month_so_far_and_writes_nothing() -> None:
@@ -98,7 +99,7 @@ def test_preview_shows_the_month_so_far_and_writes_nothing() -> None:
     space = rows.space(owner)
     rows.used(rows.cell(space, "messages_in", 2_000_000))
 
-    found = invoicing.preview(owner, STARTS_AT + timedelta(hours=100))
+    found = previewing.preview(owner, STARTS_AT + timedelta(hours=100))
 
     lines = {line["meter"]: line["amount_minor"] for line in found.document["lines"]}
     assert lines == {"plan_fee": 4900, "messages": 80, "space_hours": 200}
@@ -111,7 +112,7 @@ def test_preview_in_the_first_second_has_no_hours_yet() -> None:
     owner = rows.tenant()
     rows.space(owner)
 
-    found = invoicing.preview(owner, STARTS_AT)
+    found = previewing.preview(owner, STARTS_AT)
 
     assert [line["meter"] for line in found.document["lines"]] == ["plan_fee", "messages"]
     assert "No usage has been copied yet" in rendering.html(found.document)
@@ -189,7 +190,7 @@ def test_without_its_libraries_the_pdf_says_what_to_install(
     monkeypatch.setitem(sys.modules, "weasyprint", None)
 
     with pytest.raises(Unavailable, match="libpango"):
-        rendering.pdf(invoicing.preview(rows.tenant(), AFTER_GRACE).document)
+        rendering.pdf(previewing.preview(rows.tenant(), AFTER_GRACE).document)
 
 
 def test_the_pdf_loads_nothing() -> None:
@@ -231,11 +232,11 @@ def test_hours_of_a_plan_without_a_price_make_no_line() -> None:
     owner = rows.tenant()
     rows.space(owner, space_plan=rows.publishing.space_plan("free-of-charge"))
 
-    found = invoicing.preview(owner, AFTER_GRACE - timedelta(days=10))
+    found = previewing.preview(owner, AFTER_GRACE - timedelta(days=10))
 
     assert "space_hours" not in {line["meter"] for line in found.document["lines"]}
 
 
 def test_without_a_catalogue_the_seller_is_unknown_and_says_what_to_do() -> None:
     with pytest.raises(Unavailable, match="waypost catalog publish"):
-        catalog_prices.seller()
+        billing_inputs.seller()

@@ -11,8 +11,7 @@ from django.db import connection
 
 from controlplane.core.errors import Invalid
 from controlplane.core.models import AuditEvent
-from plans import invoicing
-from plans.invoicing import document, issuing
+from plans.invoicing import document, invoice_closing, issuing, states
 from plans.ledger import posting
 from plans.models import Invoice, InvoiceEvent, InvoiceNumberSeries, LedgerEntry, Payment
 from tests.support.plans import billing_rows as rows
@@ -22,7 +21,7 @@ TOTAL = 5831  # a fee of 49.00 and 19 % tax
 
 
 def pay(invoice: Invoice, amount_minor: int, reference: str = "r1", **changes: Any) -> Payment:
-    return invoicing.record_payment(
+    return issuing.record_payment(
         **{
             "invoice": invoice,
             "amount_minor": amount_minor,
@@ -67,8 +66,8 @@ def test_issue_and_approve_twice_change_nothing() -> None:
     invoice = rows.issued(rows.tenant())
     before = (invoice.document, InvoiceEvent.objects.count(), LedgerEntry.objects.count())
 
-    invoicing.approve(invoice=invoice, by=STAFF)
-    again = invoicing.issue(invoice=invoice, by=STAFF, now=AFTER_GRACE + timedelta(days=1))
+    issuing.approve(invoice=invoice, by=STAFF)
+    again = issuing.issue(invoice=invoice, by=STAFF, now=AFTER_GRACE + timedelta(days=1))
 
     assert (again.document, InvoiceEvent.objects.count(), LedgerEntry.objects.count()) == before
 
@@ -76,18 +75,18 @@ def test_issue_and_approve_twice_change_nothing() -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("step", ["_next_number", "posting.post", "document.numbered"])
 def test_issue_crashed_anywhere_takes_no_number(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    invoice = invoicing.approve(invoice=rows.drafted(rows.tenant()), by=STAFF)
+    invoice = issuing.approve(invoice=rows.drafted(rows.tenant()), by=STAFF)
     holder, _, name = step.rpartition(".")
     _crash_after(monkeypatch, getattr(issuing, holder) if holder else issuing, name)
 
     with pytest.raises(KeyboardInterrupt):
-        invoicing.issue(invoice=invoice, by=STAFF, now=AFTER_GRACE)
+        issuing.issue(invoice=invoice, by=STAFF, now=AFTER_GRACE)
     monkeypatch.undo()
     invoice.refresh_from_db()
     assert (invoice.state, invoice.number) == (Invoice.State.APPROVED, None)
     assert not InvoiceNumberSeries.objects.filter(last_number__gt=0).exists()
 
-    invoice = invoicing.issue(invoice=invoice, by=STAFF, now=AFTER_GRACE)
+    invoice = issuing.issue(invoice=invoice, by=STAFF, now=AFTER_GRACE)
     assert invoice.number == "WP-000001"
     assert LedgerEntry.objects.count() == 1
 
@@ -96,28 +95,28 @@ def test_issue_crashed_anywhere_takes_no_number(step: str, monkeypatch: pytest.M
 def test_issue_needs_an_approval() -> None:
     invoice = rows.drafted(rows.tenant())
 
-    with pytest.raises(invoicing.WrongState, match="draft and cannot become issuing; it can"):
-        invoicing.issue(invoice=invoice, by=STAFF)
+    with pytest.raises(states.WrongState, match="draft and cannot become issuing; it can"):
+        issuing.issue(invoice=invoice, by=STAFF)
 
 
 @pytest.mark.django_db
 def test_approve_needs_a_draft() -> None:
     invoice = rows.drafted(rows.tenant(billing_name=""))
 
-    with pytest.raises(invoicing.WrongState, match="held"):
-        invoicing.approve(invoice=invoice, by=STAFF)
+    with pytest.raises(states.WrongState, match="held"):
+        issuing.approve(invoice=invoice, by=STAFF)
 
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_parallel_issues_make_no_gap_and_no_duplicate() -> None:
     """Real connections: eight threads issue four invoices, each invoice twice."""
-    approved = [invoicing.approve(invoice=rows.drafted(rows.tenant()), by=STAFF) for _ in range(4)]
+    approved = [issuing.approve(invoice=rows.drafted(rows.tenant()), by=STAFF) for _ in range(4)]
     barrier = threading.Barrier(8)
 
     def issue(invoice: Invoice) -> None:
         barrier.wait()
-        invoicing.issue(invoice=invoice, by=STAFF, now=AFTER_GRACE)
+        issuing.issue(invoice=invoice, by=STAFF, now=AFTER_GRACE)
 
     failures = _in_threads([lambda i=invoice: issue(i) for invoice in approved * 2])
 
@@ -133,13 +132,13 @@ def test_parallel_closes_make_one_draft_and_parallel_payments_one_row() -> None:
     owner = rows.tenant()
     asked = rows.asked(owner)
     failures = _in_threads(
-        [lambda: invoicing.close(invoice=asked, evidence=rows.evidence(), by=STAFF)] * 4
+        [lambda: invoice_closing.close(invoice=asked, evidence=rows.evidence(), by=STAFF)] * 4
     )
     assert failures == []
     assert InvoiceEvent.objects.filter(to_state="draft").count() == 1
 
-    approved = invoicing.approve(invoice=asked, by=STAFF)
-    invoice = invoicing.issue(invoice=approved, by=STAFF, now=AFTER_GRACE)
+    approved = issuing.approve(invoice=asked, by=STAFF)
+    invoice = issuing.issue(invoice=approved, by=STAFF, now=AFTER_GRACE)
     failures = _in_threads([lambda: pay(invoice, TOTAL)] * 4)
 
     assert failures == []
@@ -159,7 +158,7 @@ def test_payments_lead_to_partly_paid_and_paid() -> None:
         states.append(invoice.state)
 
     assert states == ["partly_paid", "partly_paid", "paid"]
-    assert invoicing.outstanding_minor(invoice) == 0
+    assert issuing.outstanding_minor(invoice) == 0
     assert posting.balance(invoice.tenant_id, posting.RECEIVABLE, "EUR") == 0
     assert posting.balance(invoice.tenant_id, posting.CASH_CLEARING, "EUR") == TOTAL
     assert AuditEvent.objects.filter(action="invoice.payment").count() == 3
@@ -179,7 +178,7 @@ def test_a_reference_names_one_payment() -> None:
     pay(first, 1000)
 
     for invoice, amount in ((first, 999), (second, 1000)):
-        with pytest.raises(invoicing.PaymentReferenceReused):
+        with pytest.raises(issuing.PaymentReferenceReused):
             pay(invoice, amount)
 
 
@@ -200,7 +199,7 @@ def test_one_reference_for_two_invoices_at_once_is_refused_once(
     failures = _in_threads([lambda i=invoice: pay(i, 1000) for invoice in invoices])
 
     [refused] = failures
-    assert isinstance(refused, invoicing.PaymentReferenceReused)
+    assert isinstance(refused, issuing.PaymentReferenceReused)
     assert (refused.error_code, refused.status) == ("payment.reference_reused", 409)
     assert Payment.objects.count() == 1
 
@@ -210,7 +209,7 @@ def test_more_than_is_due_is_refused_and_says_how_much_is() -> None:
     invoice = rows.issued(rows.tenant())
     pay(invoice, 31)
 
-    with pytest.raises(invoicing.PaymentExceedsInvoice, match=r"Only 58\.00 EUR is due"):
+    with pytest.raises(issuing.PaymentExceedsInvoice, match=r"Only 58\.00 EUR is due"):
         pay(invoice, TOTAL, reference="r2")
 
 
@@ -223,7 +222,7 @@ def test_a_payment_is_a_positive_amount(amount: int) -> None:
 
 @pytest.mark.django_db
 def test_a_draft_takes_no_payment() -> None:
-    with pytest.raises(invoicing.WrongState, match="Only an issued invoice"):
+    with pytest.raises(states.WrongState, match="Only an issued invoice"):
         pay(rows.drafted(rows.tenant()), 5)
 
 
@@ -232,10 +231,10 @@ def test_overdue_comes_by_time_once_and_can_still_be_paid() -> None:
     invoice = rows.issued(rows.tenant())
     assert invoice.due_at is not None
 
-    assert invoicing.mark_overdue(by=STAFF, now=invoice.due_at) == []
+    assert issuing.mark_overdue(by=STAFF, now=invoice.due_at) == []
     late = invoice.due_at + timedelta(seconds=1)
-    assert invoicing.mark_overdue(by=STAFF, now=late) == [invoice.id]
-    assert invoicing.mark_overdue(by=STAFF, now=late) == []
+    assert issuing.mark_overdue(by=STAFF, now=late) == [invoice.id]
+    assert issuing.mark_overdue(by=STAFF, now=late) == []
 
     pay(invoice, TOTAL)
     invoice.refresh_from_db()
@@ -246,9 +245,9 @@ def test_overdue_comes_by_time_once_and_can_still_be_paid() -> None:
 def test_write_off_moves_what_is_due_to_bad_debt() -> None:
     invoice = rows.issued(rows.tenant())
     pay(invoice, 831)
-    invoicing.mark_overdue(by=STAFF, now=AFTER_GRACE + timedelta(days=30))
+    issuing.mark_overdue(by=STAFF, now=AFTER_GRACE + timedelta(days=30))
 
-    invoice = invoicing.write_off(invoice=invoice, by=STAFF, reason="insolvent")
+    invoice = issuing.write_off(invoice=invoice, by=STAFF, reason="insolvent")
 
     assert invoice.state == Invoice.State.UNCOLLECTIBLE
     assert posting.balance(invoice.tenant_id, posting.BAD_DEBT, "EUR") == 5000
@@ -257,8 +256,8 @@ def test_write_off_moves_what_is_due_to_bad_debt() -> None:
 
 @pytest.mark.django_db
 def test_write_off_needs_an_overdue_invoice() -> None:
-    with pytest.raises(invoicing.WrongState):
-        invoicing.write_off(invoice=rows.issued(rows.tenant()), by=STAFF, reason="")
+    with pytest.raises(states.WrongState):
+        issuing.write_off(invoice=rows.issued(rows.tenant()), by=STAFF, reason="")
 
 
 def _balances(invoice: Invoice) -> dict[str, int]:

@@ -11,9 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plans import invoicing
 from plans.catalog import publishing
-from plans.invoicing import lifetimes
+from plans.invoicing import billing_inputs, invoice_closing, invoice_verification, previewing
+from plans.invoicing.billing_inputs import KnownLifetimes
 from plans.models import Invoice, PlanSubscription, SpacePlan
 from plans.rating.periods import Period
 from tenants.actions import space_plans
@@ -58,7 +58,7 @@ def hours(owner: Tenant, period: Period = MONTH) -> dict[str, tuple[float, int]]
     """Return the hours of spaces by plan, and how many spaces had it."""
     return {
         each.plan: (seconds / 3600, count)
-        for each, (seconds, count) in lifetimes.read(owner, period).seconds.items()
+        for each, (seconds, count) in KnownLifetimes.read(owner, period).seconds.items()
         if each.meter == "space_hours"
     }
 
@@ -69,7 +69,7 @@ def span(first: int, last: int) -> Period:
 
 
 def closed(owner: Tenant, starts_at: datetime, ends_at: datetime) -> Invoice:
-    invoice, _ = invoicing.request_close(
+    invoice, _ = invoice_closing.request_close(
         tenant=owner,
         starts_at=starts_at,
         ends_at=ends_at,
@@ -79,7 +79,7 @@ def closed(owner: Tenant, starts_at: datetime, ends_at: datetime) -> Invoice:
     )
     sampled = frozenset(owner.spaces.values_list("id", flat=True))
     evidence = rows.evidence([], sampled_spaces=sampled)
-    return invoicing.close(invoice=invoice, evidence=evidence, by=STAFF)
+    return invoice_closing.close(invoice=invoice, evidence=evidence, by=STAFF)
 
 
 def test_each_hour_has_the_plan_of_its_time(owner: Tenant, large: SpacePlan) -> None:
@@ -153,7 +153,7 @@ def test_former_plans_are_read_in_the_same_statement(owner: Tenant, large: Space
         move(rows.space(owner, name), large, STARTS_AT + DAY)
 
     with CaptureQueriesContext(connection) as queries:
-        found = lifetimes.read(owner, MONTH)
+        found = KnownLifetimes.read(owner, MONTH)
 
     assert len(queries) == 1
     assert len(found.seconds) == 6
@@ -168,14 +168,14 @@ def test_an_invoice_charges_each_plan_and_can_be_recomputed(
 
     # the fee; 240 hours at 0.02; 480 hours at 0.06
     assert invoice.net_minor == 4900 + 480 + 2880
-    assert invoicing.verify(invoice=invoice, cells=[]).differences == ()
+    assert invoice_verification.verify(invoice=invoice, cells=[]).differences == ()
 
 
 def test_a_month_with_a_change_costs_the_same_however_it_is_closed(
     owner: Tenant, large: SpacePlan
 ) -> None:
     move(rows.space(owner), large, STARTS_AT + 10.37 * DAY)
-    whole = invoicing.preview(owner, ENDS_AT - timedelta(seconds=1)).document["net_minor"]
+    whole = previewing.preview(owner, ENDS_AT - timedelta(seconds=1)).document["net_minor"]
     edges = [STARTS_AT, STARTS_AT + 4 * DAY, STARTS_AT + 10.37 * DAY, STARTS_AT + 20 * DAY, ENDS_AT]
 
     made = [closed(owner, *span) for span in pairwise(edges)]
@@ -214,11 +214,11 @@ def test_no_second_is_lost_or_billed_twice(changes: list[int], cuts: set[int], s
         for a, b in pairwise(edges)
     ]
 
-    whole = lifetimes._added_up(lifetimes._space_lifetimes(row), MONTH)
+    whole = KnownLifetimes.seconds_of(billing_inputs.Span.of_space(row), MONTH)
     in_pieces: dict[Any, int] = {}
     for piece in pieces:
-        for plan, (seconds, _) in lifetimes._added_up(
-            lifetimes._space_lifetimes(row), piece
+        for plan, (seconds, _) in KnownLifetimes.seconds_of(
+            billing_inputs.Span.of_space(row), piece
         ).items():
             in_pieces[plan] = in_pieces.get(plan, 0) + seconds
 

@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from plans import invoicing
-from plans.invoicing import document, rendering
+from plans.invoicing import document, invoice_closing, invoice_verification, rendering
 from plans.models import Invoice
 from tenants.models import Tenant
 from tests.support.plans import billing_rows as rows
@@ -16,12 +15,12 @@ JUNE = datetime(2026, 6, 1, tzinfo=UTC)
 
 
 def close_may(owner: Tenant) -> Invoice:
-    invoice, _ = invoicing.request_close(
+    invoice, _ = invoice_closing.request_close(
         tenant=owner, starts_at=ENDS_AT, ends_at=JUNE, by=STAFF, now=JUNE + timedelta(hours=72)
     )
     sampled = frozenset(owner.spaces.values_list("id", flat=True))
     evidence = rows.evidence(as_of=JUNE, sampled_spaces=sampled)
-    return invoicing.close(invoice=invoice, evidence=evidence, by=STAFF)
+    return invoice_closing.close(invoice=invoice, evidence=evidence, by=STAFF)
 
 
 @pytest.fixture
@@ -50,7 +49,7 @@ def test_usage_that_lands_after_issue_is_flagged_on_the_next_invoice(april: Invo
     assert f"Usage of WP-000001 changed after it was issued: {words}" in may.quality["text"]
     page = rendering.html(document.loaded(may.document))
     assert "Flagged: usage of an earlier invoice has changed" in page
-    assert invoicing.verify(invoice=may, cells=cells).differences == ()
+    assert invoice_verification.verify(invoice=may, cells=cells).differences == ()
 
 
 def test_usage_that_did_not_change_is_not_flagged(april: Invoice) -> None:

@@ -12,9 +12,15 @@ from django.db import IntegrityError, connection, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plans import invoicing
 from plans.catalog import publishing
-from plans.invoicing import document, rendering
+from plans.invoicing import (
+    document,
+    invoice_closing,
+    invoice_verification,
+    issuing,
+    rendering,
+    states,
+)
 from plans.ledger import credit, posting
 from plans.models import Invoice, LedgerPosting, Payment
 from plans.usage.reading import UsageCell
@@ -47,18 +53,18 @@ def cells(owner: Tenant) -> list[UsageCell]:
 
 def approved(owner: Tenant, n: int) -> Invoice:
     starts_at, ends_at, _ = SPANS[n]
-    invoice, _ = invoicing.request_close(
+    invoice, _ = invoice_closing.request_close(
         tenant=owner, starts_at=starts_at, ends_at=ends_at, by=STAFF, now_forced=True, now=LATER
     )
     evidence = rows.evidence([cells(owner)[n]], as_of=ends_at)
-    return invoicing.approve(
-        invoice=invoicing.close(invoice=invoice, evidence=evidence, by=STAFF), by=STAFF
+    return issuing.approve(
+        invoice=invoice_closing.close(invoice=invoice, evidence=evidence, by=STAFF), by=STAFF
     )
 
 
 def issued(owner: Tenant, count: int) -> list[Invoice]:
     """Return the first invoices of the tenant: 1,071.00, -416.50, 357.00, 357.00 with tax."""
-    return [invoicing.issue(invoice=approved(owner, n), by=STAFF, now=LATER) for n in range(count)]
+    return [issuing.issue(invoice=approved(owner, n), by=STAFF, now=LATER) for n in range(count)]
 
 
 def test_an_invoice_under_nothing_is_settled_by_carrying_it_on(owner: Tenant) -> None:
@@ -66,9 +72,9 @@ def test_an_invoice_under_nothing_is_settled_by_carrying_it_on(owner: Tenant) ->
 
     assert [invoice.total_minor for invoice in (first, second)] == [107100, -41650]
     assert (second.state, second.payable_minor) == (Invoice.State.PAID, 0)
-    assert invoicing.outstanding_minor(second) == 0
+    assert issuing.outstanding_minor(second) == 0
     assert posting.balance(owner.id, posting.RECEIVABLE, "EUR") == 107100
-    assert invoicing.credit_minor(owner, "EUR") == 41650
+    assert credit.credit_minor(owner, "EUR") == 41650
     assert second.events.last().reason.startswith("the total is negative: 416.50 EUR")
 
 
@@ -78,7 +84,7 @@ def test_credit_pays_the_next_invoices_first(owner: Tenant) -> None:
     assert [invoice.credit_minor for invoice in made] == [0, -41650, 35700, 5950]
     assert [invoice.payable_minor for invoice in made] == [107100, 0, 0, 29750]
     assert [invoice.state for invoice in made] == ["issued", "paid", "paid", "issued"]
-    assert invoicing.credit_minor(owner, "EUR") == 0
+    assert credit.credit_minor(owner, "EUR") == 0
     assert posting.balance(owner.id, posting.RECEIVABLE, "EUR") == 107100 + 29750
     assert posting.balance(owner.id, posting.TAX, "EUR") == -sum(x.tax_minor for x in made)
     assert sum(LedgerPosting.objects.values_list("amount_minor", flat=True)) == 0
@@ -104,7 +110,7 @@ def test_every_invoice_says_where_credit_came_from_and_went(owner: Tenant) -> No
 
 def test_invoices_with_credit_recompute_to_the_same_bytes(owner: Tenant) -> None:
     for invoice in issued(owner, 4):
-        assert invoicing.verify(invoice=invoice, cells=cells(owner)).differences == ()
+        assert invoice_verification.verify(invoice=invoice, cells=cells(owner)).differences == ()
 
 
 def test_credit_that_the_ledger_does_not_know_is_a_difference(owner: Tenant) -> None:
@@ -113,7 +119,7 @@ def test_credit_that_the_ledger_does_not_know_is_a_difference(owner: Tenant) -> 
     made["credit"] = {**made["credit"], "before_minor": 50000, "after_minor": 14300}
     third.document = document.canonical(made)
 
-    found = invoicing.verify(invoice=third, cells=cells(owner)).differences
+    found = invoice_verification.verify(invoice=third, cells=cells(owner)).differences
 
     assert "credit.before_minor: 50000, now 41650" in found
 
@@ -122,12 +128,12 @@ def test_nothing_due_takes_no_payment_and_is_never_overdue(owner: Tenant) -> Non
     *_, second, third = issued(owner, 3)
 
     for invoice in (second, third):
-        with pytest.raises(invoicing.WrongState):
-            invoicing.record_payment(
+        with pytest.raises(states.WrongState):
+            issuing.record_payment(
                 invoice=invoice, amount_minor=1, source="manual", reference=invoice.id,
                 received_on=date(2026, 7, 9), by=STAFF,
             )  # fmt: skip
-    late = invoicing.mark_overdue(by=STAFF, now=LATER + timedelta(days=365))
+    late = issuing.mark_overdue(by=STAFF, now=LATER + timedelta(days=365))
     assert set(late).isdisjoint({second.id, third.id})
 
 
@@ -137,7 +143,7 @@ def test_an_invoice_over_nothing_is_settled_when_it_is_issued() -> None:
 
     assert (invoice.total_minor, invoice.state) == (0, Invoice.State.PAID)
     assert invoice.events.last().reason == "nothing to pay"
-    assert invoicing.mark_overdue(by=STAFF, now=LATER + timedelta(days=365)) == []
+    assert issuing.mark_overdue(by=STAFF, now=LATER + timedelta(days=365)) == []
 
 
 def test_the_database_refuses_to_charge_what_credit_has_paid(owner: Tenant) -> None:
@@ -162,7 +168,7 @@ def test_the_database_refuses_an_issued_invoice_under_nothing_to_pay(owner: Tena
 def test_a_credit_is_of_one_seller_and_currency(owner: Tenant) -> None:
     _, second = issued(owner, 2)
 
-    assert invoicing.credit_minor(owner, "USD") == 0
+    assert credit.credit_minor(owner, "USD") == 0
     assert credit.before(owner.id, "another", "EUR") == 0
     assert credit.before(owner.id, second.legal_entity, "EUR") == 41650
 
@@ -177,7 +183,7 @@ def test_two_invoices_issued_at_once_use_a_credit_once() -> None:
 
     found = Invoice.objects.filter(pk__in=[invoice.pk for invoice in waiting])
     assert sorted(found.values_list("credit_minor", flat=True)) == [5950, 35700]
-    assert invoicing.credit_minor(owner, "EUR") == 0
+    assert credit.credit_minor(owner, "EUR") == 0
 
 
 @given(totals=st.lists(st.integers(-10_000, 10_000), max_size=8))
@@ -194,7 +200,7 @@ def test_what_is_paid_and_what_is_left_is_what_was_billed(totals: Sequence[int])
 
 def in_threads(invoices: Sequence[Invoice]) -> None:
     def issue(invoice: Invoice) -> None:
-        invoicing.issue(invoice=invoice, by=STAFF, now=AFTER_GRACE)
+        issuing.issue(invoice=invoice, by=STAFF, now=AFTER_GRACE)
         connection.close()
 
     threads = [threading.Thread(target=issue, args=(invoice,)) for invoice in invoices]

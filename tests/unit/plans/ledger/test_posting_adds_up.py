@@ -12,9 +12,9 @@ from itertools import pairwise
 import pytest
 from django.db.models import Sum
 
-from plans import invoicing
 from plans.catalog import publishing
-from plans.ledger import posting
+from plans.invoicing import invoice_closing, invoice_verification, issuing
+from plans.ledger import credit, posting
 from plans.models import Invoice, LedgerPosting, Plan, PlanSubscription
 from plans.usage.reading import UsageCell, cells
 from tenants.models import Tenant
@@ -44,7 +44,7 @@ def test_closes_changes_and_late_usage_never_change_the_price(seed: int) -> None
     assert _net(subject) == _net(twin)
     _check_books(subject)
     last = made[-1]
-    assert invoicing.verify(invoice=last, cells=_cells(subject)).differences == ()
+    assert invoice_verification.verify(invoice=last, cells=_cells(subject)).differences == ()
 
 
 def _disturbed(dice: random.Random, owner: Tenant, use: Use) -> list[Invoice]:
@@ -101,15 +101,15 @@ def _cells(owner: Tenant) -> list[UsageCell]:
 
 
 def _issued(owner: Tenant, starts_at: datetime, ends_at: datetime) -> Invoice:
-    invoice, _ = invoicing.request_close(
+    invoice, _ = invoice_closing.request_close(
         tenant=owner, starts_at=starts_at, ends_at=ends_at, by=STAFF, now_forced=True, now=LATER
     )
     mine = cells(owner.id, starts_at, ends_at)
     sampled = frozenset(owner.spaces.values_list("id", flat=True))
     evidence = rows.evidence(mine, as_of=ends_at, sampled_spaces=sampled)
-    drafted = invoicing.close(invoice=invoice, evidence=evidence, by=STAFF)
-    approved = invoicing.approve(invoice=drafted, by=STAFF)
-    return invoicing.issue(invoice=approved, by=STAFF, now=LATER)
+    drafted = invoice_closing.close(invoice=invoice, evidence=evidence, by=STAFF)
+    approved = issuing.approve(invoice=drafted, by=STAFF)
+    return issuing.issue(invoice=approved, by=STAFF, now=LATER)
 
 
 def _net(owner: Tenant) -> int:
@@ -121,10 +121,10 @@ def _check_books(owner: Tenant) -> None:
     """Assert that the ledger says what the invoices say, and sums to zero."""
     made = list(owner.invoices.all())
     receivable = posting.balance(owner.id, posting.RECEIVABLE, "EUR")
-    credit = invoicing.credit_minor(owner, "EUR")
+    kept = credit.credit_minor(owner, "EUR")
     postings = LedgerPosting.objects.filter(entry__tenant=owner)
 
     assert receivable == sum(invoice.payable_minor for invoice in made)
-    assert receivable - credit == sum(invoice.total_minor for invoice in made)
-    assert min(credit, *(invoice.payable_minor for invoice in made)) >= 0
+    assert receivable - kept == sum(invoice.total_minor for invoice in made)
+    assert min(kept, *(invoice.payable_minor for invoice in made)) >= 0
     assert postings.aggregate(total=Sum("amount_minor"))["total"] == 0

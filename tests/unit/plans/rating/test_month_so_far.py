@@ -17,14 +17,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controlplane.core.errors import WaypostError
-from plans import invoicing
-from plans.invoicing import document, lifetimes
+from plans.invoicing import (
+    document,
+    invoice_closing,
+    invoice_verification,
+    issuing,
+    previewing,
+)
+from plans.invoicing.billing_inputs import KnownLifetimes
 from plans.models import Invoice, Plan, PlanSubscription
 from plans.rating import pricing
+from plans.rating.billable import Lifetime, Segment, SpaceUsage
 from plans.rating.money import Rounding
 from plans.rating.month_so_far import MonthSoFar
 from plans.rating.periods import Period
-from plans.rating.pricing import Lifetime, Model, PriceRule, Segment, SellerRule, SpaceUsage, Tier
+from plans.rating.price_rules import PriceRule, Tier
+from plans.rating.pricing import SellerRule
+from plans.usage.meters import Model
 from plans.usage.reading import UsageCell
 from tenants.models import AddressSpace, Tenant
 from tests.support.plans import billing_rows as rows
@@ -160,7 +169,7 @@ def _cells(space: AddressSpace) -> list[UsageCell]:
 
 
 def _closed(owner: Tenant, starts_at: datetime, ends_at: datetime) -> Invoice:
-    invoice, _ = invoicing.request_close(
+    invoice, _ = invoice_closing.request_close(
         tenant=owner,
         starts_at=starts_at,
         ends_at=ends_at,
@@ -172,11 +181,11 @@ def _closed(owner: Tenant, starts_at: datetime, ends_at: datetime) -> Invoice:
              if starts_at <= c.bucket_at < ends_at]  # fmt: skip
     sampled = frozenset(owner.spaces.values_list("id", flat=True))
     evidence = rows.evidence(cells, sampled_spaces=sampled)
-    return invoicing.close(invoice=invoice, evidence=evidence, by=STAFF)
+    return invoice_closing.close(invoice=invoice, evidence=evidence, by=STAFF)
 
 
 def _uncut_net(owner: Tenant) -> int:
-    net: int = invoicing.preview(owner, ENDS_AT - timedelta(seconds=1)).document["net_minor"]
+    net: int = previewing.preview(owner, ENDS_AT - timedelta(seconds=1)).document["net_minor"]
     return net
 
 
@@ -220,7 +229,7 @@ def test_closing_around_an_upgrade_costs_what_the_month_costs(
     kinds = [{line.detail["kind"] for line in invoice.lines.all()} for invoice in made]
     assert ["repriced" in found for found in kinds] == [False, True, False]
     for invoice in made:
-        assert invoicing.verify(invoice=invoice, cells=_cells(shop)).differences == ()
+        assert invoice_verification.verify(invoice=invoice, cells=_cells(shop)).differences == ()
 
 
 def test_every_part_of_a_month_can_be_verified(owner: Tenant, shop: AddressSpace) -> None:
@@ -228,7 +237,7 @@ def test_every_part_of_a_month_can_be_verified(owner: Tenant, shop: AddressSpace
     made = [_closed(owner, *span) for span in pairwise(edges)]
 
     for invoice in made:
-        assert invoicing.verify(invoice=invoice, cells=_cells(shop)).differences == ()
+        assert invoice_verification.verify(invoice=invoice, cells=_cells(shop)).differences == ()
 
 
 def test_an_invoice_waits_for_the_earlier_one_of_its_month(
@@ -249,22 +258,22 @@ def test_an_earlier_invoice_that_was_closed_anew_is_noticed_at_approval(
     first, second = _closed(owner, STARTS_AT, middle), _closed(owner, middle, ENDS_AT)
 
     with pytest.raises(WaypostError) as refused:
-        invoicing.approve(invoice=second, by=STAFF)
+        issuing.approve(invoice=second, by=STAFF)
     assert refused.value.error_code == "invoice.earlier_open"
-    invoicing.approve(invoice=first, by=STAFF)
+    issuing.approve(invoice=first, by=STAFF)
     made = document.loaded(first.document)
     made["month_so_far"] = MonthSoFar().plain()
     Invoice.objects.filter(pk=first.pk).update(document=document.canonical(made))
 
     with pytest.raises(WaypostError, match="close this one again"):
-        invoicing.approve(invoice=second, by=STAFF)
-    [difference] = invoicing.verify(invoice=second, cells=_cells(shop)).differences
+        issuing.approve(invoice=second, by=STAFF)
+    [difference] = invoice_verification.verify(invoice=second, cells=_cells(shop)).differences
     assert difference.startswith("manifest.month_before")
 
 
 def test_spaces_and_addresses_are_read_in_one_statement(owner: Tenant, shop: AddressSpace) -> None:
     with CaptureQueriesContext(connection) as queries:
-        found = lifetimes.read(owner, MONTH)
+        found = KnownLifetimes.read(owner, MONTH)
 
     assert len(queries) == 1
     assert {each.meter: each.seconds for each in found.lifetimes()} == {
@@ -278,7 +287,7 @@ def test_prices_of_hours_are_read_once_a_plan_however_many_spaces(
 ) -> None:
     for name in ("b", "c", "d"):
         rows.address(rows.space(owner, name))
-    found = lifetimes.read(owner, MONTH)
+    found = KnownLifetimes.read(owner, MONTH)
 
     with CaptureQueriesContext(connection) as queries:
         priced = found.lifetimes()
@@ -293,7 +302,7 @@ def test_invoice_of_another_engine_is_not_called_wrong(owner: Tenant, shop: Addr
     del made["manifest"]["lived"], made["month_so_far"]
     invoice.document = document.canonical(made)
 
-    [difference] = invoicing.verify(invoice=invoice, cells=_cells(shop)).differences
+    [difference] = invoice_verification.verify(invoice=invoice, cells=_cells(shop)).differences
 
     assert difference.startswith("manifest.engine_version: made by engine 1")
 
@@ -306,4 +315,4 @@ def test_deletion_that_commits_after_the_close_changes_no_byte(
     AddressSpace.objects.filter(pk=shop.pk).update(**late, name="renamed")
     shop.addresses.update(**late)
 
-    assert invoicing.verify(invoice=invoice, cells=_cells(shop)).differences == ()
+    assert invoice_verification.verify(invoice=invoice, cells=_cells(shop)).differences == ()

@@ -8,9 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plans.rating import pricing
+from plans.rating.billable import Lifetime, Segment, SpaceUsage
 from plans.rating.money import Rounding
 from plans.rating.periods import Period
-from plans.rating.pricing import Lifetime, Model, PriceRule, Segment, SellerRule, SpaceUsage, Tier
+from plans.rating.price_rules import PriceRule, Tier
+from plans.rating.pricing import SellerRule
+from plans.usage.meters import Model
 
 MONTH = Period(datetime(2026, 4, 1, tzinfo=UTC), datetime(2026, 5, 1, tzinfo=UTC))
 EUR = SellerRule("EUR", Rounding.HALF_EVEN, Decimal("19"))

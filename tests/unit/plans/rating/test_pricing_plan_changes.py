@@ -15,19 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plans.rating import pricing
+from plans.rating.billable import Lifetime, Segment, SpaceUsage
 from plans.rating.money import Rounding
 from plans.rating.month_so_far import MonthSoFar
 from plans.rating.periods import Period
-from plans.rating.pricing import (
-    Lifetime,
-    Model,
-    PriceRule,
-    Rating,
-    Segment,
-    SellerRule,
-    SpaceUsage,
-    Tier,
-)
+from plans.rating.price_rules import PriceRule, Tier
+from plans.rating.pricing import Rating, SellerRule
+from plans.usage.meters import Model
 from tests.support.plans.billing_rows import ENDS_AT, STARTS_AT
 
 MONTH = Period(STARTS_AT, ENDS_AT)

@@ -37,7 +37,7 @@ def copy(version: int, *cells: UsageCell, table: str = "gold", days: int = 1) ->
 
 
 def totals() -> dict[str, int]:
-    found = recording.totals("ten_a", STARTS_AT, ENDS_AT)
+    found = reading.totals("ten_a", STARTS_AT, ENDS_AT)
     return {meter: quantity for meter, quantity in found.items() if quantity}
 
 
@@ -47,7 +47,7 @@ def test_copy_in_replaces_the_named_days_and_leaves_the_others() -> None:
     copy(2, cell(6))
 
     assert totals() == {"messages_in": 13}
-    assert recording.as_of() == STARTS_AT + timedelta(hours=2)
+    assert reading.as_of() == STARTS_AT + timedelta(hours=2)
 
 
 def test_copy_in_of_the_same_version_again_changes_nothing() -> None:
@@ -110,7 +110,7 @@ def test_a_failing_copy_leaves_the_old_cells() -> None:
 
 
 def test_as_of_is_nothing_before_the_first_copy() -> None:
-    assert recording.as_of() is None
+    assert reading.as_of() is None
 
 
 def test_totals_add_counters_up_and_take_the_largest_peak() -> None:
@@ -127,9 +127,9 @@ def test_totals_add_counters_up_and_take_the_largest_peak() -> None:
     )
 
     assert totals() == {"messages_in": 14, "peak_connections": 7}
-    one = recording.totals("ten_a", STARTS_AT, ENDS_AT, space_id="spc_b")
+    one = reading.totals("ten_a", STARTS_AT, ENDS_AT, space_id="spc_b")
     assert (one["messages_in"], one["peak_connections"]) == (3, 6)
-    assert recording.by_address("ten_a", STARTS_AT, ENDS_AT, space_id="spc_b") == [
+    assert reading.by_address("ten_a", STARTS_AT, ENDS_AT, space_id="spc_b") == [
         Figure("spc_b", "", "peak_connections", 6),
         Figure("spc_b", "orders", "messages_in", 3),
     ]
@@ -138,7 +138,7 @@ def test_totals_add_counters_up_and_take_the_largest_peak() -> None:
 def test_a_window_is_half_open() -> None:
     copy(1, cell(5), cell(6, at=STARTS_AT + timedelta(hours=1)))
 
-    found = recording.totals("ten_a", STARTS_AT, STARTS_AT + timedelta(hours=1))
+    found = reading.totals("ten_a", STARTS_AT, STARTS_AT + timedelta(hours=1))
 
     assert found["messages_in"] == 5
 
@@ -162,7 +162,7 @@ def test_series_steps_by_hour_or_local_day(
         cell(8, space="spc_b"),
     )
 
-    found = recording.series(
+    found = reading.series(
         "ten_a", SeriesQuery("messages_in", STARTS_AT, ENDS_AT, step, zone, "spc_a")
     )
 
@@ -172,7 +172,7 @@ def test_series_steps_by_hour_or_local_day(
 @pytest.mark.parametrize(("meter", "step"), [("messages_in", "week"), ("money", "day")])
 def test_series_refuse_what_they_do_not_know(meter: str, step: str) -> None:
     with pytest.raises(Invalid, match="by hour or day"):
-        recording.series("ten_a", SeriesQuery(meter, STARTS_AT, ENDS_AT, step))
+        reading.series("ten_a", SeriesQuery(meter, STARTS_AT, ENDS_AT, step))
 
 
 def test_cells_in_memory_and_in_the_copy_sum_alike() -> None:

@@ -10,6 +10,7 @@ from controlplane.core.errors import Conflict, Denied, Invalid, Missing, QuotaEx
 from controlplane.core.models import AuditEvent, Operation
 from controlplane.core.phases import Phase
 from plans.models import SpacePlan
+from plans.quotas import resources
 from tenants import admission
 from tenants.actions import address_spaces, addresses
 from tenants.address_rules import AddressSettings
@@ -253,10 +254,10 @@ def test_what_is_being_deleted_counts_until_it_is_gone(space: AddressSpace) -> N
     row = create(space)
     addresses.delete(address=row, by=SYSTEM)
 
-    assert admission.used(space.tenant, admission.Resource.ADDRESSES) == 1
+    assert admission.used(space.tenant, resources.Resource.ADDRESSES) == 1
     assert admission.credit_use(space).router_credit == 10
     domain.gone(row)
-    assert admission.used(space.tenant, admission.Resource.ADDRESSES) == 0
+    assert admission.used(space.tenant, resources.Resource.ADDRESSES) == 0
     assert admission.credit_use(space).router_credit == 0
     assert [use.used_credit for use in admission.credit_use(space).brokers] == [0]
 

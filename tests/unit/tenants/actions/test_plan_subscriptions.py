@@ -9,7 +9,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from controlplane.core.audit import SYSTEM
 from controlplane.core.errors import Conflict, Missing, QuotaExceeded
 from controlplane.core.models import AuditEvent
-from plans.catalog import publishing
+from plans.catalog import parsing, publishing
 from plans.models import PlanSubscription
 from tenants.actions import plan_subscriptions
 from tests.support import domain
@@ -41,7 +41,7 @@ def test_change_to_the_same_version_changes_nothing(cast: Cast) -> None:
 
 def test_change_to_the_same_plan_takes_its_newest_version(cast: Cast) -> None:
     dearer = publishing.default_yaml().replace("monthly_fee_minor: 4900", "monthly_fee_minor: 5900")
-    publishing.publish(publishing.parse(dearer), by=SYSTEM)
+    publishing.publish(parsing.parse(dearer), by=SYSTEM)
 
     assert change(cast, "team").plan.version == 2
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from plans import invoicing
-from plans.invoicing import document
+from plans.invoicing import document, invoice_closing, issuing
 from plans.models import Invoice
 from plans.rating.periods import Period, month_of
 from plans.usage.reading import UsageCell
@@ -64,13 +63,13 @@ def last_month(owner: Tenant) -> Period:
 def issued(owner: Tenant, period: Period) -> Invoice:
     """Return an issued invoice of a month without usage."""
     now: datetime = timezone.now()
-    invoice, _ = invoicing.request_close(
+    invoice, _ = invoice_closing.request_close(
         tenant=owner, starts_at=period.starts_at, ends_at=period.ends_at, by=STAFF,
         now_forced=True, now=now,
     )  # fmt: skip
     evidence = billing_rows.evidence(as_of=period.ends_at)
-    drafted = invoicing.close(invoice=invoice, evidence=evidence, by=STAFF)
-    return invoicing.issue(invoice=invoicing.approve(invoice=drafted, by=STAFF), by=STAFF)
+    drafted = invoice_closing.close(invoice=invoice, evidence=evidence, by=STAFF)
+    return issuing.issue(invoice=issuing.approve(invoice=drafted, by=STAFF), by=STAFF)
 
 
 def test_late_usage_is_billed_and_proved_from_the_pinned_tables(
@@ -78,7 +77,7 @@ def test_late_usage_is_billed_and_proved_from_the_pinned_tables(
 ) -> None:
     earlier = issued(space.tenant, last_month(space.tenant))
     readers.answers[space.id] = {"broker-0": snapshot("boot-1", orders=(7, 0))}
-    invoice, _ = invoicing.close_now(tenant=space.tenant, by=STAFF)
+    invoice, _ = invoice_closing.close_now(tenant=space.tenant, by=STAFF)
 
     closing.close(invoice.id, readers)
 

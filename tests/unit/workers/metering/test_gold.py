@@ -8,7 +8,7 @@ import pytest
 
 from controlplane.core.errors import WaypostError
 from plans.models import UsageRecord
-from plans.usage import recording
+from plans.usage import reading, recording
 from plans.usage.reading import UsageCell
 from tests.support.lakehouse.samples import Landed, row
 from tests.support.metering.deltas import write_gold
@@ -40,7 +40,7 @@ def test_copy_brings_every_cell_and_says_as_of(root: Path) -> None:
     assert gold.copy_newest(root) == pin.version
 
     assert copied() == [("21 10", 5), ("22 01", 7)]
-    assert recording.as_of() == at(11)
+    assert reading.as_of() == at(11)
 
 
 def test_the_lakehouse_is_read_before_the_copy_opens_its_transaction(
@@ -76,7 +76,7 @@ def test_copy_takes_days_changed_in_versions_that_were_never_copied(root: Path) 
     gold.copy_newest(root)
 
     assert copied() == [("21 10", 6), ("22 01", 9)]
-    assert recording.as_of() == at(13)
+    assert reading.as_of() == at(13)
 
 
 def test_changed_days_are_those_whose_files_differ(root: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plans.invoicing import CounterReset, Gap, UsageKey
+from plans.invoicing.evidence import CounterReset, Gap, UsageKey
 from plans.rating.periods import Period
 from tests.support.lakehouse.samples import Landed, at, beat, row
 from workers.metering import quality, recompute

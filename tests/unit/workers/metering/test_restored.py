@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from controlplane.core import leases
-from plans.invoicing import UsageKey
+from plans.invoicing.evidence import UsageKey
 from plans.models import UsageCopy
 from plans.rating.periods import Period
 from tenants import rollouts

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from controlplane.core import leases
 from controlplane.core.errors import Unavailable
-from plans.invoicing import CrashGap
+from plans.invoicing.evidence import CrashGap
 from plans.rating.periods import Period
 from tenants.models import AddressSpace
 from tests.support import domain

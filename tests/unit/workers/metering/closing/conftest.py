@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from plans import invoicing
+from plans.invoicing import invoice_closing
 from plans.models import Invoice
 from plans.usage import reading
 from plans.usage.reading import UsageCell
@@ -74,7 +74,7 @@ def shows(space: AddressSpace, readers: FakeReaders) -> Callable[..., None]:
 
 
 def close_now(tenant: Tenant, now: datetime | None = None) -> Invoice:
-    invoice, _ = invoicing.close_now(tenant=tenant, by=billing_rows.STAFF, now=now)
+    invoice, _ = invoice_closing.close_now(tenant=tenant, by=billing_rows.STAFF, now=now)
     return invoice
 
 

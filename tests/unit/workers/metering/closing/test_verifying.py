@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from controlplane.core.models import Operation
-from plans import invoicing
+from plans.invoicing import invoice_verification
 from plans.models import Invoice
 from plans.usage.reading import UsageCell
 from tenants.models import Tenant
@@ -34,7 +34,7 @@ def test_verify_gives_the_same_bytes_again(
     periodic.run_pipeline()
     invoice.refresh_from_db()
 
-    operation = invoicing.request_verify(invoice=invoice, by=billing_rows.STAFF)
+    operation = invoice_verification.request_verify(invoice=invoice, by=billing_rows.STAFF)
     verifying.verify(invoice.id)
 
     operation.refresh_from_db()
@@ -56,7 +56,7 @@ def test_verify_says_what_differs(
     invoice.manifest["tables"]["gold.usage"] = {**gold, "version": gold["version"] + 1}
     Invoice.objects.filter(pk=invoice.pk).update(manifest=invoice.manifest)
 
-    operation = invoicing.request_verify(invoice=invoice, by=billing_rows.STAFF)
+    operation = invoice_verification.request_verify(invoice=invoice, by=billing_rows.STAFF)
     verifying.verify(invoice.id)
 
     operation.refresh_from_db()
@@ -73,7 +73,7 @@ def test_verify_of_a_replaced_table_says_so(
     invoice.manifest["tables"]["gold.usage"]["id"] = "another"
     Invoice.objects.filter(pk=invoice.pk).update(manifest=invoice.manifest)
 
-    operation = invoicing.request_verify(invoice=invoice, by=billing_rows.STAFF)
+    operation = invoice_verification.request_verify(invoice=invoice, by=billing_rows.STAFF)
     verifying.verify(invoice.id)
 
     operation.refresh_from_db()
@@ -94,7 +94,7 @@ def test_verify_ends_when_what_was_pinned_is_gone(
         invoice.manifest["tables"]["gold.usage"]["version"] = 300
         Invoice.objects.filter(pk=invoice.pk).update(manifest=invoice.manifest)
 
-    operation = invoicing.request_verify(invoice=invoice, by=billing_rows.STAFF)
+    operation = invoice_verification.request_verify(invoice=invoice, by=billing_rows.STAFF)
     verifying.verify(invoice.id)
 
     operation.refresh_from_db()

@@ -1,7 +1,9 @@
 """Recomputes an invoice from its pinned inputs and compares the bytes.
 
-The caller (``workers.metering``) reads the usage at the table versions in the manifest. All other
-inputs are read here from rows that never change, and from the manifest.
+``request_verify`` runs in the caller's request (API, portal); the task ``workers.verify_invoice``
+then reads the usage at the table versions in the manifest and calls ``verify``. If the task message
+is lost, a periodic task finds the request with ``waiting``. All inputs except usage are read here,
+from rows that never change and from the manifest.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,14 +11,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
+from django.db.models import QuerySet
+
+from controlplane.core import audit, enqueue, operations
+from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict
-from plans.invoicing import catalog_prices, corrections, document, facts, previous_invoice, rating
-from plans.invoicing.lifetimes import KnownLifetimes
+from controlplane.core.models import Operation
+from plans.invoicing import billing_inputs, corrections, document, facts, rated_period, states
+from plans.invoicing.billing_inputs import KnownLifetimes
+from plans.invoicing.document import Document
 from plans.ledger import credit, posting
 from plans.models import Invoice
 from plans.rating.periods import Period
 from plans.usage.reading import UsageCell
 
+SUBJECT_TYPE = "invoice_verification"
 _SHOWN = 20  # differences in one result
 
 
@@ -34,6 +44,43 @@ class NothingToVerify(Conflict):
     """The invoice has no document yet."""
 
     code = "invoice.no_document"
+
+
+def request_verify(*, invoice: Invoice, by: Actor) -> Operation:
+    """Return the running operation that recomputes ``invoice``; start one if there is none.
+
+    It succeeds if every byte is the same, and fails with the differences otherwise.
+
+    Raises:
+        NothingToVerify: the invoice has no document yet.
+    """
+    with transaction.atomic():
+        # The lock of the invoice: two requests at once share one operation.
+        current = states.locked(invoice)
+        if not current.document:
+            raise NothingToVerify("This invoice has no document yet: its period is not closed.")
+        running = running_requests().filter(subject_id=current.pk).first()
+        if running is not None:
+            return running
+        subject = states.subject_of(current)
+        audit.record(by, "invoice.verify", subject)
+        enqueue.after_commit("workers.verify_invoice", invoice_id=current.pk)
+        return operations.begin(
+            tenant_id=current.tenant_id,
+            kind="invoice.verify",
+            subject=(SUBJECT_TYPE, current.pk, subject.name),
+            generation=1,
+        )
+
+
+def waiting() -> list[str]:
+    """Return the ids of invoices whose verification is requested but not finished."""
+    return list(running_requests().order_by("created_at").values_list("subject_id", flat=True))
+
+
+def running_requests() -> QuerySet[Operation]:
+    """Return the operations of verifications that are requested but not finished."""
+    return Operation.objects.filter(subject_type=SUBJECT_TYPE, state=Operation.State.RUNNING)
 
 
 def verify(
@@ -58,12 +105,16 @@ def verify(
             f"{document.ENGINE_VERSION}: verify with the Waypost version that made it"
         )
         return Verification(False, document.digest(invoice.document), "", (difference,))
-    again = _rebuilt(invoice, stored, cells)
+    again = recomputed(invoice, stored, cells)
     text = document.canonical(again)
     differences = list(_differences("", stored, again))
     if sample_hash is not None and sample_hash != stored["manifest"]["sample_hash"]:
         differences.append("manifest.sample_hash: the samples of the period are not the same")
-    if _has_moved(invoice, stored):
+    period = Period(invoice.starts_at, invoice.ends_at)
+    before = corrections.previous_invoice(invoice.tenant_id, period, document.month_of(stored))
+    left = corrections.month_after(before)
+    # None: the previous invoice is being closed again, so there is nothing to compare yet.
+    if left is not None and left.plain() != stored["manifest"]["month_before"]:
         differences.append("manifest.month_before: the previous invoice has another state now")
     # Equal values in other bytes, such as reordered keys: only an edit of the row causes this.
     if text != invoice.document and not differences:
@@ -76,30 +127,20 @@ def verify(
     )
 
 
-def _has_moved(invoice: Invoice, stored: dict[str, Any]) -> bool:
-    """Return whether the pinned state of the month differs from that of the previous invoice."""
-    period = Period(invoice.starts_at, invoice.ends_at)
-    before = previous_invoice.find(invoice.tenant_id, period, document.month_of(stored))
-    left = previous_invoice.so_far(before)
-    # None: the previous invoice is being closed again, so there is nothing to compare yet.
-    return left is not None and left.plain() != stored["manifest"]["month_before"]
-
-
-def _rebuilt(
-    invoice: Invoice, stored: dict[str, Any], cells: Iterable[UsageCell]
-) -> dict[str, Any]:
+def recomputed(invoice: Invoice, stored: Document, cells: Iterable[UsageCell]) -> Document:
+    """Return the document that this engine makes from the pinned inputs and ``cells``."""
     manifest = stored["manifest"]
     frozen = facts.Frozen(
         stored["buyer"],
         manifest["catalogue_number"],
         stored["period"]["time_zone"],
         KnownLifetimes.from_plain(manifest["lived"]),
-        catalog_prices.month_so_far(manifest["month_before"]),
+        billing_inputs.month_so_far(manifest["month_before"]),
         corrections.pinned(manifest),
     )
     period = Period(invoice.starts_at, invoice.ends_at)
     found = facts.gather(invoice.tenant, period, frozen=frozen)
-    rated = rating.rate(found, rating.from_cells(cells, invoice.tenant_id))
+    rated = rated_period.rate(found, rated_period.from_cells(cells, invoice.tenant_id))
     made = document.build(
         found,
         rated,
@@ -109,16 +150,16 @@ def _rebuilt(
     )
     # An issued document also has number, dates and credit.
     if invoice.number and invoice.issued_at and invoice.due_at:
-        before = _credit_before(invoice)
+        # The credit as it was before this invoice was booked, not as it is now.
+        before = credit.before(
+            invoice.tenant_id,
+            invoice.legal_entity,
+            invoice.currency,
+            entry=posting.entry_of(invoice.pk),
+        )
         issue = document.Issue(invoice.number, invoice.issued_at, invoice.due_at, before)
         return document.numbered(made, issue)
     return made
-
-
-def _credit_before(invoice: Invoice) -> int:
-    """Return the tenant's credit before the invoice was booked, from the ledger."""
-    entry = posting.entry_of(invoice.pk)
-    return credit.before(invoice.tenant_id, invoice.legal_entity, invoice.currency, entry=entry)
 
 
 def _differences(path: str, stored: Any, again: Any) -> Iterator[str]:

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 
 from plans.invoicing.facts import Correction, Facts
 from plans.rating import pricing
+from plans.rating.billable import Segment, SpaceUsage
 from plans.rating.month_so_far import MonthSoFar
 from plans.rating.periods import Period
-from plans.rating.pricing import Rating, Segment, SellerRule, SpaceUsage
+from plans.rating.pricing import Rating, SellerRule
 from plans.usage import reading
 from plans.usage.reading import Figure, UsageCell
 

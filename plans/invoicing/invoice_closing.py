@@ -23,11 +23,9 @@ from plans.invoicing import (
     corrections,
     document,
     facts,
+    invoice_quality,
     open_periods,
-    post_issue_usage,
-    previous_invoice,
-    quality,
-    rating,
+    rated_period,
     states,
 )
 from plans.invoicing.evidence import Evidence, UsageKey
@@ -228,9 +226,9 @@ def _judge(invoice: Invoice, evidence: Evidence, by: Actor) -> None:
         _hold(invoice, [close_validation.Reason(error.error_code, error.message)], by)
         return
     reasons = close_validation.judge(_question(found, evidence))
-    before = previous_invoice.find(found.tenant_id, found.period, found.month)
+    before = corrections.previous_invoice(found.tenant_id, found.period, found.month)
     # None while the previous invoice has no document: it must be closed first.
-    so_far = previous_invoice.so_far(before)
+    so_far = corrections.month_after(before)
     if before is not None and so_far is None:
         reasons.append(close_validation.previous_open(before.ends_at))
     if reasons or so_far is None:  # the second test only informs mypy: None has given a reason
@@ -269,17 +267,17 @@ class _Known:
 
 
 def _draft(invoice: Invoice, known: _Known, by: Actor) -> None:
-    evidence, read = known.evidence, rating.from_copy(invoice.tenant_id)
+    evidence, read = known.evidence, rated_period.from_copy(invoice.tenant_id)
     # Without this invoice: a draft that is closed again must not be compared with itself.
     agreed = corrections.agreed(invoice.tenant_id, but=invoice.pk)
     corrected = corrections.find(known.facts, agreed, known.before, read)
     found = replace(known.facts, corrections=corrected)
-    rated = rating.rate(found, read)
+    rated = rated_period.rate(found, read)
     manifest = document.manifest_of(found, evidence)
-    changed = post_issue_usage.find(
+    changed = invoice_quality.changed_since_issue(
         agreed, found.period.starts_at, {correction.month for correction in corrected}
     )
-    note = quality.describe(evidence, found.space_names(), changed)
+    note = invoice_quality.describe(evidence, found.space_names(), changed)
     made = document.build(found, rated, manifest=manifest, quality=note, as_of=evidence.as_of)
     _write_lines(invoice, made["lines"])
     states.move(

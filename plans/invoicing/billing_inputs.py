@@ -1,0 +1,248 @@
+"""Reads what an invoice bills besides usage: catalog rows, and lifetimes of spaces and addresses.
+
+Returns the plain values that ``plans.rating`` takes; no other module knows both. Plan versions
+never change. Spaces and addresses do: a space in deletion gets its ``deleted_at`` later. So an
+invoice bills what one statement read, and ``verify`` takes that from the manifest instead of the
+rows.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef, Q
+from django.db.models.functions import JSONObject
+
+from controlplane.core.errors import Unavailable
+from plans.catalog import publishing
+from plans.models import AddressPlan, CatalogVersion, Plan, SpacePlan
+from plans.rating.billable import Lifetime, Segment
+from plans.rating.money import Rounding
+from plans.rating.month_so_far import MonthSoFar
+from plans.rating.periods import Period
+from plans.rating.price_rules import PriceRule, Tier
+from plans.rating.pricing import SellerRule
+from plans.usage import meters
+from plans.usage.meters import ADDRESS_HOURS, LIFETIMES, SPACE_HOURS, Model
+from tenants.models import AddressSpace, FormerSpacePlan, Tenant
+
+TITLES = {meter.slug: meter.line_title for meter in meters.REGISTRY if meter.line_title}
+_SPACE_COLUMNS = ("id", "name", "type", "active_since", "deleted_at")
+_PLAN_COLUMNS = ("space_plan__key", "space_plan__version")
+_ADDRESS_COLUMNS = (
+    "addresses__id",
+    "addresses__active_since",
+    "addresses__deleted_at",
+    "addresses__address_plan__key",
+    "addresses__address_plan__version",
+)
+# The former plans of a space, oldest first; empty unless the space changed its plan.
+_FORMER = ArraySubquery(
+    FormerSpacePlan.objects.filter(space=OuterRef("pk"))
+    .order_by("ended_at")
+    .values(
+        plan=JSONObject(key="space_plan__key", version="space_plan__version", ended_at="ended_at")
+    )
+)
+
+
+@dataclass(frozen=True)
+class PinnedSeller:
+    """The selling legal entity of one catalog version; ``printed`` goes on invoices."""
+
+    key: str
+    rule: SellerRule
+    printed: Mapping[str, str]
+    payment_days: int
+    catalogue_number: int
+
+
+def seller(catalogue_number: int | None = None) -> PinnedSeller:
+    """Return the seller of a catalog version, by default of the newest one.
+
+    Raises:
+        Unavailable: no catalog is published.
+    """
+    numbers = CatalogVersion.objects.order_by("-number").values_list("number", flat=True)
+    number = catalogue_number or numbers.first()
+    if number is None:
+        raise Unavailable("No catalog is published: run `waypost catalog publish`.")
+    found = publishing.seller(number)
+    rule = SellerRule(found.currency, Rounding(found.rounding), found.tax_percent)
+    printed = {
+        "name": found.name,
+        "address": found.address,
+        "country": found.country,
+        "tax_id": found.tax_id,
+    }
+    return PinnedSeller(found.key, rule, printed, found.payment_days, number)
+
+
+def segment(plan: Plan, span: Period, *, runs_on: bool) -> Segment:
+    """Return the segment of a plan version over ``span``: fee and price rules, without usage."""
+    found = publishing.plan_definition(plan)
+    # Sorted, because the rules decide the order of invoice lines, and jsonb does not keep an order.
+    rules = tuple(
+        PriceRule(
+            meter,
+            TITLES.get(meter, meter),
+            Model(price.model),
+            price.unit,
+            price.base_per_unit,
+            tuple(Tier(tier.up_to, tier.unit_price) for tier in price.tiers),
+            found.included.get(meter, 0),
+            is_peak=meters.BY_SLUG[meter].kind is meters.Kind.PEAK,
+        )
+        for meter, price in sorted(found.prices.items())
+    )
+    return Segment(
+        span,
+        plan.key,
+        plan.version,
+        plan.title,
+        found.monthly_fee_minor,
+        rules,
+        included_hours={
+            meter: found.included[meter] for meter in LIFETIMES if meter in found.included
+        },
+        runs_on=runs_on,
+    )
+
+
+def month_so_far(plain: Mapping[str, Any]) -> MonthSoFar:
+    """Return the state of a month from its JSON form in a document; plans come from their rows."""
+
+    def segment_of(key: str, version: int, span: Period) -> Segment:
+        # A stored segment is over, so its plan does not run on in it.
+        return segment(Plan.objects.get(key=key, version=version), span, runs_on=False)
+
+    return MonthSoFar.from_plain(plain, segment_of)
+
+
+def hour_price(meter: str, key: str, version: int) -> tuple[str, Decimal]:
+    """Return the line title and hourly price (zero: free) of a space or address plan version."""
+    if meter == SPACE_HOURS:
+        space_plan = SpacePlan.objects.get(key=key, version=version)
+        price = publishing.space_plan_definition(space_plan).hour_price
+        return f"Space hours, {space_plan.title}", price
+    address_plan = AddressPlan.objects.get(key=key, version=version)
+    price = publishing.address_plan_definition(address_plan).hour_price
+    return f"Address hours, {address_plan.title}", price
+
+
+@dataclass(frozen=True)
+class SpaceFact:
+    """One space that existed in the period; ``alive`` is the part in which it was Active."""
+
+    id: str
+    name: str
+    type: str
+    alive: Period | None = None
+
+
+class _Plan(NamedTuple):
+    """The key by which seconds are summed: a meter, a plan version, a space."""
+
+    meter: str
+    plan: str
+    plan_version: int
+    space_id: str
+
+
+class Span(NamedTuple):
+    """One span of a space or address under one plan; ``since`` None: it was never Active."""
+
+    plan: _Plan
+    id: str
+    since: datetime | None
+    until: datetime | None
+
+    @classmethod
+    def of_space(cls, row: Mapping[str, Any]) -> "Iterator[Span]":
+        """Yield the span of the space under each of its plans, oldest first."""
+        id, since = row["id"], row["active_since"]
+        for former in row["former"]:
+            ended_at = datetime.fromisoformat(former["ended_at"])
+            yield cls(_Plan(SPACE_HOURS, former["key"], former["version"], id), id, since, ended_at)
+            # ``max``: a plan may have ended before the space first became Active.
+            since = max(since, ended_at) if since else None
+        key, version = (row[column] for column in _PLAN_COLUMNS)
+        yield cls(_Plan(SPACE_HOURS, key, version, id), id, since, row["deleted_at"])
+
+    @classmethod
+    def of_address(cls, row: Mapping[str, Any]) -> "Span":
+        """Return the span of the address in a joined row; without an address nothing is billed."""
+        id, since, deleted_at, key, version = (row[column] for column in _ADDRESS_COLUMNS)
+        return cls(_Plan(ADDRESS_HOURS, key, version, row["id"]), id, since, deleted_at)
+
+
+@dataclass(frozen=True)
+class KnownLifetimes:
+    """The spaces of a period, and {key: (active seconds, number of spaces or addresses)}."""
+
+    spaces: tuple[SpaceFact, ...]
+    seconds: Mapping[_Plan, tuple[int, int]]
+
+    @classmethod
+    def read(
+        cls, tenant: Tenant, period: Period, until: datetime | None = None
+    ) -> "KnownLifetimes":
+        """Read the lifetimes of the period in one statement; seconds end at ``until`` at latest."""
+        existed = Q(deleted_at__isnull=True) | Q(deleted_at__gt=period.starts_at)
+        # One statement sees one snapshot: no deletion can commit between reading a space and its
+        # addresses, and no change of plan between reading the current and the former plans.
+        joined = AddressSpace.objects.filter(existed, tenant=tenant, created_at__lt=period.ends_at)
+        columns = (*_SPACE_COLUMNS, *_PLAN_COLUMNS, *_ADDRESS_COLUMNS)
+        rows = list(joined.order_by("id").values(*columns, former=_FORMER))
+        spaces = {row["id"]: row for row in rows}  # the join repeats a space for each address
+        facts = []
+        for row in spaces.values():
+            since = row["active_since"]
+            alive = period.clip(since, row["deleted_at"]) if since else None
+            facts.append(SpaceFact(row["id"], row["name"], row["type"], alive))
+        spans = [span for row in spaces.values() for span in Span.of_space(row)]
+        spans += [Span.of_address(row) for row in rows]
+        billed = period.clip(None, until)
+        return cls(tuple(facts), cls.seconds_of(spans, billed) if billed else {})
+
+    @staticmethod
+    def seconds_of(spans: Iterable[Span], billed: Period) -> dict[_Plan, tuple[int, int]]:
+        """Return the seconds of each key inside ``billed``, and of how many ids they are."""
+        seconds: dict[_Plan, int] = {}
+        ids: dict[_Plan, set[str]] = {}
+        for plan, id, since, until in spans:
+            span = billed.clip(since, until) if since else None
+            if span is not None:
+                seconds[plan] = seconds.get(plan, 0) + span.seconds
+                # A set: a space that left a plan and came back has two spans, but counts once.
+                ids.setdefault(plan, set()).add(id)
+        return {plan: (total, len(ids[plan])) for plan, total in seconds.items()}
+
+    def lifetimes(self) -> tuple[Lifetime, ...]:
+        """Return the priced lifetimes; those of free plans are left out."""
+        plans = {plan[:3] for plan in self.seconds}
+        prices = {plan: hour_price(*plan) for plan in plans}
+        return tuple(
+            Lifetime(*plan[:3], *prices[plan[:3]], plan.space_id, seconds, count)
+            for plan, (seconds, count) in sorted(self.seconds.items())
+            if prices[plan[:3]][1]
+        )
+
+    def plain(self) -> dict[str, Any]:
+        """Return JSON values for the manifest; ``from_plain`` reads them."""
+        return {
+            "spaces": [{"id": s.id, "name": s.name, "type": s.type} for s in self.spaces],
+            "seconds": [
+                [*plan, seconds, count] for plan, (seconds, count) in sorted(self.seconds.items())
+            ],
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> "KnownLifetimes":
+        """Return the lifetimes from the result of ``plain``; it has no ``alive`` spans."""
+        spaces = tuple(SpaceFact(**space) for space in plain["spaces"])
+        seconds = {_Plan(*row[:4]): (row[4], row[5]) for row in plain["seconds"]}
+        return cls(spaces, seconds)

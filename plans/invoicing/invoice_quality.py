@@ -1,0 +1,167 @@
+"""Says on an invoice what its samples cannot show, and which issued usage changed since.
+
+The result becomes part of the invoice document (docs/billing.md, rule 13). The change in price of
+late usage is in correction lines (``corrections``).
+"""
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from plans.invoicing import document, states
+from plans.invoicing.document import Document
+from plans.invoicing.evidence import CrashGap, Evidence
+from plans.models import Invoice
+from plans.rating.periods import Period
+from plans.usage import reading
+
+# The sentences below are stored in invoice documents: another text needs a new ENGINE_VERSION.
+COMPLETE = "Complete: every sample of this period arrived and is counted."
+
+
+@dataclass(frozen=True)
+class Late:
+    """A figure of an issued invoice that differs from the copy of gold now, in base units.
+
+    ``billed`` is the last reported value; ``corrected``: this invoice prices its month again. The
+    document stores the fields by these names.
+    """
+
+    number: str
+    space_id: str
+    space: str
+    meter: str
+    billed: int
+    now: int
+    corrected: bool
+
+    def sentence(self) -> str:
+        """Return what changed and whether this invoice charges it."""
+        effect = (
+            "Its month is priced again: correction lines here say what that changes, if anything."
+            if self.corrected
+            else "No line of this invoice depends on it."
+        )
+        return (
+            f"Usage of {self.number} changed after it was issued: {self.meter} of {self.space} are "
+            f"now {self.now:,}, billed were {self.billed:,}. {effect}"
+        )
+
+
+@dataclass(frozen=True)
+class _Blind:
+    """A crash gap with its length in seconds, rounded up; None if its end is not known."""
+
+    gap: CrashGap
+    seconds: int | None
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> "list[_Blind]":
+        """Return the crash gaps in order of time."""
+        found = []
+        # The source decides between equal times, so that the order is the same each time.
+        for gap in sorted(evidence.crash_gaps, key=lambda gap: (gap.last_sample_at, gap.source)):
+            seconds = None
+            if gap.next_sample_at is not None:
+                # Rounded up: the invoice never makes a gap look shorter than it was.
+                seconds = math.ceil((gap.next_sample_at - gap.last_sample_at).total_seconds())
+            found.append(cls(gap, seconds))
+        return found
+
+    def sentence(self, space_names: Mapping[str, str]) -> str:
+        # A source is "<space id>/<instance>"; the invoice shows the name of the space.
+        space_id, _, instance = self.gap.source.partition("/")
+        until = "from then on (it was not seen again)"
+        if self.seconds is not None:
+            until = f"from then until its next sample, {in_seconds(self.seconds)} later,"
+        return (
+            f"{instance} of {space_names.get(space_id, space_id)} stopped without warning after "
+            f"its sample of {self.gap.last_sample_at:%Y-%m-%d %H:%M:%S} UTC: what it carried "
+            f"{until} was not seen and is not billed."
+        )
+
+    def as_document(self) -> dict[str, str | None]:
+        gap = self.gap
+        return {
+            "source": gap.source,
+            "boot_id": gap.boot_id,
+            "last_sample_at": gap.last_sample_at.isoformat(),
+            "next_sample_at": gap.next_sample_at.isoformat() if gap.next_sample_at else None,
+        }
+
+
+def in_seconds(seconds: int) -> str:
+    """Return a whole number of seconds in words: ``1 second``, ``1,200 seconds``."""
+    return f"{seconds:,} {'second' if seconds == 1 else 'seconds'}"
+
+
+def describe(
+    evidence: Evidence, space_names: Mapping[str, str], late: Sequence[Late] = ()
+) -> dict[str, Any]:
+    """Return {flagged, text, crash_gaps, covered_holes, late} for the document and the page. Pure.
+
+    ``flagged`` is true if usage is unknown or has changed:
+
+    * A crash hides what an instance carried after its last sample; that is never billed. The text
+      gives the length of each such gap.
+    * Usage of an issued invoice changed since (``late``).
+    """
+    blind = _Blind.of(evidence)
+    sentences = [gap.sentence(space_names) for gap in blind]
+    known = [gap.seconds for gap in blind if gap.seconds is not None]
+    if len(known) > 1:  # the length of a single gap is in its own sentence
+        sentences.append(f"The longest of these gaps is {in_seconds(max(known))}.")
+    covered = [gap for gap in evidence.holes if not gap.at_end]
+    if covered:
+        lost = sum(gap.last_seq - gap.first_seq + 1 for gap in covered)
+        sentences.append(
+            f"{lost} {'sample was' if lost == 1 else 'samples were'} lost on the way; later ones "
+            "carry the same counters, so no usage is missing."
+        )
+    return {
+        "flagged": bool(blind or late),
+        "text": " ".join([*(sentences or [COMPLETE]), *(change.sentence() for change in late)]),
+        "crash_gaps": [gap.as_document() for gap in blind],
+        "covered_holes": len(covered),
+        "late": [asdict(change) for change in late],
+    }
+
+
+def changed_since_issue(
+    known: Sequence[tuple[Invoice, Document]], before: datetime, corrected: Collection[Period]
+) -> list[Late]:
+    """Return the changes of the issued invoices in ``known`` that end at ``before`` or earlier.
+
+    Compares the copied usage of the same period with the document's sums per space and meter, or
+    with what a later invoice reported instead, so that each change is reported once. ``corrected``
+    are the months that are priced again.
+    """
+    # In order of time: the last reported value counts.
+    in_time = sorted((made for _, made in known), key=lambda made: made["as_of"])
+    reported = [late for made in in_time for late in made["quality"].get("late", [])]
+    return [
+        late
+        for invoice, made in known
+        if invoice.state in states.NUMBERED and invoice.ends_at <= before
+        for late in _changes(invoice, made, reported, document.month_of(made) in corrected)
+    ]
+
+
+def _changes(
+    invoice: Invoice, made: Document, reported: Sequence[Document], corrected: bool
+) -> Iterator[Late]:
+    billed = {(row["space_id"], m): n for row in made["usage"] for m, n in row["meters"].items()}
+    for late in reported:
+        if late["number"] == invoice.number:
+            billed[late["space_id"], late["meter"]] = late["now"]
+    names = {row["space_id"]: row["space"] for row in made["usage"]}
+    figures = reading.by_space(invoice.tenant_id, invoice.starts_at, invoice.ends_at)
+    now = {(figure.space_id, figure.meter): figure.quantity for figure in figures}
+    for key in sorted({*billed, *now}):
+        one, other = billed.get(key, 0), now.get(key, 0)
+        if one != other:
+            space_id, meter = key
+            name = names.get(space_id, space_id)
+            yield Late(invoice.number or "", space_id, name, meter, one, other, corrected)
