@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from controlplane.core import phases
+from controlplane.core.instance_names import Kind
 from tests.charts import rendered
-from workers.infra.base import Kind
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/operate/conditions.md").read_text()

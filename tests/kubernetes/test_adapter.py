@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient, CoreV1Api
 
+from controlplane.core.instance_names import Kind
 from tests.kubernetes import foreign_kinds
 from tests.kubernetes.conftest import ROOM, CountingApi, broker
 from tests.kubernetes.node import Node
 from tests.waiting import eventually
-from workers.infra.base import InfraError, Kind, Namespace
+from workers.infra.base import InfraError, Namespace
 from workers.infra.kubernetes import difference, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api

@@ -12,6 +12,7 @@ from proton import Message
 from proton.utils import BlockingConnection
 
 from controlplane.core.audit import SYSTEM
+from controlplane.core.instance_names import Kind
 from tenants.actions import space_plans
 from tenants.models import AddressSpace
 from tests.reconcile import patience, rows
@@ -19,7 +20,6 @@ from tests.verification import amqp, routing_rig
 from tests.verification.auth_process import AuthProcess
 from tests.verification.lasting_traffic import Traffic
 from tests.waiting import eventually
-from workers.infra.base import Kind
 from workers.messaging import certificates
 from workers.messaging.certificates import KeyPair
 from workers.reconcile import context
