@@ -13,11 +13,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from controlplane.core.instance_names import Kind
 from controlplane.demo.bench_results import Result, of_runs, result, seconds_of, wait_quiet
 from controlplane.demo.bench_servers import memory_mib
 from controlplane.embedded import ports
 from controlplane.embedded.ports import Claims
-from workers.infra.base import InstanceSpec, Kind, Namespace
+from workers.infra.base import InstanceSpec, Namespace
 from workers.infra.local import engines
 from workers.infra.local.files import InstanceFiles
 from workers.messaging import certificates, identities

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 from controlplane.core import ids
+from controlplane.core.instance_names import InstanceId, Kind
 from controlplane.core.models import Timestamped
 from tenants.models.reconciled import Reconciled, reconciled_constraints
 
@@ -120,7 +121,7 @@ class Broker(Timestamped):
     @property
     def name(self) -> str:
         """Return the instance's name inside its namespace."""
-        return f"broker-{self.ordinal}"
+        return InstanceId(Kind.BROKER, self.ordinal).name
 
 
 class Endpoint(Timestamped):

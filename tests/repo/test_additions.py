@@ -5,10 +5,12 @@ import re
 import pytest
 
 from controlplane.core import address_types
+from controlplane.core.instance_names import Kind
 from plans import invoice_formats
 from plans.quotas import resources
 from plans.usage import meters
 from tests.support import source_tree
+from workers.infra import kinds
 
 TEXT = (source_tree.ROOT / "CONTRIBUTING.md").read_text()
 LISTS = dict(
@@ -24,7 +26,7 @@ MOST = {
     "Address type": 5,
     "Address setting": 7,
     "Condition reason": 4,
-    "Instance kind": 7,
+    "Instance kind": 5,
     "Endpoint kind": 3,
     "Invoice format": 2,
     "Quota": 3,
@@ -52,6 +54,7 @@ def test_a_list_names_few_files_and_they_exist(kind: str) -> None:
         ("Meter", [meter.slug for meter in meters.REGISTRY]),
         ("Address type", list(address_types.BY_SLUG)),
         ("Address setting", [setting.name for setting in address_types.SETTINGS]),
+        ("Instance kind", list(Kind)),
         ("Invoice format", list(invoice_formats.InvoiceFormat)),
         ("Quota", list(resources.Resource)),
     ],
@@ -62,3 +65,10 @@ def test_what_is_there_already_stands_in_the_first_file_of_its_list(
     text = (source_tree.ROOT / files(kind)[0]).read_text()
 
     assert [slug for slug in slugs if f'"{slug}"' not in text] == []
+
+
+def test_every_instance_kind_is_a_module_and_a_row() -> None:
+    folder = source_tree.ROOT / "workers/infra/kinds"
+
+    assert kinds.REGISTRY.keys() == set(Kind)
+    assert [kind for kind in Kind if not (folder / f"{kind}.py").exists()] == []

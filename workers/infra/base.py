@@ -8,8 +8,9 @@ Every method is idempotent and may be killed anywhere. No method waits until som
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Protocol
+
+from controlplane.core.instance_names import Kind
 
 
 class InfraError(Exception):
@@ -31,13 +32,6 @@ class EndpointPending(InfraError):
     def __init__(self, message: str, extra_names: Sequence[str]) -> None:
         super().__init__(message, reason="EndpointPending", retry=True)
         self.extra_names = extra_names
-
-
-class Kind(StrEnum):
-    """The kind of an instance; decides its command, volume and ports."""
-
-    BROKER = "broker"
-    ROUTER = "router"
 
 
 @dataclass(frozen=True)
@@ -66,8 +60,7 @@ class Layout:
     * ``config_dir``, ``data_dir``: absolute paths as the instance sees them.
     * ``bind_host``: the address that the instance listens on.
     * ``host``: the host that peers and workers connect to.
-    * ``ports``: numbers by name: ``amqps`` is public, ``management`` is internal with mutual TLS,
-      and ``mesh`` (routers only) connects routers.
+    * ``ports``: numbers by ``Listener``.
     """
 
     config_dir: str

@@ -1,12 +1,8 @@
-"""What the engines need on every platform: their ports and commands. Pure."""
+"""What the engines need on every platform: their commands. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-PORTS: Mapping[str, Sequence[str]] = {
-    "broker": ("amqps", "management"),
-    "router": ("amqps", "management", "mesh"),
-}
 # Each start gets its own identity, so that metering can distinguish incarnations. Kubernetes
 # replaces ``$$`` and ``$(VARIABLE)`` in commands; this script contains neither.
 _BOOT_SCRIPT = 'exec "$0" "-Dwaypost.boot=$(date +%s%N)" "$@"'

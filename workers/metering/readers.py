@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import Protocol
 
 from tenants.models import Address, AddressSpace
-from workers import targets
-from workers.infra.base import Infra, Kind
-from workers.messaging.brokers import driver as brokers
+from workers.infra.base import Infra
+from workers.infra.kinds import REGISTRY
+from workers.infra.kinds.base import ReadSnapshot
+from workers.instances import Locator
 from workers.messaging.brokers.snapshot import MeteredAddress
 from workers.messaging.management import Unreachable
 from workers.messaging.observed import InstanceSnapshot, ManagementTarget
-from workers.messaging.routers import driver as routers
-
-Snapshot = Callable[..., InstanceSnapshot]
 
 
 class NoAnswer(Exception):
@@ -59,27 +57,21 @@ class DriverReaders:
 
     infra: Infra
     identities_dir: Path
-    drivers: Mapping[Kind, Snapshot]
 
     def find(self, space: AddressSpace) -> Readable:
         types = address_types(space)
         metered = [MeteredAddress(address, kind) for address, kind in types.items()]
-        found = targets.list_targets(space, self.infra, self.identities_dir)
+        found = Locator(self.infra, self.identities_dir).list_existing(space)
         instances = [
-            Instance(one.name, _reader(self.drivers[one.kind], one.target, metered))
+            Instance(one.id.name, _reader(REGISTRY[one.id.kind].read_snapshot, one.target, metered))
             for one in found
-            if one.kind in self.drivers
         ]
         return Readable(instances, types)
 
 
 def product(infra: Infra, identities_dir: Path) -> DriverReaders:
     """Return the readers of this installation."""
-    drivers: dict[Kind, Snapshot] = {
-        Kind.BROKER: brokers.snapshot,
-        Kind.ROUTER: routers.snapshot,
-    }
-    return DriverReaders(infra, identities_dir, drivers)
+    return DriverReaders(infra, identities_dir)
 
 
 def address_types(space: AddressSpace) -> dict[str, str]:
@@ -89,7 +81,7 @@ def address_types(space: AddressSpace) -> dict[str, str]:
 
 
 def _reader(
-    snapshot: Snapshot, target: ManagementTarget, metered: Sequence[MeteredAddress]
+    snapshot: ReadSnapshot, target: ManagementTarget, metered: Sequence[MeteredAddress]
 ) -> Callable[[], InstanceSnapshot]:
     def read() -> InstanceSnapshot:
         try:

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from django.conf import settings
 
+from controlplane.core.instance_names import InstanceId, Kind
 from workers.infra.base import EngineImages
 from workers.messaging.brokers import desired as brokers
 from workers.messaging.brokers import render
@@ -68,7 +69,7 @@ def _cold_files(routing: Routing) -> Iterator[Mapping[str, str]]:
 
 def _router(routing: Routing, public_certificate: KeyPair | None) -> routers.DesiredRouter:
     return routers.DesiredRouter(
-        name="router-0",
+        name=InstanceId(Kind.ROUTER, 0).name,
         space_id="",
         leads=True,
         brokers=(),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from controlplane.core import secrets
+from controlplane.core.instance_names import InstanceId, Kind
 from tenants.models import (
     Address,
     AddressSpace,
@@ -156,7 +157,7 @@ class ReconcileContext:
     def public_instance(self) -> str | None:
         """The first instance that clients connect to; None while there is none."""
         if not self.is_brokered:
-            return "router-0"
+            return InstanceId(Kind.ROUTER, 0).name
         return self.brokers[0].name if self.brokers else None
 
     def key_pair(self, name: str) -> KeyPair:

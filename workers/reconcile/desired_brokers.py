@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from controlplane.core import address_types
 from controlplane.core.address_types import BrokerForm
+from controlplane.core.instance_names import Kind, Listener
 from plans.catalog import publishing
 from tenants.models import Address, Broker, MessagingUser
-from workers.infra.base import InstanceSpec, Kind, Layout
+from workers.infra.base import InstanceSpec, Layout
+from workers.instances import SecretName
 from workers.messaging.brokers import desired, render
 from workers.messaging.brokers.desired import (
     BrokerAddressKind,
@@ -41,8 +43,8 @@ def build(context: ReconcileContext, broker: Broker, *, emptied: bool = False) -
         addresses=addresses,
         users=users,
         send_withdrawn=context.space.send_withdrawn,
-        server=context.key_pair(f"server/{broker.name}"),
-        authority_pem=context.secrets["authority"].public,
+        server=context.key_pair(SecretName.server(broker.name)),
+        authority_pem=context.secrets[SecretName.AUTHORITY].public,
         max_connections=publishing.space_plan_definition(context.space.space_plan).max_connections,
         public_certificate=public_certificate.pair(context) if context.is_brokered else None,
     )
@@ -56,8 +58,8 @@ def spec(
         layout.config_dir,
         layout.data_dir,
         layout.bind_host,
-        layout.ports["amqps"],
-        layout.ports["management"],
+        layout.ports[Listener.AMQPS],
+        layout.ports[Listener.MANAGEMENT],
     )
     return InstanceSpec(
         namespace=context.namespace,

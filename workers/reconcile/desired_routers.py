@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
+from controlplane.core.instance_names import InstanceId, Kind, Listener
 from plans.catalog import publishing
 from tenants.models import Address, AddressType, MessagingUser, Placement
 from tenants.router_patches import Patch
-from workers.infra.base import InstanceSpec, Kind, Layout
+from workers.infra.base import InstanceSpec, Layout
+from workers.instances import SecretName
 from workers.messaging.brokers import desired as brokers
 from workers.messaging.routers import config, entities
 from workers.messaging.routers.desired import (
@@ -18,7 +20,6 @@ from workers.messaging.routers.desired import (
     PeerAt,
     RoutedAddress,
     RouterAddressKind,
-    router_name,
 )
 from workers.reconcile import public_certificate
 from workers.reconcile.context import ReconcileContext
@@ -34,7 +35,10 @@ def list_names(context: ReconcileContext) -> Sequence[str]:
     if context.is_brokered:
         return []
     wanted = publishing.space_plan_definition(context.space.space_plan).routers
-    return [router_name(ordinal) for ordinal in range(wanted if context.has_mesh else 1)]
+    return [
+        InstanceId(Kind.ROUTER, ordinal).name
+        for ordinal in range(wanted if context.has_mesh else 1)
+    ]
 
 
 def list_up(context: ReconcileContext) -> Sequence[str]:
@@ -54,9 +58,9 @@ def build(
         peers=_peers(context, ports, name),
         brokers=[_broker(context, ports, broker.name) for broker in context.brokers],
         addresses=[] if emptied else list_addresses(context),
-        server=context.key_pair(f"server/{name}"),
-        client=context.key_pair("client/router"),
-        authority_pem=context.secrets["authority"].public,
+        server=context.key_pair(SecretName.server(name)),
+        client=context.key_pair(SecretName.ROUTER_CLIENT),
+        authority_pem=context.secrets[SecretName.AUTHORITY].public,
         auth=_auth_service(context, ports.routing),
         # Each router allows this many, because it counts only its own connections.
         max_connections=plan.max_connections,
@@ -85,9 +89,9 @@ def spec(
     engine_layout = EngineLayout(
         layout.config_dir,
         layout.bind_host,
-        layout.ports["amqps"],
-        layout.ports["management"],
-        layout.ports["mesh"] if context.has_mesh else None,
+        layout.ports[Listener.AMQPS],
+        layout.ports[Listener.MANAGEMENT],
+        layout.ports[Listener.MESH] if context.has_mesh else None,
     )
     return InstanceSpec(
         namespace=context.namespace,
@@ -131,7 +135,7 @@ def routed(context: ReconcileContext, row: Address) -> RoutedAddress:
         RouterAddressKind(AddressType(row.type).value),
         tuple(
             OnBroker(
-                f"broker-{ordinals[str(placement.broker_id)]}",
+                InstanceId(Kind.BROKER, ordinals[str(placement.broker_id)]).name,
                 draining=placement.state == Placement.State.DRAINING,
             )
             for placement in sorted(
@@ -182,12 +186,14 @@ def _peers(context: ReconcileContext, ports: Ports, name: str) -> Sequence[PeerA
     names = list_names(context)
     before = names[: names.index(name)] if name in names else []
     layouts = {peer: ports.infra.layout_of(context.namespace, Kind.ROUTER, peer) for peer in before}
-    return [PeerAt(peer, layout.host, layout.ports["mesh"]) for peer, layout in layouts.items()]
+    return [
+        PeerAt(peer, layout.host, layout.ports[Listener.MESH]) for peer, layout in layouts.items()
+    ]
 
 
 def _broker(context: ReconcileContext, ports: Ports, name: str) -> BrokerAt:
     layout = ports.infra.layout_of(context.namespace, Kind.BROKER, name)
-    return BrokerAt(name, layout.host, layout.ports["management"])
+    return BrokerAt(name, layout.host, layout.ports[Listener.MANAGEMENT])
 
 
 def _auth_service(context: ReconcileContext, routing: Routing) -> AuthServiceAt:
@@ -195,5 +201,5 @@ def _auth_service(context: ReconcileContext, routing: Routing) -> AuthServiceAt:
         routing.auth_host,
         routing.auth_port,
         routing.authority(context.now).certificate_pem,
-        context.key_pair("client/auth"),
+        context.key_pair(SecretName.AUTH_CLIENT),
     )

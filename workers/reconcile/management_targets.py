@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from workers.infra.base import Kind
-from workers.messaging import identities
+from controlplane.core.instance_names import InstanceId
+from workers.instances import Credentials, Locator
 from workers.messaging.management import Unreachable
 from workers.messaging.observed import ManagementTarget
 from workers.reconcile.context import ReconcileContext
@@ -12,12 +12,12 @@ from workers.reconcile.ports import Ports
 
 def broker(context: ReconcileContext, ports: Ports, name: str) -> ManagementTarget:
     """Return the address of the broker's internal listener, and the certificates for it."""
-    return _instance(context, ports, Kind.BROKER, name)
+    return _locate(context, ports, name)
 
 
 def router(context: ReconcileContext, ports: Ports, name: str) -> ManagementTarget:
     """Return the address of the router's internal listener, and the certificates for it."""
-    return _instance(context, ports, Kind.ROUTER, name)
+    return _locate(context, ports, name)
 
 
 def answers(find_incarnation: Callable[[], str]) -> bool:
@@ -29,12 +29,7 @@ def answers(find_incarnation: Callable[[], str]) -> bool:
     return True
 
 
-def _instance(context: ReconcileContext, ports: Ports, kind: Kind, name: str) -> ManagementTarget:
-    layout = ports.infra.layout_of(context.namespace, kind, name)
-    return identities.target(
-        layout.host,
-        layout.ports["management"],
-        authority_pem=context.secrets["authority"].public,
-        client=context.key_pair("client/control"),
-        folder=ports.identities_dir,
-    )
+def _locate(context: ReconcileContext, ports: Ports, name: str) -> ManagementTarget:
+    locator = Locator(ports.infra, ports.identities_dir)
+    credentials = Credentials.of(context.secrets)
+    return locator.locate(context.namespace, InstanceId.parse(name), credentials)

@@ -11,6 +11,7 @@ The public listeners then have a separate key pair beside the internal one.
 from django.db import transaction
 
 from workers.infra.base import CertificateProblem, GivenCertificate, PublicEndpoint
+from workers.instances import SecretName
 from workers.messaging import given_certificates
 from workers.messaging.certificates import KeyPair
 from workers.messaging.given_certificates import NotUsable, Usable
@@ -22,8 +23,8 @@ from workers.reconcile.ports import Ports
 # Names of secrets: the key pair that public listeners present, and the authorities that clients
 # must trust for it. The second exists once all instances read the first. Empty text means that
 # clients trust the authority already.
-_PAIR, _TRUST = "public", "public/trust"
-_AUTHORITY = "authority"
+_PAIR, _TRUST = SecretName.PUBLIC, SecretName.PUBLIC_TRUST
+_AUTHORITY = SecretName.AUTHORITY
 _COMING = "CertificateComing"
 _SHORT_SECONDS, _LONG_SECONDS = 0.3, 10.0
 

@@ -9,6 +9,7 @@ running as before, and reverting the change repairs the space.
 from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 
+from controlplane.core.instance_names import InstanceId
 from tenants import rollouts
 from tenants.models import AddressSpace
 from workers.infra.base import EngineImages, InstanceSpec, InstanceStatus
@@ -109,7 +110,7 @@ def explain(context: ReconcileContext) -> Wait:
     name, first = min(context.down.items(), key=lambda item: (not item[1].lasting, item[0]))
     cause = f"{name} is not ready: {first.reason}."
     if not context.waiting:
-        kind = name.partition("-")[0].title()
+        kind = InstanceId.parse(name).kind.title()
         state = "Down" if first.lasting else "Starting"
         return Wait(_delay(context), f"{kind}{state}: {cause}")
     reason = "RolloutStopped" if first.lasting else "RollingOut"

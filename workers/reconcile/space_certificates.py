@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from controlplane.core import secrets
 from tenants.models import SpaceSecret
+from workers.instances import SecretName
 from workers.messaging import certificates
 from workers.messaging.certificates import KeyPair
 from workers.reconcile.context import ReconcileContext
@@ -33,14 +34,14 @@ def keep_public(context: ReconcileContext, name: str, text: str) -> None:
 
 def ensure_server(context: ReconcileContext, name: str, hosts: Sequence[str]) -> None:
     """Ensure a server certificate for ``hosts``; issue a new one if it does not fit or is due."""
-    authority = context.key_pair("authority")
+    authority = context.key_pair(SecretName.AUTHORITY)
     if not _is_good(context, name, authority, hosts):
         keep(context, name, certificates.issue_server(authority, hosts, context.now))
 
 
 def ensure_client(context: ReconcileContext, name: str, common_name: str) -> None:
     """Ensure a client certificate under ``name``; issue one if it is missing or due."""
-    authority = context.key_pair("authority")
+    authority = context.key_pair(SecretName.AUTHORITY)
     if not _is_good(context, name, authority, ()):
         keep(context, name, certificates.issue_client(authority, common_name, context.now))
 

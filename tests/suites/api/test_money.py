@@ -49,7 +49,11 @@ def used(cast: Cast, space: AddressSpace) -> list[reading.UsageCell]:
 
 @pytest.fixture
 def draft(
-    cast: Cast, owner: APIClient, staff: APIClient, space: AddressSpace, used: list[reading.UsageCell]
+    cast: Cast,
+    owner: APIClient,
+    staff: APIClient,
+    space: AddressSpace,
+    used: list[reading.UsageCell],
 ) -> Invoice:
     """An invoice of the running month, closed now and past the gate."""
     owner.put(cast.path("/billing-details"), DETAILS)
@@ -161,7 +165,9 @@ def test_usage_is_the_tenants_own_with_names(
     assert body["as_of"]
 
 
-def test_usage_csv_says_the_same(cast: Cast, owner: APIClient, used: list[reading.UsageCell]) -> None:
+def test_usage_csv_says_the_same(
+    cast: Cast, owner: APIClient, used: list[reading.UsageCell]
+) -> None:
     answer = owner.get(cast.path("/usage.csv"))
 
     rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
@@ -184,7 +190,9 @@ def test_usage_csv_holds_no_formula(
     assert {row["space"] for row in rows} == {f"'{start}name()"}
 
 
-def test_usage_window_is_half_open(cast: Cast, owner: APIClient, used: list[reading.UsageCell]) -> None:
+def test_usage_window_is_half_open(
+    cast: Cast, owner: APIClient, used: list[reading.UsageCell]
+) -> None:
     begin = used[0].bucket_at
     window = {"starts_at": begin.isoformat(), "ends_at": (begin + timedelta(hours=1)).isoformat()}
     before = {"starts_at": (begin - timedelta(hours=1)).isoformat(), "ends_at": begin.isoformat()}

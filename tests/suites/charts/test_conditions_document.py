@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from controlplane.core import phases
+from controlplane.core.instance_names import Kind
 from tests.support.charts import rendered
 from tests.support.source_tree import ROOT
-from workers.infra.base import Kind
 
 PAGE = (ROOT / "docs/operate/conditions.md").read_text()
 # The page leads there for all that begins with this word.

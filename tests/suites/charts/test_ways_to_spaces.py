@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
+from controlplane.core.instance_names import Kind
 from tests.support.charts import rendered
 from tests.support.charts.rendered import CHART, NAMESPACE, Object
 from tests.support.kubernetes import policies
 from tests.support.kubernetes.chart import described_cluster
 from tests.support.kubernetes.policies import Labels, Pod
-from workers.infra.base import InstanceSpec, Kind, Namespace, ResourceBudget
+from workers.infra.base import InstanceSpec, Namespace, ResourceBudget
 from workers.infra.kubernetes import instances, isolation
 from workers.infra.kubernetes.cluster import Cluster
 

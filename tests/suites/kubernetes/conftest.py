@@ -10,11 +10,12 @@ import pytest
 from kubernetes import config
 from kubernetes.client import ApiClient, Configuration
 
+from controlplane.core.instance_names import Kind
 from controlplane.embedded import ports
 from tests.support.kubernetes import node
 from tests.support.kubernetes.node import Node
 from tests.support.kubernetes.server import build, cluster
-from workers.infra.base import InstanceSpec, Kind, Namespace, ResourceBudget
+from workers.infra.base import InstanceSpec, Namespace, ResourceBudget
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster, Images, Pods

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient, CoreV1Api
 
+from controlplane.core.instance_names import Kind
 from tests.suites.kubernetes.conftest import ROOM, CountingApi, broker
 from tests.support.kubernetes import foreign_kinds
 from tests.support.kubernetes.node import Node
 from tests.support.waiting import eventually
-from workers.infra.base import InfraError, Kind, Namespace
+from workers.infra.base import InfraError, Namespace
 from workers.infra.kubernetes import difference, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient
 
+from controlplane.core.instance_names import Kind
 from tests.suites.kubernetes.conftest import ROOM, CountingApi, broker
 from tests.suites.kubernetes.test_adapter import apply_as, run
-from workers.infra.base import InfraError, Kind, Namespace
+from workers.infra.base import InfraError, Namespace
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api

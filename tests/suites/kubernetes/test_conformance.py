@@ -17,12 +17,13 @@ from django.utils import timezone
 from kubernetes.client import ApiClient
 from proton import Message
 
+from controlplane.core.instance_names import Kind
 from controlplane.embedded import artifacts, ports
 from tests.suites.messaging.conftest import local_infra, state_dir, supervisor  # noqa: F401
 from tests.support.kubernetes import process_node
 from tests.support.reconcile.fakes import FakeBrokers, FakeInfra
 from tests.support.waiting import eventually
-from workers.infra.base import Infra, InstanceSpec, InstanceStatus, Kind, Namespace, ResourceBudget
+from workers.infra.base import Infra, InstanceSpec, InstanceStatus, Namespace, ResourceBudget
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api

@@ -22,6 +22,7 @@ from proton import ConnectionException
 from controlplane.console import snippets
 from controlplane.console.snippets import Target
 from controlplane.core.audit import SYSTEM
+from controlplane.core.instance_names import Kind
 from controlplane.embedded import artifacts
 from controlplane.embedded import ports as tcp_ports
 from tenants.actions import address_spaces
@@ -34,7 +35,7 @@ from tests.support.messaging.auth_process import AuthProcess
 from tests.support.reconcile import rows
 from tests.support.signing import Signer
 from tests.support.waiting import eventually
-from workers.infra.base import Kind, Namespace
+from workers.infra.base import Namespace
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import (

@@ -14,6 +14,7 @@ from proton import ProtonException
 from proton.utils import BlockingConnection
 
 from controlplane.core.audit import SYSTEM
+from controlplane.core.instance_names import Kind
 from controlplane.embedded import artifacts
 from controlplane.embedded import ports as tcp_ports
 from tenants.actions import address_spaces
@@ -26,7 +27,7 @@ from tests.support.messaging.auth_process import AuthProcess
 from tests.support.reconcile import patience, rows
 from tests.support.waiting import eventually
 from workers.infra import names
-from workers.infra.base import Kind, Namespace
+from workers.infra.base import Namespace
 from workers.infra.kubernetes import resources, sizes
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api

@@ -9,6 +9,7 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
+from controlplane.core.instance_names import Kind
 from plans.models import SpacePlan
 from tenants.models import AddressSpace, Broker
 from tests.suites.kubernetes.conftest import ROOM, broker
@@ -17,7 +18,7 @@ from tests.support.reconcile import patience, rows
 from tests.support.reconcile.fake_routers import FakeRouter, FakeRouters, fake_routing
 from tests.support.reconcile.fakes import FakeBroker, FakeBrokers, FakeInfra, FakeMetering
 from tests.support.waiting import eventually
-from workers.infra.base import Kind, Namespace
+from workers.infra.base import Namespace
 from workers.infra.kubernetes import resources, sizes
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api

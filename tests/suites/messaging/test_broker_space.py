@@ -15,6 +15,7 @@ from proton.reactor import DurableSubscription, ReceiverOption
 from proton.utils import BlockingConnection, BlockingSender, LinkDetached, SendException
 
 from controlplane.core.audit import SYSTEM
+from controlplane.core.instance_names import Kind
 from controlplane.embedded.supervisor_client import SupervisorClient
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.address_rules import AddressSettings
@@ -22,8 +23,7 @@ from tenants.models import Address, AddressSpace, MessagingUser
 from tests.support.messaging import amqp
 from tests.support.reconcile import patience, rows
 from tests.support.waiting import eventually
-from workers import targets
-from workers.infra.base import Kind
+from workers.instances import Locator
 from workers.messaging.brokers import driver
 from workers.messaging.brokers.snapshot import MeteredAddress
 from workers.messaging.management import Unreachable
@@ -62,7 +62,7 @@ def settle(space: AddressSpace, ports: Ports) -> None:
 
 
 def target_of(space: AddressSpace, ports: Ports) -> ManagementTarget:
-    (found,) = targets.list_targets(space, ports.infra, ports.identities_dir)
+    (found,) = Locator(ports.infra, ports.identities_dir).list_existing(space)
     return found.target
 
 

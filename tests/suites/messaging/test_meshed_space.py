@@ -12,6 +12,7 @@ from proton import Message
 from proton.utils import BlockingConnection
 
 from controlplane.core.audit import SYSTEM
+from controlplane.core.instance_names import Kind
 from tenants.actions import space_plans
 from tenants.models import AddressSpace
 from tests.support.messaging import amqp, routing_rig
@@ -19,7 +20,6 @@ from tests.support.messaging.auth_process import AuthProcess
 from tests.support.messaging.lasting_traffic import Traffic
 from tests.support.reconcile import patience, rows
 from tests.support.waiting import eventually
-from workers.infra.base import Kind
 from workers.messaging import certificates
 from workers.messaging.certificates import KeyPair
 from workers.reconcile import context

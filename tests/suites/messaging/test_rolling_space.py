@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from django.db.models import F
 
+from controlplane.core.instance_names import Kind
 from plans.models import SpacePlan
 from tenants.models import AddressSpace, Broker
 from tests.support.messaging import amqp
 from tests.support.reconcile import patience, rows
-from workers import targets
-from workers.infra.base import Kind
+from workers.instances import Locator
 from workers.messaging.brokers import driver
 from workers.messaging.management import Unreachable
 from workers.reconcile import loop
@@ -23,10 +23,10 @@ pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db]
 def lives(space: AddressSpace, ports: Ports) -> dict[str, str]:
     """Return the life of each broker that answers."""
     found = {}
-    for each in targets.list_targets(space, ports.infra, ports.identities_dir):
-        assert each.kind is Kind.BROKER
+    for each in Locator(ports.infra, ports.identities_dir).list_existing(space):
+        assert each.id.kind is Kind.BROKER
         try:
-            found[each.name] = driver.find_incarnation(each.target)
+            found[each.id.name] = driver.find_incarnation(each.target)
         except Unreachable:
             continue
     return found

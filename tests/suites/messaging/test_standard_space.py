@@ -10,13 +10,13 @@ from proton import ConnectionException, Delivery, Endpoint, Message
 from proton.utils import LinkDetached
 
 from controlplane.core.audit import SYSTEM
+from controlplane.core.instance_names import Kind
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.models import Address, AddressSpace
 from tests.support.messaging import amqp, routing_rig
 from tests.support.messaging.auth_process import AuthProcess
 from tests.support.reconcile import patience, rows
 from tests.support.waiting import eventually
-from workers.infra.base import Kind
 from workers.messaging import certificates
 from workers.messaging.certificates import KeyPair
 from workers.messaging.routers import config

@@ -8,7 +8,7 @@ import pytest
 from controlplane.embedded.supervisor_client import SupervisorClient
 from tests.support.reconcile import patience, rows
 from tests.support.waiting import eventually
-from workers import targets
+from workers.instances import Locator
 from workers.messaging import management
 from workers.messaging.management import ManagementClient, Refused, Request, Unreachable
 from workers.reconcile.outcome import Done
@@ -32,7 +32,7 @@ def test_a_broker_that_stops_is_unreachable_not_refusing(
     space = rows.make_space(rows.make_tenant())
     rows.make_address(space, "orders")
     assert isinstance(patience.look(space.id, real_ports), Done)
-    (found,) = targets.list_targets(space, real_ports.infra, real_ports.identities_dir)
+    (found,) = Locator(real_ports.infra, real_ports.identities_dir).list_existing(space)
     (program,) = [each for each in supervisor.list_programs() if each.name.startswith("wp-")]
 
     with management.connected(found.target, purpose="test") as client, ThreadPoolExecutor() as pool:

@@ -6,6 +6,7 @@ import pytest
 from django.db.models import F
 
 from controlplane.core.audit import SYSTEM
+from controlplane.core.instance_names import Kind
 from plans.models import SpacePlan
 from tenants.actions import addresses
 from tenants.models import Address, AddressSpace, Broker, Placement, SpaceSecret
@@ -13,7 +14,6 @@ from tests.suites.reconcile.conftest import World
 from tests.suites.reconcile.test_crash_anywhere import kill_after, run_killed
 from tests.support.reconcile import rows
 from tests.support.reconcile.fake_routers import Connected
-from workers.infra.base import Kind
 from workers.messaging.routers import config, entities
 from workers.reconcile import address_space, loop
 from workers.reconcile.outcome import Done

@@ -7,12 +7,13 @@ import pytest
 from django.db.models import F
 
 from controlplane.core.audit import SYSTEM
+from controlplane.core.instance_names import Kind
 from plans.models import SpacePlan
 from tenants.actions import address_spaces, space_plans
 from tenants.models import AddressSpace, Broker, Placement
 from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
-from workers.infra.base import InstanceSpec, InstanceStatus, Kind
+from workers.infra.base import InstanceSpec, InstanceStatus
 from workers.reconcile import loop, rolling
 from workers.reconcile.outcome import Done, Outcome, Wait
 

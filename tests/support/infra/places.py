@@ -1,6 +1,7 @@
 """A cluster, a space and its instances to build manifests of."""
 
-from workers.infra.base import InstanceSpec, Kind, Namespace, ResourceBudget
+from controlplane.core.instance_names import Kind
+from workers.infra.base import InstanceSpec, Namespace, ResourceBudget
 from workers.infra.kubernetes.cluster import Cluster, EndpointChoice, EndpointKind, Images, Pods
 
 SPACE = Namespace("wp-orders-0123456789ab", "ten_a", "spc_a")

@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 from django.conf import settings
 from django.test import override_settings
 
+from controlplane.core.instance_names import Kind
 from controlplane.embedded import artifacts
 from tests.support.messaging.routing_rig import HOST, Rig, free_port
 from tests.support.waiting import eventually
-from workers.infra.base import InstanceSpec, Kind, Namespace
+from workers.infra.base import InstanceSpec, Namespace
 from workers.infra.local import engines
 from workers.infra.local.files import InstanceFiles
 from workers.messaging import certificates, identities

@@ -5,11 +5,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from controlplane.core.instance_names import InstanceId, Kind
 from tests.support.messaging import routing_rig as rigs
 from tests.support.messaging.routing_rig import Rig
 from tests.support.waiting import eventually
 from workers.messaging.routers import driver
-from workers.messaging.routers.desired import BrokerAt, PeerAt, RoutedAddress, router_name
+from workers.messaging.routers.desired import BrokerAt, PeerAt, RoutedAddress
 
 
 @contextmanager
@@ -52,7 +53,7 @@ def is_joined(members: Sequence[Rig]) -> bool:
 
 
 def _folder(folder: Path, number: int) -> Path:
-    made = folder / router_name(number)
+    made = folder / InstanceId(Kind.ROUTER, number).name
     made.mkdir()
     return made
 
@@ -65,7 +66,7 @@ def _member(first: Rig, folder: Path, number: int) -> Rig:
         internal_port=rigs.free_port(),
         mesh_port=rigs.free_port(),
     )
-    desired = replace(first.desired, name=router_name(number))
+    desired = replace(first.desired, name=InstanceId(Kind.ROUTER, number).name)
     return replace(
         first,
         folder=folder,

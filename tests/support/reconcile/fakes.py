@@ -8,6 +8,7 @@ fail at the next write, as a killed worker would.
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
+from controlplane.core.instance_names import Kind
 from workers.infra.base import (
     EndpointPending,
     EngineImages,
@@ -15,13 +16,12 @@ from workers.infra.base import (
     InfraError,
     InstanceSpec,
     InstanceStatus,
-    Kind,
     Layout,
     Namespace,
     PublicEndpoint,
     ResourceBudget,
 )
-from workers.infra.engines import PORTS
+from workers.infra.kinds import REGISTRY
 from workers.messaging.brokers import desired, permissions
 from workers.messaging.brokers.desired import DesiredBroker
 from workers.messaging.brokers.driver import Converged
@@ -74,7 +74,9 @@ class FakeInfra:
         key = (namespace.name, name)
         taken = sum(len(ports) for ports in self.ports.values())
         if key not in self.ports:
-            self.ports[key] = {each: 21000 + taken + i for i, each in enumerate(PORTS[kind])}
+            self.ports[key] = {
+                each: 21000 + taken + i for i, each in enumerate(REGISTRY[kind].listeners)
+            }
         folder = f"/fake/{namespace.name}/{name}"
         return Layout(
             f"{folder}/etc", f"{folder}/data", "127.0.0.1", "127.0.0.1", dict(self.ports[key])

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
+from controlplane.core.instance_names import Kind
 from tenants import rollouts
 from tenants.models import AddressSpace, Rollout, Tenant
 from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
 from workers import fleet
 from workers.fleet import Policy
-from workers.infra.base import EngineImages, InstanceSpec, Kind
+from workers.infra.base import EngineImages, InstanceSpec
 
 ONE, TWO = EngineImages("broker:1", "router:1"), EngineImages("broker:2", "router:2")
 THREE = EngineImages("broker:3", "router:3")

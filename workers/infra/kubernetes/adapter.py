@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import structlog
 
-from workers.infra import engines
+from controlplane.core.instance_names import InstanceId, Kind
 from workers.infra.base import (
     EndpointPending,
     EngineImages,
@@ -19,12 +19,12 @@ from workers.infra.base import (
     InfraError,
     InstanceSpec,
     InstanceStatus,
-    Kind,
     Layout,
     Namespace,
     PublicEndpoint,
     ResourceBudget,
 )
+from workers.infra.kinds import REGISTRY
 from workers.infra.kubernetes import (
     difference,
     endpoints,
@@ -89,7 +89,7 @@ class KubernetesInfra:
             data_dir=instances.DATA_DIR,
             bind_host="0.0.0.0",
             host=f"{name}.{namespace.name}.svc",
-            ports={port: sizes.PORTS[port] for port in engines.PORTS[kind]},
+            ports={port: sizes.PORTS[port] for port in REGISTRY[kind].listeners},
         )
 
     def ensure_instance(self, spec: InstanceSpec, *, may_restart: bool = True) -> InstanceStatus:
@@ -161,7 +161,7 @@ class KubernetesInfra:
         self._snapshots.pop(namespace.name, None)
 
     def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint:
-        kind = Kind.BROKER if instance.startswith(Kind.BROKER) else Kind.ROUTER
+        kind = InstanceId.parse(instance).kind
         snapshot = self._snapshot(namespace)
         wanted = endpoints.build(self._cluster, namespace, kind)
         live = [snapshot.ensure(manifest) for manifest in wanted]

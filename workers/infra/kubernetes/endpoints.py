@@ -8,7 +8,8 @@ broker has a private key.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workers.infra.base import Kind, Namespace
+from controlplane.core.instance_names import Kind, Listener
+from workers.infra.base import Namespace
 from workers.infra.kubernetes import labels, sizes
 from workers.infra.kubernetes.cluster import Cluster, EndpointKind
 from workers.infra.kubernetes.resources import Manifest
@@ -52,13 +53,13 @@ def find(cluster: Cluster, namespace: Namespace, service: Manifest) -> tuple[str
     """Return host and port for clients, or None until the cluster has assigned them."""
     kind, domain = cluster.endpoint.kind, cluster.endpoint.domain
     if kind is EndpointKind.SERVICE:
-        return inner_host(namespace), sizes.PORTS["amqps"]
+        return inner_host(namespace), sizes.PORTS[Listener.AMQPS]
     if kind is EndpointKind.NODE_PORT:
         port = service["spec"]["ports"][0].get("nodePort")
         return (domain, int(port)) if port else None
     if kind is EndpointKind.LOAD_BALANCER:
         host = outer_host(cluster, namespace) if domain else _balancer(service)
-        return (host, sizes.PORTS["amqps"]) if host else None
+        return (host, sizes.PORTS[Listener.AMQPS]) if host else None
     return outer_host(cluster, namespace), _PASSED_THROUGH_PORT
 
 
@@ -113,7 +114,7 @@ def service(cluster: Cluster, namespace: Namespace, kind: Kind) -> Manifest:
     if choice.kind is EndpointKind.LOAD_BALANCER and choice.domain:
         # ExternalDNS creates a DNS record from this annotation.
         annotations["external-dns.alpha.kubernetes.io/hostname"] = outer_host(cluster, namespace)
-    port = sizes.PORTS["amqps"]
+    port = sizes.PORTS[Listener.AMQPS]
     return {
         **_head("v1", "Service", namespace, annotations),
         "spec": {
@@ -162,7 +163,7 @@ def tls_route(cluster: Cluster, namespace: Namespace) -> Manifest:
         "spec": {
             "parentRefs": [{"namespace": owner, "name": name}],
             "hostnames": [outer_host(cluster, namespace)],
-            "rules": [{"backendRefs": [{"name": NAME, "port": sizes.PORTS["amqps"]}]}],
+            "rules": [{"backendRefs": [{"name": NAME, "port": sizes.PORTS[Listener.AMQPS]}]}],
         },
     }
 

@@ -6,12 +6,15 @@ replace the pod, and a change of any other file does not.
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from workers.infra import engines
-from workers.infra.base import InfraError, InstanceSpec, Kind, Namespace
+from controlplane.core.instance_names import Kind, Listener
+from workers.infra.base import InfraError, InstanceSpec, Namespace
+from workers.infra.engines import Launch
+from workers.infra.kinds import REGISTRY
+from workers.infra.kinds.base import Container
 from workers.infra.kubernetes import labels, ownership, sizes
 from workers.infra.kubernetes.cluster import CertificateSource, Cluster
 from workers.infra.kubernetes.difference import digest
@@ -24,10 +27,7 @@ SCRATCH_DIR = "/tmp"
 RESTART = "waypost.io/restart"
 # The limit of a config map or secret (Kubernetes API, "MaxSecretSize").
 _LARGEST_BYTES = 1_048_576
-# These files grow with the number of addresses, so each gets its own config map.
-_GROWING = ("broker.xml", "router.json")
 _NODE = "kubernetes.io/hostname"
-_GRACE_SECONDS: Mapping[Kind, int] = {Kind.BROKER: 60, Kind.ROUTER: 30}
 
 
 def build(cluster: Cluster, spec: InstanceSpec) -> Sequence[Manifest]:
@@ -143,7 +143,7 @@ def _template(cluster: Cluster, spec: InstanceSpec) -> Manifest:
         "schedulerName": "default-scheduler",
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,  # no environment variables for the namespace's services
-        "terminationGracePeriodSeconds": _GRACE_SECONDS[spec.kind],
+        "terminationGracePeriodSeconds": REGISTRY[spec.kind].grace_seconds,
         "securityContext": _pod_security(cluster),
         **_spreading(spec),
         "containers": [_container(cluster, spec)],
@@ -165,13 +165,13 @@ def _container(cluster: Cluster, spec: InstanceSpec) -> Manifest:
     command = _command(cluster, spec)
     return {
         "name": spec.kind.value,
-        "image": spec.image or (images.broker if spec.kind is Kind.BROKER else images.router),
+        "image": spec.image or REGISTRY[spec.kind].image(images),
         "imagePullPolicy": images.pull_policy,
         "command": list(command.command),
         "env": [{"name": name, "value": value} for name, value in command.environment.items()],
         "ports": [
-            {"name": name, "containerPort": sizes.PORTS[name], "protocol": "TCP"}
-            for name in engines.PORTS[spec.kind]
+            {"name": name.value, "containerPort": sizes.PORTS[name], "protocol": "TCP"}
+            for name in REGISTRY[spec.kind].listeners
         ],
         "resources": {
             "requests": {"cpu": "100m", "memory": memory},
@@ -189,14 +189,9 @@ def _container(cluster: Cluster, spec: InstanceSpec) -> Manifest:
     }
 
 
-def _command(cluster: Cluster, spec: InstanceSpec) -> engines.Launch:
-    if spec.kind is Kind.ROUTER:
-        return engines.router_command("qdrouterd", CONFIG_DIR)
-    paths = engines.BrokerPaths(cluster.artemis_home, CONFIG_DIR, DATA_DIR, SCRATCH_DIR)
-    class_path = ["-cp", f"{cluster.artemis_home}/lib/*"]
-    return engines.as_new_incarnation(
-        engines.broker_command(cluster.java, paths, spec.memory_mb, class_path, ())
-    )
+def _command(cluster: Cluster, spec: InstanceSpec) -> Launch:
+    container = Container(cluster.java, cluster.artemis_home, CONFIG_DIR, DATA_DIR, SCRATCH_DIR)
+    return REGISTRY[spec.kind].command(container, spec.memory_mb)
 
 
 def _probes(kind: Kind) -> Manifest:
@@ -211,8 +206,8 @@ def _probes(kind: Kind) -> Manifest:
     The worker also checks that messages pass. It is not part of readiness, so that a failed peer
     takes no instance out of service.
     """
-    port = {"port": "management"}
-    ready = {"port": "amqps"} if kind is Kind.ROUTER else port
+    port = {"port": Listener.MANAGEMENT.value}
+    ready = {"port": REGISTRY[kind].ready_listener.value}
     return {
         "startupProbe": {"tcpSocket": port, "periodSeconds": 2, "failureThreshold": 1800},
         "readinessProbe": {"tcpSocket": ready, "periodSeconds": 5, "failureThreshold": 3},
@@ -240,13 +235,13 @@ def _mounts(spec: InstanceSpec) -> list[Manifest]:
         {"name": "files", "mountPath": CONFIG_DIR, "readOnly": True},
         {"name": "scratch", "mountPath": SCRATCH_DIR},
     ]
-    if spec.kind is Kind.BROKER:
+    if REGISTRY[spec.kind].has_volume:
         mounts.append({"name": "data", "mountPath": DATA_DIR})
     return mounts
 
 
 def _claims(cluster: Cluster, spec: InstanceSpec) -> Manifest:
-    if spec.kind is not Kind.BROKER:
+    if not REGISTRY[spec.kind].has_volume:
         return {}
     claim: dict[str, Any] = {
         "accessModes": ["ReadWriteOnce"],
@@ -309,7 +304,8 @@ def _secret(spec: InstanceSpec) -> Manifest:
 def _config_maps(spec: InstanceSpec) -> Sequence[Manifest]:
     """Return the config maps of the files without secrets; the second has the file that grows."""
     files = {name: text for name, text in spec.files.items() if name not in spec.secret_files}
-    growing = {name: files.pop(name) for name in _GROWING if name in files}
+    name = REGISTRY[spec.kind].growing_file
+    growing = {name: files.pop(name)} if name in files else {}
     return [
         _fitting({**_head("v1", "ConfigMap", spec, name), "data": data})
         for name, data in ((spec.name, files), (f"{spec.name}-main", growing))
@@ -329,12 +325,12 @@ def _service(spec: InstanceSpec) -> Manifest:
             "selector": labels.select_instance(spec.name),
             "ports": [
                 {
-                    "name": name,
+                    "name": name.value,
                     "port": sizes.PORTS[name],
                     "targetPort": sizes.PORTS[name],
                     "protocol": "TCP",
                 }
-                for name in engines.PORTS[spec.kind]
+                for name in REGISTRY[spec.kind].listeners
             ],
         },
     }

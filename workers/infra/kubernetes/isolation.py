@@ -8,7 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from workers.infra.base import Kind, Namespace, ResourceBudget
+from controlplane.core.instance_names import Kind, Listener
+from workers.infra.base import Namespace, ResourceBudget
+from workers.infra.kinds import REGISTRY
+from workers.infra.kinds.base import InstanceKind, Share
 from workers.infra.kubernetes import labels, sizes
 from workers.infra.kubernetes.cluster import Cluster, Pods
 from workers.infra.kubernetes.resources import Manifest
@@ -105,18 +108,19 @@ def resource_quota(
     second one but has already counted it. It recounts only every five minutes. Without the reserve,
     another instance would be refused until then.
     """
-    brokers = _limits(Kind.BROKER, budget.brokers, budget.broker_memory_mb, taken)
-    routers = _limits(Kind.ROUTER, budget.routers, budget.router_memory_mb, taken)
-    memory = sizes.quantity(sum(brokers + routers) + max(brokers + routers, default=0))
+    limits = {kind: _limits(kind, row.share(budget), taken) for kind, row in REGISTRY.items()}
+    every = [limit for of_kind in limits.values() for limit in of_kind]
+    memory = sizes.quantity(sum(every) + max(every, default=0))
+    volumes = sum(len(limits[kind]) for kind, row in REGISTRY.items() if row.has_volume)
     # Kept volumes of deleted brokers count too.
-    claims = max(len(brokers), taken.volumes) + 1
+    claims = max(volumes, taken.volumes) + 1
     return {
         **_head("v1", "ResourceQuota", namespace, QUOTA),
         "spec": {
             "hard": {
                 "requests.memory": memory,
                 "limits.memory": memory,
-                "pods": str(len(brokers + routers) + 1),
+                "pods": str(len(every) + 1),
                 "persistentvolumeclaims": str(claims),
                 "requests.storage": sizes.quantity(_storage(cluster, claims, taken)),
                 # The public endpoint is the only service of these types.
@@ -133,12 +137,12 @@ def _storage(cluster: Cluster, claims: int, taken: Taken) -> int:
     return max(taken.storage_mb, taken.volumes * size) + (claims - taken.volumes) * size
 
 
-def _limits(kind: Kind, count: int, memory_mb: int, taken: Taken) -> list[int]:
+def _limits(kind: Kind, share: Share, taken: Taken) -> list[int]:
     """Return the memory limits, in MiB, of the instances that run and of those still to come."""
-    size = sizes.container_mb(kind, memory_mb)
+    size = sizes.container_mb(kind, share.memory_mb)
     running = [max(limit, size) for limit in taken.memory_mb.get(kind, ())]
     # A plan for fewer instances than run gives a negative factor, and so no further ones.
-    return running + [size] * (count - len(running))
+    return running + [size] * (share.count - len(running))
 
 
 def limit_range(namespace: Namespace) -> Manifest:
@@ -199,40 +203,40 @@ def network_policies(
         # An empty selector selects every pod of the namespace.
         "deny-all": ({}, {"ingress": [], "egress": []}),
         # Without "from": clients may come from anywhere.
-        "clients": (_ours(public), {"ingress": [{"ports": _ports(sizes.PORTS["amqps"])}]}),
-        "management": ({}, {"ingress": [_from(_pods(cluster.worker), "management")]}),
+        "clients": (_ours(public), {"ingress": [{"ports": _ports(sizes.PORTS[Listener.AMQPS])}]}),
+        "management": ({}, {"ingress": [_from(_pods(cluster.worker), Listener.MANAGEMENT)]}),
     }
-    if budget.routers:
-        paths |= _paths_of_routers(cluster)
+    for row in REGISTRY.values():
+        if row.share(budget).count:
+            paths |= _paths_of(cluster, row)
     return [_policy(namespace, name, pods, rules) for name, (pods, rules) in paths.items()]
 
 
-def _paths_of_routers(cluster: Cluster) -> dict[str, tuple[_Rule, _Rules]]:
-    router, broker = _ours(Kind.ROUTER), _ours(Kind.BROKER)
-    mesh = {
-        "ingress": [_from({"podSelector": router}, "mesh")],
-        "egress": [_to({"podSelector": router}, _ports(sizes.PORTS["mesh"]))],
-    }
-    to_brokers = _to({"podSelector": broker}, _ports(sizes.PORTS["management"]))
-    names = [
-        {"protocol": protocol, "port": port}
-        for port in cluster.dns_ports
-        for protocol in ("UDP", "TCP")  # DNS repeats over TCP what does not fit into a datagram
-    ]
-    resolvers = [_pods(cluster.dns), *({"ipBlock": {"cidr": cidr}} for cidr in cluster.dns_cidrs)]
-    return {
-        "brokers-from-routers": (
-            broker,
-            {"ingress": [_from({"podSelector": router}, "management")]},
-        ),
-        "routers-to-brokers": (router, {"egress": [to_brokers]}),
-        "mesh": (router, mesh),
-        "logins": (
-            router,
-            {"egress": [_to(_pods(cluster.auth_service), _ports(cluster.auth_port))]},
-        ),
-        "names": (router, {"egress": [{"to": resolvers, "ports": names}]}),
-    }
+def _paths_of(cluster: Cluster, row: InstanceKind) -> dict[str, tuple[_Rule, _Rules]]:
+    """Return the traffic that one kind of instance needs, by the names of policies."""
+    source = _ours(row.kind)
+    paths: dict[str, tuple[_Rule, _Rules]] = {}
+    for path in row.connects:
+        peer = _ours(path.peer)
+        incoming = {"ingress": [_from({"podSelector": source}, path.listener)]}
+        outgoing = {"egress": [_to({"podSelector": peer}, _ports(sizes.PORTS[path.listener]))]}
+        if path.incoming == path.outgoing:
+            paths[path.incoming] = (source, {**incoming, **outgoing})
+        else:
+            paths |= {path.incoming: (peer, incoming), path.outgoing: (source, outgoing)}
+    if row.needs_logins:
+        service = _to(_pods(cluster.auth_service), _ports(cluster.auth_port))
+        paths["logins"] = (source, {"egress": [service]})
+    if row.needs_names:
+        names = [
+            {"protocol": protocol, "port": port}
+            for port in cluster.dns_ports
+            for protocol in ("UDP", "TCP")  # DNS repeats over TCP what exceeds a datagram
+        ]
+        cidrs = ({"ipBlock": {"cidr": cidr}} for cidr in cluster.dns_cidrs)
+        resolvers = [_pods(cluster.dns), *cidrs]
+        paths["names"] = (source, {"egress": [{"to": resolvers, "ports": names}]})
+    return paths
 
 
 def _policy(namespace: Namespace, name: str, pods: _Rule, rules: _Rules) -> Manifest:
@@ -270,7 +274,7 @@ def _pods(pods: Pods) -> _Rule:
     }
 
 
-def _from(peer: _Rule, port: str) -> _Rule:
+def _from(peer: _Rule, port: Listener) -> _Rule:
     return {"from": [peer], "ports": _ports(sizes.PORTS[port])}
 
 

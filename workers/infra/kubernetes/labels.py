@@ -5,7 +5,8 @@ Source: Kubernetes documentation, "Recommended Labels".
 
 from collections.abc import Mapping
 
-from workers.infra.base import Kind, Namespace
+from controlplane.core.instance_names import Kind
+from workers.infra.base import Namespace
 
 TENANT = "waypost.io/tenant"
 SPACE = "waypost.io/space"

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from workers.infra.base import InstanceStatus, Kind
+from controlplane.core.instance_names import InstanceId, Kind
+from workers.infra.base import InstanceStatus
 from workers.infra.kubernetes import refusals, sizes
 from workers.infra.kubernetes.instances import RESTART
 from workers.infra.kubernetes.isolation import QUOTA, Taken
@@ -53,12 +54,12 @@ def status(stateful_set: Manifest, pods: Sequence[Manifest], now: datetime) -> I
 
 def is_instance(stateful_set: Manifest) -> bool:
     """Return whether the name is that of an instance; anybody can set our labels."""
-    return name_of(stateful_set).partition("-")[0] in set(Kind)
+    return InstanceId.find(name_of(stateful_set)) is not None
 
 
 def kind_of(stateful_set: Manifest) -> Kind:
     """Return the kind by the name, because labels can be edited."""
-    return Kind(name_of(stateful_set).partition("-")[0])
+    return InstanceId.parse(name_of(stateful_set)).kind
 
 
 def _is_of(pod: Manifest, stateful_set: Manifest) -> bool:

@@ -7,19 +7,21 @@ from typing import Any
 
 from kubernetes.utils.quantity import parse_quantity
 
-from workers.infra.base import Kind
+from controlplane.core.instance_names import Kind, Listener
+from workers.infra.kinds import REGISTRY
 
-PORTS: Mapping[str, int] = {"amqps": 5671, "management": 5673, "mesh": 5674}
-# Besides its heap a Java process needs memory for classes, threads and network buffers. The cluster
-# kills a container that is only as large as the heap while it works (EnMasse issue 1451).
-_BESIDES_MB: Mapping[Kind, int] = {Kind.BROKER: 320, Kind.ROUTER: 64}
+PORTS: Mapping[Listener, int] = {
+    Listener.AMQPS: 5671,
+    Listener.MANAGEMENT: 5673,
+    Listener.MESH: 5674,
+}
 
 _MEBIBYTE = 1 << 20
 
 
 def container_mb(kind: Kind, memory_mb: int) -> int:
     """Return the memory limit, in MiB, of a container whose engine gets ``memory_mb``."""
-    return memory_mb + _BESIDES_MB[kind]
+    return memory_mb + REGISTRY[kind].overhead_mb
 
 
 def quantity(mebibytes: int) -> str:

@@ -15,6 +15,7 @@ from django.conf import settings
 
 from controlplane.core.errors import Invalid, Unavailable
 from controlplane.core.files import write_atomically
+from controlplane.core.instance_names import InstanceId, Kind, Listener
 from controlplane.embedded.supervisor_client import Program, ProgramStatus, SupervisorClient
 from workers.infra import names
 from workers.infra.base import (
@@ -23,13 +24,12 @@ from workers.infra.base import (
     InfraError,
     InstanceSpec,
     InstanceStatus,
-    Kind,
     Layout,
     Namespace,
     PublicEndpoint,
     ResourceBudget,
 )
-from workers.infra.engines import PORTS
+from workers.infra.kinds import REGISTRY
 from workers.infra.local import engines, files
 from workers.infra.local.files import InstanceFiles
 
@@ -57,7 +57,7 @@ class LocalInfra:
 
     def layout_of(self, namespace: Namespace, kind: Kind, name: str) -> Layout:
         folder = self._files(namespace, name)
-        ports = files.remembered_ports(self._spaces, folder.folder, PORTS[kind])
+        ports = files.remembered_ports(self._spaces, folder.folder, REGISTRY[kind].listeners)
         return Layout(str(folder.config), str(folder.data), _HOST, _HOST, ports)
 
     def ensure_instance(self, spec: InstanceSpec, *, may_restart: bool = True) -> InstanceStatus:
@@ -89,7 +89,7 @@ class LocalInfra:
             if program.name.startswith(prefix)
         ]
         return [
-            _observed(name, _kind(name), program, self._files(namespace, name))
+            _observed(name, InstanceId.parse(name).kind, program, self._files(namespace, name))
             for name, program in found
         ]
 
@@ -101,8 +101,8 @@ class LocalInfra:
         self._files(namespace, name).remove(keep_data=keep_volume)
 
     def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint:
-        layout = self.layout_of(namespace, _kind(instance), instance)
-        return PublicEndpoint(_HOST, layout.ports["amqps"], ("localhost",))
+        layout = self.layout_of(namespace, InstanceId.parse(instance).kind, instance)
+        return PublicEndpoint(_HOST, layout.ports[Listener.AMQPS], ("localhost",))
 
     def ensure_certificate(
         self, namespace: Namespace, endpoint: PublicEndpoint
@@ -159,12 +159,8 @@ def _program(spec: InstanceSpec, folder: InstanceFiles) -> Program:
         environment=launch.environment,
         revision=files.digest(spec.files, spec.live_files),
         # supervisord starts low priorities first and stops them last.
-        priority=600 if spec.kind is Kind.BROKER else 700,
+        priority=REGISTRY[spec.kind].start_order,
     )
-
-
-def _kind(instance: str) -> Kind:
-    return Kind.BROKER if instance.startswith("broker") else Kind.ROUTER
 
 
 def _observed(

@@ -114,11 +114,6 @@ class DesiredRouter:
     public_certificate: KeyPair | None = None
 
 
-def router_name(ordinal: int) -> str:
-    """Return the name of a space's router, which is also its id in the mesh."""
-    return f"router-{ordinal}"
-
-
 PROBE_PREFIX = "$waypost.probe."
 # The vhosts of the public and the internal listener: each counts its connections.
 CLIENT_VHOST = "wp-clients"

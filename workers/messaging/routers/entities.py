@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from controlplane.core.instance_names import InstanceId, Kind
 from workers.messaging.routers.desired import (
     BrokerAt,
     DesiredRouter,
@@ -16,7 +17,6 @@ from workers.messaging.routers.desired import (
     RoutedAddress,
     RouterAddressKind,
     probe_twins,
-    router_name,
 )
 
 PREFIX = "wp-"
@@ -116,7 +116,7 @@ def link_route_connector_name(broker: str) -> str:
     container id. The broker identifies durable subscriptions by it. It is always the first router's
     id, so that the subscriptions which the first router of an unpatched mesh made are found again.
     """
-    return f"{PREFIX}lr-{broker}@{router_name(0)}"
+    return f"{PREFIX}lr-{broker}@{InstanceId(Kind.ROUTER, 0).name}"
 
 
 def mesh_connector_name(peer: str) -> str:

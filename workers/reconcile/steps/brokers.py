@@ -1,6 +1,6 @@
 """The broker instances: write their files, start or restart them, check that they answer."""
 
-from workers.infra.base import Kind
+from controlplane.core.instance_names import Kind
 from workers.reconcile import desired_brokers, management_targets, rolling
 from workers.reconcile.context import ReconcileContext
 from workers.reconcile.outcome import Done, Outcome

@@ -3,7 +3,8 @@
 Certificates are renewed before they expire. The authority is created once, for ten years.
 """
 
-from workers.infra.base import Kind
+from controlplane.core.instance_names import Kind
+from workers.instances import SecretName
 from workers.messaging import certificates
 from workers.reconcile import desired_routers, public, public_certificate, space_certificates
 from workers.reconcile.context import ReconcileContext
@@ -12,9 +13,9 @@ from workers.reconcile.ports import Ports
 
 
 def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
-    if "authority" not in context.secrets:
+    if SecretName.AUTHORITY not in context.secrets:
         authority = certificates.create_authority(f"space {context.space.id}", context.now)
-        space_certificates.keep(context, "authority", authority)
+        space_certificates.keep(context, SecretName.AUTHORITY, authority)
     for broker in context.brokers:
         _ensure_server(context, ports, Kind.BROKER, broker.name, is_public=context.is_brokered)
     for router in desired_routers.list_names(context):
@@ -32,4 +33,6 @@ def _ensure_server(
         endpoint = public.endpoint(context, ports, instance)
         hosts = [endpoint.host, *endpoint.extra_names, layout.host]
     # Without duplicates, in this order: the first host becomes the subject.
-    space_certificates.ensure_server(context, f"server/{instance}", list(dict.fromkeys(hosts)))
+    space_certificates.ensure_server(
+        context, SecretName.server(instance), list(dict.fromkeys(hosts))
+    )

@@ -7,8 +7,10 @@ messages are deleted later, with the brokers.
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
+from controlplane.core.instance_names import InstanceId, Kind
 from tenants.models import Address
-from workers.infra.base import InfraError, Kind
+from workers.infra.base import InfraError
+from workers.instances import SecretName
 from workers.messaging.management import Refused, Unreachable
 from workers.reconcile import desired_brokers, management_targets
 from workers.reconcile.context import ReconcileContext
@@ -26,7 +28,7 @@ _REASONS = {
 
 def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
     running = {instance.name for instance in ports.infra.list_instances(context.namespace)}
-    if not running or "authority" not in context.secrets:
+    if not running or SecretName.AUTHORITY not in context.secrets:
         return Done("nothing was running")
     names = [broker.name for broker in context.brokers if broker.name in running]
     waiting = close_all(context, names, lambda name: _empty(context, ports, name))
@@ -53,11 +55,11 @@ def close_all(
     failures = [
         (name, error)
         for name in names
-        if f"server/{name}" in context.secrets and (error := _try(close, name)) is not None
+        if SecretName.server(name) in context.secrets and (error := _try(close, name)) is not None
     ]
     for name, error in failures:
         if _is_worth_waiting(context, error):
-            return _wait(Kind(name.partition("-")[0]), error)
+            return _wait(InstanceId.parse(name).kind, error)
     return None
 
 

@@ -6,8 +6,8 @@ brokered space the probe also checks that the public listener of each broker is 
 
 from collections.abc import Collection
 
+from controlplane.core.instance_names import Kind, Listener
 from tenants.models import Broker
-from workers.infra.base import Kind
 from workers.messaging.brokers import desired
 from workers.messaging.brokers.desired import BrokerAddressKind
 from workers.messaging.probe import ProbeFailed
@@ -35,7 +35,7 @@ def _probe(context: ReconcileContext, ports: Ports, broker: Broker) -> None:
     is_new = context.space.generation > context.space.observed_generation
     if context.is_brokered and (context.full or is_new):
         layout = ports.infra.layout_of(context.namespace, Kind.BROKER, broker.name)
-        ports.brokers.probe_listener(target, layout.ports["amqps"])
+        ports.brokers.probe_listener(target, layout.ports[Listener.AMQPS])
 
 
 def _kinds(context: ReconcileContext, broker: Broker) -> Collection[BrokerAddressKind]:

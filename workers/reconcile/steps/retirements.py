@@ -11,9 +11,10 @@ stores a message is never deleted, and one that does not answer never counts as 
 import structlog
 from django.db import transaction
 
+from controlplane.core.instance_names import Kind
 from tenants.actions import address_spaces
 from tenants.models import Broker, SpaceSecret
-from workers.infra.base import Kind
+from workers.instances import SecretName
 from workers.messaging.management import Unreachable
 from workers.reconcile import desired_routers, management_targets
 from workers.reconcile.context import ReconcileContext
@@ -22,8 +23,6 @@ from workers.reconcile.ports import Ports
 from workers.reconcile.steps import routers
 
 logger = structlog.get_logger(__name__)
-
-_SERVER = "server/"
 
 
 def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
@@ -46,9 +45,9 @@ def _list_surplus(context: ReconcileContext) -> dict[Kind, list[str]]:
     They are found by their server certificates, because every instance gets one before it starts.
     """
     wanted = {*desired_routers.list_names(context), *(broker.name for broker in context.brokers)}
-    known = {name.removeprefix(_SERVER) for name in context.secrets if name.startswith(_SERVER)}
-    surplus = sorted(known - wanted)
-    return {kind: [name for name in surplus if name.startswith(kind)] for kind in Kind}
+    known = (SecretName.instance_of(name) for name in context.secrets)
+    surplus = sorted(one for one in known if one is not None and one.name not in wanted)
+    return {kind: [one.name for one in surplus if one.kind is kind] for kind in Kind}
 
 
 def _retire_router(context: ReconcileContext, ports: Ports, name: str) -> bool:
@@ -100,5 +99,5 @@ def _is_empty(context: ReconcileContext, ports: Ports, name: str) -> bool:
 
 
 def _forget(context: ReconcileContext, name: str) -> None:
-    SpaceSecret.objects.filter(space=context.space, name=f"{_SERVER}{name}").delete()
-    del context.secrets[f"{_SERVER}{name}"]
+    SpaceSecret.objects.filter(space=context.space, name=SecretName.server(name)).delete()
+    del context.secrets[SecretName.server(name)]

@@ -4,7 +4,8 @@ The configuration file also holds every entity that the step ``router addresses`
 management. So a router that restarts by itself serves as before, even if no worker runs.
 """
 
-from workers.infra.base import InstanceSpec, Kind
+from controlplane.core.instance_names import Kind
+from workers.infra.base import InstanceSpec
 from workers.reconcile import desired_routers, management_targets, rolling
 from workers.reconcile.context import ReconcileContext
 from workers.reconcile.outcome import Done, Outcome

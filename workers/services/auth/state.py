@@ -15,9 +15,9 @@ import structlog
 
 from controlplane.core import secrets
 from controlplane.core.errors import Unavailable
+from controlplane.core.instance_names import InstanceId, Kind
 from plans.catalog.definitions import MAX_ROUTERS
 from workers.messaging import patterns
-from workers.messaging.routers.desired import router_name
 
 logger = structlog.get_logger(__name__)
 
@@ -98,7 +98,8 @@ class SpaceUsers:
 # The final ``*`` is safe in both: the router cuts the host at the first ``:/``, which comes before
 # the ``*``. Source: Qpid Dispatch, core/router_core.c and modules/address_lookup_client.
 _REPLY_ADDRESSES = tuple(
-    f"amqp:/_topo/0/{router_name(ordinal)}/temp.*" for ordinal in range(MAX_ROUTERS)
+    f"amqp:/_topo/0/{InstanceId(Kind.ROUTER, ordinal).name}/temp.*"
+    for ordinal in range(MAX_ROUTERS)
 )
 _TEMPORARY_QUEUES = "amqp:/_$temp.*"
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from controlplane.core.instance_names import Kind
 from tests.support.infra.places import SPACE, broker, cluster
-from workers.infra.base import Kind, ResourceBudget
+from workers.infra.base import ResourceBudget
 from workers.infra.kubernetes import difference, endpoints, instances, isolation, resources
 
 WANTED = difference.stamped(instances.stateful_set(cluster(), broker()))

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from controlplane.core.instance_names import Kind
 from tests.support.infra.places import SPACE, cluster
-from workers.infra.base import Kind
 from workers.infra.kubernetes import endpoints
 from workers.infra.kubernetes.cluster import EndpointKind
 

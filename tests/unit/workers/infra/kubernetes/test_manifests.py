@@ -13,8 +13,8 @@ import pytest
 import yaml
 from kubernetes.client import ApiClient
 
+from controlplane.core.instance_names import Kind
 from tests.support.infra.places import ROOM, SPACE, broker, cluster, router
-from workers.infra.base import Kind
 from workers.infra.kubernetes import endpoints, instances, isolation, public_certificates
 from workers.infra.kubernetes.cluster import (
     CertificateChoice,

@@ -5,7 +5,9 @@ import hashlib
 import hmac
 
 import pytest
+from scramp import ScramClient
 
+from tenants import verifiers
 from workers.services.auth import mechanisms
 from workers.services.auth.state import KnownUser, Verifier
 
@@ -78,6 +80,9 @@ def test_scram_refuses_a_final_that_proves_nothing(final: str) -> None:
         b"p=tls-unique,,n=user,r=x",
         b"n,a=other,n=user,r=x",
         b"\xff\xfe",
+        b"n,,n=user,r=x,m=extension",
+        b"n,,n=us=er,r=x",
+        b"n,,n=" + b"a" * 600 + b",r=x",
     ],
 )
 def test_scram_refuses_a_first_message_that_is_not_one(first: bytes) -> None:
@@ -95,6 +100,19 @@ def test_scram_answers_an_unknown_name_like_a_known_one() -> None:
     assert first.startswith(f"r={CLIENT_NONCE}{SERVER_NONCE},s=")
     with pytest.raises(mechanisms.Refused):
         conversation.finish(f"{WITHOUT_PROOF},p={PROOF}".encode())
+
+
+def test_scram_takes_what_tenants_verifiers_have_stored() -> None:
+    stored = verifiers.build("pencil")["scram-sha-256"]
+    known = KnownUser("user", Verifier(**stored), {})  # type: ignore[arg-type]
+    client = ScramClient(["SCRAM-SHA-256"], "user", "pencil")
+    conversation = mechanisms.ScramExchange(lambda _: known)
+
+    client.set_server_first(conversation.begin(client.get_client_first().encode()).decode())
+    user, final = conversation.finish(client.get_client_final().encode())
+
+    client.set_server_final(final.decode())  # raises unless the server proved itself
+    assert user is known
 
 
 def test_the_decoy_of_an_unknown_name_opens_for_no_password() -> None:

@@ -1,0 +1,51 @@
+"""The broker: an Artemis server that stores messages on a volume."""
+
+from controlplane.core.instance_names import Kind, Listener
+from workers.infra import engines
+from workers.infra.base import ResourceBudget
+from workers.infra.engines import BrokerPaths, Launch
+from workers.infra.kinds.base import ConfiguredImages, Container, InstanceKind, Share
+from workers.messaging.brokers import driver
+
+
+def image(images: ConfiguredImages) -> str:
+    """Return the configured image of brokers."""
+    return images.broker
+
+
+def command(container: Container, memory_mb: int) -> Launch:
+    """Return how a container starts a broker, with all jars of the program on the class path."""
+    home = container.artemis_home
+    paths = BrokerPaths(home, container.config_dir, container.data_dir, container.scratch_dir)
+    class_path = ["-cp", f"{home}/lib/*"]
+    return engines.as_new_incarnation(
+        engines.broker_command(container.java, paths, memory_mb, class_path, ())
+    )
+
+
+def share(budget: ResourceBudget) -> Share:
+    """Return the brokers that the budget allows."""
+    return Share(budget.brokers, budget.broker_memory_mb)
+
+
+KIND = InstanceKind(
+    kind=Kind.BROKER,
+    image=image,
+    command=command,
+    share=share,
+    # Besides its heap a Java process needs memory for classes, threads and network buffers. The
+    # cluster kills a container that is only as large as the heap while it works (EnMasse issue
+    # 1451).
+    overhead_mb=320,
+    listeners=(Listener.AMQPS, Listener.MANAGEMENT),
+    # Only some brokers have clients, so the public listener does not say whether one is ready.
+    ready_listener=Listener.MANAGEMENT,
+    growing_file="broker.xml",
+    has_volume=True,
+    grace_seconds=60,  # it finishes writing its journal
+    start_order=600,  # before the routers, which connect to it
+    connects=(),
+    needs_logins=False,
+    needs_names=False,
+    read_snapshot=driver.snapshot,
+)

@@ -1,0 +1,46 @@
+"""The router: a Qpid Dispatch router that clients of standard spaces connect to."""
+
+from controlplane.core.instance_names import Kind, Listener
+from workers.infra import engines
+from workers.infra.base import ResourceBudget
+from workers.infra.engines import Launch
+from workers.infra.kinds.base import ConfiguredImages, Connects, Container, InstanceKind, Share
+from workers.messaging.routers import driver
+
+
+def image(images: ConfiguredImages) -> str:
+    """Return the configured image of routers; empty if the installation runs brokered spaces."""
+    return images.router
+
+
+def command(container: Container, _memory_mb: int) -> Launch:
+    """Return how a container starts a router. A router has no setting for its memory."""
+    return engines.router_command("qdrouterd", container.config_dir)
+
+
+def share(budget: ResourceBudget) -> Share:
+    """Return the routers that the budget allows."""
+    return Share(budget.routers, budget.router_memory_mb)
+
+
+KIND = InstanceKind(
+    kind=Kind.ROUTER,
+    image=image,
+    command=command,
+    share=share,
+    overhead_mb=64,
+    listeners=(Listener.AMQPS, Listener.MANAGEMENT, Listener.MESH),
+    # Otherwise the space's service would lead clients to a port that is still closed.
+    ready_listener=Listener.AMQPS,
+    growing_file="router.json",
+    has_volume=False,
+    grace_seconds=30,
+    start_order=700,
+    connects=(
+        Connects(Kind.BROKER, Listener.MANAGEMENT, "routers-to-brokers", "brokers-from-routers"),
+        Connects(Kind.ROUTER, Listener.MESH, outgoing="mesh", incoming="mesh"),
+    ),
+    needs_logins=True,
+    needs_names=True,
+    read_snapshot=driver.snapshot,
+)
