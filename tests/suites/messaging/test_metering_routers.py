@@ -1,10 +1,11 @@
 """Metering of standard spaces, on each engine: what clients did is counted once."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
-from proton import Delivery
+from proton import Delivery, Link
 
 from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces
@@ -87,6 +88,10 @@ def settle(space: AddressSpace, ports: Ports) -> None:
     space.refresh_from_db()
 
 
+def has_credit(link: Link) -> bool:
+    return bool(link.credit > 1)
+
+
 def exchange(
     space: AddressSpace, folder: Path, sends_at: str, receives_at: str, product: Readers
 ) -> None:
@@ -102,7 +107,7 @@ def exchange(
         for address in ("calls", "weather", "orders", "news"):
             receiver = receiving.create_receiver(address, credit=5)
             sender = sending.create_sender(address)
-            sending.wait(lambda link=sender.link: link.credit > 1, timeout=10)
+            sending.wait(partial(has_credit, sender.link), timeout=10)
             posted = [routing_rig.post(sender, number, durable=True) for number in range(2)]
             routing_rig.flush(sending)
             assert sorted(routing_rig.take(receiver, 2)) == [0, 1]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from proton import Delivery, Endpoint, Message, Receiver, Sender, symbol
+from proton import Delivery, Endpoint, Link, Message, symbol
 from proton.reactor import ReceiverOption, SenderOption
 from proton.utils import LinkDetached, SendException
 
@@ -115,8 +115,8 @@ class SenderWith(SenderOption):
     def __init__(self, capability: str) -> None:
         self._capability = capability
 
-    def apply(self, sender: Sender) -> None:
-        sender.target.capabilities.put_object(symbol(self._capability))
+    def apply(self, link: Link) -> None:
+        link.target.capabilities.put_object(symbol(self._capability))
 
 
 class ReceiverWith(ReceiverOption):
@@ -125,8 +125,8 @@ class ReceiverWith(ReceiverOption):
     def __init__(self, capability: str) -> None:
         self._capability = capability
 
-    def apply(self, receiver: Receiver) -> None:
-        receiver.source.capabilities.put_object(symbol(self._capability))
+    def apply(self, link: Link) -> None:
+        link.source.capabilities.put_object(symbol(self._capability))
 
 
 @pytest.mark.parametrize("sends", [True, False])

@@ -5,10 +5,11 @@ import threading
 import pytest
 from django.db import connection
 
+from controlplane.core import audit
 from controlplane.core.audit import SYSTEM, Actor
 from controlplane.core.errors import Invalid, Missing
 from controlplane.core.models import AuditEvent
-from plans.catalog import publishing
+from plans.catalog import definitions, publishing
 from plans.models import CatalogueVersion, Plan, SpacePlan
 from tests.support import domain
 
@@ -83,7 +84,7 @@ def test_publish_retires_what_is_gone_and_its_users_keep_it() -> None:
     document = {**catalogue.document}
     document["plans"] = {key: document["plans"][key] for key in ("free", "team")}
 
-    publishing.publish(publishing.definitions.from_document(document), by=STAFF)
+    publishing.publish(definitions.from_document(document), by=STAFF)
 
     with pytest.raises(Missing, match="choose one of: free, team") as refusal:
         publishing.plan("business")
@@ -120,7 +121,7 @@ def test_a_publication_that_fails_half_way_leaves_nothing(monkeypatch: pytest.Mo
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("the process ends here")
 
-    monkeypatch.setattr(publishing.audit, "record", broken)
+    monkeypatch.setattr(audit, "record", broken)
     with pytest.raises(RuntimeError):
         publish(DEARER)
 
@@ -157,7 +158,7 @@ def test_preview_leaves_ended_subscriptions_and_retired_plans_alone() -> None:
     kept = {**publishing.parse(DEFAULT).document}
     kept["plans"] = {key: kept["plans"][key] for key in ("free", "team")}
 
-    changes = publishing.preview(publishing.definitions.from_document(kept))
+    changes = publishing.preview(definitions.from_document(kept))
 
     assert {each.key: each.kind for each in changes}["business"] == "same"
 

@@ -11,6 +11,7 @@ from controlplane.core.models import AuditEvent, Operation
 from plans import invoicing
 from plans.invoicing import CounterReset, CrashGap, Gap, UsageKey, closing, open_periods
 from plans.models import Invoice, InvoiceEvent, InvoiceLine, PlanSubscription
+from plans.rating.periods import Period
 from tests.support.plans import billing_rows as rows
 from tests.support.plans.billing_rows import AFTER_GRACE, ENDS_AT, STAFF, STARTS_AT
 
@@ -229,7 +230,7 @@ def test_a_copy_that_differs_from_gold_holds_and_names_only_some_differences() -
     ],
 )
 def test_missing_billing_details_hold_and_name_what_to_fill_in(
-    missing: dict[str, str], words: str
+    missing: dict[str, Any], words: str
 ) -> None:
     invoice = rows.drafted(rows.tenant(**missing))
 
@@ -409,9 +410,7 @@ def test_close_due_asks_for_every_month_whose_grace_is_over_once() -> None:
 
 def test_whole_seconds_keep_a_period_forward() -> None:
     with pytest.raises(WaypostError):
-        open_periods.whole_seconds(
-            open_periods.Period(STARTS_AT, STARTS_AT + timedelta(microseconds=3))
-        )
+        open_periods.whole_seconds(Period(STARTS_AT, STARTS_AT + timedelta(microseconds=3)))
 
 
 def _crash_after(monkeypatch: pytest.MonkeyPatch, target: Any, name: str) -> None:
