@@ -9,28 +9,14 @@ from proton.reactor import Copy, LinkOption, Selector, SenderOption
 from proton.utils import LinkDetached
 
 from tenants.router_patches import Patch
-from tests.support.messaging import conformance, scram_login
 from tests.support.messaging import routing_rig as rigs
+from tests.support.messaging import scram_login
 from tests.support.messaging.conformance import ADDRESSES, BOTH, anna
 from tests.support.messaging.routing_rig import Rig, known
 from tests.support.waiting import eventually
 from workers.services.amqp_frames import Outcome
 
 pytestmark = [pytest.mark.router, pytest.mark.slow]
-
-
-@pytest.fixture(scope="module", params=rigs.ENGINES)
-def running(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Rig]:
-    with conformance.rig(tmp_path_factory.mktemp("router"), request.param) as made:
-        yield made
-
-
-@pytest.fixture
-def router(running: Rig) -> Iterator[Rig]:
-    yield running
-    running.close_clients()
 
 
 # Logging in
