@@ -189,7 +189,7 @@ def query(name: str, text: str, choices: list[str] | None = None) -> OpenApiPara
     return OpenApiParameter(name, str, description=text, enum=choices)
 
 
-class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # no types
+class TokenScheme(OpenApiAuthenticationExtension):
     """How TokenAuthentication appears in the document; drf-spectacular registers subclasses."""
 
     target_class = "controlplane.api.authentication.TokenAuthentication"

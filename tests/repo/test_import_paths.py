@@ -36,9 +36,9 @@ def defined(tree: ast.Module) -> set[str]:
 
 def taken(tree: ast.Module, trees: Trees) -> Iterator[tuple[str, str]]:
     """Yield (module, name) of what a module takes by ``from m import n`` and ``m.n``."""
-    modules = {}
+    modules: dict[str, str] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module in trees:
+        if isinstance(node, ast.ImportFrom) and node.module is not None and node.module in trees:
             for alias in node.names:
                 yield node.module, alias.name
                 modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"

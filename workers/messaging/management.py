@@ -112,14 +112,14 @@ class ManagementClient:
         with _as_unreachable():
             sender = self._connection.create_sender(address)
             sender.send(Message(body=text, durable=False), timeout=self._timeout)
-            sender.close()  # type: ignore[no-untyped-call]
+            sender.close()
 
     def peek(self, address: str) -> str:
         """Return the body of the first message at ``address`` without removing it."""
         with _as_unreachable():
             receiver = self._connection.create_receiver(address, credit=1, options=Copy())
             message = receiver.receive(timeout=self._timeout)
-            receiver.close()  # type: ignore[no-untyped-call]
+            receiver.close()
             return str(message.body)
 
     def _window(self, requests: Sequence[Request]) -> list[Any]:

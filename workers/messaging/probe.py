@@ -68,4 +68,4 @@ def _round_trip(connection: BlockingConnection, address: str, timeout: float) ->
     receiver.receive(timeout=timeout)
     receiver.accept()
     # Closing waits for the peer, so the broker has the acknowledgement before we report success.
-    receiver.close()  # type: ignore[no-untyped-call]
+    receiver.close()

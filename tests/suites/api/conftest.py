@@ -70,7 +70,7 @@ def parsed_catalogue() -> definitions.Catalog:
 
 
 @pytest.fixture
-def catalogue(db: None, parsed_catalogue: publishing.Catalog) -> None:
+def catalogue(db: None, parsed_catalogue: definitions.Catalog) -> None:
     """The default catalogue, published."""
     publishing.publish(parsed_catalogue, by=SYSTEM)
 
@@ -157,7 +157,7 @@ def problem(answer: Any, status: int, code: str) -> dict[str, Any]:
     body = answer.json()
     assert list(body) == ["type", "title", "status", "detail", "instance", "code", "fields"]
     assert (body["status"], body["code"]) == (status, code)
-    return body
+    return dict(body)
 
 
 SOON = timedelta(days=1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 from django.db import transaction
 from django.test import Client
-from django.urls import get_resolver
+from django.urls import URLResolver, get_resolver
 
 from tenants.models import Address
 from tests.suites.api.conftest import ROLES, Cast, problem
@@ -131,28 +131,28 @@ def furnished(cast: Cast, queue: Address) -> Cast:
     return cast
 
 
-@pytest.mark.parametrize("each", ROUTES, ids=lambda each: f"{each.method} {each.path}")
-def test_route_answers_each_role_as_the_table_says(furnished: Cast, each) -> None:
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
+def test_route_answers_each_role_as_the_table_says(furnished: Cast, route: Route) -> None:
     for role in ROLES:
         sid = transaction.savepoint()
-        answer = send(furnished.call(role), each, furnished.path(each.path))
+        answer = send(furnished.call(role), route, furnished.path(route.path))
         transaction.savepoint_rollback(sid)
 
-        if role in each.roles:
-            assert answer.status_code == each.status, (role, answer.content)
+        if role in route.roles:
+            assert answer.status_code == route.status, (role, answer.content)
         else:
             body = problem(answer, 403, "denied")
             assert role in body["detail"]
 
 
-@pytest.mark.parametrize("each", ROUTES, ids=lambda each: f"{each.method} {each.path}")
-def test_route_is_hidden_from_strangers(furnished: Cast, each) -> None:
-    path = furnished.path(each.path)
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
+def test_route_is_hidden_from_strangers(furnished: Cast, route: Route) -> None:
+    path = furnished.path(route.path)
 
-    outsider = send(furnished.call("outsider"), each, path)
-    other_token = send(furnished.call("other_token"), each, path)
-    operator = send(furnished.call("staff"), each, path)
-    anonymous = send(furnished.call("anonymous"), each, path)
+    outsider = send(furnished.call("outsider"), route, path)
+    other_token = send(furnished.call("other_token"), route, path)
+    operator = send(furnished.call("staff"), route, path)
+    anonymous = send(furnished.call("anonymous"), route, path)
 
     problem(outsider, 404, "missing")
     problem(other_token, 404, "missing")
@@ -161,11 +161,11 @@ def test_route_is_hidden_from_strangers(furnished: Cast, each) -> None:
     assert anonymous["WWW-Authenticate"] == 'Bearer realm="waypost"'
 
 
-@pytest.mark.parametrize("each", ROUTES, ids=lambda each: f"{each.method} {each.path}")
-def test_route_answers_a_token_by_its_role(furnished: Cast, each) -> None:
-    answer = send(furnished.call("token"), each, furnished.path(each.path))
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
+def test_route_answers_a_token_by_its_role(furnished: Cast, route: Route) -> None:
+    answer = send(furnished.call("token"), route, furnished.path(route.path))
 
-    assert answer.status_code == each.status, answer.content
+    assert answer.status_code == route.status, answer.content
 
 
 @pytest.mark.parametrize(("method", "path", "status"), STAFF_ROUTES)
@@ -211,8 +211,13 @@ def test_table_has_every_route_of_the_api() -> None:
 
 
 def _paths() -> list[str]:
-    (api,) = [each for each in get_resolver().url_patterns if str(each.pattern) == "api/v1/"]
-    return [str(each.pattern) for each in api.url_patterns if str(each.pattern) != "^.*$"]
+    (api,) = [
+        entry
+        for entry in get_resolver().url_patterns
+        if isinstance(entry, URLResolver) and str(entry.pattern) == "api/v1/"
+    ]
+    patterns = [str(entry.pattern) for entry in api.url_patterns]
+    return [pattern for pattern in patterns if pattern != "^.*$"]
 
 
 def _shape(path: str) -> str:

@@ -141,7 +141,7 @@ def test_two_at_once_are_one(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> Non
     begun = threading.Event()
     create = address_spaces.create
 
-    def slow_create(**wish: Any) -> Operation:
+    def slow_create(**wish: Any) -> tuple[AddressSpace, Operation]:
         begun.set()
         threading.Event().wait(0.3)
         return create(**wish)

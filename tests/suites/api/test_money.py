@@ -252,7 +252,7 @@ def test_preview_prices_the_running_month(
 
 
 def test_invoice_goes_from_close_now_to_paid(
-    cast: Cast, owner: APIClient, staff: APIClient, draft
+    cast: Cast, owner: APIClient, staff: APIClient, draft: Invoice
 ) -> None:
     path = f"/api/v1/staff/invoices/{draft.pk}"
 
@@ -284,7 +284,7 @@ def test_invoice_goes_from_close_now_to_paid(
 
 
 def test_invoice_is_found_by_number_and_id_and_lists_newest_first(
-    cast: Cast, owner: APIClient, staff: APIClient, draft
+    cast: Cast, owner: APIClient, staff: APIClient, draft: Invoice
 ) -> None:
     by_id = owner.get(cast.path(f"/invoices/{draft.pk}")).json()
     listed = owner.get(cast.path("/invoices")).json()["items"]

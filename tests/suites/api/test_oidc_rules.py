@@ -11,7 +11,7 @@ from tenants.models import User
 CLAIMS = {"iss": "https://id.example", "aud": "waypost", "exp": 1, "sub": "42"}
 
 
-def require_ours(**changes: object) -> None:
+def require_ours(**changes: Any) -> None:
     claims = {name: value for name, value in {**CLAIMS, **changes}.items() if value is not None}
     oidc.require_ours(claims, issuer="https://id.example", client_id="waypost")
 
@@ -54,8 +54,8 @@ def test_only_a_true_claim_verifies_an_email(verified: bool | int | str | None) 
     assert (identity.email, identity.email_verified) == ("a@example.test", False)
 
 
-def identity(**changes: object) -> oidc.Identity:
-    values = {
+def identity(**changes: Any) -> oidc.Identity:
+    values: dict[str, Any] = {
         "subject": "https://id.example#42",
         "email": "a@example.test",
         "email_verified": True,

@@ -82,7 +82,7 @@ def test_every_error_code_is_in_the_document(document: dict[str, Any]) -> None:
 
 
 def test_real_answers_fit_the_document(
-    cast: Cast, owner: APIClient, queue: Address, document
+    cast: Cast, owner: APIClient, queue: Address, document: dict[str, Any]
 ) -> None:
     import jsonschema
 

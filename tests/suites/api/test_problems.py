@@ -11,7 +11,7 @@ from django.test import Client
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from controlplane.api import address_spaces, error_codes
+from controlplane.api import error_codes
 from controlplane.core import errors
 from tenants import queries
 from tenants.actions import messaging_users
@@ -189,7 +189,7 @@ def test_unavailable_says_when_to_try_again(
     def fail(tenant: Tenant) -> None:
         raise errors.Unavailable("The broker is away.", retry_after_seconds=7)
 
-    monkeypatch.setattr(address_spaces.queries, "list_spaces", fail)
+    monkeypatch.setattr(queries, "list_spaces", fail)
 
     answer = owner.get(cast.path("/address-spaces"))
 
@@ -276,7 +276,7 @@ def _of_class(node: ast.AST) -> Iterator[tuple[str, int | None]]:
     if not isinstance(node, ast.ClassDef):
         return
     values = dict(_constants(node.body))
-    kinds = [_KINDS[base.id] for base in node.bases if getattr(base, "id", "") in _KINDS]
+    kinds = [kind for base in node.bases if (kind := _KINDS.get(getattr(base, "id", "")))]
     if kinds and "code" in values:
         yield values["code"], values.get("status", kinds[0])
 
@@ -286,14 +286,14 @@ def _of_call(node: ast.AST, names: dict[str, Any]) -> Iterator[tuple[str, int | 
         return
     for keyword in node.keywords:
         if keyword.arg == "code" and (code := _text(keyword.value, names)):
-            yield code, _KINDS[node.func.id]
+            yield code, _KINDS[getattr(node.func, "id", "")]
 
 
 def _text(value: ast.expr, names: dict[str, Any]) -> str:
     """Return a code written as text or as an f-string of constants; empty for any other."""
     if isinstance(value, ast.Constant):
         return str(value.value)
-    parts = [
+    parts: list[Any] = [
         part.value if isinstance(part, ast.Constant) else names.get(getattr(part.value, "id", ""))
         for part in getattr(value, "values", [None])
         if part is not None

@@ -105,10 +105,10 @@ def test_passwords_can_be_switched_off(client: Client, catalogue: None, settings
 
 
 def test_repeated_signup_with_one_key_signs_up_once(client: Client, catalogue: None) -> None:
-    key = {"HTTP_IDEMPOTENCY_KEY": "k1"}
+    key = {"Idempotency-Key": "k1"}
 
-    first = client.post("/api/v1/signup", WISH, "application/json", **key)
-    second = client.post("/api/v1/signup", WISH, "application/json", **key)
+    first = client.post("/api/v1/signup", WISH, "application/json", headers=key)
+    second = client.post("/api/v1/signup", WISH, "application/json", headers=key)
 
     assert second.json() == first.json()
     assert second["Idempotent-Replayed"] == "true"
@@ -129,7 +129,7 @@ def test_login_ignores_case_of_the_email(client: Client, catalogue: None) -> Non
     [("new@person.test", "wrong"), ("nobody@person.test", WISH["password"])],
 )
 def test_wrong_login_does_not_say_which_half_is_wrong(
-    client: Client, catalogue: None, email: str, password
+    client: Client, catalogue: None, email: str, password: str
 ) -> None:
     sign_up(client)
 

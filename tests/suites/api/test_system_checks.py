@@ -50,7 +50,7 @@ def test_sound_settings_are_silent(found: Found) -> None:
     "name", [name for name in SOUND if name.startswith(("OIDC_RP", "OIDC_OP"))]
 )
 def test_oidc_without_a_part_is_an_error_that_names_it(
-    found: Found, name, settings: Settings
+    found: Found, name: str, settings: Settings
 ) -> None:
     assert found(**{name: ""}) == {"waypost.E001"}
     assert checks._OIDC_NEEDS[name] in checks.check_oidc(None)[0].msg
@@ -99,7 +99,7 @@ APP = ("-A", "controlplane.celery")
     ],
     ids=["web", "worker", "beat", "auth service"],
 )
-def test_no_server_starts_with_keys_from_the_source(command, tmp_path: Path) -> None:
+def test_no_server_starts_with_keys_from_the_source(command: list[str], tmp_path: Path) -> None:
     environment = {
         "PATH": os.environ["PATH"],
         "DJANGO_SETTINGS_MODULE": "controlplane.settings",

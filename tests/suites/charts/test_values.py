@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from controlplane import celery as celery_app
+from controlplane.core.instance_names import Listener
 from tests.support.charts import rendered
 from tests.support.charts.rendered import CHART, RELEASE, VARIANTS
 from tests.support.source_tree import ROOT
@@ -451,5 +452,5 @@ def test_ports_and_labels_are_those_of_the_adapter() -> None:
     policy = rendered.find(rendered.objects(), "NetworkPolicy", "wp-workers")
     to_spaces = policy["spec"]["egress"][-1]
 
-    assert to_spaces["ports"] == [{"protocol": "TCP", "port": sizes.PORTS["management"]}]
+    assert to_spaces["ports"] == [{"protocol": "TCP", "port": sizes.PORTS[Listener.MANAGEMENT]}]
     assert to_spaces["to"] == [{"namespaceSelector": {"matchLabels": dict(labels.OURS)}}]

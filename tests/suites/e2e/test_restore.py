@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -103,7 +104,7 @@ def wait_serving(customer: Customer) -> None:
         return client.ended.wait(20)
 
     for kind in KINDS:
-        eventually(lambda kind=kind: serves(kind), f"{kind} serves again", seconds=120)
+        eventually(partial(serves, kind), f"{kind} serves again", seconds=120)
 
 
 def close_and_issue(installation: Installation, customer: Customer) -> Json:
@@ -221,7 +222,7 @@ def test_stored_messages_are_there_and_metering_goes_on(drill: Drill) -> None:
 
 def test_only_the_keys_file_of_a_backup_opens_anything(drill: Drill) -> None:
     parts = {path.name: path for path in drill.backup.iterdir()}
-    pg_restore = [postgres.binary("pg_restore"), "--file=-", parts[backup.DATABASE_DUMP]]
+    pg_restore = [str(postgres.binary("pg_restore")), "--file=-", str(parts[backup.DATABASE_DUMP])]
     plain = subprocess.run(pg_restore, capture_output=True, check=True).stdout
     readable = [plain, *(parts[name].read_bytes() for name in parts if name != backup.KEYS)]
     secrets = [*asdict(drill.lost.secrets).values(), drill.customer.password, "PRIVATE KEY"]

@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
+from controlplane.core.errors import Unavailable
 from controlplane.embedded import installation as installations
 from controlplane.embedded import ports, servers, stack, supervision
 from controlplane.embedded.installation import Installation
@@ -72,7 +74,7 @@ def test_up_returns_when_the_workers_take_tasks(folder: Path) -> None:
 
     for log in [made.log_dir / f"{name}.log" for name in servers.WORKERS]:
         # What a server said comes to the file by way of supervisord.
-        eventually(lambda log=log: connected_at(log), f"{log} tells of a connection")
+        eventually(partial(connected_at, log), f"{log} tells of a connection")
         assert connected_at(log) <= [returned_at]
 
 
@@ -290,7 +292,7 @@ def test_up_on_a_full_disk_is_refused(folder: Path, monkeypatch: pytest.MonkeyPa
     usage = psutil.disk_usage("/")
     monkeypatch.setattr("shutil.disk_usage", lambda _path: usage._replace(free=10_000_000))
 
-    with pytest.raises(stack.Unavailable) as refusal:
+    with pytest.raises(Unavailable) as refusal:
         stack.up(folder)
 
     assert refusal.value.error_code == "stack.disk_full"

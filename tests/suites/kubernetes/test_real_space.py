@@ -14,7 +14,7 @@ from proton import ProtonException
 from proton.utils import BlockingConnection
 
 from controlplane.core.audit import SYSTEM
-from controlplane.core.instance_names import Kind
+from controlplane.core.instance_names import Kind, Listener
 from controlplane.embedded import artifacts
 from controlplane.embedded import ports as tcp_ports
 from tenants.actions import address_spaces
@@ -245,7 +245,7 @@ def _connected_to(
 ) -> AbstractContextManager[BlockingConnection]:
     """Connect to one router of several; the space's service leads to any."""
     name = names.namespace(space.tenant_id, space.id, space.name)
-    place = (f"{router}.{name}.svc", sizes.PORTS["amqps"])
+    place = (f"{router}.{name}.svc", sizes.PORTS[Listener.AMQPS])
     trusted = space.endpoints.get().certificate_pem
     return amqp.connected_to(place, trusted, folder, "alice", rows.PASSWORD, timeout=10)
 

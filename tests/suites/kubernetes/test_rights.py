@@ -10,8 +10,7 @@ import pytest
 from kubernetes import client
 from kubernetes.client import ApiClient, ApiException
 
-from tests.suites.kubernetes.conftest import ROOM
-from tests.suites.kubernetes.test_adapter import broker
+from tests.suites.kubernetes.conftest import ROOM, broker
 from tests.support.kubernetes import cert_manager, chart
 from tests.support.kubernetes.node import Node
 from tests.support.signing import Signer
@@ -89,7 +88,7 @@ def is_denied(call: Callable[[], object]) -> bool:
     try:
         call()
     except ApiException as error:
-        return error.status in (403, 422) and "ValidatingAdmissionPolicy" in error.body
+        return error.status in (403, 422) and "ValidatingAdmissionPolicy" in str(error.body)
     return False
 
 

@@ -185,7 +185,7 @@ def test_what_needs_a_restart_waits_for_its_turn(
         return str(pod.get("metadata", {}).get("uid"))
 
     def files() -> dict[str, str]:
-        found = {}
+        found: dict[str, str] = {}
         for name in ("broker-0", "broker-0-main"):
             found |= (api.find(resources.CONFIG_MAP, namespace.name, name) or {})["data"]
         return found

@@ -19,9 +19,10 @@ from plans.invoicing.evidence import UsageKey
 from plans.rating.periods import Period
 from tests.support import billing_histories
 from tests.support.billing_histories import CellKey, Delivery, History
-from tests.support.lakehouse.samples import Landed, SampleRow, from_columns
+from tests.support.lakehouse.samples import Landed, from_columns
 from workers.metering import recompute
 from workers.metering.pipeline import Table
+from workers.metering.source_states import SampleRow
 
 pytestmark = pytest.mark.spark
 

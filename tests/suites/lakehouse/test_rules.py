@@ -17,7 +17,8 @@ from lakehouse import schemas, tables
 from lakehouse.jobs import pipeline
 from lakehouse.schemas import Table
 from lakehouse.tables import Lake
-from tests.support.lakehouse.samples import Landed, SampleRow, at, beat, row
+from tests.support.lakehouse.samples import Landed, at, beat, row
+from workers.metering.source_states import SampleRow
 
 pytestmark = pytest.mark.spark
 

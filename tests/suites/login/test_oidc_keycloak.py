@@ -16,7 +16,6 @@ from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 import pytest
 import requests
 from django.contrib.messages import get_messages
-from django.http import HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import clear_url_caches
 from pytest_django import Settings
@@ -25,6 +24,7 @@ from controlplane import urls
 from controlplane.core.models import AuditEvent
 from controlplane.embedded import keycloak
 from tenants.models import Membership, Role, Tenant, User
+from tests.support.answers import Answer
 
 pytestmark = [pytest.mark.keycloak, pytest.mark.slow, pytest.mark.django_db]
 
@@ -120,7 +120,7 @@ def callback_of(client: Client, person: keycloak.Person) -> str:
     return f"{parts.path}?{parts.query}"
 
 
-def log_in(client: Client, person: keycloak.Person) -> HttpResponse:
+def log_in(client: Client, person: keycloak.Person) -> Answer:
     """Return our answer at the end of a whole login."""
     return client.get(callback_of(client, person))
 
@@ -129,7 +129,7 @@ def is_logged_in(client: Client) -> bool:
     return "_auth_user_id" in client.session
 
 
-def said(answer: HttpResponse) -> str:
+def said(answer: Answer) -> str:
     return " ".join(str(message) for message in get_messages(answer.wsgi_request))
 
 
@@ -141,7 +141,7 @@ def test_first_login_makes_the_user_and_leads_to_signup(
     user = User.objects.get(email=ALICE.email)
     assert (answer.status_code, answer["Location"]) == (302, "/signup")
     assert is_logged_in(client)
-    assert user.oidc_subject.startswith(provider.issuer + "#")
+    assert str(user.oidc_subject).startswith(provider.issuer + "#")
     assert (user.username, user.first_name) == (ALICE.email, "Alice")
     assert not user.has_usable_password()
     assert AuditEvent.objects.filter(action="user.create", subject_id=str(user.pk)).count() == 1

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection as database
@@ -125,7 +126,8 @@ def service(tmp_path: Path) -> Iterator[Service]:
 
 
 def outcome(wire: Wire) -> int:
-    return int(wire.frame(Code.OUTCOME)[0])  # type: ignore[call-overload]
+    fields: Any = wire.frame(Code.OUTCOME)
+    return int(fields[0])
 
 
 def test_plain_login_tells_who_it_was_and_what_it_may(service: Service) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from django.utils import timezone
-from proton import ConnectionException, Delivery, ProtonException, Receiver, Terminus, symbol
+from proton import ConnectionException, Delivery, Link, ProtonException, Terminus, symbol
 from proton.reactor import DurableSubscription, ReceiverOption
 from proton.utils import BlockingConnection, BlockingSender, LinkDetached, SendException
 
@@ -20,7 +20,7 @@ from controlplane.embedded.supervisor_client import SupervisorClient
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.address_rules import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser
-from tests.support.messaging import amqp
+from tests.support.messaging import amqp, routing_rig
 from tests.support.reconcile import patience, rows
 from tests.support.waiting import eventually
 from workers.instances import Locator
@@ -78,10 +78,9 @@ def counters(taken: InstanceSnapshot, address: str) -> AddressCounters:
 def fill(sender: BlockingSender) -> tuple[int, str]:
     """Send until refused; return how many messages were accepted, and the refusal's condition."""
     for accepted in range(500):
-        delivery = sender.link.send(amqp.message("x" * 1000))
-        sender.connection.wait(lambda each=delivery: each.settled)
-        if delivery.remote_state != Delivery.ACCEPTED:
-            return accepted, delivery.remote.condition.name
+        delivery = routing_rig.hand_over(sender, amqp.message("x" * 1000))
+        if routing_rig.outcome(sender, delivery) != Delivery.ACCEPTED:
+            return accepted, routing_rig.condition_of(delivery)
     pytest.fail("never full")
 
 
@@ -117,9 +116,9 @@ class Shared(ReceiverOption):
     def __init__(self, durability: int) -> None:
         self._durability = durability
 
-    def apply(self, receiver: Receiver) -> None:
-        receiver.source.capabilities.put_object(symbol("shared"))
-        receiver.source.durability = self._durability
+    def apply(self, link: Link) -> None:
+        link.source.capabilities.put_object(symbol("shared"))
+        link.source.durability = self._durability
 
 
 REFUSED_SUBSCRIPTIONS: dict[str, tuple[ReceiverOption | None, str]] = {

@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -20,8 +19,6 @@ from tests.support.messaging.auth_process import AuthProcess
 from tests.support.messaging.lasting_traffic import Traffic
 from tests.support.reconcile import patience, rows
 from tests.support.waiting import eventually
-from workers.messaging import certificates
-from workers.messaging.certificates import KeyPair
 from workers.reconcile import context
 from workers.reconcile.outcome import Done
 from workers.reconcile.ports import Ports
@@ -32,24 +29,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.django_db(transaction=True),
 ]
-
-
-@pytest.fixture
-def control_ca_dir(tmp_path: Path) -> Path:
-    return tmp_path / "control-ca"
-
-
-@pytest.fixture
-def control_authority(control_ca_dir: Path) -> KeyPair:
-    return certificates.control_authority(control_ca_dir, routing_rig.now())
-
-
-@pytest.fixture
-def auth(auth_port: int, tmp_path: Path, control_ca_dir: Path) -> Iterator[AuthProcess]:
-    process = AuthProcess(auth_port, tmp_path, control_ca_dir)
-    process.start()
-    yield process
-    process.stop()
 
 
 def make_space(ports: Ports, size: str) -> AddressSpace:

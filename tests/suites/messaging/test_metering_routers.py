@@ -1,10 +1,10 @@
 """Metering of standard spaces, on each engine: what clients did is counted once."""
 
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
-from proton import Delivery
+from proton import Delivery, Link
 
 from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces
@@ -13,8 +13,6 @@ from tenants.models import AddressSpace
 from tests.support.messaging import amqp, routing_rig
 from tests.support.messaging.auth_process import AuthProcess
 from tests.support.reconcile import patience, rows
-from workers.messaging import certificates
-from workers.messaging.certificates import KeyPair
 from workers.metering import readers, sampling, sources
 from workers.metering.last_samples import LastSampler
 from workers.metering.readers import Readers
@@ -27,32 +25,9 @@ pytestmark = [
     pytest.mark.broker,
     pytest.mark.slow,
     pytest.mark.django_db(transaction=True),
+    pytest.mark.parametrize("router_engine", routing_rig.ENGINES),
 ]
 REAL = routing_rig.ENGINES[-1]
-
-
-@pytest.fixture(params=routing_rig.ENGINES)
-def router_engine(request: pytest.FixtureRequest) -> str:
-    engine: str = request.param
-    return engine
-
-
-@pytest.fixture
-def control_ca_dir(tmp_path: Path) -> Path:
-    return tmp_path / "control-ca"
-
-
-@pytest.fixture
-def control_authority(control_ca_dir: Path) -> KeyPair:
-    return certificates.control_authority(control_ca_dir, routing_rig.now())
-
-
-@pytest.fixture
-def auth(auth_port: int, tmp_path: Path, control_ca_dir: Path) -> Iterator[AuthProcess]:
-    process = AuthProcess(auth_port, tmp_path, control_ca_dir)
-    process.start()
-    yield process
-    process.stop()
 
 
 @pytest.fixture
@@ -87,6 +62,10 @@ def settle(space: AddressSpace, ports: Ports) -> None:
     space.refresh_from_db()
 
 
+def has_credit(link: Link) -> bool:
+    return bool(link.credit > 1)
+
+
 def exchange(
     space: AddressSpace, folder: Path, sends_at: str, receives_at: str, product: Readers
 ) -> None:
@@ -102,7 +81,7 @@ def exchange(
         for address in ("calls", "weather", "orders", "news"):
             receiver = receiving.create_receiver(address, credit=5)
             sender = sending.create_sender(address)
-            sending.wait(lambda link=sender.link: link.credit > 1, timeout=10)
+            sending.wait(partial(has_credit, sender.link), timeout=10)
             posted = [routing_rig.post(sender, number, durable=True) for number in range(2)]
             routing_rig.flush(sending)
             assert sorted(routing_rig.take(receiver, 2)) == [0, 1]

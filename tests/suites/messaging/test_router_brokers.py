@@ -5,7 +5,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
-from proton import Delivery, Endpoint, LinkException, Message, Receiver, Sender, Terminus, symbol
+from proton import (
+    Delivery,
+    Endpoint,
+    Link,
+    LinkException,
+    Message,
+    Terminus,
+    symbol,
+)
 from proton.reactor import DurableSubscription, ReceiverOption, SenderOption
 from proton.utils import BlockingConnection, BlockingReceiver, BlockingSender
 
@@ -71,7 +79,7 @@ def anna(router: Rig) -> BlockingConnection:
 def drain(receiver: BlockingReceiver, seconds: float = 1.0) -> list[object]:
     """Take everything that is there."""
     rigs.settle_down(receiver.connection, seconds=seconds)
-    return rigs.take(receiver, len(receiver.fetcher.incoming))
+    return rigs.take(receiver, rigs.waiting(receiver))
 
 
 def test_queue_stores_until_somebody_comes(router: Rig) -> None:
@@ -159,7 +167,7 @@ def test_a_full_queue_refuses_and_works_again_once_it_is_read(router: Rig) -> No
     refused = [each for each in posted if each.remote_state == Delivery.REJECTED]
 
     stored = outcomes.count(Delivery.ACCEPTED)
-    assert {each.remote.condition.name for each in refused} == {"amqp:resource-limit-exceeded"}
+    assert {rigs.condition_of(delivery) for delivery in refused} == {"amqp:resource-limit-exceeded"}
     assert stored + len(refused) == 200
     assert 10 < stored < 200
     rigs.take(anna(router).create_receiver("small", credit=stored), stored)
@@ -177,9 +185,9 @@ class DynamicSource(ReceiverOption):
     def __init__(self, address: str) -> None:
         self._address = address
 
-    def apply(self, receiver: Receiver) -> None:
-        receiver.source.dynamic = True
-        receiver.source.properties.put_dict({symbol("x-opt-qd.address"): self._address})
+    def apply(self, link: Link) -> None:
+        link.source.dynamic = True
+        link.source.properties.put_dict({symbol("x-opt-qd.address"): self._address})
 
 
 class DynamicTarget(SenderOption):
@@ -188,9 +196,9 @@ class DynamicTarget(SenderOption):
     def __init__(self, address: str) -> None:
         self._address = address
 
-    def apply(self, sender: Sender) -> None:
-        sender.target.dynamic = True
-        sender.target.properties.put_dict({symbol("x-opt-qd.address"): self._address})
+    def apply(self, link: Link) -> None:
+        link.target.dynamic = True
+        link.target.properties.put_dict({symbol("x-opt-qd.address"): self._address})
 
 
 @pytest.mark.parametrize("sends", [True, False])

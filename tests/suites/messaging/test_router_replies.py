@@ -1,10 +1,9 @@
 """Replies over temporary addresses, and what no client may ask of a router: for each engine."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from proton import Delivery, Endpoint, Message, Receiver, Sender, symbol
+from proton import Delivery, Endpoint, Link, Message, symbol
 from proton.reactor import ReceiverOption, SenderOption
 from proton.utils import LinkDetached, SendException
 
@@ -17,20 +16,6 @@ from tests.support.waiting import eventually
 from workers.services.amqp_frames import Outcome
 
 pytestmark = [pytest.mark.router, pytest.mark.slow]
-
-
-@pytest.fixture(scope="module", params=rigs.ENGINES)
-def running(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Rig]:
-    with conformance.rig(tmp_path_factory.mktemp("router"), request.param) as made:
-        yield made
-
-
-@pytest.fixture
-def router(running: Rig) -> Iterator[Rig]:
-    yield running
-    running.close_clients()
 
 
 def test_a_question_is_answered_over_a_temporary_address(router: Rig) -> None:
@@ -115,8 +100,8 @@ class SenderWith(SenderOption):
     def __init__(self, capability: str) -> None:
         self._capability = capability
 
-    def apply(self, sender: Sender) -> None:
-        sender.target.capabilities.put_object(symbol(self._capability))
+    def apply(self, link: Link) -> None:
+        link.target.capabilities.put_object(symbol(self._capability))
 
 
 class ReceiverWith(ReceiverOption):
@@ -125,8 +110,8 @@ class ReceiverWith(ReceiverOption):
     def __init__(self, capability: str) -> None:
         self._capability = capability
 
-    def apply(self, receiver: Receiver) -> None:
-        receiver.source.capabilities.put_object(symbol(self._capability))
+    def apply(self, link: Link) -> None:
+        link.source.capabilities.put_object(symbol(self._capability))
 
 
 @pytest.mark.parametrize("sends", [True, False])

@@ -2,6 +2,7 @@
 
 import httpx
 import pytest
+from deltalake.fs import DeltaStorageHandler
 
 from plans.rating.periods import Period
 from plans.usage import reading
@@ -76,7 +77,7 @@ def test_a_file_that_is_gone_is_said(root: ObjectStore, server: Server) -> None:
     pin = land(root, 1, 5)
     path = bronze.file_path("batch-1", at(10).date())
     key = f"{root.url.removeprefix('s3:/')}/{bronze.TABLE}/{path}"
-    roots.DeltaStorageHandler(root.url, root.options).delete_file(f"{bronze.TABLE}/{path}")
+    DeltaStorageHandler(root.url, root.options).delete_file(f"{bronze.TABLE}/{path}")
 
     with pytest.raises(delta.TableReplaced, match="restore the lakehouse"):
         recompute.sample_ids(recompute.question(root, pin, "ten_a", PERIOD))

@@ -1,6 +1,6 @@
 """Fixtures of the portal's tests: the cast on a fresh database, and a client for each of them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -34,7 +34,7 @@ def world(db: None) -> World:
 
 
 @pytest.fixture
-def as_() -> Iterator[As]:
+def as_() -> As:
     """Return a client that is logged in as a person, or as nobody."""
 
     def client(user: User | None) -> Client:

@@ -79,8 +79,8 @@ LINKED = re.compile(r"""(?:src|href|action)\s*=\s*["'](?:https?:)?//""")
 def test_the_tables_above_name_every_page() -> None:
     tenant = [route.name for route in [*urls.tenant_urls, *urls.space_urls]]
 
-    assert sorted(tenant) == sorted(TENANT_PAGES)
-    assert sorted(route.name for route in urls.staff_urls) == sorted(STAFF_PAGES)
+    assert sorted(map(str, tenant)) == sorted(TENANT_PAGES)
+    assert sorted(str(route.name) for route in urls.staff_urls) == sorted(STAFF_PAGES)
 
 
 @pytest.fixture

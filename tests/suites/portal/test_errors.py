@@ -29,6 +29,7 @@ def test_an_expected_refusal_is_a_page_with_its_code(error: WaypostError, status
 
     answer = view(RequestFactory().get("/"))
 
+    assert isinstance(answer, HttpResponse)
     page = answer.content.decode()
     assert answer.status_code == status
     assert error.message in page
@@ -40,7 +41,10 @@ def test_words_of_a_refusal_are_escaped() -> None:
     def view(request: HttpRequest) -> HttpResponse:
         raise Invalid("<script>alert(1)</script>")
 
-    assert "<script>alert" not in view(RequestFactory().get("/")).content.decode()
+    answer = view(RequestFactory().get("/"))
+
+    assert isinstance(answer, HttpResponse)
+    assert "<script>alert" not in answer.content.decode()
 
 
 def test_a_page_that_is_not_there_says_so() -> None:

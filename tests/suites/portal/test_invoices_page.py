@@ -35,7 +35,7 @@ def test_the_list_leads_to_invoices_and_to_the_running_period(
     page = as_(world.billing).get(LIST).content.decode()
 
     assert f'href="{LIST}{invoice.id}/"' in page
-    assert invoice.number in page
+    assert str(invoice.number) in page
     assert f'href="{LIST}preview"' in page
 
 

@@ -84,6 +84,7 @@ def test_a_token_is_shown_once_and_works(world: World, as_: As) -> None:
     (secret,) = re.findall(r"wp_[\w-]{20,}", page.content.decode())
     found = api_tokens.find(secret)
     assert found is not None
+    assert found.expires_at is not None
     assert timedelta(days=29) < found.expires_at - timezone.now() < timedelta(days=31)
     assert secret not in client.get(HOME + "tokens/").content.decode()
 

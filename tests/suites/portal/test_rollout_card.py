@@ -3,8 +3,9 @@
 import pytest
 
 from tenants.models import AddressSpace, EngineRelease, Rollout
-from tests.suites.portal.conftest import As, World
+from tests.suites.portal.conftest import As
 from tests.support.portal import rows
+from tests.support.portal.rows import World
 
 
 @pytest.fixture

@@ -253,7 +253,9 @@ def test_a_subscription_is_offered_once_there_is_a_topic(world: World, as_: As) 
     client.post(url, asked)
 
     assert "standard-small-subscription" not in before
-    assert Address.objects.get(address="mine").topic.address == "events"
+    topic = Address.objects.get(address="mine").topic
+    assert topic is not None
+    assert topic.address == "events"
 
 
 @pytest.mark.parametrize(

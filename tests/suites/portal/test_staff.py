@@ -10,6 +10,7 @@ from django.utils import timezone
 from controlplane.core.models import AuditEvent
 from plans.models import Invoice, Payment, QuotaOverride
 from tenants import admission
+from tenants.actions import tenants
 from tenants.models import AddressSpace
 from tests.suites.portal.conftest import As
 from tests.support.portal import rows
@@ -190,7 +191,7 @@ def test_lists_take_as_many_queries_for_few_rows_as_for_many(
     with CaptureQueriesContext(connection) as few:
         client.get("/staff/" + path)
     for number in range(4):
-        more = rows.tenants.sign_up(
+        more = tenants.sign_up(
             email=f"p{number}@x.example", password=rows.PASSWORD, organization=f"More {number}"
         )
         rows.space(more.tenant, "first")

@@ -1,5 +1,6 @@
 """The ways into the loop: Celery tasks and the command."""
 
+import signal
 from typing import Any
 
 import pytest
@@ -9,7 +10,6 @@ from tenants.models import AddressSpace
 from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
 from workers import schedule, tasks, wiring
-from workers.management.commands import reconcile as command
 
 pytestmark = pytest.mark.django_db
 
@@ -41,7 +41,7 @@ def test_the_beat_sends_one_message_for_each_due_space(
 def test_the_command_stops_when_nothing_is_due(
     space: AddressSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
 
     call_command("reconcile", "--once")
 

@@ -7,6 +7,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
+from controlplane.core import leases
 from controlplane.core.audit import SYSTEM
 from controlplane.core.errors import Invalid
 from controlplane.core.models import AuditEvent
@@ -391,7 +392,7 @@ def test_a_window_over_midnight_and_the_weeks_end(at: timedelta, is_open: bool) 
 def test_the_lease_of_another_worker_keeps_us_out(
     world: World, spaces: list[AddressSpace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fleet.leases, "acquire", lambda *_args: False)
+    monkeypatch.setattr(leases, "acquire", lambda *_args: False)
 
     fleet.advance(TWO, POLICY, world.now)
 

@@ -316,7 +316,7 @@ def test_a_change_during_the_pass_is_seen_in_the_same_call(
     world: World, space: AddressSpace
 ) -> None:
     world.settle(space)
-    changed = []
+    changed: list[object] = []
     original = world.brokers.probe
 
     def change_once(target: object, address: str) -> float:

@@ -6,7 +6,7 @@ import pytest
 
 from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces
-from tenants.models import AddressSpace
+from tenants.models import Address, AddressSpace
 from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
 from workers.infra.base import InfraError
@@ -106,7 +106,7 @@ def test_who_asks_during_a_waiting_pass_is_heard_in_the_same_call(
     world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wait_long(world, space)
-    asked = []
+    asked: list[Address] = []
 
     def answer(_namespace: object, _budget: object) -> None:
         if not asked:

@@ -22,7 +22,7 @@ from tests.support.reconcile import rows
 from workers import fleet
 from workers.fleet import Policy
 from workers.infra.base import EngineImages
-from workers.messaging.brokers import render
+from workers.messaging.brokers import broker_xml, render
 from workers.messaging.brokers.desired import DesiredBroker, EngineLayout
 from workers.messaging.routers import config
 from workers.reconcile import configured, loop
@@ -126,7 +126,7 @@ def test_what_is_read_at_the_start_of_broker_xml_and_of_routers_is_in_the_shape(
     world.infra.images = EngineImages("broker:1")
     shapes = [configured.release(world.ports).template_hash]
 
-    monkeypatch.setitem(render.broker_xml._FIXED, "global-max-size", "96M")
+    monkeypatch.setitem(broker_xml._FIXED, "global-max-size", "96M")
     shapes.append(configured.release(world.ports).template_hash)
     monkeypatch.setattr(config, "_MODE", "edge")
     shapes.append(configured.release(world.ports).template_hash)
@@ -142,9 +142,9 @@ def test_what_is_read_for_certificates_that_clients_are_shown_is_in_the_shape(
     world.infra.images = EngineImages("broker:1")
     shapes = [configured.release(world.ports).template_hash]
 
-    tls, listeners = render.broker_xml._tls, config._listeners
+    tls, listeners = broker_xml._tls, config._listeners
     monkeypatch.setattr(
-        render.broker_xml, "_tls", lambda at, pair: tls(at, pair) + ";x=1" * (pair == "public")
+        broker_xml, "_tls", lambda at, pair: tls(at, pair) + ";x=1" * (pair == "public")
     )
     shapes.append(configured.release(world.ports).template_hash)
     monkeypatch.setattr(

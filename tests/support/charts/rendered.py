@@ -22,7 +22,7 @@ def template(values: Path = TRIAL, *options: str) -> str:
     """Return what ``helm template`` prints; fails with what helm says."""
     ran = run("template", RELEASE, str(CHART), "-n", NAMESPACE, "-f", str(values), *options)
     assert ran.returncode == 0, ran.stderr
-    return ran.stdout
+    return str(ran.stdout)
 
 
 def objects(values: Path = TRIAL, *options: str) -> list[Object]:

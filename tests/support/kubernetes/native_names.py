@@ -18,6 +18,16 @@ def environment(hosts: Path) -> Mapping[str, str]:
     """
     library = hosts.with_name(f"{_SOURCE.stem}.so")
     if not library.exists():
-        command = ["cc", "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", library, _SOURCE]
+        command = [
+            "cc",
+            "-shared",
+            "-fPIC",
+            "-O1",
+            "-Wall",
+            "-Werror",
+            "-o",
+            str(library),
+            str(_SOURCE),
+        ]
         subprocess.run([*command, "-ldl"], check=True)
     return {"LD_PRELOAD": str(library), "WAYPOST_TEST_HOSTS": str(hosts)}

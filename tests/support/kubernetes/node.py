@@ -62,7 +62,7 @@ class Node:
                 self._seen = None
 
     def _watch(self) -> None:
-        watching: Any = watch.Watch()  # type: ignore[no-untyped-call]
+        watching: Any = watch.Watch()
         pods = self._core.list_pod_for_all_namespaces
         for event in watching.stream(pods, timeout_seconds=1, **self._since()):
             if self._stopping.is_set():

@@ -168,9 +168,11 @@ class ProcessNode(Node):
         """Report a container that is not ready, as a kubelet does: it starts, or ended."""
         (container,) = pod.spec.containers
         if running.process.poll() is None:
-            state, last_end = {"running": {}}, running.last_end
+            state: dict[str, Any] = {"running": {}}
+            last_end = running.last_end
         else:
-            state, last_end = {"waiting": {"reason": "CrashLoopBackOff"}}, self._end_of(running)
+            state = {"waiting": {"reason": "CrashLoopBackOff"}}
+            last_end = self._end_of(running)
         reported = {
             "name": container.name,
             "image": container.image,

@@ -79,4 +79,4 @@ def receive(connection: BlockingConnection, address: str, count: int) -> list[st
         bodies.append(receiver.receive(timeout=10).body)
         receiver.accept()
     receiver.close()
-    return bodies
+    return [str(body) for body in bodies]

@@ -109,5 +109,5 @@ class Traffic:
         drops = self._drops
         while not until.is_set() and drops == self._drops:
             routing_rig.settle_down(connection, seconds=0.05)
-            bodies = routing_rig.take(receiver, len(receiver.fetcher.incoming))
+            bodies = routing_rig.take(receiver, routing_rig.waiting(receiver))
             self.received += [int(str(each)) for each in bodies]

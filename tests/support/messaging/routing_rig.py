@@ -19,9 +19,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
-from proton import Delivery, Message, Sender, SSLDomain
+from proton import Delivery, Link, Message, SSLDomain
 from proton.reactor import SenderOption
 from proton.utils import BlockingConnection, BlockingReceiver, BlockingSender
 
@@ -264,8 +265,8 @@ def rig(folder: Path, engine: str = "devrouter") -> Iterator[Rig]:
 
 
 class _TemporaryQueue(SenderOption):
-    def apply(self, sender: Sender) -> None:
-        sender.target.dynamic = True
+    def apply(self, link: Link) -> None:
+        link.target.dynamic = True
 
 
 def temporary_queue(owner: BlockingConnection) -> str:
@@ -274,11 +275,25 @@ def temporary_queue(owner: BlockingConnection) -> str:
     return str(sender.link.remote_target.address)
 
 
-def post(sender: BlockingSender, body: object, **properties: object) -> Delivery:
+def post(sender: BlockingSender, body: Any, **properties: Any) -> Delivery:
     """Send without waiting for the outcome."""
-    delivery = sender.link.send(Message(body=body, **properties))
+    delivery = hand_over(sender, Message(body=body, **properties))
     flush(sender.connection)
     return delivery
+
+
+def hand_over(sender: BlockingSender, message: Message) -> Delivery:
+    """Give the client a message to send; it goes out while the client waits for anything."""
+    delivery = sender.link.send(message)
+    assert isinstance(delivery, Delivery)
+    return delivery
+
+
+def condition_of(refused: Delivery | Link) -> str:
+    """Return the condition that came with a refused delivery or a closed link."""
+    found = refused.remote_condition if isinstance(refused, Link) else refused.remote.condition
+    assert found is not None
+    return str(found.name)
 
 
 def outcome(sender: BlockingSender, delivery: Delivery, timeout: float = 10) -> int:
@@ -300,7 +315,7 @@ def deliver(sender: BlockingSender, receiver: BlockingReceiver, body: object) ->
         delivery = post(sender, body, durable=True)
         for _ in range(100):
             settle_down(receiver.connection, sender.connection, seconds=0.05)
-            if receiver.fetcher.incoming:
+            if waiting(receiver):
                 assert take(receiver, 1) == [body]
                 assert outcome(sender, delivery) == Delivery.ACCEPTED
                 return
@@ -310,9 +325,9 @@ def deliver(sender: BlockingSender, receiver: BlockingReceiver, body: object) ->
     pytest.fail(f"{body!r} did not arrive")
 
 
-def take(receiver: BlockingReceiver, count: int, timeout: float = 10) -> list[object]:
+def take(receiver: BlockingReceiver, count: int, timeout: float = 10) -> list[Any]:
     """Receive and accept ``count`` messages; the acceptance is on its way afterwards."""
-    found = []
+    found: list[Any] = []
     for _ in range(count):
         found.append(receiver.receive(timeout=timeout).body)
         receiver.accept()
@@ -320,8 +335,15 @@ def take(receiver: BlockingReceiver, count: int, timeout: float = 10) -> list[ob
     return found
 
 
+def waiting(receiver: BlockingReceiver) -> int:
+    """Return how many messages came and were not received yet."""
+    assert receiver.fetcher is not None
+    return len(receiver.fetcher.incoming)
+
+
 def fail(receiver: BlockingReceiver, *, undeliverable: bool = False) -> None:
     """Hand the oldest message back as ``modified``, delivery failed."""
+    assert receiver.fetcher is not None
     delivery = receiver.fetcher.unsettled.popleft()
     delivery.local.failed, delivery.local.undeliverable = True, undeliverable
     delivery.update(Delivery.MODIFIED)
@@ -333,7 +355,7 @@ def flush(connection: BlockingConnection) -> None:
     """Let what was said on ``connection`` go out: this client only works while it waits."""
 
     def has_nothing_to_say() -> bool:
-        transport = connection.conn.transport  # None once the peer has gone
+        transport = connection.conn and connection.conn.transport  # None once the peer has gone
         return transport is None or transport.pending() == 0
 
     connection.wait(has_nothing_to_say, timeout=5)

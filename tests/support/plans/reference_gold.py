@@ -53,4 +53,4 @@ def _life(row: Row) -> Life:
     fields: tuple[Any, ...] = tuple(
         row[c] for c in ("tenant_id", "space_id", "source", "boot_id", "address", "epoch")
     )
-    return fields  # type: ignore[return-value]
+    return fields

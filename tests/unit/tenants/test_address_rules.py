@@ -1,6 +1,7 @@
 """Which addresses, types and settings are legal."""
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from tenants.models import AddressType, SpaceType
 from workers.messaging.routers.desired import RouterAddressKind
 
 
-def wrong_settings(space_type: str, address_type: str, **settings: object) -> set[str]:
+def wrong_settings(space_type: str, address_type: str, **settings: Any) -> set[str]:
     """Return the settings that are refused."""
     try:
         address_rules.check_settings(space_type, address_type, AddressSettings(**settings))

@@ -6,7 +6,7 @@ from controlplane.core.audit import SYSTEM
 from plans.quotas.resources import Resource
 from tenants import admission
 from tenants.actions import api_tokens
-from tenants.models import Role, Tenant
+from tenants.models import Address, AddressSpace, MessagingUser, Role, Tenant
 from tests.support import domain
 from tests.support.domain import Cast
 
@@ -38,7 +38,12 @@ def test_use_is_counted_in_the_tenant_alone(cast: Cast) -> None:
 def test_what_is_gone_is_not_used(cast: Cast) -> None:
     fill(cast.tenant)
     space = cast.tenant.spaces.get()
-    for row in (*space.addresses.all(), *space.users.all(), space):
+    rows: list[Address | MessagingUser | AddressSpace] = [
+        *space.addresses.all(),
+        *space.users.all(),
+        space,
+    ]
+    for row in rows:
         domain.gone(row)
 
     used = admission.use_of_all(cast.tenant)

@@ -6,6 +6,7 @@ one of them waits for the other's lock.
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 
 import pytest
@@ -189,7 +190,7 @@ def test_members_users_and_tokens_never_pass_their_quotas(
 
     for action in (member, user, token):
         with pytest.MonkeyPatch.context() as patch:
-            results = race(patch, lambda act=action: act(0), lambda act=action: act(1))
+            results = race(patch, partial(action, 0), partial(action, 1))
         assert [refusal.error_code for refusal in refusals(results)] == ["quota_exceeded"]
 
 

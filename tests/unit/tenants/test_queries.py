@@ -10,8 +10,8 @@ from controlplane.core.audit import SYSTEM
 from controlplane.core.errors import Missing
 from controlplane.core.models import Operation
 from tenants import queries
-from tenants.actions import address_spaces, addresses, api_tokens, messaging_users
-from tenants.models import Role
+from tenants.actions import address_spaces, addresses, api_tokens
+from tenants.models import MessagingUser, Role
 from tests.support import domain
 from tests.support.domain import Cast
 
@@ -142,5 +142,5 @@ def test_lists_take_one_query_however_long_they_are() -> None:
     few = count(read_space)
     for number in range(10):
         domain.address(space, f"sub-{number}", "subscription", topic="news")
-        messaging_users.MessagingUser.objects.create(space=space, name=f"app-{number}")
+        MessagingUser.objects.create(space=space, name=f"app-{number}")
     assert count(read_space) == few == 2

@@ -4,6 +4,8 @@ import base64
 import hashlib
 import hmac
 import re
+import secrets
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from tenants import verifiers
 def test_scram_verifier_checks_the_exchange_of_rfc_7677(monkeypatch: pytest.MonkeyPatch) -> None:
     salt = base64.b64decode("W22ZaJ0SNY7soEsUEjb6gQ==")
     monkeypatch.setattr(verifiers, "SCRAM_ITERATIONS", 4096)
-    monkeypatch.setattr(verifiers.secrets, "token_bytes", lambda _: salt)
+    monkeypatch.setattr(secrets, "token_bytes", lambda _: salt)
     nonce = "rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"
     message = (
         f"n=user,r=rOprNGfwEbeRWgbNEkqO,r={nonce},s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096,"
@@ -21,7 +23,7 @@ def test_scram_verifier_checks_the_exchange_of_rfc_7677(monkeypatch: pytest.Monk
     ).encode()
     proof = base64.b64decode("dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=")
 
-    made = verifiers.build("pencil")["scram-sha-256"]
+    made: Any = verifiers.build("pencil")["scram-sha-256"]
 
     assert (made["salt"], made["iterations"]) == ("W22ZaJ0SNY7soEsUEjb6gQ==", 4096)
     stored = base64.b64decode(made["stored_key"])

@@ -3,6 +3,7 @@
 import json
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,8 +88,10 @@ def test_refusals_leave_out_whole_sentences_only(capfd: pytest.CaptureFixture[st
 
 
 def test_refusals_stop_after_twenty_reasons(capfd: pytest.CaptureFixture[str]) -> None:
+    wrong: dict[str, Any] = {f"field{n}": ["Wrong."] for n in range(33)}
+
     with pytest.raises(SystemExit), output.refusals():
-        raise Invalid("All wrong.", **{f"field{n}": ["Wrong."] for n in range(33)})
+        raise Invalid("All wrong.", **wrong)
 
     shown = capfd.readouterr().err
     assert shown.count(": Wrong.") == 20

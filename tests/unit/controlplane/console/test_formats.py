@@ -8,6 +8,7 @@ from controlplane.console import formats, plan_descriptions
 from controlplane.core.models import AuditEvent
 from controlplane.core.phases import Phase
 from plans.catalog import parsing, publishing
+from plans.catalog.definitions import PlanDefinition, SpacePlanDefinition
 from plans.models import Invoice
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -85,7 +86,11 @@ def test_a_plan_tells_its_quotas_what_is_included_and_its_prices() -> None:
 
 
 def test_every_plan_of_the_default_catalogue_has_words_without_slugs() -> None:
-    for plan in (*CATALOGUE.plans, *CATALOGUE.space_plans):
+    plans: list[PlanDefinition | SpacePlanDefinition] = [
+        *CATALOGUE.plans,
+        *CATALOGUE.space_plans,
+    ]
+    for plan in plans:
         assert plan_descriptions.lines(plan)
         assert not [line for line in plan_descriptions.lines(plan) if "_" in line]
 

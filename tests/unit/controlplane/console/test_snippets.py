@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sysconfig
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,8 +17,8 @@ from controlplane.console.snippets import Target
 names = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=30)
 
 
-def target(**changes: object) -> Target:
-    values = {
+def target(**changes: Any) -> Target:
+    values: dict[str, Any] = {
         "space": "orders", "host": "127.0.0.1", "port": 5671, "user": "checkout",
         "address": "orders/new", "address_type": "queue", **changes,
     }  # fmt: skip

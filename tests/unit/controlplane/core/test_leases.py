@@ -60,7 +60,8 @@ def test_a_job_that_hangs_loses_its_lease(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_database_that_was_away_for_a_moment_loses_no_lease(
     monkeypatch: pytest.MonkeyPatch, away: type[Exception]
 ) -> None:
-    extend, failed = leases._extend, []
+    extend = leases._extend
+    failed: list[object] = []
 
     def extend_or_fail(*asked: object) -> bool:
         if not failed:

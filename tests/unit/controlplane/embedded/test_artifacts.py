@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from controlplane.core.errors import Unavailable
-from controlplane.embedded import artifacts
+from controlplane.embedded import artifacts, java
 from controlplane.embedded.artifacts import Artifact
 
 
@@ -79,7 +79,7 @@ def test_ensure_says_when_nobody_answers(tmp_path: Path, monkeypatch: pytest.Mon
         return subprocess.CompletedProcess([], 1, stdout="\n::  UNRESOLVED DEPENDENCIES ::\n")
 
     monkeypatch.setattr(subprocess, "run", fail)
-    monkeypatch.setattr(artifacts.java, "find", lambda: Path("java"))
+    monkeypatch.setattr(java, "find", lambda: Path("java"))
 
     with pytest.raises(Unavailable) as refusal:
         artifacts.ensure(["artemis"], tmp_path)

@@ -5,6 +5,7 @@ import threading
 import pytest
 from django.db import connection
 
+from controlplane.core import audit
 from controlplane.core.audit import SYSTEM, Actor
 from controlplane.core.errors import Invalid, Missing
 from controlplane.core.models import AuditEvent
@@ -120,7 +121,7 @@ def test_a_publication_that_fails_half_way_leaves_nothing(monkeypatch: pytest.Mo
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("the process ends here")
 
-    monkeypatch.setattr(publishing.audit, "record", broken)
+    monkeypatch.setattr(audit, "record", broken)
     with pytest.raises(RuntimeError):
         publish(DEARER)
 

@@ -230,7 +230,7 @@ def test_a_copy_that_differs_from_gold_holds_and_names_only_some_differences() -
     ],
 )
 def test_missing_billing_details_hold_and_name_what_to_fill_in(
-    missing: dict[str, str], words: str
+    missing: dict[str, Any], words: str
 ) -> None:
     invoice = rows.drafted(rows.tenant(**missing))
 

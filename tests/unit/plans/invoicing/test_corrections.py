@@ -23,6 +23,7 @@ from plans.invoicing import (
 from plans.invoicing.corrections import PreviousInvoiceOpen
 from plans.models import Invoice
 from plans.rating import pricing
+from plans.usage import reading
 from plans.usage.reading import UsageCell
 from tenants.models import Tenant
 from tests.support.plans import billing_rows as rows
@@ -70,7 +71,7 @@ def flawless(owner: Tenant, invoice: Invoice) -> evidence.Evidence:
 
 
 def invoicing_cells(owner: Tenant) -> list[UsageCell]:
-    return rows.reading.cells(owner.id, STARTS_AT, JULY)
+    return reading.cells(owner.id, STARTS_AT, JULY)
 
 
 def issued(owner: Tenant, starts_at: datetime, ends_at: datetime) -> Invoice:

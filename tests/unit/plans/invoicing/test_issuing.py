@@ -4,6 +4,7 @@ import contextlib
 import threading
 from collections.abc import Callable
 from datetime import date, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -118,10 +119,10 @@ def test_parallel_issues_make_no_gap_and_no_duplicate() -> None:
         barrier.wait()
         issuing.issue(invoice=invoice, by=STAFF, now=AFTER_GRACE)
 
-    failures = _in_threads([lambda i=invoice: issue(i) for invoice in approved * 2])
+    failures = _in_threads([partial(issue, invoice) for invoice in approved * 2])
 
     assert failures == []
-    numbers = sorted(Invoice.objects.values_list("number", flat=True))
+    numbers = sorted(invoice.number or "" for invoice in Invoice.objects.all())
     assert numbers == [f"WP-{n:06d}" for n in range(1, 5)]
     assert LedgerEntry.objects.count() == 4
 
@@ -196,7 +197,7 @@ def test_one_reference_for_two_invoices_at_once_is_refused_once(
         return real(invoice)
 
     monkeypatch.setattr(issuing, "outstanding_minor", meet)
-    failures = _in_threads([lambda i=invoice: pay(i, 1000) for invoice in invoices])
+    failures = _in_threads([partial(pay, invoice, 1000) for invoice in invoices])
 
     [refused] = failures
     assert isinstance(refused, issuing.PaymentReferenceReused)

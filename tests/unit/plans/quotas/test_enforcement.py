@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 from controlplane.core.models import AuditEvent
 from plans.models import PlanSubscription, QuotaAlert, QuotaOverride
 from plans.quotas import enforcement
+from tenants.actions import address_spaces
 from tenants.models import AddressSpace, Tenant
 from tests.support.plans import billing_rows as rows
 from tests.support.plans.billing_rows import ENDS_AT, STAFF, STARTS_AT
@@ -168,7 +169,7 @@ def test_a_crash_after_the_alerts_is_mended_by_the_next_pass(
     def dies(**_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(enforcement.address_spaces, "withdraw_send", dies)
+    monkeypatch.setattr(address_spaces, "withdraw_send", dies)
     with pytest.raises(KeyboardInterrupt):
         pass_over(owner, 1000)
     monkeypatch.undo()

@@ -231,6 +231,6 @@ def test_included_hours_go_to_the_dearest_plan_first() -> None:
     lines = pricing.rate([part], lifetimes, EUR, MONTH).lines
 
     assert [(x.description, x.quantity, x.amount_minor) for x in lines] == [
-        ("large", 0, 0),
-        ("small", 18, 1800),
+        ("large", Decimal(0), 0),
+        ("small", Decimal(18), 1800),
     ]

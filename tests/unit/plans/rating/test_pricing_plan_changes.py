@@ -111,7 +111,11 @@ def test_an_upgrade_after_a_close_gives_back_what_the_new_plan_includes() -> Non
 
     assert (first.net_minor, second.net_minor) == (3000, -3000)
     [line] = [line for line in second.lines if line.amount_minor]
-    assert (line.kind, line.quantity, line.unit_price) == ("repriced", -3000, Decimal("0.01"))
+    assert (line.kind, line.quantity, line.unit_price) == (
+        "repriced",
+        Decimal(-3000),
+        Decimal("0.01"),
+    )
 
 
 def test_a_downgrade_after_a_close_charges_what_the_month_does_not_include() -> None:

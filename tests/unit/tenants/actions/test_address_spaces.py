@@ -1,11 +1,13 @@
 """Spaces: admission, deletion with all they hold, withdrawn sending."""
 
+from typing import Any
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from controlplane.core.audit import SYSTEM
-from controlplane.core.errors import Conflict, Denied, Invalid, Missing, QuotaExceeded
+from controlplane.core.errors import Conflict, Denied, Invalid, Missing, QuotaExceeded, WaypostError
 from controlplane.core.models import AuditEvent, Operation
 from controlplane.core.phases import Phase
 from tenants.actions import address_spaces, messaging_users
@@ -16,8 +18,8 @@ from tests.support.domain import Cast
 pytestmark = pytest.mark.django_db
 
 
-def create(cast: Cast, name: str = "orders", **changes: object) -> AddressSpace:
-    arguments = {"type": "standard", "space_plan": "standard-small", **changes}
+def create(cast: Cast, name: str = "orders", **changes: Any) -> AddressSpace:
+    arguments: dict[str, Any] = {"type": "standard", "space_plan": "standard-small", **changes}
     return address_spaces.create(tenant=cast.tenant, name=name, by=cast.by, **arguments)[0]
 
 
@@ -82,7 +84,7 @@ def test_a_name_is_free_again_when_its_bearer_is_gone(cast: Cast) -> None:
     ],
 )
 def test_create_refuses_and_leaves_nothing(
-    cast: Cast, changes: dict[str, str], error: type[Exception], code: str, fields: set[str]
+    cast: Cast, changes: dict[str, str], error: type[WaypostError], code: str, fields: set[str]
 ) -> None:
     with pytest.raises(error) as refusal:
         create(cast, **changes)

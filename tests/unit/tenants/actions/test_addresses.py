@@ -1,16 +1,18 @@
 """Addresses: admission with placement, settings, deletion."""
 
+from typing import Any
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from controlplane.core.audit import SYSTEM
-from controlplane.core.errors import Conflict, Denied, Invalid, Missing, QuotaExceeded
+from controlplane.core.errors import Conflict, Denied, Invalid, Missing, QuotaExceeded, WaypostError
 from controlplane.core.models import AuditEvent, Operation
 from controlplane.core.phases import Phase
 from plans.models import SpacePlan
-from plans.quotas import resources
+from plans.quotas.resources import Resource
 from tenants import admission
 from tenants.actions import address_spaces, addresses
 from tenants.address_rules import AddressSettings
@@ -31,8 +33,8 @@ def brokered(cast: Cast) -> AddressSpace:
     return domain.space(cast.tenant, "brokered")
 
 
-def create(space: AddressSpace, name: str = "orders", **changes: object) -> Address:
-    arguments = {
+def create(space: AddressSpace, name: str = "orders", **changes: Any) -> Address:
+    arguments: dict[str, Any] = {
         "address": name,
         "type": "queue",
         "address_plan": f"{space.type}-small-queue",
@@ -188,7 +190,7 @@ def test_another_space_may_have_the_same_address(cast: Cast, space: AddressSpace
     ],
 )
 def test_create_refuses_and_leaves_nothing(
-    space: AddressSpace, changes: dict[str, object], error: type[Exception], code: str
+    space: AddressSpace, changes: dict[str, Any], error: type[WaypostError], code: str
 ) -> None:
     operations = Operation.objects.count()
 
@@ -254,10 +256,10 @@ def test_what_is_being_deleted_counts_until_it_is_gone(space: AddressSpace) -> N
     row = create(space)
     addresses.delete(address=row, by=SYSTEM)
 
-    assert admission.used(space.tenant, resources.Resource.ADDRESSES) == 1
+    assert admission.used(space.tenant, Resource.ADDRESSES) == 1
     assert admission.credit_use(space).router_credit == 10
     domain.gone(row)
-    assert admission.used(space.tenant, resources.Resource.ADDRESSES) == 0
+    assert admission.used(space.tenant, Resource.ADDRESSES) == 0
     assert admission.credit_use(space).router_credit == 0
     assert [use.used_credit for use in admission.credit_use(space).brokers] == [0]
 

@@ -1,6 +1,7 @@
 """Bearer tokens: issued once, found by their hash, ended."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -16,8 +17,8 @@ from tests.support.domain import Cast
 pytestmark = pytest.mark.django_db
 
 
-def issue(cast: Cast, name: str = "ci", **changes: object) -> tuple[ApiToken, str]:
-    arguments = {"role": Role.DEVELOPER, "expires_at": None, **changes}
+def issue(cast: Cast, name: str = "ci", **changes: Any) -> tuple[ApiToken, str]:
+    arguments: dict[str, Any] = {"role": Role.DEVELOPER, "expires_at": None, **changes}
     return api_tokens.issue(tenant=cast.tenant, name=name, by=cast.by, **arguments)
 
 
@@ -105,7 +106,7 @@ def test_a_name_is_taken_until_its_token_is_revoked(cast: Cast) -> None:
     ],
 )
 def test_issue_names_the_field_that_is_wrong(
-    cast: Cast, changes: dict[str, object], field: str
+    cast: Cast, changes: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(Invalid) as refusal:
         issue(cast, **changes)

@@ -1,5 +1,7 @@
 """Messaging users: names, passwords, permissions, revocation."""
 
+from typing import Any
+
 import pytest
 
 from controlplane.core.audit import SYSTEM
@@ -26,12 +28,17 @@ def space(cast: Cast) -> AddressSpace:
     return domain.space(cast.tenant)
 
 
-def create(space: AddressSpace, **changes: object) -> MessagingUser:
-    arguments = {"name": "app", "password": PASSWORD, "permissions": EVERYTHING, **changes}
+def create(space: AddressSpace, **changes: Any) -> MessagingUser:
+    arguments: dict[str, Any] = {
+        "name": "app",
+        "password": PASSWORD,
+        "permissions": EVERYTHING,
+        **changes,
+    }
     return messaging_users.create(space=space, by=SYSTEM, **arguments)[0]
 
 
-def refused(field: str, **changes: object) -> str:
+def refused(field: str, **changes: Any) -> str:
     """Return why the rules refuse ``field``; nothing is read for that."""
     with pytest.raises(Invalid) as refusal:
         create(AddressSpace(), **changes)

@@ -1,6 +1,7 @@
 """Limits that staff set for one tenant."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -19,8 +20,8 @@ pytestmark = pytest.mark.django_db
 STAFF = Actor("user:staff@operator.test")
 
 
-def override(cast: Cast, **changes: object) -> QuotaOverride:
-    arguments = {
+def override(cast: Cast, **changes: Any) -> QuotaOverride:
+    arguments: dict[str, Any] = {
         "resource": "spaces",
         "amount": 1,
         "reason": "trial",

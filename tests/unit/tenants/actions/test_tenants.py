@@ -1,5 +1,7 @@
 """Signing up, founding a tenant, billing details."""
 
+from typing import Any
+
 import pytest
 from django.contrib.auth import authenticate
 from pytest_django import Settings
@@ -23,8 +25,8 @@ def catalogue(db: None) -> None:
     publishing.ensure_default(by=SYSTEM)
 
 
-def sign_up(**changes: object) -> tenants.SignedUp:
-    arguments = {
+def sign_up(**changes: Any) -> tenants.SignedUp:
+    arguments: dict[str, Any] = {
         "email": "ana@acme.test",
         "password": PASSWORD,
         "organization": "Acme Shipping",

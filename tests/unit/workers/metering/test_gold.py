@@ -3,6 +3,7 @@
 import shutil
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,10 +50,17 @@ def test_the_lakehouse_is_read_before_the_copy_opens_its_transaction(
     write_gold(root, [cell(10, 5)], at(11))
     order: list[str] = []
     ask, copy_in = delta.ask, recording.copy_in
-    monkeypatch.setattr(delta, "ask", lambda *args: order.append("read") or ask(*args))
-    monkeypatch.setattr(
-        recording, "copy_in", lambda **given: order.append("copy") or copy_in(**given)
-    )
+
+    def read(*args: Any) -> Any:
+        order.append("read")
+        return ask(*args)
+
+    def copy(**given: Any) -> Any:
+        order.append("copy")
+        return copy_in(**given)
+
+    monkeypatch.setattr(delta, "ask", read)
+    monkeypatch.setattr(recording, "copy_in", copy)
 
     gold.copy_newest(root)
 

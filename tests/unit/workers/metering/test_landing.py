@@ -1,10 +1,13 @@
 """From states to files to the Delta log: nothing lost, nothing twice, whatever is killed when."""
 
 import errno
+import os
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
@@ -191,7 +194,7 @@ def test_disk_that_refuses_is_a_clear_error_and_loses_nothing(
         raise OSError(number, "refused")
 
     with monkeypatch.context() as full:
-        full.setattr(landing.os, "fsync", refuse)
+        full.setattr(os, "fsync", refuse)
         with pytest.raises(WaypostError) as refused:
             ingest.ingest()
     left = [
@@ -210,6 +213,7 @@ def test_rows_of_two_days_land_in_a_file_each(
 ) -> None:
     play(orders=(5, 0))
     yesterday = MeteredSource.objects.get(source__endswith="broker-0")
+    assert yesterday.bucket_at is not None
     yesterday.bucket_at = yesterday.bucket_at.replace(year=2020)
     yesterday.save()
 
@@ -226,7 +230,7 @@ def test_files_carry_statistics_that_hold_their_instants(
     ingest.ingest()
 
     table = delta.open_table(root, delta.BRONZE)
-    [action] = delta.pa.table(table.get_add_actions(flatten=True)).to_pylist()
+    [action] = pa.table(table.get_add_actions(flatten=True)).to_pylist()
     taken = [r["taken_at"] for r in delta.ask("SELECT taken_at FROM b", {"b": table})]
 
     assert action["num_records"] == 3
@@ -240,7 +244,7 @@ def test_tidy_removes_old_temporary_files(root: Path) -> None:
     (folder / ".x.parquet.1.tmp").touch()
 
     assert landing.remove_orphans(root) == 0
-    assert landing.remove_orphans(root, older_than=landing.timedelta(0)) == 1
+    assert landing.remove_orphans(root, older_than=timedelta(0)) == 1
 
 
 def _killed(*_: Any, **__: Any) -> None:

@@ -67,6 +67,7 @@ def test_what_was_used_in_earlier_buckets_is_gold_s_business(
     fresh: AddressSpace, readers: FakeReaders
 ) -> None:
     for row in MeteredSource.objects.all():
+        assert row.bucket_at is not None
         row.bucket_at -= 3 * source_states.BUCKET
         row.integrals["marks"] = [
             [(row.bucket_at).isoformat(), *mark[1:]] for mark in row.integrals["marks"]

@@ -55,9 +55,10 @@ class Instant:
         return cls(list(MeteredSource.objects.all()), list(LandingBatch.objects.all()), files)
 
     def restore(self, root: Path) -> None:
-        for model, rows in ((MeteredSource, self.sources), (LandingBatch, self.batches)):
-            model.objects.all().delete()
-            model.objects.bulk_create(rows)
+        MeteredSource.objects.all().delete()
+        MeteredSource.objects.bulk_create(self.sources)
+        LandingBatch.objects.all().delete()
+        LandingBatch.objects.bulk_create(self.batches)
         shutil.rmtree(root)
         self.files.rename(root)
 

@@ -1,5 +1,6 @@
 """Rounds: what is read is remembered once, in order, one round at a time; last samples."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -52,7 +53,7 @@ def test_round_all_samples_active_spaces_only(space: AddressSpace, readers: Fake
     space.save()
     after = sampling.sample_all(readers)
 
-    assert (sampled.is_applied, sampled.reached) == (True, {"broker-0"})
+    assert (sampled.is_applied, sampled.reached) == (True, frozenset({"broker-0"}))
     assert after == []
     assert seen("broker-0") == 5
 
@@ -64,7 +65,7 @@ def test_silent_instance_leaves_the_others_sampled(
 
     [sampled] = sampling.sample_all(readers)
 
-    assert (sampled.reached, sampled.silent) == ({"router-0"}, {"broker-0"})
+    assert (sampled.reached, sampled.silent) == (frozenset({"router-0"}), frozenset({"broker-0"}))
     assert seen("router-0") == 5
 
 
@@ -106,7 +107,7 @@ def test_odd_space_is_no_sample_and_all_others_are_sampled(
     AddressSpace.objects.filter(id=other.id).update(active_since=timezone.now())
     for each in (space, other):
         readers.answers[each.id] = {"broker-0": snapshot(orders=(7, 0))}
-    whole = {"find": readers.find, "apply": sampling.apply}[step]
+    whole: Callable[..., Any] = readers.find if step == "find" else sampling.apply
 
     def fail_once(of: Any, **arguments: Any) -> Any:
         if space.id in (getattr(of, "id", ""), getattr(of, "space_id", "")):

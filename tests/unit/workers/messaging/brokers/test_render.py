@@ -1,6 +1,7 @@
 """A broker's files: what tenants wrote cannot change their structure, and roles are exact."""
 
 from datetime import UTC, datetime
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -233,7 +234,7 @@ def test_secrets_are_marked_as_such() -> None:
 
 
 def test_what_clients_are_shown_is_in_files_of_its_own_and_changes_live() -> None:
-    def rendered(**more: object) -> dict[str, str]:
+    def rendered(**more: Any) -> dict[str, str]:
         return dict(render.files(broker(**more), PLACE))
 
     def listeners(text: str) -> dict[str | None, str]:

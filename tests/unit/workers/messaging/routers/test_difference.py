@@ -1,5 +1,7 @@
 """Comparing what is desired with what a router shows."""
 
+from typing import Any
+
 from hypothesis import given
 
 from tests.support.messaging.desired_routers import addresses, desired
@@ -91,7 +93,7 @@ def test_a_holding_link_need_not_be_active() -> None:
 def test_a_mate_is_joined_by_success_alone() -> None:
     peers = [PeerAt(f"router-{ordinal}", "host", 5674) for ordinal in range(4)]
     said = {"connectionStatus": "CONNECTING", "connectionMsg": "Connection Opened: dir=out"}
-    rows = {
+    rows: dict[str, dict[str, Any]] = {
         "wp-mesh-router-0": {"connectionStatus": "SUCCESS", "connectionMsg": "Connection Opened"},
         "wp-mesh-router-1": said,
         "wp-mesh-router-2": {"connectionStatus": "FAILED", "connectionMsg": None},

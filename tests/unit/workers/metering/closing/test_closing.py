@@ -20,7 +20,7 @@ from tests.unit.workers.metering.closing.conftest import billed, close_now, reas
 from tests.unit.workers.metering.conftest import FakeReaders
 from workers.infra.base import InfraError
 from workers.messaging.management import Refused
-from workers.metering import closing, committer, ingest, landing, periodic, pipeline, sampling
+from workers.metering import closing, committer, gold, ingest, landing, periodic, pipeline, sampling
 from workers.metering.last_samples import LastSampler
 from workers.metering.pipeline import PipelineBusy, PipelineFailed
 from workers.metering.source_states import BUCKET, floor_bucket
@@ -368,7 +368,7 @@ def test_a_close_that_found_the_pipeline_busy_goes_before_the_beat_for_a_while(
         raise PipelineBusy("busy")
 
     monkeypatch.setattr(pipeline, "run", refuse)
-    monkeypatch.setattr(periodic.gold, "is_current", lambda _: False)
+    monkeypatch.setattr(gold, "is_current", lambda _: False)
     periodic.run_pipeline()
     assert begun == ["refused"], "the beat computes where no close waits"
     closing.close(invoice.id, readers)
