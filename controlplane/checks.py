@@ -29,9 +29,17 @@ _OIDC_NEEDS = {
 @register(Tags.security)
 def check_oidc(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """Report an incomplete identity provider, and settings that make login impossible."""
-    if not settings.OIDC_ISSUER:
-        return [] if settings.LOCAL_ACCOUNTS_ENABLED else [_login_impossible()]
     found: list[CheckMessage] = []
+    if not settings.OIDC_ISSUER:
+        if not settings.LOCAL_ACCOUNTS_ENABLED:
+            found.append(
+                Error(
+                    "Nobody can log in: WAYPOST_LOCAL_ACCOUNTS_ENABLED is false and no "
+                    "WAYPOST_OIDC_ISSUER is set.",
+                    id="waypost.E006",
+                )
+            )
+        return found
     missing = [env for name, env in _OIDC_NEEDS.items() if not getattr(settings, name)]
     if missing:
         found.append(
@@ -41,7 +49,8 @@ def check_oidc(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[C
                 id="waypost.E001",
             )
         )
-    if not _is_private_or_https(settings.OIDC_ISSUER):
+    issuer = urlsplit(settings.OIDC_ISSUER)
+    if issuer.scheme != "https" and issuer.hostname not in _LOOPBACK:
         found.append(
             Error(
                 "WAYPOST_OIDC_ISSUER is neither https nor on this machine.",
@@ -90,19 +99,6 @@ def check_secrets(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> lis
             )
         )
     return found
-
-
-def _login_impossible() -> Error:
-    return Error(
-        "Nobody can log in: WAYPOST_LOCAL_ACCOUNTS_ENABLED is false and no "
-        "WAYPOST_OIDC_ISSUER is set.",
-        id="waypost.E006",
-    )
-
-
-def _is_private_or_https(url: str) -> bool:
-    parts = urlsplit(url)
-    return parts.scheme == "https" or parts.hostname in _LOOPBACK
 
 
 def _source_keys() -> list[CheckMessage]:

@@ -166,9 +166,12 @@ class Api:
                 )
             waited = time.monotonic() - began
             if waited > timeout_seconds:
+                # Steps are in order, so the first that is not done is what it waits for.
+                left = [step for step in current["steps"] if step["state"] != "done"]
+                step = f"{left[0]['name']}: {left[0]['message']}" if left else "no step yet"
                 raise Unavailable(
                     f"{current['kind']} of {current['subject_name']} still runs after "
-                    f"{timeout_seconds:.0f} s: {_describe(current)}. It continues on the server.",
+                    f"{timeout_seconds:.0f} s: {step}. It continues on the server.",
                     code="operation.slow",
                 )
             # 5 % of the time waited: short operations return at once, long ones cost few requests.
@@ -220,11 +223,6 @@ class Api:
             f"No server answers at {self.url} ({type(error).__name__}): is it running? "
             "`waypost status` shows it; `waypost up` starts an embedded installation."
         )
-
-
-def _describe(operation: Mapping[str, Any]) -> str:
-    waiting = [step for step in operation["steps"] if step["state"] != "done"]
-    return f"{waiting[0]['name']}: {waiting[0]['message']}" if waiting else "no step yet"
 
 
 def _problem(answer: httpx.Response) -> Mapping[str, Any]:

@@ -4,18 +4,17 @@ Run by ``make bench``. Every figure is measured with real servers in a temporary
 removed at the end. The demonstration is timed as users run it.
 """
 
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 
 from controlplane.demo import figures as figures_page
-from controlplane.demo.customers import EVERYTHING, Customer
+from controlplane.demo.bench_installation import BenchCustomer, temporary_root
+from controlplane.demo.bench_results import seconds_of
+from controlplane.demo.customers import EVERYTHING
 from controlplane.demo.figures import Figure
 from controlplane.demo.narrator import Narrator
 from controlplane.embedded import stack, supervision
@@ -38,7 +37,7 @@ def main() -> int:
     """Measure everything and write the page; the exit code is 1 if a limit is exceeded."""
     narrator = Narrator()
     figures = []
-    for measure in (_setup, _installation, _spark, _demo):
+    for measure in (setup_again, installation, spark_session, demonstration):
         for figure in measure():
             narrator.tell(f"{figure.what}: {figure.value:.1f} {figure.unit}")
             figures.append(figure)
@@ -46,45 +45,41 @@ def main() -> int:
     return int(any(figure.is_over for figure in figures))
 
 
-def _setup() -> Iterator[Figure]:
-    seconds = _timed(lambda: _run([str(REPOSITORY / ".ci" / "setup")]))
+def setup_again() -> Iterator[Figure]:
+    """Time `make setup` on a machine that has everything already."""
+    command = [str(REPOSITORY / ".ci" / "setup")]
+    seconds = seconds_of(lambda: subprocess.run(command, stdout=subprocess.DEVNULL, check=True))
     yield Figure("setup again", seconds, "s", 5, "time make setup")
 
 
-def _installation() -> Iterator[Figure]:
-    with _folder() as root:
+def installation() -> Iterator[Figure]:
+    """Time an installation's first start and its first messages, and measure its memory."""
+    with temporary_root() as root:
         began = time.monotonic()
-        installation = stack.up(root)
+        running = stack.up(root)
         yield Figure("up from nothing", time.monotonic() - began, "s", 30, "make bench")
-        yield from _first_message(installation)
+        yield from _first_message(running)
         yield Figure(
             "memory with two spaces (PSS)",
-            supervision.resident_bytes(installation) / 2**30,
+            supervision.resident_bytes(running) / 2**30,
             "GiB",
             4,
             "make bench",
         )
 
 
-def _first_message(installation: Installation) -> Iterator[Figure]:
-    customer = Customer(installation.url, "Bench Works", installation.run_dir)
+def _first_message(running: Installation) -> Iterator[Figure]:
     began = time.monotonic()
-    customer.sign_up("team")
+    customer = BenchCustomer.signed_up(running)
     customer.create_space("one", "brokered", "brokered-small")
-    customer.create_address("one", "first", "queue", "brokered-small-queue")
+    customer.create_queue("one", "first")
     customer.create_user("one", "client", EVERYTHING)
     _exchange(customer, "first", 1)
     yield Figure("signup to first message", time.monotonic() - began, "s", 5, "make bench")
     times = []
     for number in range(_ADDRESSES):
         address = f"queue-{number}"
-        times.append(
-            _timed(
-                lambda address=address: customer.create_address(  # type: ignore[misc]
-                    "one", address, "queue", "brokered-small-queue"
-                )
-            )
-        )
+        times.append(seconds_of(lambda: customer.create_queue("one", address)))  # noqa: B023
     yield Figure("address usable (median)", statistics.median(times), "s", 2, "make bench")
     began = time.monotonic()
     _exchange(customer, "first", 5000)
@@ -95,14 +90,15 @@ def _first_message(installation: Installation) -> Iterator[Figure]:
     customer.create_space("two", "standard", "standard-small")
 
 
-def _exchange(customer: Customer, address: str, messages: int) -> None:
+def _exchange(customer: BenchCustomer, address: str, messages: int) -> None:
     party = Party(customer.login("one", "client"), Plan(address, messages))
     party.open()
     party.exchange()
     party.close()
 
 
-def _spark() -> Iterator[Figure]:
+def spark_session() -> Iterator[Figure]:
+    """Time a first Spark session with one action, as each run of the pipeline has it."""
     shown = subprocess.run(
         [sys.executable, "-c", _SPARK], capture_output=True, text=True, check=True
     )
@@ -110,34 +106,13 @@ def _spark() -> Iterator[Figure]:
     yield Figure("first Spark action", seconds, "s", 8, "make bench")
 
 
-def _demo() -> Iterator[Figure]:
-    with _folder() as root:
-        command = [str(Path(sys.executable).parent / "waypost"), "demo", "--exit"]
-        seconds = _timed(lambda: _run([*command, "--state", str(root)]))
+def demonstration() -> Iterator[Figure]:
+    """Time the demonstration as users run it."""
+    with temporary_root() as root:
+        waypost = str(Path(sys.executable).parent / "waypost")
+        command = [waypost, "demo", "--exit", "--state", str(root)]
+        seconds = seconds_of(lambda: subprocess.run(command, stdout=subprocess.DEVNULL, check=True))
     yield Figure("the whole demonstration", seconds, "s", 240, "time make demo EXIT=1")
-
-
-def _run(command: list[str]) -> None:
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-
-
-def _timed(act: Callable[[], object]) -> float:
-    began = time.monotonic()
-    act()
-    return time.monotonic() - began
-
-
-@contextmanager
-def _folder() -> Iterator[Path]:
-    # Short names: the sockets of an installation have a limited path length.
-    parent = Path(tempfile.mkdtemp(prefix="wp-bench-"))
-    try:
-        yield parent / "s"
-    finally:
-        # A refused start leaves no installation, and `down` fails without one.
-        if (parent / "s" / "installation.json").exists():
-            stack.down(parent / "s", purge=True)
-        shutil.rmtree(parent)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
-from typing import Any
+from typing import Any, Self
 
 from workers.messaging import tls
 from workers.messaging.counting_client import Login
@@ -40,9 +40,25 @@ class Arrival:
     processor_seconds: float  # CPU time of the clients themselves
     errors: Sequence[str] = ()
 
+    @classmethod
+    def together(cls, parts: Sequence[Self]) -> Self:
+        """Return the result of a crowd whose clients are in several processes."""
+        return cls(
+            # All processes of a machine share the monotonic clock.
+            min(part.began for part in parts),
+            max(part.ended for part in parts),
+            sum(part.opened for part in parts),
+            sum(part.processor_seconds for part in parts),
+            [error for part in parts for error in part.errors],
+        )
+
     @property
     def seconds(self) -> float:
         return self.ended - self.began
+
+    def refused(self) -> str:
+        """Return a remark on the clients that were not let in; empty if there are none."""
+        return f", {len(self.errors)} not: {self.errors[0]}" if self.errors else ""
 
 
 class _Crowd:
@@ -132,7 +148,7 @@ def crowd(login: Login, mechanism: str, clients: int, *, at_once: int) -> Iterat
         for process, (_, far) in zip(processes, pipes, strict=True):
             process.start()
             far.close()  # so that reading fails (EOFError) when the process ends early
-        yield _sum([_receive(near) for near, _ in pipes])
+        yield Arrival.together([_receive(near) for near, _ in pipes])
         for near, _ in pipes:
             near.send("leave")
         for process in processes:
@@ -150,13 +166,3 @@ def _receive(pipe: Connection) -> Arrival:
     except EOFError:
         raise ConnectionError("a process of clients ended early: see its traceback above") from None
     return arrived
-
-
-def _sum(arrivals: Sequence[Arrival]) -> Arrival:
-    return Arrival(
-        min(arrival.began for arrival in arrivals),
-        max(arrival.ended for arrival in arrivals),
-        sum(arrival.opened for arrival in arrivals),
-        sum(arrival.processor_seconds for arrival in arrivals),
-        [error for arrival in arrivals for error in arrival.errors],
-    )

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Self
 
 from controlplane.core.instance_names import Kind
 from controlplane.demo.bench_results import Result, of_runs, result, seconds_of, wait_quiet
@@ -47,6 +48,17 @@ class Rig:
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self.router_target = self._target(self._ports["router"])
         self._broker_target = self._target(self._ports["broker"])
+
+    @classmethod
+    @contextmanager
+    def running(cls, folder: Path, engine: str) -> Iterator[Self]:
+        """Yield a rig, and stop its servers when the block ends."""
+        with ports.claiming() as claims:  # for as long as the rig runs: it restarts its router
+            made = cls(folder, engine, claims)
+            try:
+                yield made
+            finally:
+                made.stop()
 
     def start_broker(self, queues: Sequence[str]) -> None:
         """Start the broker and wait until it has the queues."""
@@ -105,6 +117,10 @@ class Rig:
         """Wait until every link of every queue is up."""
         _until(lambda: not driver.converge(self.router_target, wanted).pending)
 
+    def add(self, grown: DesiredRouter, name: str) -> None:
+        """Add one queue to the running router, and wait until its links are up."""
+        _until(lambda: name not in driver.converge(self.router_target, grown, only=[name]).pending)
+
     def router_memory_mib(self) -> float:
         """Return the router's resident memory."""
         return memory_mib(self._processes["router-0"].pid)
@@ -152,7 +168,7 @@ def measure(folder: Path, engine: str) -> Iterator[Result]:
     """Yield the costs of a thousand queues, two autoLinks each, for a router and its driver."""
     queues = [f"queue-{number:04d}" for number in range(_QUEUES)]
     later = [f"later-{number}" for number in range(_RUNS)]
-    with _rig(folder, engine) as rig:
+    with Rig.running(folder, engine) as rig:
         rig.start_broker([*queues, *later])
         wanted = rig.router(queues)
         yield from _of_the_start(rig, wanted)
@@ -194,22 +210,8 @@ def _of_the_driver(rig: Rig, wanted: DesiredRouter, later: Sequence[str]) -> Ite
         # Each run adds one queue to those of the earlier runs.
         added = rig.router(later[: number + 1]).addresses
         grown = replace(wanted, addresses=[*wanted.addresses, *added])
-        one.append(seconds_of(lambda: _add(rig, grown, name)))  # noqa: B023  (called at once)
+        one.append(seconds_of(lambda: rig.add(grown, name)))  # noqa: B023  (called at once)
     yield of_runs("one queue more in it, until its links stand", one, load)
-
-
-def _add(rig: Rig, grown: DesiredRouter, name: str) -> None:
-    _until(lambda: name not in driver.converge(rig.router_target, grown, only=[name]).pending)
-
-
-@contextmanager
-def _rig(folder: Path, engine: str) -> Iterator[Rig]:
-    with ports.claiming() as claims:  # for as long as the rig runs: it restarts its router
-        made = Rig(folder, engine, claims)
-        try:
-            yield made
-        finally:
-            made.stop()
 
 
 def _until(holds: Callable[[], bool]) -> None:

@@ -8,15 +8,13 @@ measures only these parts; each part is a section of the page.
 
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 
 from controlplane.demo import bench_crowds, bench_rig, bench_servers, bench_traffic
 from controlplane.demo import figures as figures_page
+from controlplane.demo.bench_installation import BenchCustomer, temporary_root
 from controlplane.demo.bench_results import Result, of_runs, result, seconds_of, wait_quiet
-from controlplane.demo.customers import EVERYTHING, Customer
 from controlplane.demo.narrator import Narrator
 from controlplane.embedded import stack
 from controlplane.embedded.installation import Installation
@@ -32,7 +30,8 @@ Part = Callable[[Installation], Iterator[Result]]
 def main() -> int:
     """Measure the parts named as arguments, or all; the exit code is 1 if a limit is exceeded."""
     narrator, is_over = Narrator(), False
-    with _installation() as installation:
+    with temporary_root() as root:
+        installation = stack.up(root)
         runs_on = stack.router_in_words(installation)
         narrator.tell(f"standard spaces run on {runs_on}")
         for name in sys.argv[1:] or list(_PARTS):
@@ -47,29 +46,30 @@ def main() -> int:
     return int(is_over)
 
 
-def _spaces(installation: Installation) -> Iterator[Result]:
+def spaces(installation: Installation) -> Iterator[Result]:
     """Time five spaces, and in each the first and the second queue."""
-    customer = _customer(installation)
+    customer = BenchCustomer.signed_up(installation)
     load = wait_quiet()
-    spaces: list[float] = []
+    ready: list[float] = []
     first: list[float] = []
     later: list[float] = []
     for number in range(_RUNS):
         name = f"timed-{number}"
-        spaces.append(
+        ready.append(
             seconds_of(lambda: customer.create_space(name, "standard", "standard-small"))  # noqa: B023
         )
         for times, queue in ((first, "first"), (later, "second")):
-            times.append(seconds_of(lambda: _create_queue(customer, name, queue)))  # noqa: B023
+            times.append(seconds_of(lambda: customer.create_queue(name, queue)))  # noqa: B023
         # Deleted, so that no space is measured beside the processes of an earlier one.
         customer.delete_space(name)
-    yield of_runs("a standard space, requested to ready", spaces, load, _READY_SECONDS)
+    yield of_runs("a standard space, requested to ready", ready, load, _READY_SECONDS)
     yield of_runs("its first queue, requested to usable", first, load)
     yield of_runs("a queue more, requested to usable", later, load, _USABLE_SECONDS)
 
 
-def _throughput(installation: Installation) -> Iterator[Result]:
-    customer = _customer(installation)
+def throughput(installation: Installation) -> Iterator[Result]:
+    """Count messages a second through a router, and at a broker for comparison."""
+    customer = BenchCustomer.signed_up(installation)
     # Space type -> text of the figure, and the instances whose CPU time is measured.
     ways = {
         "standard": ("through the router", "router", "broker"),
@@ -77,16 +77,16 @@ def _throughput(installation: Installation) -> Iterator[Result]:
     }
     for type, (way, *kinds) in ways.items():
         name = f"flow-{type}"
-        login = _space_with_queue(customer, name, type)
+        login = customer.create_space_with_queue(name, type)
         pids = bench_servers.find(installation, name, kinds)
         yield from bench_traffic.measure(login, "orders", way, pids)
         customer.delete_space(name)
 
 
-def _crowds(installation: Installation) -> Iterator[Result]:
+def crowds(installation: Installation) -> Iterator[Result]:
     """Log in 200 clients at once with each mechanism, then hold 1,000 connections."""
-    customer = _customer(installation)
-    login = _space_with_queue(customer, "crowd", "standard")
+    customer = BenchCustomer.signed_up(installation)
+    login = customer.create_space_with_queue("crowd", "standard")
     pids = bench_servers.find(installation, "crowd", ["router"])
     pids["auth"] = bench_servers.find_auth(installation)
     for mechanism in ("SCRAM-SHA-256", "PLAIN"):
@@ -105,7 +105,7 @@ def _logins(login: Login, mechanism: str, pids: Mapping[str, int]) -> Result:
             f"clients {arrival.processor_seconds:.1f} s"
         )
         what = f"{_LOGINS} logins at once ({mechanism}), until the last"
-        more = f"{arrival.opened} let in{_errors(arrival)}; {cost}"
+        more = f"{arrival.opened} let in{arrival.refused()}; {cost}"
         return result(what, arrival.seconds, "s", load=load, more=more)
 
 
@@ -116,7 +116,7 @@ def _connections(login: Login, router: int) -> Iterator[Result]:
         after, spent = bench_servers.memory_mib(router), watch.spent().processors
     what = f"{_CONNECTIONS:,} connections, 200 dialing at any moment (SCRAM-SHA-256)"
     more = (
-        f"{arrival.opened:,} let in{_errors(arrival)}; CPU router {spent['router']:.1f} s, "
+        f"{arrival.opened:,} let in{arrival.refused()}; CPU router {spent['router']:.1f} s, "
         f"clients {arrival.processor_seconds:.1f} s"
     )
     yield result(f"{what}: time", arrival.seconds, "s", load=load, more=more)
@@ -126,11 +126,7 @@ def _connections(login: Login, router: int) -> Iterator[Result]:
     yield result("the router's memory with them open", after, "MiB", load=load, more=more)
 
 
-def _errors(arrival: bench_crowds.Arrival) -> str:
-    return f", {len(arrival.errors)} not: {arrival.errors[0]}" if arrival.errors else ""
-
-
-def _rig(installation: Installation) -> Iterator[Result]:
+def rig(installation: Installation) -> Iterator[Result]:
     """Measure a router outside any space, with the installation's programs."""
     # The rig renders with Django's settings, which read the environment at their first use.
     os.environ.update(installation.environment())
@@ -138,54 +134,25 @@ def _rig(installation: Installation) -> Iterator[Result]:
     yield from bench_rig.measure(installation.root.parent / "rig", engine)
 
 
-def _customer(installation: Installation) -> Customer:
-    customer = Customer(installation.url, "Bench Works", installation.run_dir)
-    customer.sign_up("team")
-    return customer
-
-
-def _space_with_queue(customer: Customer, name: str, type: str) -> Login:
-    customer.create_space(name, type, f"{type}-medium")
-    _create_queue(customer, name, "orders")
-    customer.create_user(name, "client", EVERYTHING)
-    return customer.login(name, "client")
-
-
-def _create_queue(customer: Customer, space: str, address: str) -> None:
-    plan = f"{customer.spaces[space].type}-small-queue"
-    customer.create_address(space, address, "queue", plan)
-
-
-@contextmanager
-def _installation() -> Iterator[Installation]:
-    with tempfile.TemporaryDirectory(prefix="wp-bench-") as parent:
-        root = Path(parent) / "s"
-        try:
-            yield stack.up(root)
-        finally:
-            if (root / "installation.json").exists():
-                stack.down(root, purge=True)
-
-
 _PARTS: Mapping[str, tuple[str, Part, str]] = {
     "spaces": (
         "Routers: a standard space and its queues",
-        _spaces,
+        spaces,
         f"Median of {_RUNS} spaces, one after the other; usable is once a probe went through.",
     ),
     "throughput": (
         "Routers: messages a second",
-        _throughput,
+        throughput,
         "100-byte durable messages over TLS, each confirmed, by clients in one Python process.",
     ),
     "crowds": (
         "Routers: many clients",
-        _crowds,
+        crowds,
         "Clients on the same cores; SCRAM costs each of them 16,384 rounds of a hash.",
     ),
     "rig": (
         "Routers: a thousand queues",
-        _rig,
+        rig,
         "A router and a broker without a portal. The largest plan has 500 addresses.",
     ),
 }

@@ -9,6 +9,7 @@ from controlplane.demo.comparisons import Comparisons
 from controlplane.demo.customers import Customer, Operator, Space
 from controlplane.demo.exchanges import SpaceCount, metered_name
 from controlplane.rest_client import Json
+from plans.rating import money
 
 Metered = Mapping[tuple[str, str, str], int]  # (space id, address, meter) -> quantity
 
@@ -50,6 +51,20 @@ def issue(operator: Operator, customer: Customer, invoice: str) -> Json:
         raise Conflict(f"the invoice is held: {reasons}", code="demo.held")
     operator.approve_and_issue(invoice)
     return customer.api.get(customer.path(f"/invoices/{invoice}"))
+
+
+def table(invoice: Json) -> list[list[str]]:
+    """Return the table of an invoice: its lines, the taxes and the total."""
+    currency, document = invoice["currency"], invoice["document"]
+    rows = [["line", "quantity", "unit", "amount"]]
+    for line in document["lines"]:
+        quantity = f"{float(line['quantity']):,.4f}".rstrip("0").rstrip(".")
+        amount = money.display(line["amount_minor"], currency)
+        rows.append([line["description"], quantity, line["unit"], amount])
+    for tax in document["taxes"]:
+        on = f"tax {tax['percent']} % on {money.display(tax['taxable_minor'], currency)}"
+        rows.append([on, "", "", money.display(tax["tax_minor"], currency)])
+    return [*rows, ["total", "", "", money.display(invoice["total_minor"], currency)]]
 
 
 def compare_space(

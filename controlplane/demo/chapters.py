@@ -81,7 +81,12 @@ def create_spaces(cast: Cast) -> None:
         for space, (kind, addresses) in spaces.items()
     ]
     # All spaces are requested before the first is waited for: they are created at the same time.
-    _follow(cast, [_request_space(customer, space, kind) for customer, space, kind, _ in wanted])
+    requests = []
+    for customer, space, kind, _ in wanted:
+        operation = customer.request_space(space, kind, f"{kind}-small")
+        text = f"{customer.organization}: {kind} space {space} is ready"
+        requests.append((text, customer, operation))
+    _follow(cast, requests)
     _follow(
         cast,
         [
@@ -90,11 +95,6 @@ def create_spaces(cast: Cast) -> None:
             for requested in _fill(customer, customer.spaces[space], addresses)
         ],
     )
-
-
-def _request_space(customer: Customer, space: str, kind: str) -> Requested:
-    operation = customer.request_space(space, kind, f"{kind}-small")
-    return f"{customer.organization}: {kind} space {space} is ready", customer, operation
 
 
 def _fill(customer: Customer, space: Space, addresses: Mapping[str, str]) -> list[Requested]:
@@ -168,7 +168,11 @@ def refuse_strangers(cast: Cast) -> None:
         cast.comparisons.add(f"{who} sends", exchanges.UNAUTHORIZED, tried.condition)
         cast.narrator.tell(f"{who}: {tried.refusal or 'LET IN'}")
     # "missing", not "denied": the API does not reveal whether another tenant's objects exist.
-    answer = _rest_answer(second, f"/tenants/{first.slug}/address-spaces")
+    answer = "let in"
+    try:
+        second.api.get(f"/tenants/{first.slug}/address-spaces")
+    except Refused as refused:
+        answer = refused.error_code
     cast.comparisons.add("another tenant's objects over REST", "missing", answer)
     cast.narrator.tell(f"another tenant's objects over REST: {answer}")
 
@@ -257,7 +261,7 @@ def close_and_issue(cast: Cast) -> None:
         cast.invoices[customer.slug] = invoice
         total = money.display(invoice["total_minor"], invoice["currency"])
         cast.narrator.tell(f"invoice {invoice['number']} over {total}")
-        cast.narrator.table(_lines(invoice))
+        cast.narrator.table(bills.table(invoice))
     first = cast.invoices[cast.customers[0].slug]
     operator.record_payment(first, f"transfer {first['number']}", f"{datetime.now(UTC):%Y-%m-%d}")
     paid = cast.customers[0].api.get(cast.customers[0].path(f"/invoices/{first['id']}"))
@@ -303,28 +307,6 @@ def _step_printer(cast: Cast, who: str) -> Progress:
         cast.narrator.still(f"{who}: {running[0] if running else 'waiting for a worker'} …")
 
     return show
-
-
-def _lines(invoice: Json) -> list[list[str]]:
-    """Return the table of an invoice: its lines, the taxes and the total."""
-    currency, document = invoice["currency"], invoice["document"]
-    rows = [["line", "quantity", "unit", "amount"]]
-    for line in document["lines"]:
-        quantity = f"{float(line['quantity']):,.4f}".rstrip("0").rstrip(".")
-        amount = money.display(line["amount_minor"], currency)
-        rows.append([line["description"], quantity, line["unit"], amount])
-    for tax in document["taxes"]:
-        on = f"tax {tax['percent']} % on {money.display(tax['taxable_minor'], currency)}"
-        rows.append([on, "", "", money.display(tax["tax_minor"], currency)])
-    return [*rows, ["total", "", "", money.display(invoice["total_minor"], currency)]]
-
-
-def _rest_answer(customer: Customer, path: str) -> str:
-    try:
-        customer.api.get(path)
-    except Refused as refused:
-        return refused.error_code
-    return "let in"
 
 
 def _wait_for_usage(cast: Cast, customer: Customer, timeout_seconds: float = 120) -> bills.Metered:

@@ -42,18 +42,15 @@ def write(page: Path, section: str, figures: Sequence[Figure], note: str = "") -
     before, *sections = re.split(r"^## ", text, flags=re.M)
     # By title; a dict keeps the order of the page when the section is replaced.
     kept = {part.partition("\n")[0]: part for part in sections}
-    kept[section] = f"{section}\n\n{_table(figures, note)}"
-    body = "\n".join(f"## {part.rstrip()}\n" for part in kept.values())
-    page.write_text(f"{before if sections else _TITLE}\n{body}".replace("\n\n\n", "\n\n"))
-
-
-def _table(figures: Sequence[Figure], note: str) -> str:
     rows = "\n".join(figure.row() for figure in figures)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return (
+    kept[section] = (
+        f"{section}\n\n"
         f"Measured on {datetime.now(UTC):%Y-%m-%d} on {os.cpu_count()} cores and "
         f"{memory:.0f} GiB with Python {platform.python_version()}."
         f"{' ' if note else ''}{note}\n\n"
         "| What | Measured | Limit | Command |\n| --- | --- | --- | --- |\n"
         f"{rows}\n"
     )
+    body = "\n".join(f"## {part.rstrip()}\n" for part in kept.values())
+    page.write_text(f"{before if sections else _TITLE}\n{body}".replace("\n\n\n", "\n\n"))

@@ -31,7 +31,7 @@ def publish(api: Api) -> Json:
             "model": "graduated",
             "unit": "message",
             "base_per_unit": 1,
-            "tiers": [[_text(end), f"{minor / 100:.2f}"] for end, minor in TIERS],
+            "tiers": [[end and str(end), f"{minor / 100:.2f}"] for end, minor in TIERS],
         },
         "connection_ms": {
             "model": "unit",
@@ -55,7 +55,3 @@ def message_charge_minor(tallies: Iterable[Tally]) -> int:
         taken = left if end is None else min(left, end - begin)
         charge, left, begin = charge + taken * minor, left - taken, end or 0
     return charge
-
-
-def _text(end: int | None) -> str | None:
-    return None if end is None else str(end)

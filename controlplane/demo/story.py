@@ -58,7 +58,9 @@ def run(root: Path, *, stays: bool, oidc: bool = False) -> int:
     is_complete = False
     try:
         _start(cast, oidc)
-        _run_chapters(cast)
+        cast.began_at = datetime.now(UTC)
+        for chapter in STORY:
+            chapter(cast)
         is_complete = True
         chapters.show_logins(cast)
         if stays:
@@ -94,12 +96,6 @@ def _start(cast: Cast, oidc: bool) -> None:
         cast.person = identity_provider.start(cast.installation, say=cast.narrator.tell)
     cast.narrator.tell(f"Up after {time.monotonic() - began:.1f} s at {cast.installation.url}")
     cast.narrator.tell(f"Standard spaces run on {stack.router_in_words(cast.installation)}")
-
-
-def _run_chapters(cast: Cast) -> None:
-    cast.began_at = datetime.now(UTC)
-    for chapter in STORY:
-        chapter(cast)
 
 
 def _stop(cast: Cast) -> None:

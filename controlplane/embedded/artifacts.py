@@ -36,7 +36,40 @@ class Artifact:
     sha256: str
     cache_path: str
 
+    def put(self, fetched: Path, cache: Path) -> None:
+        """Move the file, or what it unpacks to, from the folder ``fetched`` into the cache.
 
+        Raises:
+            Unavailable: ``artifact.checksum``: the bytes differ from the pinned ones.
+        """
+        source, target = fetched / self.file, cache / self.cache_path
+        with source.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != self.sha256:
+            raise Unavailable(
+                f"{source.name} has checksum {found}, not the pinned {self.sha256}: nothing was "
+                "kept.",
+                code="artifact.checksum",
+            )
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if self.file.endswith(".tar.gz"):
+            with tarfile.open(source) as archive:
+                if hasattr(tarfile, "data_filter"):
+                    archive.extractall(fetched / "unpacked", filter="data")
+                else:  # Python 3.11 before 3.11.4 has no filters; the checksum proves the content
+                    archive.extractall(fetched / "unpacked")
+            # The archive's top folder has the name of the target.
+            source = fetched / "unpacked" / target.name
+        if not target.exists():  # another setup may have finished first
+            shutil.move(source, target)
+
+
+ARTEMIS = Artifact(
+    "artemis",
+    "apache-artemis-2.56.0.tar.gz",
+    "df469079b6388c8c6276197388a0f5ee0d64d0ca42d7f0e2ca5e392e21b955de",
+    "artemis/apache-artemis-2.56.0",
+)
 ARTIFACTS = (
     Artifact(
         "delta",
@@ -50,12 +83,7 @@ ARTIFACTS = (
         "c46735481fa8e326b0957be02b4420cbcab4b325bb08009b7f2045a95133f1cc",
         "jars/delta-storage-4.4.0.jar",
     ),
-    Artifact(
-        "artemis",
-        "apache-artemis-2.56.0.tar.gz",
-        "df469079b6388c8c6276197388a0f5ee0d64d0ca42d7f0e2ca5e392e21b955de",
-        "artemis/apache-artemis-2.56.0",
-    ),
+    ARTEMIS,
     Artifact(
         "keycloak",
         "keycloak-quarkus-dist-26.7.3.tar.gz",
@@ -91,7 +119,7 @@ def cache_dir(kept: Path | None = None) -> Path:
     The first that applies: ``WAYPOST_CACHE``; ``kept``, if it holds Artemis; ``~/.cache/waypost``.
     """
     named = os.environ.get("WAYPOST_CACHE")
-    if not named and kept and (kept / _artemis_path()).is_dir():
+    if not named and kept and (kept / ARTEMIS.cache_path).is_dir():
         return kept
     return Path(named or Path.home() / ".cache" / "waypost")
 
@@ -102,14 +130,10 @@ def artemis_home(cache: Path | None = None) -> Path:
     Raises:
         Unavailable: ``artifact.missing``: setup has not fetched it.
     """
-    home = (cache or cache_dir()) / _artemis_path()
+    home = (cache or cache_dir()) / ARTEMIS.cache_path
     if not home.is_dir():
         raise Unavailable(f"Artemis is not in {home}: run `make setup`.", code="artifact.missing")
     return home
-
-
-def _artemis_path() -> str:
-    return next(item.cache_path for item in ARTIFACTS if item.configuration == "artemis")
 
 
 def ensure(configurations: Iterable[str], cache: Path) -> list[str]:
@@ -131,16 +155,21 @@ def ensure(configurations: Iterable[str], cache: Path) -> list[str]:
         with tempfile.TemporaryDirectory(prefix="fetch-", dir=cache) as folder:
             _retrieve(sorted({item.configuration for item in missing}), Path(folder))
             for item in missing:
-                _put(item, Path(folder), cache)
+                item.put(Path(folder), cache)
     return [item.cache_path for item in missing]
 
 
 def _retrieve(configurations: Sequence[str], folder: Path) -> None:
+    # Located without importing it: only the lakehouse imports Spark.
+    spec = importlib.util.find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        raise Unavailable("pyspark is not installed: run `make setup`.", code="artifact.fetch")
+    ivy = next((Path(spec.origin).parent / "jars").glob("ivy-*.jar"))
     result = subprocess.run(
         [
             java.find(),
             "-jar",
-            _ivy(),
+            ivy,
             "-warn",
             # Ivy's own cache goes into the temporary folder, too.
             "-cache",
@@ -157,54 +186,12 @@ def _retrieve(configurations: Sequence[str], folder: Path) -> None:
         check=False,
     )
     if result.returncode:
+        # Ivy prints its download progress as lines of dots.
+        lines = [line.strip() for line in result.stdout.splitlines() if line.strip(". \t")]
         raise Unavailable(
-            f"Fetching {', '.join(configurations)} failed: {_last_lines(result.stdout)}",
+            f"Fetching {', '.join(configurations)} failed: {' / '.join(lines[-3:]) or 'no output'}",
             code="artifact.fetch",
         )
-
-
-def _ivy() -> Path:
-    # Located without importing it: only the lakehouse imports Spark.
-    spec = importlib.util.find_spec("pyspark")
-    if spec is None or spec.origin is None:
-        raise Unavailable("pyspark is not installed: run `make setup`.", code="artifact.fetch")
-    return next((Path(spec.origin).parent / "jars").glob("ivy-*.jar"))
-
-
-def _put(item: Artifact, folder: Path, cache: Path) -> None:
-    source, target = folder / item.file, cache / item.cache_path
-    _check(source, item.sha256)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if item.file.endswith(".tar.gz"):
-        with tarfile.open(source) as archive:
-            _unpack(archive, folder / "unpacked")
-        # The archive's top folder has the name of the target.
-        source = folder / "unpacked" / target.name
-    if not target.exists():  # another setup may have finished first
-        shutil.move(source, target)
-
-
-def _unpack(archive: tarfile.TarFile, folder: Path) -> None:
-    if hasattr(tarfile, "data_filter"):
-        archive.extractall(folder, filter="data")
-    else:  # Python 3.11 before 3.11.4 has no filters; the checksum proves the content
-        archive.extractall(folder)
-
-
-def _check(path: Path, sha256: str) -> None:
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != sha256:
-        raise Unavailable(
-            f"{path.name} has checksum {found}, not the pinned {sha256}: nothing was kept.",
-            code="artifact.checksum",
-        )
-
-
-def _last_lines(output: str) -> str:
-    # Ivy prints its download progress as lines of dots.
-    lines = [line.strip() for line in output.splitlines() if line.strip(". \t")]
-    return " / ".join(lines[-3:]) or "no output"
 
 
 def main() -> int:

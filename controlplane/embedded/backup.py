@@ -79,40 +79,38 @@ def _write(installation: Installation, target: Path, say: Say) -> None:
     shutil.rmtree(made, ignore_errors=True)
     made.mkdir(parents=True, mode=0o700)
     try:
-        _write_parts(installation, made, say)
+        say("dumping the database")
+        log, password = installation.log_file("postgres"), installation.secrets.postgres_password
+        with postgres.serving(installation.root / "postgres" / "data", password, log) as server:
+            options = ["--format=custom", "--no-owner", "--no-privileges"]
+            dump = f"--file={made / DATABASE_DUMP}"
+            postgres.run_client(server, DATABASE, "pg_dump", *options, dump)
+        say("copying the lakehouse")
+        _pack(installation.root / "lakehouse", made / LAKEHOUSE, lambda entry: entry)
+        say("copying stored messages")
+        _pack(installation.root / "spaces", made / SPACES, _stored)
+        authority = installation.root / CONTROL_AUTHORITY
+        keys = {
+            "installation": json.loads((installation.root / "installation.json").read_text()),
+            CONTROL_AUTHORITY: {path.name: path.read_text() for path in authority.glob("*.pem")},
+        }
+        # Created with its final mode: the keys are never readable by other users.
+        (made / KEYS).touch(mode=0o600)
+        (made / KEYS).write_text(json.dumps(keys, indent=1))
+        # Last, because it holds the digests of all other files.
+        parts = sorted(made.iterdir())
+        manifest = {
+            "format": FORMAT,
+            "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "installation": installation.id,
+            "sha256": {part.name: digest(part) for part in parts},
+        }
+        (made / MANIFEST).write_text(json.dumps(manifest, indent=1))
+        for part in (*parts, made / MANIFEST):
+            part.chmod(0o600)
         made.rename(target)
     finally:
         shutil.rmtree(made, ignore_errors=True)
-
-
-def _write_parts(installation: Installation, made: Path, say: Say) -> None:
-    say("dumping the database")
-    _dump_database(installation, made / DATABASE_DUMP)
-    say("copying the lakehouse")
-    _pack(installation.root / "lakehouse", made / LAKEHOUSE, lambda entry: entry)
-    say("copying stored messages")
-    _pack(installation.root / "spaces", made / SPACES, _stored)
-    # Created with its final mode: the keys are never readable by other users.
-    (made / KEYS).touch(mode=0o600)
-    (made / KEYS).write_text(json.dumps(_keys(installation), indent=1))
-    parts = sorted(made.iterdir())
-    manifest = {
-        "format": FORMAT,
-        "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "installation": installation.id,
-        "sha256": {part.name: digest(part) for part in parts},
-    }
-    (made / MANIFEST).write_text(json.dumps(manifest, indent=1))
-    for part in (*parts, made / MANIFEST):
-        part.chmod(0o600)
-
-
-def _dump_database(installation: Installation, dump: Path) -> None:
-    data_dir = installation.root / "postgres" / "data"
-    password = installation.secrets.postgres_password
-    with postgres.serving(data_dir, password, installation.log_dir / "postgres.log") as server:
-        options = ["--format=custom", "--no-owner", "--no-privileges", f"--file={dump}"]
-        postgres.run_client(server, DATABASE, "pg_dump", *options)
 
 
 def _pack(
@@ -127,11 +125,3 @@ def _stored(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
     """Keep the files of a namespace itself, and the journals and ports of its instances."""
     parts = Path(entry.name).parts  # <namespace>/<instance>/<part>/…
     return entry if len(parts) <= 2 or parts[2] in _KEPT else None
-
-
-def _keys(installation: Installation) -> dict[str, object]:
-    authority = installation.root / CONTROL_AUTHORITY
-    return {
-        "installation": json.loads((installation.root / "installation.json").read_text()),
-        CONTROL_AUTHORITY: {path.name: path.read_text() for path in authority.glob("*.pem")},
-    }

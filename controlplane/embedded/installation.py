@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+import redis
+
 from controlplane.core.errors import Invalid, Missing, Unavailable
 from controlplane.core.files import write_atomically
 from controlplane.embedded import artifacts, java, ports, postgres, routers, supervisor_client
@@ -99,6 +101,14 @@ class Installation:
         return postgres.Server(
             "127.0.0.1", self.ports.postgres, postgres.USER, self.secrets.postgres_password
         )
+
+    def log_file(self, server: str) -> Path:
+        """Return the file that supervisord writes a server's output to."""
+        return self.log_dir / f"{server}.log"
+
+    def valkey(self) -> redis.Redis:
+        """Return a client of this installation's queue, running or not."""
+        return redis.Redis("127.0.0.1", self.ports.valkey, password=self.secrets.valkey_password)
 
     def supervisor(self) -> supervisor_client.SupervisorClient:
         """Return the client of this installation's supervisord, running or not."""
@@ -241,6 +251,23 @@ def keep_tools(installation: Installation) -> Installation:
 
 def _kept_path(kept: Mapping[str, str], name: str) -> Path | None:
     return Path(kept[name]) if name in kept else None
+
+
+def prepare_folder(root: Path, web_port: int | None = None) -> Installation:
+    """Return the installation of ``root``, created if there is none, with the folders it needs.
+
+    Raises:
+        Unavailable: ``stack.folder``: a folder cannot be written.
+    """
+    try:
+        installation = load(root) or create(root, web_port=web_port)
+        for folder in (installation.run_dir, installation.log_dir, installation.scratch_dir):
+            folder.mkdir(exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise Unavailable(
+            f"{root} cannot be written: {error.strerror}.", code="stack.folder"
+        ) from error
+    return installation
 
 
 def create(root: Path, *, web_port: int | None = None) -> Installation:

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
@@ -19,6 +20,48 @@ _PAUSE_SECONDS = 0.1
 
 class Occupied(Conflict):
     """Another command runs this installation, so the caller must not stop what runs there."""
+
+
+@dataclass(frozen=True)
+class _Lock:
+    """The open lock file. It holds the command that holds the lock, for others to display."""
+
+    file: TextIO
+
+    def try_to_take(self, how: int) -> bool:
+        try:
+            fcntl.flock(self.file, how | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def wait(self, root: Path, say: Callable[[str], None], timeout_seconds: float) -> None:
+        """Take the lock, and say for which command it waits."""
+        deadline = time.monotonic() + timeout_seconds
+        looks = 0
+        while not self.try_to_take(fcntl.LOCK_EX):
+            if time.monotonic() > deadline:
+                raise Occupied(f"{self.read()} changes {root}: wait for it.", code="stack.busy")
+            looks += 1
+            # Not at the first look: `find_command` has the lock for an instant.
+            if looks == 2:
+                say(f"waiting for {self.read()}")
+            time.sleep(_PAUSE_SECONDS)
+
+    def write(self, text: str) -> None:
+        with suppress(OSError):  # for display only: a full disk must not prevent a stop
+            os.ftruncate(self.file.fileno(), 0)
+            os.pwrite(self.file.fileno(), text.encode(), 0)
+
+    def read(self) -> str:
+        self.file.seek(0)
+        # Empty between the moment when a command takes the lock and when it writes its name.
+        return self.file.read() or "another command"
+
+
+def path_of(root: Path) -> Path:
+    """Return the lock file of a state folder, which is beside the folder."""
+    return root.parent / f".{root.name.lstrip('.')}.lock"
 
 
 @contextmanager
@@ -39,66 +82,30 @@ def alone(
         Occupied: ``stack.busy``: another command held the lock until the wait ended.
         Unavailable: ``stack.folder``: the lock file cannot be written.
     """
-    path = _lock_path(root)
+    path = path_of(root)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = path.open("a+")  # does not truncate: the text names the present holder
+        file = path.open("a+")  # does not truncate: the text names the present holder
     except OSError as error:
         raise Unavailable(
             f"{path.parent} cannot be written: {error.strerror}.", code="stack.folder"
         ) from error
-    with lock:
-        _wait(lock, root, say, timeout_seconds)
-        _write(lock, f"`{command}` (process {os.getpid()})")
+    with file:
+        lock = _Lock(file)
+        lock.wait(root, say, timeout_seconds)
+        lock.write(f"`{command}` (process {os.getpid()})")
         try:
             yield
         finally:
-            _write(lock, "")
+            lock.write("")
 
 
 def find_command(root: Path) -> str:
     """Return the command that changes the folder now, with its process id; empty if none does."""
     try:
-        with _lock_path(root).open() as lock:
+        with path_of(root).open() as file:
+            lock = _Lock(file)
             # Shared, so that two readers do not take each other for the holder.
-            return "" if _try_to_take(lock, fcntl.LOCK_SH) else _read(lock)
+            return "" if lock.try_to_take(fcntl.LOCK_SH) else lock.read()
     except OSError:
         return ""
-
-
-def _lock_path(root: Path) -> Path:
-    return root.parent / f".{root.name.lstrip('.')}.lock"
-
-
-def _try_to_take(lock: TextIO, how: int) -> bool:
-    try:
-        fcntl.flock(lock, how | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _wait(lock: TextIO, root: Path, say: Callable[[str], None], timeout_seconds: float) -> None:
-    """Take the lock, and say for which command it waits."""
-    deadline = time.monotonic() + timeout_seconds
-    looks = 0
-    while not _try_to_take(lock, fcntl.LOCK_EX):
-        if time.monotonic() > deadline:
-            raise Occupied(f"{_read(lock)} changes {root}: wait for it.", code="stack.busy")
-        looks += 1
-        # Not at the first look: `find_command` has the lock for an instant.
-        if looks == 2:
-            say(f"waiting for {_read(lock)}")
-        time.sleep(_PAUSE_SECONDS)
-
-
-def _write(lock: TextIO, text: str) -> None:
-    with suppress(OSError):  # for display only: a full disk must not prevent a stop
-        os.ftruncate(lock.fileno(), 0)
-        os.pwrite(lock.fileno(), text.encode(), 0)
-
-
-def _read(lock: TextIO) -> str:
-    lock.seek(0)
-    # Empty between the moment when a command takes the lock and when it writes its name.
-    return lock.read() or "another command"

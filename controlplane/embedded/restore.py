@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,69 @@ from controlplane.embedded import backup, lock, ports, postgres
 from controlplane.embedded import installation as installations
 from controlplane.embedded.backup import Say
 from controlplane.embedded.installation import DATABASE, Installation
+
+
+@dataclass(frozen=True)
+class StoredBackup:
+    """The files of a backup in the folder ``source``; ``keys`` may be kept somewhere else."""
+
+    source: Path
+    keys: Path
+
+    def check(self) -> None:
+        """Compare every file with the manifest, before anything is written.
+
+        Raises:
+            Missing: ``restore.no_keys``.
+            Invalid: ``restore.damaged``, or as ``manifest`` raises it.
+        """
+        manifest = self.manifest()
+        if not self.keys.exists():
+            raise Missing(
+                f"{self.keys} does not exist, and without the installation's keys the secrets in "
+                "its database cannot be decrypted: name the file with --keys.",
+                code="restore.no_keys",
+            )
+        for name, expected in manifest["sha256"].items():
+            # The keys are kept apart from the backup.
+            path = self.keys if name == backup.KEYS else self.source / name
+            if not path.exists() or backup.digest(path) != expected:
+                raise Invalid(
+                    f"{path} is missing, damaged or of another backup: nothing was restored. Use "
+                    "another copy of the file.",
+                    code="restore.damaged",
+                )
+
+    def manifest(self) -> Mapping[str, Any]:
+        """Return the manifest.
+
+        Raises:
+            Invalid: ``restore.not_a_backup`` or ``restore.format``.
+        """
+        try:
+            manifest: dict[str, Any] = json.loads((self.source / backup.MANIFEST).read_text())
+        except (OSError, ValueError) as error:
+            raise Invalid(
+                f"{self.source} is not a backup: it has no readable {backup.MANIFEST}.",
+                code="restore.not_a_backup",
+            ) from error
+        if manifest.get("format") != backup.FORMAT:
+            raise Invalid(
+                f"{self.source} has format {manifest.get('format')}, and this version of Waypost "
+                f"reads format {backup.FORMAT}: restore with the version that made it, then "
+                "upgrade.",
+                code="restore.format",
+            )
+        return manifest
+
+    def unpack(self, archive: str, folder: Path) -> None:
+        """Unpack one of the archives into a new folder."""
+        folder.mkdir(mode=0o700)
+        with tarfile.open(self.source / archive) as tar:
+            if hasattr(tarfile, "data_filter"):
+                tar.extractall(folder, filter="data")
+            else:  # Python 3.11 before 3.11.4 has no filters; the checksum proves the content
+                tar.extractall(folder)
 
 
 def restore(
@@ -47,11 +111,12 @@ def restore(
             )
         keys = keys or source / backup.KEYS
         say("checking the backup")
-        _check(source, keys)
+        stored = StoredBackup(source, keys)
+        stored.check()
         building = root.with_name(f".{root.name.lstrip('.')}.restoring")
         shutil.rmtree(building, ignore_errors=True)
         try:
-            _build(source, json.loads(keys.read_text()), building, say)
+            _build(stored, building, say)
             building.rename(root)
         finally:
             shutil.rmtree(building, ignore_errors=True)
@@ -60,46 +125,9 @@ def restore(
     return restored
 
 
-def _check(source: Path, keys: Path) -> None:
-    """Compare every file with the manifest before anything is written."""
-    manifest = _manifest(source)
-    if not keys.exists():
-        raise Missing(
-            f"{keys} does not exist, and without the installation's keys the secrets in its "
-            "database cannot be decrypted: name the file with --keys.",
-            code="restore.no_keys",
-        )
-    for name, expected in manifest["sha256"].items():
-        # The keys are kept apart from the backup.
-        path = keys if name == backup.KEYS else source / name
-        if not path.exists() or backup.digest(path) != expected:
-            raise Invalid(
-                f"{path} is missing, damaged or of another backup: nothing was restored. Use "
-                "another copy of the file.",
-                code="restore.damaged",
-            )
-
-
-def _manifest(source: Path) -> Mapping[str, Any]:
-    path = source / backup.MANIFEST
-    try:
-        manifest: dict[str, Any] = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise Invalid(
-            f"{source} is not a backup: it has no readable {backup.MANIFEST}.",
-            code="restore.not_a_backup",
-        ) from error
-    if manifest.get("format") != backup.FORMAT:
-        raise Invalid(
-            f"{source} has format {manifest.get('format')}, and this version of Waypost reads "
-            f"format {backup.FORMAT}: restore with the version that made it, then upgrade.",
-            code="restore.format",
-        )
-    return manifest
-
-
-def _build(source: Path, keys: Mapping[str, Any], building: Path, say: Say) -> None:
+def _build(stored: StoredBackup, building: Path, say: Say) -> None:
     building.mkdir(parents=True)
+    keys = json.loads(stored.keys.read_text())
     installation = installations.renew(building, json.dumps(keys["installation"]))
     authority = building / backup.CONTROL_AUTHORITY
     for name, text in keys[backup.CONTROL_AUTHORITY].items():
@@ -107,11 +135,11 @@ def _build(source: Path, keys: Mapping[str, Any], building: Path, say: Say) -> N
         (authority / name).touch(mode=0o600)
         (authority / name).write_text(text)
     say("restoring the lakehouse and stored messages")
-    _unpack(source / backup.LAKEHOUSE, building / "lakehouse")
-    _unpack(source / backup.SPACES, building / "spaces")
+    stored.unpack(backup.LAKEHOUSE, building / "lakehouse")
+    stored.unpack(backup.SPACES, building / "spaces")
     _forget_taken_ports(building / "spaces", say)
     say("restoring the database")
-    _restore_database(source / backup.DATABASE_DUMP, installation)
+    _restore_database(stored.source / backup.DATABASE_DUMP, installation)
 
 
 def _restore_database(dump: Path, installation: Installation) -> None:
@@ -144,15 +172,6 @@ def _run_after_restore(installation: Installation, database_url: str) -> None:
             f"The parts of the backup do not fit together: {result.stderr.strip()[-300:]}",
             code="restore.differs",
         )
-
-
-def _unpack(archive: Path, folder: Path) -> None:
-    folder.mkdir(mode=0o700)
-    with tarfile.open(archive) as tar:
-        if hasattr(tarfile, "data_filter"):
-            tar.extractall(folder, filter="data")
-        else:  # Python 3.11 before 3.11.4 has no filters; the checksum proves the content
-            tar.extractall(folder)
 
 
 def _forget_taken_ports(spaces: Path, say: Say) -> None:

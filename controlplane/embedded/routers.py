@@ -13,8 +13,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from controlplane.core.errors import Invalid, Unavailable
 from controlplane.embedded import artifacts
@@ -32,6 +34,71 @@ unset PYTHONHOME VIRTUAL_ENV
 export PYTHONPATH="$here/python:$here/packages" LD_LIBRARY_PATH="$here/lib"
 exec "$here/{program}" -I "$here/python" "$@"
 """
+
+
+@dataclass(frozen=True)
+class RouterBuild:
+    """A router as its own build installed it: the files that are needed to run it."""
+
+    program: Path
+    modules: Path
+    packages: Sequence[Path]
+    libraries: Sequence[Path]
+
+    @classmethod
+    def found_in(cls, prefix: Path) -> Self:
+        """Find the files below the folder that the router was installed into.
+
+        Raises:
+            Invalid: ``router.not_here``: the folder holds no complete router.
+        """
+
+        def first(*names: str) -> Path | None:
+            return next((prefix / name for name in names if (prefix / name).exists()), None)
+
+        program = first("sbin/qdrouterd", "bin/qdrouterd")
+        # Distributions differ in where they put libraries of 64 bits.
+        modules = first("lib/qpid-dispatch/python", "lib64/qpid-dispatch/python")
+        # The Python package is an egg, or a folder and a module beside it.
+        packages = list(prefix.glob("**/python3*/*-packages/qpid_dispatch-*.egg"))
+        for module in prefix.glob("**/python3*/*-packages/**/qpid_dispatch_site.py"):
+            packages += [module, module.parent / "qpid_dispatch"]
+        if program is None or modules is None or not packages:
+            raise Invalid(
+                f"{prefix} holds no complete Qpid Dispatch: it must be the folder that the router "
+                "and Qpid Proton were installed into (sbin/qdrouterd, lib/qpid-dispatch/python and "
+                "the Python package qpid_dispatch below it).",
+                code="router.not_here",
+            )
+        libraries = sorted(prefix.glob("lib*/**/libqpid-proton*.so.*"))
+        return cls(program, modules, packages, libraries)
+
+    def digest(self) -> str:
+        """Return what distinguishes this build from every other one: 16 hexadecimal digits."""
+        # With the wrapper: a new one makes a new installation of the same build.
+        total = hashlib.sha256(_WRAPPER.encode())
+        for file in (self.program, *self.libraries, *sorted(self.modules.rglob("*.py"))):
+            total.update(file.read_bytes())
+        return total.hexdigest()[:16]
+
+    def copy_to(self, made: Path) -> None:
+        """Copy the files into a new folder, in the layout that the wrapper expects."""
+        (made / "bin").mkdir(parents=True)
+        shutil.copy2(self.program, made / _PROGRAM)
+        shutil.copytree(self.modules, made / "python", ignore=shutil.ignore_patterns("__pycache__"))
+        (made / "lib").mkdir()
+        for library in self.libraries:
+            shutil.copy2(library, made / "lib" / library.name)
+        (made / "packages").mkdir()
+        for package in self.packages:
+            # Unpacked: only the folder `packages`, and no egg in it, is on the wrapper's
+            # PYTHONPATH.
+            if package.suffix == ".egg" and package.is_file():
+                shutil.unpack_archive(package, made / "packages", format="zip")
+            elif package.is_dir():
+                shutil.copytree(package, made / "packages" / package.name)
+            else:
+                shutil.copy2(package, made / "packages" / package.name)
 
 
 def find(cache: Path, named: str | None = None, *, path: str | None = None) -> Path | None:
@@ -70,28 +137,34 @@ def install(prefix: Path, cache: Path) -> Path:
         Invalid: ``router.not_here``: the folder holds no complete router.
         Unavailable: ``router.broken``: it does not start on this machine.
     """
-    program = _first(prefix, ("sbin/qdrouterd", "bin/qdrouterd"))
-    modules = _first(prefix, ("lib/qpid-dispatch/python", "lib64/qpid-dispatch/python"))
-    packages = list(_packages(prefix))
-    if program is None or modules is None or not packages:
-        raise Invalid(
-            f"{prefix} holds no complete Qpid Dispatch: it must be the folder that the router and "
-            "Qpid Proton were installed into (sbin/qdrouterd, lib/qpid-dispatch/python and the "
-            "Python package qpid_dispatch below it).",
-            code="router.not_here",
-        )
-    folder = cache / "router" / _digest([program, *_libraries(prefix), *_files(modules)])
+    build = RouterBuild.found_in(prefix)
+    folder = cache / "router" / build.digest()
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
             made = Path(scratch) / "made"
-            _copy(made, prefix, program, modules, packages)
+            build.copy_to(made)
             # The wrapper holds absolute paths: the temporary ones for the test, then the final.
             _write_wrapper(made, runs_in=made)
-            _require_start(made / NAME)
+            try:
+                _version(made / NAME)
+            except subprocess.CalledProcessError as error:
+                lines = str(error.stderr).strip().splitlines()
+                raise Unavailable(
+                    f"The router does not start here: {lines[-1] if lines else error}. It needs "
+                    "the libraries that it was built with: Python, OpenSSL, Cyrus SASL, "
+                    "libwebsockets.",
+                    code="router.broken",
+                ) from None
             _write_wrapper(made, runs_in=folder)
             made.rename(folder)
-    return _point_to(folder, cache / "router" / NAME)
+    link = cache / "router" / NAME
+    # A symbolic link cannot be changed atomically, but it can be replaced by a rename.
+    fresh = link.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    fresh.symlink_to(folder / NAME)
+    fresh.replace(link)
+    return link
 
 
 def list_patches(command: Path) -> Sequence[str]:
@@ -105,53 +178,11 @@ def list_patches(command: Path) -> Sequence[str]:
 def describe(command: Path) -> str:
     """Return one line with the router's version and our patches in it."""
     patches = ", ".join(list_patches(command)) or "none of Waypost's patches"
-    return f"{_named_version(command)} with {patches}"
-
-
-def _copy(made: Path, prefix: Path, program: Path, modules: Path, packages: Sequence[Path]) -> None:
-    (made / "bin").mkdir(parents=True)
-    shutil.copy2(program, made / _PROGRAM)
-    shutil.copytree(modules, made / "python", ignore=shutil.ignore_patterns("__pycache__"))
-    (made / "lib").mkdir()
-    for library in _libraries(prefix):
-        shutil.copy2(library, made / "lib" / library.name)
-    (made / "packages").mkdir()
-    for package in packages:
-        # Unpacked: only the folder `packages`, and no egg in it, is on the wrapper's PYTHONPATH.
-        if package.suffix == ".egg" and package.is_file():
-            shutil.unpack_archive(package, made / "packages", format="zip")
-        elif package.is_dir():
-            shutil.copytree(package, made / "packages" / package.name)
-        else:
-            shutil.copy2(package, made / "packages" / package.name)
-
-
-def _packages(prefix: Path) -> Iterator[Path]:
-    """Yield the files of the Python package: an egg, or the package's folder and its module."""
-    yield from prefix.glob("**/python3*/*-packages/qpid_dispatch-*.egg")
-    for module in prefix.glob("**/python3*/*-packages/**/qpid_dispatch_site.py"):
-        yield module
-        yield module.parent / "qpid_dispatch"
-
-
-def _libraries(prefix: Path) -> Sequence[Path]:
-    return sorted(prefix.glob("lib*/**/libqpid-proton*.so.*"))
-
-
-def _files(folder: Path) -> Sequence[Path]:
-    return sorted(folder.rglob("*.py"))
-
-
-def _first(prefix: Path, names: Sequence[str]) -> Path | None:
-    return next((prefix / name for name in names if (prefix / name).exists()), None)
-
-
-def _digest(files: Sequence[Path]) -> str:
-    # With the wrapper: a new one makes a new installation of the same build.
-    total = hashlib.sha256(_WRAPPER.encode())
-    for file in files:
-        total.update(file.read_bytes())
-    return total.hexdigest()[:16]
+    try:
+        version = f"Qpid Dispatch {_version(command)}"
+    except (subprocess.CalledProcessError, OSError):
+        version = "a router that does not start"
+    return f"{version} with {patches}"
 
 
 def _write_wrapper(folder: Path, *, runs_in: Path) -> None:
@@ -160,38 +191,9 @@ def _write_wrapper(folder: Path, *, runs_in: Path) -> None:
     wrapper.chmod(0o755)
 
 
-def _require_start(command: Path) -> None:
-    try:
-        _version(command)
-    except subprocess.CalledProcessError as error:
-        lines = str(error.stderr).strip().splitlines()
-        raise Unavailable(
-            f"The router does not start here: {lines[-1] if lines else error}. It needs the "
-            "libraries that it was built with: Python, OpenSSL, Cyrus SASL, libwebsockets.",
-            code="router.broken",
-        ) from None
-
-
 def _version(command: Path) -> str:
     done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
     return done.stdout.strip()
-
-
-def _named_version(command: Path) -> str:
-    """Return the product and its version, or a text that the router does not start."""
-    try:
-        return f"Qpid Dispatch {_version(command)}"
-    except (subprocess.CalledProcessError, OSError):
-        return "a router that does not start"
-
-
-def _point_to(folder: Path, link: Path) -> Path:
-    # A symbolic link cannot be changed atomically, but it can be replaced by a rename.
-    fresh = link.with_suffix(".new")
-    fresh.unlink(missing_ok=True)
-    fresh.symlink_to(folder / NAME)
-    fresh.replace(link)
-    return link
 
 
 def main() -> int:

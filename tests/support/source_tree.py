@@ -1,13 +1,19 @@
 """What the tests of this folder look at: the tracked files, and the functions in them."""
 
 import ast
+import re
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("controlplane", "tenants", "plans", "workers", "lakehouse")
+# Packages and modules that the images lack.
+LEFT_OUT: list[str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["waypost"][
+    "not-in-production"
+]
 
 
 @dataclass(frozen=True)
@@ -54,3 +60,33 @@ def list_functions(path: Path) -> Iterator[Function]:
                 (node.end_lineno or node.lineno) - node.lineno + 1,
                 len(own),
             )
+
+
+def module_name(path: Path) -> str:
+    """Return the dotted name of a module of the product."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts).removesuffix(".__init__")
+
+
+def is_left_out(path: Path) -> bool:
+    """Return whether the images lack this file of the product."""
+    name = module_name(path)
+    return any(name == each or name.startswith(f"{each}.") for each in LEFT_OUT)
+
+
+def list_production_files() -> list[str]:
+    """Return the paths of all files of the product that an image holds."""
+    return [
+        str(path.relative_to(ROOT))
+        for path in list_files()
+        if path.relative_to(ROOT).parts[0] in PACKAGES and not is_left_out(path)
+    ]
+
+
+def locked_versions(lock: str) -> dict[str, set[str]]:
+    """Return the versions of each package in a lock; one package may have one for each Python."""
+    versions: dict[str, set[str]] = {}
+    text = (ROOT / ".locks" / f"{lock}.txt").read_text()
+    for package, version in re.findall(r"^([a-z0-9][^\s=\[]*)\S*==(\S+)", text, re.M):
+        versions.setdefault(package, set()).add(version)
+    return versions

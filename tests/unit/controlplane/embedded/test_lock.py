@@ -58,7 +58,7 @@ def test_who_waits_is_told_for_whom_and_goes_on_after_a_kill(root: Path) -> None
         assert said == [f"waiting for {holder.name}"]
         assert lock.find_command(root) == f"`waypost down` (process {os.getpid()})"
     assert lock.find_command(root) == ""
-    assert lock._lock_path(root).read_text() == "", "nobody is told of a command that has ended"
+    assert lock.path_of(root).read_text() == "", "nobody is told of a command that has ended"
 
 
 def test_who_waits_in_vain_is_told_for_whom(root: Path) -> None:
@@ -87,9 +87,9 @@ def test_what_is_free_is_taken_without_a_word(root: Path) -> None:
 
 def test_a_glance_at_the_holder_is_no_waiting(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-    lock._lock_path(root).touch()
+    lock.path_of(root).touch()
 
-    with lock._lock_path(root).open() as glance:
+    with lock.path_of(root).open() as glance:
         fcntl.flock(glance, fcntl.LOCK_SH)
 
         def pause(seconds: float) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controlplane.embedded import artifacts, servers, stack, supervision, supervisor_client
+from controlplane.embedded import artifacts, servers, supervision, supervisor_client
 from controlplane.embedded import installation as installations
 from controlplane.embedded.installation import Installation
 
@@ -23,7 +23,7 @@ def java(home: Path, version: int) -> Path:
 
 def cache(home: Path) -> Path:
     """Make a cache below ``home`` in which brokers are; the home."""
-    place = home / ".cache" / "waypost" / artifacts._artemis_path()
+    place = home / ".cache" / "waypost" / artifacts.ARTEMIS.cache_path
     place.mkdir(parents=True)
     return home
 
@@ -151,7 +151,7 @@ def test_scratch_files_of_an_earlier_life_are_removed(
 def test_an_installation_of_an_older_version_gets_its_scratch_folder_while_it_runs(
     made: Installation,
 ) -> None:
-    assert stack._prepare_folder(made.root, None).scratch_dir.is_dir()
+    assert installations.prepare_folder(made.root).scratch_dir.is_dir()
 
 
 def test_scratch_files_that_cannot_be_removed_hold_up_no_start(

@@ -9,7 +9,7 @@ import pytest
 
 from controlplane.core.errors import WaypostError
 from controlplane.embedded import installation as installations
-from controlplane.embedded import lock, routers, stack, supervision, supervisor_client
+from controlplane.embedded import lock, refusals, routers, stack, supervision, supervisor_client
 from controlplane.embedded.installation import Installation
 
 
@@ -172,8 +172,8 @@ def test_a_folder_of_other_files_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
-    stack._refuse_foreign_files(tmp_path)
-    stack._refuse_foreign_files(tmp_path / "none")
+    refusals.refuse_foreign_files(tmp_path)
+    refusals.refuse_foreign_files(tmp_path / "none")
 
 
 def test_status_names_a_router_that_does_not_start(tmp_path: Path) -> None:

@@ -1,0 +1,89 @@
+"""The steps in which the servers of one installation start. Called by ``stack.up``.
+
+Each step is idempotent: a killed start is completed by the next one.
+"""
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+from controlplane.core.errors import Unavailable
+from controlplane.embedded import installation as installations
+from controlplane.embedded import servers, supervision
+from controlplane.embedded.installation import Installation
+from controlplane.embedded.ports import Claims
+
+Say = Callable[[str], None]
+_SERVER_PORTS = ("postgres", "valkey", "web", "auth")
+
+
+def settle_ports(
+    installation: Installation, web_port: int | None, claims: Claims, say: Say
+) -> Installation:
+    """Keep the stored ports; replace those that another program or another `up` took meanwhile."""
+    if web_port:
+        installation = installations.move_ports(installation, {"web": web_port})
+    taken = [name for name in _SERVER_PORTS if not claims.take(getattr(installation.ports, name))]
+    if taken:
+        say(f"moving to other ports, because another program has them: {', '.join(taken)}")
+        installation = installations.move_ports(
+            installation, {name: claims.take_any() for name in taken}
+        )
+    return installation
+
+
+def start(installation: Installation, say: Say, *, is_first: bool) -> None:
+    """Start the stores, prepare the database and start our own servers.
+
+    ``is_first``: no supervisord of this installation runs yet.
+
+    Raises:
+        Unavailable: ``stack.prepare`` or ``stack.not_ready``, with the end of a log.
+    """
+    if is_first:
+        # supervisord starts all programs that it finds, and only brokers and routers may start
+        # like that. Our own servers start in order and with the present settings.
+        for name in (*servers.STORES, *servers.SERVICES):
+            (installation.run_dir / "conf.d" / f"{name}.ini").unlink(missing_ok=True)
+    say("starting PostgreSQL and Valkey")
+    supervision.start(installation)
+    supervisor = installation.supervisor()
+    supervisor.ensure(servers.postgres_program(installation))
+    supervisor.ensure(servers.valkey_program(installation))
+    servers.wait_postgres(installation)
+    servers.wait_valkey(installation)
+    say("preparing the database")
+    prepare_database(installation)
+    say("starting portal, workers and auth service")
+    for program in servers.service_programs(installation):
+        supervisor.ensure(program)
+    servers.wait_services(installation)
+
+
+def prepare_database(installation: Installation) -> None:
+    """Apply migrations, and create what an empty database needs (``controlplane.cli.prepare``).
+
+    Raises:
+        Unavailable: ``stack.prepare``, with the last line of its log.
+    """
+    log = installation.log_dir / "prepare.log"
+    # Its own process: this layer must not import models, and Django is set up once per process.
+    result = subprocess.run(
+        [sys.executable, "-m", "controlplane.cli.prepare"],
+        env={
+            **installation.environment(),
+            "WAYPOST_OPERATOR_PASSWORD": installation.secrets.operator_password,
+        },
+        cwd=installation.run_dir,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    log.write_text(result.stdout + result.stderr)
+    if result.returncode:
+        lines = [line for line in result.stderr.splitlines() if line.strip()]
+        raise Unavailable(
+            f"The database could not be prepared:\n{lines[-1] if lines else 'no output'}\n"
+            f"The full log is {log}.",
+            code="stack.prepare",
+        )
