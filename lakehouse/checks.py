@@ -8,7 +8,7 @@ from lakehouse.schemas import BRONZE, COUNTERS, LIFE, MAXIMA, QUARANTINE
 
 def valid(samples: DataFrame) -> DataFrame:
     """Return the samples that pass every check of a single row."""
-    return samples.where(_reason().isNull()).select(*BRONZE.schema.fieldNames())
+    return samples.where(reason().isNull()).select(*BRONZE.schema.fieldNames())
 
 
 def refused(samples: DataFrame) -> DataFrame:
@@ -16,7 +16,7 @@ def refused(samples: DataFrame) -> DataFrame:
 
     The reason depends on the row alone, so it is the same in any order and batch.
     """
-    judged = samples.withColumn("reason", _reason()).where(F.col("reason").isNotNull())
+    judged = samples.withColumn("reason", reason()).where(F.col("reason").isNotNull())
     return judged.withColumn("detail", F.lit("")).select(*QUARANTINE.schema.fieldNames())
 
 
@@ -35,16 +35,16 @@ def falls(samples: DataFrame, state: DataFrame) -> DataFrame:
     joined = samples.join(reached, on=list(LIFE), how="left").select(
         *(samples[c] for c in BRONZE.schema.fieldNames()),
         F.col("known_seq"),
-        *(_before(c).alias(f"before_{c}") for c in COUNTERS),
+        *(before(c).alias(f"before_{c}") for c in COUNTERS),
         *(F.col(f"known_{c}") for c in COUNTERS),
     )
     # ``concat_ws`` skips nulls, so the detail is empty when no counter was reset.
-    detail = F.concat_ws("; ", *(_describe(c) for c in COUNTERS))
+    detail = F.concat_ws("; ", *(described_reset(c) for c in COUNTERS))
     judged = joined.withColumn("detail", detail).where(F.col("detail") != "")
     return judged.withColumn("reason", F.lit("fall")).select(*QUARANTINE.schema.fieldNames())
 
 
-def _before(counter: str) -> Column:
+def before(counter: str) -> Column:
     """Return the counter's maximum before this sample, in the new samples and the state.
 
     Null when there is no earlier sample.
@@ -54,7 +54,7 @@ def _before(counter: str) -> Column:
     return F.greatest(F.max(counter).over(earlier), known)  # ignores nulls
 
 
-def _describe(counter: str) -> Column:
+def described_reset(counter: str) -> Column:
     """Return a text with the values before and after a reset of the counter, null without one."""
     value, before, known = F.col(counter), F.col(f"before_{counter}"), F.col(f"known_{counter}")
     text = F.format_string(f"{counter} %d -> %d", before, value)
@@ -63,7 +63,7 @@ def _describe(counter: str) -> Column:
     return F.when(value < before, text).when(is_late, late)
 
 
-def _reason() -> Column:
+def reason() -> Column:
     """Return why the row is invalid, null if it is valid."""
     any_null = " OR ".join(f"{c} IS NULL" for c in BRONZE.schema.fieldNames())
     negative = " OR ".join(f"{c} < 0" for c in (*MAXIMA, "epoch"))

@@ -124,14 +124,15 @@ def translated_errors(root: str) -> Iterator[None]:
     except LakehouseError:
         raise
     except Exception as error:  # errors from Java come as many classes
-        refusal = _refusal(str(error)) if is_store(root) else None
+        refusal = refusal_of(str(error)) if is_store(root) else None
         if refusal is None:
             raise
         sys.stderr.write(f"{error}"[:2000] + "\n")  # stdout is for the job's one line
         raise refusal from error
 
 
-def _refusal(text: str) -> LakehouseError | None:
+def refusal_of(text: str) -> LakehouseError | None:
+    """Return the readable error for the text of a Java exception; None if it is another one."""
     for phrases, kind, meaning in _MEANINGS:
         if any(phrase in text for phrase in phrases):
             return kind(f"The lakehouse's object store {meaning}. {_LATER}")

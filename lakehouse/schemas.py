@@ -21,6 +21,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+# Invoices pin table versions for the audit period: eleven years, in days.
+AUDIT_DAYS = 4018
 _TYPES: Mapping[str, DataType] = {
     "string": StringType(),
     "bigint": LongType(),
@@ -33,14 +35,10 @@ _BRONZE: Sequence[Mapping[str, Any]] = json.loads(
 )["columns"]
 
 
-def _of_role(role: str) -> tuple[str, ...]:
-    """Return the bronze columns that are meters of one kind."""
-    return tuple(column["name"] for column in _BRONZE if column.get("role") == role)
-
-
 # Counters only grow inside one incarnation; a peak is the maximum of its own bucket.
-COUNTERS = _of_role("counter")
-(PEAK,) = _of_role("peak")
+COUNTERS = tuple(column["name"] for column in _BRONZE if column.get("role") == "counter")
+# Exactly one: the rules of gold treat it apart from the counters.
+(PEAK,) = (column["name"] for column in _BRONZE if column.get("role") == "peak")
 MAXIMA = (*COUNTERS, PEAK)
 # The key of one incarnation of a counter. Inside it, the state of the counter is its maximum.
 LIFE = ("tenant_id", "space_id", "source", "boot_id", "address", "epoch")
@@ -59,27 +57,54 @@ class Table:
     statistics: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ("date",)
 
+    def column_definitions(self) -> list[str]:
+        """Return the columns as SQL, for CREATE TABLE."""
+        found = []
+        for column in self.schema.fields:
+            kind = column.dataType.simpleString()
+            required = "" if column.nullable else " NOT NULL"
+            comment = quoted(column.metadata["comment"])
+            found.append(f"`{column.name}` {kind}{required} COMMENT '{comment}'")
+        return found
 
-def _columns(text: str, *, nullable: bool = False) -> list[StructField]:
+    def properties(self) -> dict[str, str]:
+        """Return Delta's table properties: retention, constraints, columns with statistics."""
+        kept = f"interval {AUDIT_DAYS} days"
+        properties = {
+            # Both: a version can be read only while its log entry and its files are there.
+            "delta.logRetentionDuration": kept,
+            "delta.deletedFileRetentionDuration": kept,
+            # Off, because not every Delta reader supports deletion vectors (docs/lakehouse.md).
+            "delta.enableDeletionVectors": "false",
+        }
+        if self.statistics:
+            properties["delta.dataSkippingStatsColumns"] = ",".join(self.statistics)
+        for name, condition in self.constraints.items():
+            properties[f"delta.constraints.{name}"] = quoted(condition)
+        return properties
+
+
+def quoted(text: str) -> str:
+    """Return a text for use between single quotes in SQL."""
+    return text.replace("'", "\\'")
+
+
+def columns(text: str, *, nullable: bool = False) -> list[StructField]:
     """Return fields from lines of ``name type meaning…``."""
     parts = [line.split(maxsplit=2) for line in text.splitlines() if line]
-    return [_field(name, kind, meaning, nullable) for name, kind, meaning in parts]
+    return [
+        StructField(name, _TYPES[kind], nullable, {"comment": meaning})
+        for name, kind, meaning in parts
+    ]
 
 
-def _field(name: str, kind: str, meaning: str, nullable: bool) -> StructField:
-    return StructField(name, _TYPES[kind], nullable, {"comment": meaning})
-
-
-def _bronze_columns() -> list[StructField]:
-    return [_field(c["name"], c["type"], c["meaning"], c["nullable"]) for c in _BRONZE]
-
-
-def _largest() -> str:
-    """Return the lines of ``_columns`` for the maxima of the sampled meters."""
-    meanings = {column["name"]: column["meaning"] for column in _BRONZE}
-    return "".join(f"{name} bigint {meanings[name]}; the largest value\n" for name in MAXIMA)
-
-
+# The lines of ``columns`` for the maxima of the sampled meters.
+_MAXIMA_COLUMNS = "".join(
+    f"{column['name']} bigint {column['meaning']}; the largest value\n"
+    for name in MAXIMA
+    for column in _BRONZE
+    if column["name"] == name
+)
 _LIFE_COLUMNS = """
 tenant_id string owner
 space_id string address space
@@ -93,7 +118,12 @@ BRONZE = Table(
     "bronze.samples",
     "bronze/samples",
     "one row per source, boot, seq, address and epoch, as received: duplicates are possible",
-    StructType(_bronze_columns()),
+    StructType(
+        [
+            StructField(c["name"], _TYPES[c["type"]], c["nullable"], {"comment": c["meaning"]})
+            for c in _BRONZE
+        ]
+    ),
     ("source", "boot_id", "seq", "address", "epoch"),
 )
 
@@ -105,7 +135,7 @@ QUARANTINE = Table(
         [
             # Nullable, because a row may be refused for a null.
             *(StructField(f.name, f.dataType, True, f.metadata) for f in BRONZE.schema.fields),
-            *_columns(
+            *columns(
                 "reason string why: null, negative, time, date, fall\n"
                 "detail string for reason 'fall': the counter, its values before and after"
             ),
@@ -121,7 +151,7 @@ STATE = Table(
     "state/buckets",
     "one row per incarnation of a counter and bucket: maxima of the samples in it",
     StructType(
-        _columns(
+        columns(
             _LIFE_COLUMNS
             + """
 bucket_at timestamp start of the bucket, UTC
@@ -129,7 +159,7 @@ date date UTC date of bucket_at
 address_type string queue, topic, anycast, multicast, … or ''
 seq bigint largest seq seen
 """
-            + _largest()
+            + _MAXIMA_COLUMNS
             + """
 first_taken_at timestamp earliest sample, UTC
 last_taken_at timestamp latest sample, UTC
@@ -151,7 +181,7 @@ USAGE = Table(
     "gold/usage",
     "one row per tenant, space, address, meter and bucket that used anything",
     StructType(
-        _columns("""
+        columns("""
 tenant_id string owner
 space_id string address space
 address string tenant address, '' for meters of the space
@@ -171,7 +201,7 @@ USAGE_DAILY = Table(
     "gold/usage_daily",
     "one row per tenant, meter and UTC day; a peak is the largest of any one space",
     StructType(
-        _columns("""
+        columns("""
 tenant_id string owner
 meter string as in gold.usage
 date date UTC day of the buckets
@@ -187,7 +217,7 @@ QUALITY = Table(
     "gold/quality",
     "one row per incarnation of a source and UTC day: expected and received samples",
     StructType(
-        _columns("""
+        columns("""
 tenant_id string owner
 space_id string address space
 source string as in bronze.samples

@@ -34,17 +34,16 @@ def jars(root: str = "") -> list[Path]:
     found = sorted(folder.glob("*.jar"))
     if not any(jar.name.startswith("delta-spark") for jar in found):
         raise JarsMissing(f"Delta's JARs are not in {folder}: run `make setup`.")
-    return [*found, *_store_jars(folder)] if object_store.is_store(root) else found
-
-
-def _store_jars(folder: Path) -> list[Path]:
-    found = sorted((folder / "s3").glob("*.jar"))
-    if not any(jar.name.startswith("hadoop-aws") for jar in found):
+    if not object_store.is_store(root):
+        return found
+    # In a folder of their own: on the class path of a local lakehouse they only cost start-up time.
+    for_stores = sorted((folder / "s3").glob("*.jar"))
+    if not any(jar.name.startswith("hadoop-aws") for jar in for_stores):
         raise JarsMissing(
             f"The JARs for object stores are not in {folder / 's3'}: run `make setup S3=1`, or "
             'build the image of Spark with --build-arg ARTIFACTS="delta s3".'
         )
-    return found
+    return [*found, *for_stores]
 
 
 def archive_path() -> Path:
@@ -79,17 +78,19 @@ def start(
         JavaMissing: no Java was found.
         KeysMissing: there are no keys for the object store.
     """
-    _require_java()
+    require_java()
     object_store.give_keys(root)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    options = java_options or _archive_option()
+    archive = archive_path()
+    options = java_options or (f"-XX:SharedArchiveFile={archive}" if archive.exists() else "")
     cluster = os.environ.get("WAYPOST_SPARK_MASTER", "")
     bulk = bulk or bool(cluster)
     collector = _BULK_JOB if bulk else _SMALL_JOB
     builder = SparkSession.builder.master(cluster or f"local[{threads}]").appName(app)
     settings = {
         **_settings(threads, memory, f"{collector} {_QUIET} {options}"),
-        **_class_path(root),
+        # Not in spark.jars: the class-data archive holds only classes from the class path.
+        "spark.driver.extraClassPath": os.pathsep.join(str(jar) for jar in jars(root)),
         **object_store.settings(root),
         **_planning(threads, bulk),
         **(_executors() if cluster else {}),
@@ -100,11 +101,6 @@ def start(
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
-
-
-def _class_path(root: str) -> Mapping[str, str]:
-    # Not in spark.jars: the class-data archive holds only classes from the class path.
-    return {"spark.driver.extraClassPath": os.pathsep.join(str(jar) for jar in jars(root))}
 
 
 def _settings(threads: int, memory: str, java_options: str) -> Mapping[str, str]:
@@ -157,12 +153,8 @@ def _executors() -> Mapping[str, str]:
     }
 
 
-def _archive_option() -> str:
-    path = archive_path()
-    return f"-XX:SharedArchiveFile={path}" if path.exists() else ""
-
-
-def _require_java() -> None:
+def require_java() -> None:
+    """Raise JavaMissing unless there is a Java to run Spark on."""
     home = os.environ.get("JAVA_HOME")
     if home and (Path(home) / "bin" / "java").exists():
         return

@@ -16,13 +16,12 @@ from delta.tables import DeltaTable
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import DateType, StructType
+from pyspark.sql.types import StructType
 
+from lakehouse import schemas
 from lakehouse.errors import SchemaDiffers
 from lakehouse.schemas import BRONZE, Table
 
-# Invoices pin table versions for the audit period: eleven years, in days.
-AUDIT_DAYS = 4018
 _CONF = "spark.databricks.delta"
 _ADDED_FILE = (
     "add struct<path: string, partitionValues: map<string, string>, dataChange: boolean, "
@@ -57,6 +56,27 @@ class Commit:
     version: int
     note: str = ""
 
+    def on(self, writer: Any) -> Any:
+        """Return the writer with this transaction id and note."""
+        writer = writer.option("txnAppId", self.app).option("txnVersion", self.version)
+        return writer.option("userMetadata", self.note) if self.note else writer
+
+    @contextmanager
+    def in_session(self, spark: SparkSession) -> Iterator[None]:
+        """Set the transaction id in the session, because MERGE accepts it nowhere else."""
+        settings = {
+            f"{_CONF}.write.txnAppId": self.app,
+            f"{_CONF}.write.txnVersion": str(self.version),
+        }
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        try:
+            yield
+        finally:
+            # Unset even after a failure: the id of this commit would make Delta skip the next one.
+            for name in settings:
+                spark.conf.unset(name)
+
 
 @dataclass(frozen=True)
 class Added:
@@ -77,6 +97,63 @@ class Lake:
     def path(self, table: Table) -> str:
         return f"{self.root.rstrip('/')}/{table.path}"
 
+    def log(self, table: Table) -> "Log":
+        """Return the newest state of the table's log."""
+        # Delta's Python API does not offer transaction ids. This call always reads the newest log.
+        jvm: Any = self.spark._jvm
+        log = jvm.org.apache.spark.sql.delta.DeltaLog
+        return Log(log.forTableWithSnapshot(self.spark._jsparkSession, self.path(table))._2())
+
+    def added_files(self, logs: list[str]) -> list[Any]:
+        """Return the files that the log entries add; none for files that a compaction rewrote."""
+        if not logs:
+            return []
+        entries = self.spark.read.schema(_ADDED_FILE).json(logs)
+        # A compaction marks the files that it rewrites with ``dataChange`` false.
+        wanted = entries.where(F.col("add.dataChange")).select("add.*")
+        return wanted.collect()
+
+    def bronze_files(self, paths: list[str]) -> DataFrame:
+        """Return the rows of some files of bronze."""
+        if not paths:
+            return self.spark.createDataFrame([], BRONZE.schema)
+        # basePath: Spark reads the partition column ``date`` from the folder names below it.
+        reader = self.spark.read.schema(BRONZE.schema).option("basePath", self.path(BRONZE))
+        return reader.parquet(*paths).select(*BRONZE.schema.fieldNames())
+
+
+@dataclass(frozen=True)
+class Log:
+    """The newest state of a table's log: an object of Delta in the JVM."""
+
+    newest: Any
+
+    @property
+    def is_there(self) -> bool:
+        return bool(self.newest.version() >= 0)  # Delta gives a missing table the version -1
+
+    @property
+    def pin(self) -> Pin:
+        return Pin(self.newest.metadata().id(), self.newest.version())
+
+    def done(self, app: str) -> int:
+        """Return the transaction id that ``app`` wrote last; -1 if there is none."""
+        found = self.newest.transactions().get(app)
+        return found.get() if found.isDefined() else -1
+
+    def require(self, table: Table) -> None:
+        """Raise SchemaDiffers if the table has other columns or types than it should."""
+        # The order of columns does not matter: reads and writes select them by name.
+        found = StructType.fromJson(json.loads(self.newest.schema().json()))
+        there = [(f.name, f.dataType) for f in found.fields]
+        wanted = [(f.name, f.dataType) for f in table.schema.fields]
+        if sorted(there, key=str) != sorted(wanted, key=str):
+            raise SchemaDiffers(
+                f"The columns of {table.name} differ from those that this version of Waypost "
+                "writes: run the migration named in lakehouse/schemas.py, or install the version "
+                "that wrote it."
+            )
+
 
 def ensure(lake: Lake, table: Table) -> None:
     """Create the table with its constraints unless it exists. Idempotent.
@@ -84,16 +161,16 @@ def ensure(lake: Lake, table: Table) -> None:
     Raises:
         SchemaDiffers: it exists with other columns or types.
     """
-    newest = _newest(lake, table)
-    if _is_there(newest):
-        _compare(newest, table)
+    log = lake.log(table)
+    if log.is_there:
+        log.require(table)
         return
-    columns = ", ".join(_column(field) for field in table.schema.fields)
+    columns = ", ".join(table.column_definitions())
     partitioned = f"PARTITIONED BY ({', '.join(table.partition_by)})" if table.partition_by else ""
-    properties = ", ".join(f"'{k}' = '{v}'" for k, v in _properties(table).items())
+    properties = ", ".join(f"'{k}' = '{v}'" for k, v in table.properties().items())
     lake.spark.sql(
         f"CREATE TABLE IF NOT EXISTS delta.`{lake.path(table)}` ({columns}) USING delta "
-        f"{partitioned} COMMENT '{_quoted(table.grain)}' TBLPROPERTIES ({properties})"
+        f"{partitioned} COMMENT '{schemas.quoted(table.grain)}' TBLPROPERTIES ({properties})"
     )
 
 
@@ -107,31 +184,13 @@ def read(lake: Lake, table: Table, version: int | None = None) -> DataFrame:
 
 def snapshot(lake: Lake, table: Table, app: str) -> Snapshot | None:
     """Return the table's newest version and what ``app`` last wrote; None if there is no table."""
-    newest = _newest(lake, table)
-    if not _is_there(newest):
-        return None
-    done = newest.transactions().get(app)
-    return Snapshot(_pin(newest), done.get() if done.isDefined() else -1)
+    log = lake.log(table)
+    return Snapshot(log.pin, log.done(app)) if log.is_there else None
 
 
 def pin(lake: Lake, table: Table) -> Pin:
     """Return the id and the newest version of an existing table."""
-    return _pin(_newest(lake, table))
-
-
-def _newest(lake: Lake, table: Table) -> Any:
-    # Delta's Python API does not offer transaction ids. This call always reads the newest log.
-    jvm: Any = lake.spark._jvm
-    log = jvm.org.apache.spark.sql.delta.DeltaLog
-    return log.forTableWithSnapshot(lake.spark._jsparkSession, lake.path(table))._2()
-
-
-def _is_there(newest: Any) -> bool:
-    return bool(newest.version() >= 0)  # Delta gives a missing table the version -1
-
-
-def _pin(newest: Any) -> Pin:
-    return Pin(newest.metadata().id(), newest.version())
+    return lake.log(table).pin
 
 
 def added_since(lake: Lake, after: int, upto: int) -> Added:
@@ -142,20 +201,23 @@ def added_since(lake: Lake, after: int, upto: int) -> Added:
     root = lake.path(BRONZE)
     logs = [f"{root}/_delta_log/{version:020d}.json" for version in range(after + 1, upto + 1)]
     try:
-        files = _added_files(lake, logs)
+        files = lake.added_files(logs)
     except AnalysisException:
-        # A log entry was deleted after its retention: fall back to all of bronze.
-        return _everything(lake, upto)
+        # A log entry was deleted after its retention: fall back to all of bronze. More rows than
+        # needed do no harm, because the merge of maxima may repeat them.
+        rows = read(lake, BRONZE, upto)
+        all_dates = sorted(row["date"] for row in rows.select("date").distinct().collect())
+        return Added(rows, tuple(all_dates), rows.count())
     dates = sorted({date.fromisoformat(add["partitionValues"]["date"]) for add in files})
     n_rows = sum(json.loads(add["stats"] or "{}").get("numRecords", 0) for add in files)
     paths = [f"{root}/{add['path']}" for add in files]
-    return Added(_parquet(lake, paths), tuple(dates), n_rows)
+    return Added(lake.bronze_files(paths), tuple(dates), n_rows)
 
 
 def append(lake: Lake, table: Table, rows: DataFrame, commit: Commit) -> None:
     """Append rows. Repeating the same commit does nothing."""
     writer = rows.select(*table.schema.fieldNames()).write.format("delta").mode("append")
-    _with_id(writer, commit).save(lake.path(table))
+    commit.on(writer).save(lake.path(table))
 
 
 def replace_from(
@@ -164,7 +226,7 @@ def replace_from(
     """Replace all rows of ``first_date`` and later. Repeating the same commit does nothing."""
     writer = rows.select(*table.schema.fieldNames()).write.format("delta").mode("overwrite")
     writer = writer.option("replaceWhere", f"date >= date'{first_date}'")
-    _with_id(writer, commit).save(lake.path(table))
+    commit.on(writer).save(lake.path(table))
 
 
 def overwrite(lake: Lake, table: Table, rows: DataFrame, note: str) -> None:
@@ -185,11 +247,13 @@ def merge_maxima(
     literals = ", ".join(f"date'{day}'" for day in dates)
     same = " AND ".join(f"t.{c} = s.{c}" for c in table.key)
     columns = [c for c in table.schema.fieldNames() if c not in {*table.key, "date"}]
-    merged = {c: f"{_extreme(c)}(t.{c}, s.{c})" for c in columns}
+    merged = {
+        c: f"{'least' if c.startswith('first_') else 'greatest'}(t.{c}, s.{c})" for c in columns
+    }
     # Without this condition MERGE would rewrite files in which no value changes.
     changed = " OR ".join(f"t.{c} <> {expression}" for c, expression in merged.items())
     target = DeltaTable.forPath(lake.spark, lake.path(table)).alias("t")
-    with _session_id(lake.spark, commit):
+    with commit.in_session(lake.spark):
         (
             target.merge(
                 rows.select(*table.schema.fieldNames()).alias("s"),
@@ -199,86 +263,3 @@ def merge_maxima(
             .whenNotMatchedInsertAll()
             .execute()
         )
-
-
-def _extreme(column: str) -> str:
-    return "least" if column.startswith("first_") else "greatest"
-
-
-def _added_files(lake: Lake, logs: list[str]) -> list[Any]:
-    if not logs:
-        return []
-    entries = lake.spark.read.schema(_ADDED_FILE).json(logs)
-    wanted = entries.where(F.col("add.dataChange")).select("add.*")
-    return wanted.collect()
-
-
-def _everything(lake: Lake, version: int) -> Added:
-    rows = read(lake, BRONZE, version)
-    dates = [row["date"] for row in rows.select("date").distinct().collect()]
-    return Added(rows, tuple(sorted(dates)), rows.count())
-
-
-def _parquet(lake: Lake, paths: list[str]) -> DataFrame:
-    if not paths:
-        return lake.spark.createDataFrame([], BRONZE.schema)
-    reader = lake.spark.read.schema(BRONZE.schema).option("basePath", lake.path(BRONZE))
-    return reader.parquet(*paths).select(*BRONZE.schema.fieldNames())
-
-
-def _with_id(writer: Any, commit: Commit) -> Any:
-    writer = writer.option("txnAppId", commit.app).option("txnVersion", commit.version)
-    return writer.option("userMetadata", commit.note) if commit.note else writer
-
-
-@contextmanager
-def _session_id(spark: SparkSession, commit: Commit) -> Iterator[None]:
-    """Set the transaction id in the session, because MERGE accepts it nowhere else."""
-    settings = {
-        f"{_CONF}.write.txnAppId": commit.app,
-        f"{_CONF}.write.txnVersion": str(commit.version),
-    }
-    for name, value in settings.items():
-        spark.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name in settings:
-            spark.conf.unset(name)
-
-
-def _compare(newest: Any, table: Table) -> None:
-    # The order of columns does not matter: reads and writes select them by name.
-    found = StructType.fromJson(json.loads(newest.schema().json()))
-    there = [(f.name, f.dataType) for f in found.fields]
-    wanted = [(f.name, f.dataType) for f in table.schema.fields]
-    if sorted(there, key=str) != sorted(wanted, key=str):
-        raise SchemaDiffers(
-            f"The columns of {table.name} differ from those that this version of Waypost writes: "
-            "run the migration named in lakehouse/schemas.py, or install the version that wrote it."
-        )
-
-
-def _properties(table: Table) -> dict[str, str]:
-    kept = f"interval {AUDIT_DAYS} days"
-    properties = {
-        "delta.logRetentionDuration": kept,
-        "delta.deletedFileRetentionDuration": kept,
-        # Off, because not every Delta reader supports deletion vectors (docs/lakehouse.md).
-        "delta.enableDeletionVectors": "false",
-    }
-    if table.statistics:
-        properties["delta.dataSkippingStatsColumns"] = ",".join(table.statistics)
-    for name, condition in table.constraints.items():
-        properties[f"delta.constraints.{name}"] = _quoted(condition)
-    return properties
-
-
-def _column(field: Any) -> str:
-    kind = "date" if isinstance(field.dataType, DateType) else field.dataType.simpleString()
-    comment = f" COMMENT '{_quoted(field.metadata['comment'])}'"
-    return f"`{field.name}` {kind}{'' if field.nullable else ' NOT NULL'}{comment}"
-
-
-def _quoted(text: str) -> str:
-    return text.replace("'", "\\'")

@@ -100,9 +100,7 @@ def _prices(plan: PlanDefinition) -> list[str]:
 
 
 def _price(price: MeterPrice, currency: str) -> str:
-    # "from" goes with the last tier's price: unit prices usually fall from tier to tier, although
-    # the catalog does not require it.
-    first = price.tiers[0]
-    least = "from " if len(price.tiers) > 1 else ""
-    shown = price.tiers[-1] if len(price.tiers) > 1 else first
-    return f"{least}{shown.unit_price.normalize():f} {currency} per {price.unit}"
+    # The lowest price of all tiers: the catalog does not require prices to fall from tier to tier.
+    unit_prices = {tier.unit_price for tier in price.tiers}
+    least = "from " if len(unit_prices) > 1 else ""
+    return f"{least}{min(unit_prices).normalize():f} {currency} per {price.unit}"

@@ -41,21 +41,26 @@ def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str
     bronze = found.pop(schemas.BRONZE.name)
     rows = {"samples": 0, "quarantined": 0}
     if bronze is None:  # nothing has ever landed
-        return _report(lake, None, rows, _as_of(lake))
-    upto = _Upto(lake, bronze.pin.version, {n: s.done for n, s in found.items() if s})
+        return _report(lake, None, rows, as_of(lake))
+    upto = Run(lake, bronze.pin.version, {n: s.done for n, s in found.items() if s})
     # Before the state, because counter resets are found against the state before the merge.
-    rows["quarantined"] = _quarantine(upto)
+    rows["quarantined"] = upto.quarantine()
     done(schemas.QUARANTINE.name)
-    rows["samples"] = _state(upto)
+    rows["samples"] = upto.merge_state()
     done(schemas.STATE.name)
-    for table, step in _GOLD:
-        _replace(upto, table, step)
+    # In this order: the daily table is computed from ``gold.usage``.
+    for table, step in (
+        (schemas.USAGE, upto.usage),
+        (schemas.USAGE_DAILY, upto.daily_usage),
+        (schemas.QUALITY, upto.sample_quality),
+    ):
+        upto.replace(table, step)
         done(table.name)
     return _report(lake, bronze, rows, upto.as_of)
 
 
 @dataclass
-class _Upto:
+class Run:
     """One run up to the bronze ``version``.
 
     ``reached``: the bronze version that each table included at the start, by the table's name.
@@ -82,73 +87,63 @@ class _Upto:
     @cached_property
     def as_of(self) -> str | None:
         """Return the watermark. Read it only after the state was merged, because it is cached."""
-        return _as_of(self.lake)
+        return as_of(self.lake)
 
     @property
     def note(self) -> str:
         """Return the JSON that every commit to a gold table carries."""
         return json.dumps({"bronze_version": self.version, "as_of": self.as_of})
 
+    def quarantine(self) -> int:
+        """Append the invalid samples and counter resets; return how many there are.
 
-def _quarantine(upto: _Upto) -> int:
-    """Append the invalid samples and counter resets; return how many there are.
+        Skips rows that the state already includes: a run without findings writes nothing to the
+        quarantine, whose own version is then older than the state's.
+        """
+        added = self.added(schemas.QUARANTINE, schemas.STATE)
+        if not added.dates:
+            return 0
+        valid = checks.valid(added.rows)
+        known = self.read(schemas.STATE)
+        # Persisted, because it is counted and then written.
+        found = checks.refused(added.rows).unionByName(checks.falls(valid, known)).persist()
+        n_found = found.count()
+        if n_found:
+            tables.append(self.lake, schemas.QUARANTINE, found, self.commit())
+        found.unpersist()
+        return n_found
 
-    Skips rows that the state already includes: a run without findings writes nothing to the
-    quarantine, whose own version is then older than the state's.
-    """
-    added = upto.added(schemas.QUARANTINE, schemas.STATE)
-    if not added.dates:
-        return 0
-    valid = checks.valid(added.rows)
-    known = upto.read(schemas.STATE)
-    # Persisted, because it is counted and then written.
-    found = checks.refused(added.rows).unionByName(checks.falls(valid, known)).persist()
-    n_found = found.count()
-    if n_found:
-        tables.append(upto.lake, schemas.QUARANTINE, found, upto.commit())
-    found.unpersist()
-    return n_found
+    def merge_state(self) -> int:
+        """Merge the maxima of the new samples; return how many samples are new."""
+        added = self.added(schemas.STATE)
+        if added.dates:
+            folded = checks.valid(added.rows).transform(bucket_maxima.buckets)
+            tables.merge_maxima(self.lake, schemas.STATE, folded, added.dates, self.commit())
+        return added.n_rows
 
+    def replace(self, table: Table, step: Callable[[date], DataFrame]) -> None:
+        """Recompute a gold table from the earliest date of the bronze rows that are new to it."""
+        added = self.added(table)
+        if added.dates:
+            first = added.dates[0]
+            tables.replace_from(self.lake, table, step(first), first, self.commit(self.note))
 
-def _state(upto: _Upto) -> int:
-    added = upto.added(schemas.STATE)
-    if added.dates:
-        folded = checks.valid(added.rows).transform(bucket_maxima.buckets)
-        tables.merge_maxima(upto.lake, schemas.STATE, folded, added.dates, upto.commit())
-    return added.n_rows
+    def usage(self, first: date) -> DataFrame:
+        return bucket_usage.usage(self.read(schemas.STATE), first)
 
+    def daily_usage(self, first: date) -> DataFrame:
+        cells = self.read(schemas.USAGE).where(F.col("date") >= F.lit(first))
+        return daily_usage.daily(cells)
 
-def _replace(upto: _Upto, table: Table, step: Callable[[_Upto, date], DataFrame]) -> None:
-    """Recompute a gold table from the earliest date of the bronze rows that are new to it."""
-    added = upto.added(table)
-    if added.dates:
-        first = added.dates[0]
-        rows = step(upto, first)
-        tables.replace_from(upto.lake, table, rows, first, upto.commit(upto.note))
-
-
-def _usage(upto: _Upto, first: date) -> DataFrame:
-    return bucket_usage.usage(upto.read(schemas.STATE), first)
-
-
-def _daily(upto: _Upto, first: date) -> DataFrame:
-    cells = upto.read(schemas.USAGE).where(F.col("date") >= F.lit(first))
-    return daily_usage.daily(cells)
-
-
-def _quality(upto: _Upto, first: date) -> DataFrame:
-    # Bronze at the run's version: the state does not include files that land during the run.
-    samples = checks.valid(tables.read(upto.lake, schemas.BRONZE, upto.version))
-    heartbeats = samples.where((F.col("date") >= F.lit(first)) & (F.col("address") == ""))
-    known, quarantine = upto.read(schemas.STATE), upto.read(schemas.QUARANTINE)
-    return sample_quality.quality(heartbeats, known, quarantine, first)
+    def sample_quality(self, first: date) -> DataFrame:
+        # Bronze at the run's version: the state does not include files that land during the run.
+        samples = checks.valid(tables.read(self.lake, schemas.BRONZE, self.version))
+        heartbeats = samples.where((F.col("date") >= F.lit(first)) & (F.col("address") == ""))
+        known, quarantine = self.read(schemas.STATE), self.read(schemas.QUARANTINE)
+        return sample_quality.quality(heartbeats, known, quarantine, first)
 
 
-# In this order: the daily table is computed from ``gold.usage``.
-_GOLD = ((schemas.USAGE, _usage), (schemas.USAGE_DAILY, _daily), (schemas.QUALITY, _quality))
-
-
-def _as_of(lake: Lake) -> str | None:
+def as_of(lake: Lake) -> str | None:
     """Return the watermark in ISO 8601: up to there every sample of an active source is counted.
 
     None when there are no samples.
@@ -197,7 +192,7 @@ def main(arguments: list[str] | None = None) -> int:
         )
         with object_store.translated_errors(options.root):
             lake = Lake(spark, object_store.hadoop_root(options.root))
-            report = run(lake, lambda name: _print_progress(f"done {name}"))
+            report = run(lake, lambda name: print_progress(f"done {name}"))
     except LakehouseError as error:
         sys.stdout.write(json.dumps({"error": {"code": error.code, "message": str(error)}}) + "\n")
         return 2
@@ -222,7 +217,8 @@ def end_with_stdin() -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def _print_progress(text: str) -> None:
+def print_progress(text: str) -> None:
+    """Write a line to stderr at once; stdout is for the report."""
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
 

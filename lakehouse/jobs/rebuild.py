@@ -39,7 +39,10 @@ def run(lake: Lake, *, write: bool) -> dict[str, Any]:
         rows = rows.persist()  # read up to three times
         differences[table.name] = _differing(tables.read(lake, table), rows)
         if write and differences[table.name]:
-            note = json.dumps({"bronze_version": bronze.version, "as_of": _as_of(samples)})
+            # The newest sample, not the pipeline's watermark: a rebuild reads all of bronze.
+            newest = F.date_format(F.max("taken_at"), "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX")
+            as_of = samples.agg(newest).collect()[0][0]
+            note = json.dumps({"bronze_version": bronze.version, "as_of": as_of})
             tables.overwrite(lake, table, rows, note)
         rows.unpersist()
     return {"bronze_version": bronze.version, "differences": differences, "written": write}
@@ -62,12 +65,6 @@ def _rebuilt(lake: Lake, samples: DataFrame) -> list[tuple[Table, DataFrame]]:
 def _differing(found: DataFrame, rebuilt: DataFrame) -> int:
     """Return the number of rows that only one of both has. A changed row counts twice."""
     return found.exceptAll(rebuilt).count() + rebuilt.exceptAll(found).count()
-
-
-def _as_of(samples: DataFrame) -> str | None:
-    newest = samples.agg(F.date_format(F.max("taken_at"), "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"))
-    found: str | None = newest.collect()[0][0]
-    return found
 
 
 def main(arguments: list[str] | None = None) -> int:

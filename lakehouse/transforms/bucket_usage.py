@@ -2,10 +2,11 @@
 
 from datetime import date
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from lakehouse.schemas import COUNTERS, LIFE, MAXIMA, PEAK, USAGE
+from lakehouse.transforms.growth import growth
 
 _CELL = ("tenant_id", "space_id", "address", "bucket_at", "date")
 
@@ -18,28 +19,19 @@ def usage(state: DataFrame, first_date: date) -> DataFrame:
     nothing counts until the counter exceeds its largest value, so quantities are never negative.
     """
     current = state.where(F.col("date") >= F.lit(first_date))
-    reached = _reached_before(state, first_date)
+    before = state.where(F.col("date") < F.lit(first_date)).groupBy(*LIFE)
+    reached = before.agg(*(F.max(column).alias(f"before_{column}") for column in COUNTERS))
     # ``reached`` has at most one row per incarnation, so the join keeps the number of rows.
     joined = current.join(reached, on=list(LIFE), how="left")
-    grown = joined.select(*_CELL, F.col(PEAK), *(_growth(column) for column in COUNTERS))
+    incarnation = Window.partitionBy(*LIFE).orderBy("bucket_at")
+    grown = joined.select(
+        *_CELL,
+        F.col(PEAK),
+        *(growth(c, incarnation, f"before_{c}").alias(c) for c in COUNTERS),
+    )
+    # A peak is not a difference: of several instances the largest counts, and counters add up.
     cells = grown.groupBy(*_CELL).agg(
         *(F.sum(column).alias(column) for column in COUNTERS), F.max(PEAK).alias(PEAK)
     )
     long = cells.unpivot(list(_CELL), list(MAXIMA), "meter", "quantity")
     return long.where(F.col("quantity") > 0).select(*USAGE.schema.fieldNames())
-
-
-def _reached_before(state: DataFrame, first_date: date) -> DataFrame:
-    before = state.where(F.col("date") < F.lit(first_date)).groupBy(*LIFE)
-    return before.agg(*(F.max(column).alias(f"before_{column}") for column in COUNTERS))
-
-
-def _growth(column: str) -> Column:
-    """Return by how much the running maximum of the counter grew in the bucket."""
-    incarnation = Window.partitionBy(*LIFE).orderBy("bucket_at")
-    until_now = incarnation.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    before = F.coalesce(F.col(f"before_{column}"), F.lit(0))
-    upto = F.max(column).over(until_now)
-    earlier = F.max(column).over(incarnation.rowsBetween(Window.unboundedPreceding, -1))
-    grown = F.greatest(upto, before) - F.greatest(F.coalesce(earlier, F.lit(0)), before)
-    return grown.alias(column)

@@ -2,10 +2,11 @@
 
 from datetime import date
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from lakehouse.schemas import QUALITY
+from lakehouse.transforms.growth import growth
 
 _SOURCE = ("tenant_id", "space_id", "source", "boot_id")
 
@@ -19,21 +20,26 @@ def quality(
     landed snapshot, so the expected number of a day is how far ``seq`` rose. A gap with a later
     sample of the same incarnation loses nothing, because counters are cumulative.
     """
-    days = _days(heartbeats)
-    reached = _seq_before(state, first_date)
-    falls = _falls(quarantine, first_date)
+    days = received_by_day(heartbeats)
+    known = state.where((F.col("date") < F.lit(first_date)) & (F.col("address") == ""))
+    reached = known.groupBy(*_SOURCE).agg(F.max("seq").alias("before_seq"))
+    resets = quarantine.where((F.col("reason") == "fall") & (F.col("date") >= F.lit(first_date)))
+    falls = resets.groupBy(*_SOURCE, "date").agg(F.count("*").alias("falls"))
     # ``reached`` and ``falls`` have at most one row per key, so the joins keep the number of rows.
     joined = days.join(reached, on=list(_SOURCE), how="left").join(
         falls, on=[*_SOURCE, "date"], how="left"
     )
-    judged = joined.withColumn("expected_seq", _risen()).withColumn(
+    by_day = Window.partitionBy(*_SOURCE).orderBy("date")
+    judged = joined.withColumn("expected_seq", growth("last_seq", by_day, "before_seq")).withColumn(
         "falls", F.coalesce(F.col("falls"), F.lit(0))
     )
+    # Never below zero: samples of an earlier day may arrive on a later one.
     holes = F.greatest(F.col("expected_seq") - F.col("seen_seq"), F.lit(0))
     return judged.withColumn("holes", holes).select(*QUALITY.schema.fieldNames())
 
 
-def _days(heartbeats: DataFrame) -> DataFrame:
+def received_by_day(heartbeats: DataFrame) -> DataFrame:
+    """Return how many different samples of a source arrived on each day, and the longest gap."""
     in_day = Window.partitionBy(*_SOURCE, "date").orderBy("taken_at")
     gap = F.unix_millis("taken_at") - F.unix_millis(F.lag("taken_at").over(in_day))
     return (
@@ -47,22 +53,3 @@ def _days(heartbeats: DataFrame) -> DataFrame:
             F.max("taken_at").alias("last_taken_at"),
         )
     )
-
-
-def _seq_before(state: DataFrame, first_date: date) -> DataFrame:
-    before = state.where((F.col("date") < F.lit(first_date)) & (F.col("address") == ""))
-    return before.groupBy(*_SOURCE).agg(F.max("seq").alias("before_seq"))
-
-
-def _falls(quarantine: DataFrame, first_date: date) -> DataFrame:
-    resets = quarantine.where((F.col("reason") == "fall") & (F.col("date") >= F.lit(first_date)))
-    return resets.groupBy(*_SOURCE, "date").agg(F.count("*").alias("falls"))
-
-
-def _risen() -> Column:
-    """Return by how much the largest ``seq`` of the incarnation rose that day."""
-    days = Window.partitionBy(*_SOURCE).orderBy("date")
-    before = F.coalesce(F.col("before_seq"), F.lit(0))
-    upto = F.max("last_seq").over(days.rowsBetween(Window.unboundedPreceding, Window.currentRow))
-    earlier = F.max("last_seq").over(days.rowsBetween(Window.unboundedPreceding, -1))
-    return F.greatest(upto, before) - F.greatest(F.coalesce(earlier, F.lit(0)), before)

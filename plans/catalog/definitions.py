@@ -43,6 +43,16 @@ class MeterPrice:
     base_per_unit: int
     tiers: tuple[Tier, ...]
 
+    @classmethod
+    def of(cls, entry: Mapping[str, Any]) -> "MeterPrice":
+        """Return the typed price of a canonical definition."""
+        # Decimals are text in the document, so that no binary float ever holds a price.
+        tiers = tuple(
+            Tier(None if up_to is None else Decimal(up_to), Decimal(unit_price))
+            for up_to, unit_price in entry["tiers"]
+        )
+        return cls(entry["model"], entry["unit"], entry["base_per_unit"], tiers)
+
 
 @dataclass(frozen=True)
 class PlanDefinition:
@@ -121,14 +131,18 @@ def from_document(document: Mapping[str, Any]) -> Catalog:
     Plans are ordered by fee, space and address plans by type and price. The order is made here,
     because a PostgreSQL jsonb column does not keep the order of keys.
     """
+
+    def from_small(row: SpacePlanDefinition | AddressPlanDefinition) -> tuple[Any, ...]:
+        return (row.space_type, row.hour_price, row.broker_credit, row.key)
+
     plans = [plan(key, value) for key, value in document["plans"].items()]
     space_plans = [space_plan(key, value) for key, value in document["space_plans"].items()]
     address_plans = [address_plan(key, value) for key, value in document["address_plans"].items()]
     return Catalog(
         seller=seller(document["seller"]),
         plans=tuple(sorted(plans, key=lambda row: (row.monthly_fee_minor, row.key))),
-        space_plans=tuple(sorted(space_plans, key=_from_small)),
-        address_plans=tuple(sorted(address_plans, key=_from_small)),
+        space_plans=tuple(sorted(space_plans, key=from_small)),
+        address_plans=tuple(sorted(address_plans, key=from_small)),
         document=document,
     )
 
@@ -141,7 +155,7 @@ def seller(value: Mapping[str, Any]) -> Seller:
 def plan(key: str, value: Mapping[str, Any]) -> PlanDefinition:
     """Return the typed plan of a canonical definition."""
     # ``**value``: a canonical definition has exactly the fields of its dataclass.
-    prices = {meter: _price(entry) for meter, entry in value["prices"].items()}
+    prices = {meter: MeterPrice.of(entry) for meter, entry in value["prices"].items()}
     lists = {name: tuple(value[name]) for name in ("space_plans", "address_plans")}
     return PlanDefinition(key=key, **{**value, "prices": prices, **lists})
 
@@ -154,15 +168,3 @@ def space_plan(key: str, value: Mapping[str, Any]) -> SpacePlanDefinition:
 def address_plan(key: str, value: Mapping[str, Any]) -> AddressPlanDefinition:
     """Return the typed address plan of a canonical definition."""
     return AddressPlanDefinition(key=key, **{**value, "hour_price": Decimal(value["hour_price"])})
-
-
-def _price(entry: Mapping[str, Any]) -> MeterPrice:
-    tiers = tuple(
-        Tier(None if up_to is None else Decimal(up_to), Decimal(unit_price))
-        for up_to, unit_price in entry["tiers"]
-    )
-    return MeterPrice(entry["model"], entry["unit"], entry["base_per_unit"], tiers)
-
-
-def _from_small(row: SpacePlanDefinition | AddressPlanDefinition) -> tuple[Any, ...]:
-    return (row.space_type, row.hour_price, row.broker_credit, row.key)

@@ -1,38 +1,286 @@
 """Parses and validates the YAML of a catalog and returns its canonical document.
 
-The canonical document contains every field, defaults included, as JSON values; decimals are text.
-So its digest and the stored definitions do not depend on how the YAML was written. One pass finds
-all mistakes. Only ``publishing`` calls it.
+The models below are the catalog's schema. The canonical document contains every field, defaults
+included, as JSON values; decimals are text. So its digest and the stored definitions do not depend
+on how the YAML was written. A mistake is named by line, field, and what to write instead.
 """
 
-import re
-from collections.abc import Callable, Mapping
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import ErrorDetails
 
 from controlplane.core import address_types
-from controlplane.core.errors import Invalid
-from plans.catalog import config_nodes, definitions
-from plans.catalog.config_nodes import ConfigNode
+from plans.catalog import definitions, fields, yaml_document
 from plans.catalog.definitions import MAX_ROUTERS, Catalog
+from plans.catalog.fields import Count, Country, Currency, Key, Price, Title, wrong
+from plans.catalog.yaml_document import Path, YamlDocument
 from plans.quotas.resources import TENANT_RESOURCES
-from plans.rating import money
 from plans.rating.money import Rounding
 from plans.usage import meters
 from plans.usage.meters import Model
 
-KEY = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
-METERS = (*meters.DERIVED, *meters.METERS)
-QUOTAS = tuple(resource.value for resource in TENANT_RESOURCES)
-AT_QUOTA = ("notify", "withdraw_send")
 SPACE_TYPES = ("standard", "brokered")
 WHOLE_BROKER = 1000  # credits are thousandths of a broker
+_METERS = (*meters.DERIVED, *meters.METERS)
 _ONE_TIER = (Model.FLAT, Model.UNIT, Model.PACKAGE)
 _LONGEST_MS = 10 * 365 * 24 * 3600 * 1000  # ten years
-_SMALLEST_BROKER_MB = 64
+T = TypeVar("T")
 
-Definition = dict[str, Any]
+
+def known_name(names: Iterable[str]) -> BeforeValidator:
+    """Return the validator of a key that names something Waypost has, such as a meter."""
+    known = list(names)
+
+    def validate(name: str) -> str:
+        if name not in known:
+            raise wrong(unknown(name, known))
+        return name
+
+    return BeforeValidator(validate)
+
+
+def unknown(name: str, known: Iterable[str]) -> str:
+    """Return the reason for a name that is not known, with the closest one that is."""
+    names = list(known)
+    alike = difflib.get_close_matches(name, names, 1)
+    hint = f": write {alike[0]}, if that is meant" if alike else ""
+    return f"is unknown{hint}; known names are {', '.join(names)}"
+
+
+def not_empty(section: dict[str, T]) -> dict[str, T]:
+    """Return a section of the catalog that has an entry; an empty one is a mistake."""
+    if not section:
+        raise wrong("must have at least one entry")
+    return section
+
+
+Counts = dict[Annotated[str, known_name((*_METERS, *meters.LIFETIMES))], Count]
+Quotas = dict[Annotated[str, known_name(resource.value for resource in TENANT_RESOURCES)], Count]
+SpaceType = Annotated[str, fields.one_of(SPACE_TYPES)]
+Milliseconds = Annotated[int, fields.whole(largest=_LONGEST_MS)]
+
+
+class Section(BaseModel):
+    """A mapping of the catalog. A field that is null counts as absent; other fields are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def null_is_absent(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        # An unknown field stays, so that it is refused even if it is null.
+        return {
+            name: entry
+            for name, entry in value.items()
+            if entry is not None or name not in cls.model_fields
+        }
+
+
+class SellerSection(Section):
+    """The selling legal entity."""
+
+    key: Key
+    name: Annotated[str, fields.text()]
+    address: Annotated[str, fields.text(longest=1000)]
+    country: Country
+    tax_id: Annotated[str, fields.text(longest=60, shortest=0)] = ""
+    currency: Currency
+    rounding: Annotated[str, fields.one_of(rounding.value for rounding in Rounding)]
+    tax_percent: Annotated[str, fields.decimal(largest=Decimal(100))]
+    payment_days: Annotated[int, fields.whole(largest=365)] = 14
+
+
+class PriceSection(Section):
+    """The price of one meter."""
+
+    model: Annotated[str, fields.one_of(model.value for model in Model)]
+    unit: Annotated[str, fields.text(longest=40)]
+    base_per_unit: Annotated[int, fields.whole(smallest=1)]
+    tiers: list[list[Price | None]]
+
+    @field_validator("tiers")
+    @classmethod
+    def tiers_cover_every_quantity(
+        cls, tiers: list[list[str | None]], info: ValidationInfo
+    ) -> list[list[str | None]]:
+        pairs = [len(tier) == 2 and tier[1] is not None for tier in tiers]
+        if not all(pairs):
+            why = "must be a pair [up_to, unit_price], such as [null, 0.60]"
+            raise fields.wrong_inside((n, why) for n, is_pair in enumerate(pairs) if not is_pair)
+        ends = [tier[0] for tier in tiers]
+        # 0 stands before the first bound, so that the first up_to must be above 0.
+        bounds = [Decimal(0), *(Decimal(end) for end in ends[:-1] if end is not None)]
+        if not ends or ends[-1] is not None or None in ends[:-1]:
+            raise wrong("must list [up_to, unit_price]; the last up_to, and only that, is null")
+        if any(later <= earlier for earlier, later in pairwise(bounds)):
+            raise wrong("must rise: each up_to above the previous one, the first above 0")
+        if info.data.get("model") in _ONE_TIER and len(tiers) > 1:
+            raise wrong(f"must be one tier for the model {info.data['model']}")
+        return tiers
+
+
+@dataclass(frozen=True)
+class Known:
+    """The keys of the document's space and address plans, which its plans may refer to."""
+
+    space_plans: frozenset[str]
+    address_plans: frozenset[str]
+
+
+class PlanSection(Section):
+    """A commercial plan."""
+
+    title: Title
+    monthly_fee_minor: Count
+    included: Counts = {}
+    prices: dict[Annotated[str, known_name(_METERS)], PriceSection] = {}
+    quotas: Quotas = {}
+    at_quota: Annotated[str, fields.one_of(("notify", "withdraw_send"))]
+    space_plans: list[Annotated[str, fields.text(longest=63)]]
+    address_plans: list[Annotated[str, fields.text(longest=63)]]
+
+    @field_validator("prices")
+    @classmethod
+    def nothing_is_billed_twice(cls, prices: dict[str, Any]) -> dict[str, Any]:
+        # A sum priced beside its parts would bill the same messages twice.
+        for whole, parts in meters.DERIVED.items():
+            if whole in prices and prices.keys() & set(parts):
+                raise wrong(
+                    f"{whole} is the sum of {' and '.join(parts)}: price the sum or the parts"
+                )
+        return prices
+
+    @field_validator("space_plans", "address_plans")
+    @classmethod
+    def references_exist_once(cls, keys: list[str], info: ValidationInfo) -> list[str]:
+        if not keys:
+            raise wrong("must list at least one plan")
+        known = getattr(info.context, str(info.field_name))
+        reasons = []
+        for n, key in enumerate(keys):
+            if key not in known:
+                reasons.append((n, f"must be the key of a plan in this document; {key!r} is not"))
+            elif key in keys[:n]:
+                reasons.append((n, "appears twice"))
+        if reasons:
+            raise fields.wrong_inside(reasons)
+        return keys
+
+
+class SpacePlanSection(Section):
+    """The size of one space."""
+
+    title: Title
+    space_type: SpaceType
+    router_credit: Count
+    broker_credit: Count
+    aggregate_credit: Count
+    max_brokers: Count
+    max_addresses: Count
+    max_users: Count
+    max_connections: Count
+    routers: Count
+    broker_memory_mb: Annotated[int, fields.whole(smallest=64, largest=1_000_000)] = 128
+    hour_price: Price = "0"
+
+    @field_validator("routers")
+    @classmethod
+    def a_standard_space_has_routers(cls, routers: int, info: ValidationInfo) -> int:
+        if info.data.get("space_type") == "standard" and not 1 <= routers <= MAX_ROUTERS:
+            raise wrong(f"must be 1 to {MAX_ROUTERS} in a standard space, not {routers}")
+        return routers
+
+    @model_validator(mode="after")
+    def a_brokered_space_is_one_broker(self) -> "SpacePlanSection":
+        if self.space_type == "brokered" and (self.routers, self.max_brokers) != (0, 1):
+            raise wrong(
+                "is brokered, so it has one broker and no routers: write max_brokers 1, routers 0"
+            )
+        return self
+
+
+class AddressPlanSection(Section):
+    """The size of one address. A field is checked against those above it."""
+
+    title: Title
+    space_type: SpaceType
+    address_type: str
+    router_credit: Count
+    partitions: Annotated[int, fields.whole(smallest=1, largest=100)] = 1
+    broker_credit: Count
+    hour_price: Price = "0"
+    message_ttl_ms: Annotated[int, fields.whole(smallest=1, largest=_LONGEST_MS)] | None = None
+    max_delivery_attempts: Annotated[int, fields.whole(smallest=1, largest=1_000_000)] = 10
+    redelivery_delay_ms: Milliseconds = 0
+    max_bytes: Annotated[int, fields.whole(smallest=1)] = 104_857_600
+
+    @field_validator("address_type", mode="before")
+    @classmethod
+    def the_space_offers_the_type(cls, value: Any, info: ValidationInfo) -> Any:
+        offered = address_types.offered_in(info.data.get("space_type", "standard"))
+        return fields.choice(value, offered)
+
+    @field_validator("router_credit")
+    @classmethod
+    def a_brokered_space_has_no_routers(cls, credit: int, info: ValidationInfo) -> int:
+        if credit and info.data.get("space_type") == "brokered":
+            raise wrong("must be 0: a brokered space has no routers")
+        return credit
+
+    @field_validator("partitions")
+    @classmethod
+    def only_a_spread_queue_has_partitions(cls, partitions: int, info: ValidationInfo) -> int:
+        if partitions > 1 and not is_spread(info.data):
+            raise wrong("must be 1: only a queue of a standard space can have more")
+        return partitions
+
+    @field_validator("broker_credit")
+    @classmethod
+    def credit_fits_the_brokers(cls, credit: int, info: ValidationInfo) -> int:
+        row = address_types.BY_SLUG.get(info.data.get("address_type", ""))
+        if credit and row is not None and not row.is_stored:
+            raise wrong("must be 0: anycast and multicast use no broker")
+        if not is_spread(info.data):
+            if credit > WHOLE_BROKER:
+                raise wrong(f"must be at most {WHOLE_BROKER}: the address is on one broker")
+            return credit
+        whole, rest = divmod(credit, WHOLE_BROKER)
+        if whole and (rest or whole < info.data.get("partitions", 1)):
+            raise wrong(
+                f"must, from {WHOLE_BROKER} on, be whole brokers and at least one per partition"
+            )
+        return credit
+
+
+def is_spread(plan: dict[str, Any]) -> bool:
+    """Return whether an address of this plan may have parts on several brokers."""
+    return (plan.get("space_type"), plan.get("address_type")) == ("standard", "queue")
+
+
+class CatalogSection(Section):
+    """The whole document."""
+
+    seller: SellerSection
+    space_plans: Annotated[dict[Key, SpacePlanSection], AfterValidator(not_empty)]
+    address_plans: Annotated[dict[Key, AddressPlanSection], AfterValidator(not_empty)]
+    plans: Annotated[dict[Key, PlanSection], AfterValidator(not_empty)]
 
 
 def parse(text: str) -> Catalog:
@@ -46,261 +294,55 @@ def parse(text: str) -> Catalog:
 
 def canonical(text: str) -> dict[str, Any]:
     """Return the canonical document of a YAML text; raise CatalogInvalid on mistakes."""
-    root = config_nodes.root(text)
-    at = root.fields("seller", "space_plans", "address_plans", "plans")
-    seller = _seller(at["seller"])
-    space_plans = _section(at["space_plans"], _space_plan)
-    address_plans = _section(at["address_plans"], _address_plan)
-
-    def plan(config_node: ConfigNode) -> Definition:
-        # References are checked against the keys in this document, so plans are read last.
-        found = _plan(config_node, set(space_plans), set(address_plans))
-        return {**found, "currency": seller["currency"]}  # a plan row stores its own currency
-
-    plans = _section(at["plans"], plan)
-    root.problems.refuse()
-    return {
-        "seller": seller,
-        "space_plans": space_plans,
-        "address_plans": address_plans,
-        "plans": plans,
-    }
-
-
-def _section(
-    config_node: ConfigNode, read: Callable[[ConfigNode], Definition]
-) -> dict[str, Definition]:
-    found = {}
-    for key, at in config_node.entries():
-        if not re.fullmatch(KEY, key):
-            at.wrong("has a key that is not 1 to 63 lower-case letters, digits and inner hyphens")
-        found[key] = read(at)
-    if not found:
-        config_node.wrong("must have at least one entry")
-    return found
-
-
-def _seller(config_node: ConfigNode) -> Definition:
-    at = config_node.fields(
-        "key",
-        "name",
-        "address",
-        "country",
-        "tax_id",
-        "currency",
-        "rounding",
-        "tax_percent",
-        "payment_days",
+    document = YamlDocument.read(text)
+    content = document.content or {}
+    if not isinstance(content, dict):
+        document.problems.add(1, "catalog", "must be a mapping of names to values")
+        content = {}  # so that the message names what a catalog has
+    known = Known(
+        frozenset(yaml_document.at(content, ("space_plans",)) or ()),
+        frozenset(yaml_document.at(content, ("address_plans",)) or ()),
     )
-    return {
-        "key": at["key"].matching(KEY, "must be lower-case letters, digits and inner hyphens"),
-        "name": at["name"].text(),
-        "address": at["address"].text(longest=1000),
-        "country": at["country"].matching("[A-Z]{2}", "must be two capital letters (ISO 3166-1)"),
-        "tax_id": at["tax_id"].optional(lambda it: it.text(longest=60, empty=True), ""),
-        "currency": _currency(at["currency"]),
-        "rounding": at["rounding"].one_of([rounding.value for rounding in Rounding]),
-        "tax_percent": at["tax_percent"].decimal(largest=Decimal(100)),
-        "payment_days": at["payment_days"].optional(lambda it: it.whole(largest=365), 14),
-    }
-
-
-def _currency(config_node: ConfigNode) -> str:
-    code = config_node.text(longest=3)
     try:
-        money.minor_digits(code)
-    except Invalid:
-        config_node.wrong("must be an ISO 4217 currency code such as EUR")
-    return code
-
-
-def _plan(config_node: ConfigNode, space_plans: set[str], address_plans: set[str]) -> Definition:
-    at = config_node.fields(
-        "title",
-        "monthly_fee_minor",
-        "included",
-        "prices",
-        "quotas",
-        "at_quota",
-        "space_plans",
-        "address_plans",
-    )
-    return {
-        "title": at["title"].text(longest=100),
-        "monthly_fee_minor": at["monthly_fee_minor"].whole(),
-        "included": _counts(at["included"], (*METERS, *meters.LIFETIMES)),
-        "prices": _prices(at["prices"]),
-        "quotas": _counts(at["quotas"], QUOTAS),
-        "at_quota": at["at_quota"].one_of(AT_QUOTA),
-        "space_plans": _references(at["space_plans"], space_plans),
-        "address_plans": _references(at["address_plans"], address_plans),
-    }
-
-
-def _counts(config_node: ConfigNode, known: tuple[str, ...]) -> dict[str, int]:
-    entries = config_node.entries()
-    for name, at in entries:
-        _require_known(name, at, known)
-    return {name: at.whole() for name, at in entries}
-
-
-def _prices(config_node: ConfigNode) -> dict[str, Definition]:
-    entries = config_node.entries()
-    for meter, at in entries:
-        _require_known(meter, at, METERS)
-    found = {meter: _price(at) for meter, at in entries}
-    # A sum priced beside its parts would bill the same messages twice.
-    for whole, parts in meters.DERIVED.items():
-        if whole in found and found.keys() & set(parts):
-            config_node.wrong(
-                f"{whole} is the sum of {' and '.join(parts)}: price the sum or the parts"
+        found = CatalogSection.model_validate(content, context=known)
+    except ValidationError as error:
+        for details in error.errors(include_url=False):
+            # The key of a mapping has this part at its end; its line is that of the entry.
+            path = tuple(part for part in details["loc"] if part != "[key]")
+            document.problems.add(
+                document.line_of(path), yaml_document.dotted(path), reason_of(details)
             )
-    return found
+    document.problems.refuse()
+    made = found.model_dump(mode="json")
+    for plan in made["plans"].values():
+        plan["currency"] = made["seller"]["currency"]  # a plan row stores its own currency
+    return made
 
 
-def _require_known(name: str, at: ConfigNode, known: tuple[str, ...]) -> None:
-    if name not in known:
-        at.wrong(f"is unknown; known names are {', '.join(known)}")
+def reason_of(details: ErrorDetails) -> str:
+    """Return why a value is refused, in the catalog's words instead of pydantic's."""
+    kind = details["type"]
+    if kind == "catalog":
+        return details["msg"]
+    if kind == "extra_forbidden":
+        return unknown(str(details["loc"][-1]), section_at(details["loc"]).model_fields)
+    if kind == "missing" or details["input"] is None:
+        return f"is missing: write `{details['loc'][-1]}: ...`"
+    if kind == "list_type":
+        return "must be a list, such as [one, two]"
+    return "must be a mapping of names to values"
 
 
-def _price(config_node: ConfigNode) -> Definition:
-    at = config_node.fields("model", "unit", "base_per_unit", "tiers")
-    model = at["model"].one_of([model.value for model in Model])
-    tiers = [_tier(pair) for pair in at["tiers"].items()]
-    _require_tiers(at["tiers"], Model(model), tiers)
-    return {
-        "model": model,
-        "unit": at["unit"].text(longest=40),
-        "base_per_unit": at["base_per_unit"].whole(smallest=1),
-        "tiers": tiers,
+def section_at(path: Path) -> type[Section]:
+    """Return the model of the mapping that holds the field at ``path``."""
+    if len(path) == 1:
+        return CatalogSection
+    if "prices" in path:
+        return PriceSection
+    sections: dict[str | int, type[Section]] = {
+        "seller": SellerSection,
+        "space_plans": SpacePlanSection,
+        "address_plans": AddressPlanSection,
+        "plans": PlanSection,
     }
-
-
-def _tier(config_node: ConfigNode) -> list[str | None]:
-    pair = config_node.items()
-    if len(pair) != 2:
-        config_node.wrong("must be a pair [up_to, unit_price]")
-        return [None, "0"]  # harmless: the document is refused in the end
-    return [pair[0].optional(lambda it: it.decimal(), None), pair[1].decimal()]
-
-
-def _require_tiers(config_node: ConfigNode, model: Model, tiers: list[list[str | None]]) -> None:
-    ends = [up_to for up_to, _ in tiers]
-    # 0 stands before the first bound, so that the first up_to must be above 0.
-    bounds = [Decimal(0), *(Decimal(end) for end in ends[:-1] if end is not None)]
-    if not ends or ends[-1] is not None or None in ends[:-1]:
-        config_node.wrong("must list [up_to, unit_price]; the last up_to, and only that, is null")
-    elif any(later <= earlier for earlier, later in pairwise(bounds)):
-        config_node.wrong("must rise: each up_to above the previous one, the first above 0")
-    elif model in _ONE_TIER and len(tiers) > 1:
-        config_node.wrong(f"must be one tier for the model {model.value}")
-
-
-def _references(config_node: ConfigNode, known: set[str]) -> list[str]:
-    found: list[str] = []
-    for reference in config_node.items():
-        key = reference.text(longest=63)
-        if key not in known:
-            reference.wrong(f"must be the key of a plan in this document; {key!r} is not")
-        elif key in found:
-            reference.wrong("appears twice")
-        found.append(key)
-    if not found:
-        config_node.wrong("must list at least one plan")
-    return found
-
-
-def _space_plan(config_node: ConfigNode) -> Definition:
-    counts = (
-        "router_credit",
-        "broker_credit",
-        "aggregate_credit",
-        "max_brokers",
-        "max_addresses",
-        "max_users",
-        "max_connections",
-        "routers",
-    )
-    at = config_node.fields("title", "space_type", *counts, "broker_memory_mb", "hour_price")
-    found: Definition = {
-        "title": at["title"].text(longest=100),
-        "space_type": at["space_type"].one_of(list(SPACE_TYPES)),
-        **{name: at[name].whole() for name in counts},
-        "broker_memory_mb": at["broker_memory_mb"].optional(_memory, 128),
-        "hour_price": at["hour_price"].optional(lambda it: it.decimal(), "0"),
-    }
-    instances = (found["routers"], found["max_brokers"])
-    if found["space_type"] == "brokered" and instances != (0, 1):
-        config_node.wrong(
-            "is brokered, so it has one broker and no routers: max_brokers 1, routers 0"
-        )
-    if found["space_type"] == "standard" and not 1 <= found["routers"] <= MAX_ROUTERS:
-        at["routers"].wrong(f"must be 1 to {MAX_ROUTERS} in a standard space")
-    return found
-
-
-def _address_plan(config_node: ConfigNode) -> Definition:
-    at = config_node.fields(
-        "title",
-        "space_type",
-        "address_type",
-        "router_credit",
-        "broker_credit",
-        "partitions",
-        "message_ttl_ms",
-        "max_delivery_attempts",
-        "redelivery_delay_ms",
-        "max_bytes",
-        "hour_price",
-    )
-    space_type = at["space_type"].one_of(list(SPACE_TYPES))
-    found: Definition = {
-        "title": at["title"].text(longest=100),
-        "space_type": space_type,
-        "address_type": at["address_type"].one_of(address_types.offered_in(space_type)),
-        "router_credit": at["router_credit"].whole(),
-        "broker_credit": at["broker_credit"].whole(),
-        "partitions": at["partitions"].optional(lambda it: it.whole(smallest=1, largest=100), 1),
-        "hour_price": at["hour_price"].optional(lambda it: it.decimal(), "0"),
-        "message_ttl_ms": at["message_ttl_ms"].optional(_ttl, None),
-        "max_delivery_attempts": at["max_delivery_attempts"].optional(_attempts, 10),
-        "redelivery_delay_ms": at["redelivery_delay_ms"].optional(_delay, 0),
-        "max_bytes": at["max_bytes"].optional(lambda it: it.whole(smallest=1), 104_857_600),
-    }
-    _require_shape(found, at)
-    return found
-
-
-def _memory(config_node: ConfigNode) -> int:
-    return config_node.whole(smallest=_SMALLEST_BROKER_MB, largest=1_000_000)
-
-
-def _ttl(config_node: ConfigNode) -> int:
-    return config_node.whole(smallest=1, largest=_LONGEST_MS)
-
-
-def _attempts(config_node: ConfigNode) -> int:
-    return config_node.whole(smallest=1, largest=1_000_000)
-
-
-def _delay(config_node: ConfigNode) -> int:
-    return config_node.whole(largest=_LONGEST_MS)
-
-
-def _require_shape(found: Definition, at: Mapping[str, ConfigNode]) -> None:
-    """Record credits and partitions that an address of this type cannot have."""
-    # Only such a queue has a part on several brokers; any other address is on one broker.
-    is_spread = (found["space_type"], found["address_type"]) == ("standard", "queue")
-    if not is_spread and found["partitions"] > 1:
-        at["partitions"].wrong("must be 1: only a queue of a standard space can have more")
-    if not is_spread and found["broker_credit"] > WHOLE_BROKER:
-        at["broker_credit"].wrong(f"must be at most {WHOLE_BROKER}: the address is on one broker")
-    whole, rest = divmod(found["broker_credit"], WHOLE_BROKER)
-    if is_spread and whole and (rest or whole < found["partitions"]):
-        at["broker_credit"].wrong(
-            f"must, from {WHOLE_BROKER} on, be whole brokers and at least one per partition"
-        )
-    if found["broker_credit"] and not address_types.BY_SLUG[found["address_type"]].is_stored:
-        at["broker_credit"].wrong("must be 0: anycast and multicast use no broker")
-    if found["space_type"] == "brokered" and found["router_credit"]:
-        at["router_credit"].wrong("must be 0: a brokered space has no routers")
+    return sections[path[0]]

@@ -31,17 +31,93 @@ from plans.catalog.definitions import (
 from plans.models import AddressPlan, CatalogVersion, Plan, SpacePlan
 
 _PUBLISH_LOCK = 0x77617970  # "wayp"; key of the advisory lock that serializes publications
-_ROWS: Mapping[str, type[Plan] | type[SpacePlan] | type[AddressPlan]] = {
-    "plans": Plan,
-    "space_plans": SpacePlan,
-    "address_plans": AddressPlan,
-}
-# Users of a plan: the relation from its row, and the field that is null while the use lasts.
-_USERS = {
-    "plans": ("subscriptions", "ends_at"),
-    "space_plans": ("spaces", "deleted_at"),
-    "address_plans": ("addresses", "deleted_at"),
-}
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """One section of the catalog: its rows, their users, and what to call a row of it.
+
+    ``relation`` leads to the users of a row; ``alive`` is their column that is null while the use
+    lasts. ``columns`` are copied from the definition, so that queries can use them.
+    """
+
+    section: str
+    model: type[Plan] | type[SpacePlan] | type[AddressPlan]
+    noun: str
+    relation: str
+    alive: str
+    columns: tuple[str, ...] = ()
+
+    def latest(self) -> dict[str, Any]:
+        """Return {key: newest row}, retired ones included."""
+        # DISTINCT ON (key) keeps the first row of each key, so the newest version.
+        rows = self.model.objects.order_by("key", "-version").distinct("key")
+        return {row.key: row for row in rows}
+
+    def users_by_key(self) -> Mapping[str, int]:
+        """Return {key: number of current users} over all versions."""
+        # Users of all versions count; ended subscriptions and deleted rows do not.
+        counted = Count(self.relation, filter=Q(**{f"{self.relation}__{self.alive}__isnull": True}))
+        rows = self.model.objects.values_list("key").annotate(n_users=counted)
+        found: dict[str, int] = {}
+        for key, n_users in rows:
+            found[key] = found.get(key, 0) + n_users
+        return found
+
+    def change(self, before: Any, wanted: Mapping[str, Any] | None) -> str:
+        """Return what publishing does to a key: new, changed, retired or same."""
+        # A retired plan that is offered again gets a new version, even with an equal definition.
+        if before is None or (before.retired and wanted is not None):
+            return "new"
+        if wanted is None:
+            return "same" if before.retired else "retired"
+        return "same" if before.definition == wanted else "changed"
+
+    def publish(self, version: CatalogVersion) -> None:
+        """Add rows for what is new or changed; retire what the document no longer contains."""
+        latest, wanted = self.latest(), version.document[self.section]
+        for key, definition in wanted.items():
+            before = latest.get(key)
+            if self.change(before, definition) == "same":
+                continue
+            # Only the newest version is offered; the users of older ones keep theirs.
+            self.model.objects.filter(key=key).update(retired=True)
+            self.model.objects.create(
+                key=key,
+                version=before.version + 1 if before else 1,
+                catalogue=version,
+                title=definition["title"],
+                definition=definition,
+                **{name: definition[name] for name in self.columns},
+            )
+        self.model.objects.exclude(key__in=wanted).update(retired=True)
+
+    def offered(self, key: str) -> Any:
+        """Return the newest row of an offered key; raise Missing otherwise."""
+        row = self.model.objects.filter(key=key).order_by("-version").first()
+        if row is None or row.retired:
+            keys = self.model.objects.filter(retired=False).values_list("key", flat=True)
+            offered = sorted(set(keys))
+            raise Missing(
+                f"There is no {self.noun} {key!r}; choose one of: "
+                f"{', '.join(offered) or 'none yet'}.",
+                code=f"{self.noun.replace(' ', '_')}.unknown",
+                offered=offered,
+            )
+        return row
+
+
+PLANS = Shelf("plans", Plan, "plan", "subscriptions", "ends_at")
+SPACE_PLANS = Shelf("space_plans", SpacePlan, "space plan", "spaces", "deleted_at", ("space_type",))
+ADDRESS_PLANS = Shelf(
+    "address_plans",
+    AddressPlan,
+    "address plan",
+    "addresses",
+    "deleted_at",
+    ("address_type", "space_type"),
+)
+SHELVES = (PLANS, SPACE_PLANS, ADDRESS_PLANS)
 
 
 @dataclass(frozen=True)
@@ -58,15 +134,6 @@ class Change:
     n_subscribers: int
 
 
-def parse(yaml_text: str) -> Catalog:
-    """Return the typed catalog of a YAML document; publishes nothing.
-
-    Raises:
-        Invalid: fields hold {field: ["line n: reason"]} for every mistake.
-    """
-    return parsing.parse(yaml_text)
-
-
 def default_yaml() -> str:
     """Return the YAML of the catalog that ships with Waypost."""
     return resources.files("plans.catalog").joinpath("default.yaml").read_text()
@@ -75,12 +142,12 @@ def default_yaml() -> str:
 def preview(catalog: Catalog) -> list[Change]:
     """Return what publishing ``catalog`` would change, with the number of users of each plan."""
     changes = []
-    for section in _ROWS:
-        latest, n_users = _latest(section), _users_by_key(section)
-        wanted = catalog.document[section]
+    for shelf in SHELVES:
+        latest, n_users = shelf.latest(), shelf.users_by_key()
+        wanted = catalog.document[shelf.section]
         for key in sorted(wanted.keys() | latest.keys()):
-            kind = _change_kind(latest.get(key), wanted.get(key))
-            changes.append(Change(section, key, kind, n_users.get(key, 0)))
+            kind = shelf.change(latest.get(key), wanted.get(key))
+            changes.append(Change(shelf.section, key, kind, n_users.get(key, 0)))
     return changes
 
 
@@ -90,12 +157,15 @@ def publish(catalog: Catalog, *, by: Actor) -> CatalogVersion:
     Publishing the newest version again changes nothing; an older catalog may be published again.
     Changed plans get a new version. Absent plans are retired: they are no longer offered.
     """
-    digest = _digest(catalog.document)
+    # Sorted keys: a jsonb column does not keep their order. The bytes decide whether a catalog is
+    # published already, so they never change.
+    canonical = json.dumps(catalog.document, sort_keys=True, separators=(",", ":"))
+    digest = hashlib.sha256(canonical.encode()).hexdigest()
     with transaction.atomic():
         # The lock is held until commit, so no other publication can take the same number.
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_PUBLISH_LOCK])
-        newest = _newest()
+        newest = newest_version()
         if newest is not None and newest.digest == digest:
             return newest
         version = CatalogVersion.objects.create(
@@ -105,8 +175,8 @@ def publish(catalog: Catalog, *, by: Actor) -> CatalogVersion:
             published_at=timezone.now(),
             published_by=by.name,
         )
-        for section in _ROWS:
-            _publish_section(section, version)
+        for shelf in SHELVES:
+            shelf.publish(version)
         subject = audit.Subject("catalogue", str(version.number), f"version {version.number}")
         audit.record(by, "catalogue.publish", subject, after={"digest": digest})
     return version
@@ -114,7 +184,7 @@ def publish(catalog: Catalog, *, by: Actor) -> CatalogVersion:
 
 def ensure_default(*, by: Actor) -> CatalogVersion:
     """Publish the default catalog unless one is published already. Idempotent."""
-    return _newest() or publish(parse(default_yaml()), by=by)
+    return newest_version() or publish(parsing.parse(default_yaml()), by=by)
 
 
 def current() -> Catalog:
@@ -123,7 +193,7 @@ def current() -> Catalog:
     Raises:
         Missing: none is published; run ``waypost catalog publish``.
     """
-    newest = _newest()
+    newest = newest_version()
     if newest is None:
         raise Missing(
             "No catalog is published yet: the operator must run `waypost catalog publish FILE`.",
@@ -152,19 +222,19 @@ def plan(key: str) -> Plan:
     Raises:
         Missing: there is no such plan, or it is retired; the message lists the offered plans.
     """
-    found: Plan = _offered(Plan, "plan", key)
+    found: Plan = PLANS.offered(key)
     return found
 
 
 def space_plan(key: str) -> SpacePlan:
     """Return the newest version of an offered space plan; raise Missing otherwise."""
-    found: SpacePlan = _offered(SpacePlan, "space plan", key)
+    found: SpacePlan = SPACE_PLANS.offered(key)
     return found
 
 
 def address_plan(key: str) -> AddressPlan:
     """Return the newest version of an offered address plan; raise Missing otherwise."""
-    found: AddressPlan = _offered(AddressPlan, "address plan", key)
+    found: AddressPlan = ADDRESS_PLANS.offered(key)
     return found
 
 
@@ -183,76 +253,6 @@ def address_plan_definition(row: AddressPlan) -> AddressPlanDefinition:
     return definitions.address_plan(row.key, row.definition)
 
 
-def _newest() -> CatalogVersion | None:
+def newest_version() -> CatalogVersion | None:
+    """Return the version in force; None before the first publication."""
     return CatalogVersion.objects.order_by("-number").first()
-
-
-def _offered(model: Any, noun: str, key: str) -> Any:
-    row = model.objects.filter(key=key).order_by("-version").first()
-    if row is None or row.retired:
-        offered = sorted(set(model.objects.filter(retired=False).values_list("key", flat=True)))
-        raise Missing(
-            f"There is no {noun} {key!r}; choose one of: {', '.join(offered) or 'none yet'}.",
-            code=f"{noun.replace(' ', '_')}.unknown",
-            offered=offered,
-        )
-    return row
-
-
-def _publish_section(section: str, version: CatalogVersion) -> None:
-    model = _ROWS[section]
-    latest = _latest(section)
-    wanted = version.document[section]
-    for key, definition in wanted.items():
-        before = latest.get(key)
-        if _change_kind(before, definition) != "same":
-            columns = _type_columns(section, definition)
-            # Only the newest version is offered.
-            model.objects.filter(key=key).update(retired=True)
-            model.objects.create(
-                key=key,
-                version=before.version + 1 if before else 1,
-                catalogue=version,
-                title=definition["title"],
-                definition=definition,
-                **columns,
-            )
-    # Plans that the document no longer contains.
-    model.objects.exclude(key__in=wanted).update(retired=True)
-
-
-def _type_columns(section: str, definition: Mapping[str, Any]) -> dict[str, str]:
-    names = {"space_plans": ["space_type"], "address_plans": ["address_type", "space_type"]}
-    return {name: definition[name] for name in names.get(section, [])}
-
-
-def _latest(section: str) -> dict[str, Any]:
-    # DISTINCT ON (key) keeps the first row of each key, so the newest version.
-    rows = _ROWS[section].objects.order_by("key", "-version").distinct("key")
-    return {row.key: row for row in rows}
-
-
-def _change_kind(before: Any, wanted: Mapping[str, Any] | None) -> str:
-    # A retired plan that is offered again gets a new version, even with an equal definition.
-    if before is None or (before.retired and wanted is not None):
-        return "new"
-    if wanted is None:
-        return "same" if before.retired else "retired"
-    return "same" if before.definition == wanted else "changed"
-
-
-def _users_by_key(section: str) -> Mapping[str, int]:
-    relation, alive = _USERS[section]
-    # Users of all versions count; ended subscriptions and deleted rows do not.
-    counted = Count(relation, filter=Q(**{f"{relation}__{alive}__isnull": True}))
-    rows = _ROWS[section].objects.values_list("key").annotate(n_users=counted)
-    found: dict[str, int] = {}
-    for key, n_users in rows:
-        found[key] = found.get(key, 0) + n_users
-    return found
-
-
-def _digest(document: Mapping[str, Any]) -> str:
-    # Sorted keys: a jsonb column does not keep their order.
-    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()

@@ -18,7 +18,7 @@ from django.db.models.functions import JSONObject
 
 from controlplane.core.errors import Unavailable
 from plans.catalog import publishing
-from plans.models import AddressPlan, CatalogVersion, Plan, SpacePlan
+from plans.models import AddressPlan, Plan, SpacePlan
 from plans.rating.billable import Lifetime, Segment
 from plans.rating.money import Rounding
 from plans.rating.month_so_far import MonthSoFar
@@ -66,8 +66,8 @@ def seller(catalogue_number: int | None = None) -> PinnedSeller:
     Raises:
         Unavailable: no catalog is published.
     """
-    numbers = CatalogVersion.objects.order_by("-number").values_list("number", flat=True)
-    number = catalogue_number or numbers.first()
+    newest = publishing.newest_version() if catalogue_number is None else None
+    number = newest.number if newest else catalogue_number
     if number is None:
         raise Unavailable("No catalog is published: run `waypost catalog publish`.")
     found = publishing.seller(number)

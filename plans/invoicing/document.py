@@ -13,13 +13,13 @@ from decimal import Decimal
 from typing import Any
 
 from plans.invoicing.evidence import Evidence
-from plans.invoicing.facts import Correction, Facts
+from plans.invoicing.facts import Facts
 from plans.invoicing.rated_period import RatedPeriod
 from plans.ledger import credit
 from plans.rating import money
 from plans.rating.billable import Segment
 from plans.rating.periods import Period
-from plans.rating.pricing import Line, TaxLine
+from plans.rating.pricing import Line
 from plans.usage import reading
 from plans.usage.reading import Figure
 
@@ -46,24 +46,37 @@ def build(
         "number": None,
         "issued_at": None,
         "due_at": None,
-        "period": _period(facts),
+        "period": {
+            "starts_at": facts.period.starts_at.isoformat(),
+            "ends_at": facts.period.ends_at.isoformat(),
+            "time_zone": facts.time_zone,
+            "month_starts_at": facts.month.starts_at.isoformat(),
+            "month_ends_at": facts.month.ends_at.isoformat(),
+        },
         "seller": dict(facts.seller),
         "buyer": dict(facts.buyer),
         "currency": facts.seller_rule.currency,
         "minor_digits": money.minor_digits(facts.seller_rule.currency),
         "rounding": facts.seller_rule.rounding.value,
-        "plans": [_plan(segment) for segment in facts.segments],
-        "lines": [_line(n, line) for n, line in enumerate(rating.lines, start=1)],
-        "taxes": [_tax(tax) for tax in rating.taxes],
+        "plans": plans_of(facts.segments),
+        "lines": [line_of(n, line) for n, line in enumerate(rating.lines, start=1)],
+        "taxes": [
+            {
+                "percent": plain(tax.percent),
+                "taxable_minor": tax.taxable_minor,
+                "tax_minor": tax.tax_minor,
+            }
+            for tax in rating.taxes
+        ],
         "net_minor": rating.net_minor,
         "tax_minor": rating.tax_minor,
         "total_minor": rating.net_minor + rating.tax_minor,
         "credit": None,
         "payable_minor": None,
-        "usage": _usage(facts, rated.figures),
+        "usage": usage_of(facts, rated.figures),
         "month_so_far": rating.so_far.plain(),
         "corrections": [
-            {**_correction(correction), "month_so_far": state.plain()}
+            {**correction.plain(), "month_so_far": state.plain()}
             for correction, state in zip(facts.corrections, rated.corrected, strict=True)
         ],
         "quality": dict(quality),
@@ -129,7 +142,7 @@ def manifest_of(facts: Facts, evidence: Evidence) -> dict[str, Any]:
         "lived": facts.known_lifetimes.plain(),  # persisted key: never rename it
         "month_before": facts.so_far.plain(),
         "corrections": [
-            {**_correction(row), "month_before": row.before.plain()} for row in facts.corrections
+            {**row.plain(), "month_before": row.before.plain()} for row in facts.corrections
         ],
     }
 
@@ -148,36 +161,22 @@ def plain(value: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _period(facts: Facts) -> dict[str, Any]:
-    return {
-        "starts_at": facts.period.starts_at.isoformat(),
-        "ends_at": facts.period.ends_at.isoformat(),
-        "time_zone": facts.time_zone,
-        "month_starts_at": facts.month.starts_at.isoformat(),
-        "month_ends_at": facts.month.ends_at.isoformat(),
-    }
+def plans_of(segments: Sequence[Segment]) -> list[dict[str, Any]]:
+    """Return which plan version was in force from when to when."""
+    return [
+        {
+            "plan": segment.plan_key,
+            "version": segment.plan_version,
+            "title": segment.plan_title,
+            "starts_at": segment.period.starts_at.isoformat(),
+            "ends_at": segment.period.ends_at.isoformat(),
+        }
+        for segment in segments
+    ]
 
 
-def _correction(correction: Correction) -> dict[str, Any]:
-    return {
-        "month_starts_at": correction.month.starts_at.isoformat(),
-        "month_ends_at": correction.month.ends_at.isoformat(),
-        "number": correction.number,
-        "n": correction.n,
-    }
-
-
-def _plan(segment: Segment) -> dict[str, Any]:
-    return {
-        "plan": segment.plan_key,
-        "version": segment.plan_version,
-        "title": segment.plan_title,
-        "starts_at": segment.period.starts_at.isoformat(),
-        "ends_at": segment.period.ends_at.isoformat(),
-    }
-
-
-def _line(position: int, line: Line) -> dict[str, Any]:
+def line_of(position: int, line: Line) -> dict[str, Any]:
+    """Return one invoice line; positions begin at 1."""
     return {
         "position": position,
         "kind": line.kind,
@@ -191,15 +190,7 @@ def _line(position: int, line: Line) -> dict[str, Any]:
     }
 
 
-def _tax(tax: TaxLine) -> dict[str, Any]:
-    return {
-        "percent": plain(tax.percent),
-        "taxable_minor": tax.taxable_minor,
-        "tax_minor": tax.tax_minor,
-    }
-
-
-def _usage(facts: Facts, figures: Sequence[Figure]) -> list[dict[str, Any]]:
+def usage_of(facts: Facts, figures: Sequence[Figure]) -> list[dict[str, Any]]:
     """Return the usage statement: every meter of every space, priced or not."""
     names = {space.id: (space.name, space.type) for space in facts.spaces}
     found = []

@@ -7,6 +7,7 @@ never change (plan versions, ended subscriptions) and from the manifest.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Q
 
@@ -38,6 +39,15 @@ class Correction:
     number: str
     n: int
     before: MonthSoFar
+
+    def plain(self) -> dict[str, Any]:
+        """Return the JSON values that documents and manifests store, without any state."""
+        return {
+            "month_starts_at": self.month.starts_at.isoformat(),
+            "month_ends_at": self.month.ends_at.isoformat(),
+            "number": self.number,
+            "n": self.n,
+        }
 
 
 @dataclass(frozen=True)
@@ -109,7 +119,7 @@ def gather(
         payment_days=seller.payment_days,
         catalogue_number=seller.catalogue_number,
         # Read from rows also for ``verify``: a subscription's span in the past never changes.
-        segments=_segments(tenant, period),
+        segments=segments_of(tenant, period),
         lifetimes=found.lifetimes(),
         known_lifetimes=found,
         so_far=frozen.so_far if frozen else MonthSoFar(),
@@ -130,7 +140,12 @@ def buyer_of(tenant: Tenant) -> dict[str, str]:
     }
 
 
-def _segments(tenant: Tenant, period: Period) -> tuple[Segment, ...]:
+def segments_of(tenant: Tenant, period: Period) -> tuple[Segment, ...]:
+    """Return the plans in force in the period, in order of time, without usage.
+
+    Raises:
+        NoSubscription: there is none.
+    """
     subscriptions = (
         PlanSubscription.objects.filter(tenant=tenant, starts_at__lt=period.ends_at)
         .filter(Q(ends_at__isnull=True) | Q(ends_at__gt=period.starts_at))

@@ -121,7 +121,10 @@ def record_payment(
     with transaction.atomic():
         current = states.locked(invoice)
         # The lock first: otherwise two deliveries of one webhook could both find no payment.
-        _alone_with(source, reference)
+        # Of the reference, not of the invoice: the other delivery may name another invoice.
+        with connection.cursor() as cursor:
+            lock = f"plans.payment:{source}:{reference}"
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [lock])
         known = Payment.objects.filter(source=source, reference=reference).first()
         if known is not None:
             return _same(known, payment)
@@ -129,7 +132,9 @@ def record_payment(
         _require_payable(current, amount_minor, due)
         payment.save()
         _book_payment(current, payment, by)
-        _settle(current, due - amount_minor, by)
+        target = State.PAID if due == amount_minor else State.PARTLY_PAID
+        if current.state != target:  # a second partial payment changes no state
+            states.move(current, target, by=by, reason="payment recorded")
     return payment
 
 
@@ -189,7 +194,10 @@ def _issue_of(invoice: Invoice, instant: datetime) -> document.Issue:
     # The number first: its row lock serializes issues, so the credit is used only once.
     number = _next_number(invoice.legal_entity)
     before = credit.before(invoice.tenant_id, invoice.legal_entity, invoice.currency)
-    return document.Issue(number, instant, instant + _payment_time(invoice), before)
+    # The payment time of the catalog version that priced the invoice, not of the newest one.
+    seller = billing_inputs.seller(invoice.manifest["catalogue_number"])
+    due_at = instant + timedelta(days=seller.payment_days)
+    return document.Issue(number, instant, due_at, before)
 
 
 def _nothing_to_pay(invoice: Invoice) -> str:
@@ -197,11 +205,6 @@ def _nothing_to_pay(invoice: Invoice) -> str:
         kept = money.display(-invoice.total_minor, invoice.currency)
         return f"the total is negative: {kept} is kept as credit for the next invoices"
     return "settled by credit from earlier invoices" if invoice.credit_minor else "nothing to pay"
-
-
-def _payment_time(invoice: Invoice) -> timedelta:
-    seller = billing_inputs.seller(invoice.manifest["catalogue_number"])
-    return timedelta(days=seller.payment_days)
 
 
 def _next_number(legal_entity: str) -> str:
@@ -230,16 +233,6 @@ def _booking(invoice: Invoice, made: dict[str, Any]) -> posting.Booking:
         f"Invoice {invoice.number}",
         postings,
     )
-
-
-def _alone_with(source: str, reference: str) -> None:
-    """Block other payments with this source and reference until the transaction ends.
-
-    The lock of the invoice is not enough: the other payment may be for another invoice.
-    """
-    with connection.cursor() as cursor:
-        name = f"plans.payment:{source}:{reference}"
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
 
 
 def _same(known: Payment, payment: Payment) -> Payment:
@@ -288,9 +281,3 @@ def _book_payment(invoice: Invoice, payment: Payment, by: Actor) -> None:
             "reference": payment.reference,
         },
     )
-
-
-def _settle(invoice: Invoice, due: int, by: Actor) -> None:
-    target = State.PAID if due == 0 else State.PARTLY_PAID
-    if invoice.state != target:  # a second partial payment changes no state
-        states.move(invoice, target, by=by, reason="payment recorded")

@@ -47,4 +47,4 @@ def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
     rated = rated_period.rate(found, rated_period.from_copy(tenant.id))
     quality = {"flagged": False, "text": _NOTE, "crash_gaps": [], "covered_holes": 0, "late": []}
     made = document.build(found, rated, manifest={}, quality=quality, as_of=as_of)
-    return Preview(period, as_of, made, credit.credit_minor(tenant, made["currency"]))
+    return Preview(period, as_of, made, credit.credit_minor(tenant.id, made["currency"]))

@@ -6,7 +6,6 @@ credit before any past invoice can still be computed.
 
 from plans.ledger import posting
 from plans.models import LedgerEntry
-from tenants.models import Tenant
 
 
 def used(total_minor: int, before_minor: int) -> int:
@@ -23,6 +22,6 @@ def before(
     return -posting.balance(tenant_id, account, currency, before=entry)
 
 
-def credit_minor(tenant: Tenant, currency: str) -> int:
+def credit_minor(tenant_id: str, currency: str) -> int:
     """Return the tenant's credit in ``currency`` with all legal entities, in minor units."""
-    return -posting.balance(tenant.id, posting.credit(), currency)
+    return -posting.balance(tenant_id, posting.credit(), currency)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from plans.rating import money, price_rules
+from plans.rating import money
 from plans.rating.billable import Lifetime, Segment, SpaceUsage
 from plans.rating.month_so_far import merged
 from plans.rating.periods import Period
@@ -70,45 +70,22 @@ def price(
     segments: Sequence[Segment], lifetimes: Iterable[Lifetime], month: Period, currency: str
 ) -> MonthPrice:
     """Return the price of the month; ``segments`` are all its segments in order of time."""
-    return MonthPrice(
-        [_fee(segment, month, currency) for segment in segments],
-        _parts(segments, month),
-        _hours(lifetimes, _included_seconds(segments, month)),
-    )
-
-
-def _fee(segment: Segment, month: Period, currency: str) -> tuple[Price, int]:
-    fee = money.to_major(segment.monthly_fee_minor, currency)
-    return Price("fee", fee, month.seconds), segment.period.seconds
-
-
-@dataclass
-class _Tally:
-    """Running totals of one meter over the segments of the month, in base units."""
-
-    left: int = 0  # of the included units
-    used: int = 0  # for a peak: the largest so far
-    billed: int = 0
-    flat_paid: Decimal = Decimal(0)
-
-
-def _parts(segments: Sequence[Segment], month: Period) -> dict[tuple[int, str], Part]:
-    """Consume the included units segment by segment in order of time; price the rest."""
-    included = ((s, rule.meter, rule.included) for s in segments for rule in s.rules)
-    pools = _pools(included, month)
-    tallies = {meter: _Tally(left=units) for meter, units in pools.items()}
-    numbered = [
-        (n, rule, _per_space(segment.usage, rule))
-        for n, segment in enumerate(segments)
-        for rule in segment.rules
+    fees = [
+        (
+            Price("fee", money.to_major(segment.monthly_fee_minor, currency), month.seconds),
+            segment.period.seconds,
+        )
+        for segment in segments
     ]
-    # Two passes: a volume price depends on the billed total of the whole month, so all segments are
-    # counted before the first one is priced.
-    counted = [_count(rule, spaces, tallies[rule.meter]) for _, rule, spaces in numbered]
-    return {
-        (n, rule.meter): _part(rule, spaces, step, tallies[rule.meter])
-        for (n, rule, spaces), step in zip(numbered, counted, strict=True)
-    }
+    included_hours = (
+        (segment, meter, hours * SECONDS_PER_HOUR)
+        for segment in segments
+        for meter, hours in segment.included_hours.items()
+    )
+    # Included space and address hours are a pool of seconds, like included units.
+    return MonthPrice(
+        fees, _parts(segments, month), _hours(lifetimes, pools(included_hours, month))
+    )
 
 
 @dataclass(frozen=True)
@@ -121,60 +98,74 @@ class _Step:
     billed: int
 
 
-def _count(rule: PriceRule, spaces: Sequence[tuple[str, int]], tally: _Tally) -> _Step:
-    used = sum(quantity for _, quantity in spaces)
-    # Of a peak, only what exceeds the month's peak so far is new.
-    grown = max(0, used - tally.used) if rule.is_peak else used
-    free = min(grown, tally.left)
-    step = _Step(used, tally.left, tally.billed, grown - free)
-    tally.used += grown
-    tally.left -= free
-    tally.billed += step.billed
-    return step
+@dataclass
+class _Tally:
+    """Running totals of one meter over the segments of the month, in base units."""
+
+    left: int = 0  # of the included units
+    used: int = 0  # for a peak: the largest so far
+    billed: int = 0
+    flat_paid: Decimal = Decimal(0)
+
+    def count(self, rule: PriceRule, spaces: Sequence[tuple[str, int]]) -> _Step:
+        """Take the usage of one segment from the pool; return what is billed of it."""
+        used = sum(quantity for _, quantity in spaces)
+        # Of a peak, only what exceeds the month's peak so far is new (docs/billing.md, rule 8).
+        grown = max(0, used - self.used) if rule.is_peak else used
+        free = min(grown, self.left)
+        step = _Step(used, self.left, self.billed, grown - free)
+        self.used += grown
+        self.left -= free
+        self.billed += step.billed
+        return step
+
+    def part(self, rule: PriceRule, spaces: Sequence[tuple[str, int]], step: _Step) -> Part:
+        """Price one segment; call it only after every segment of the month was counted."""
+        charges = rule.charges(Billed(step.start, step.billed, self.billed, self.flat_paid))
+        if step.billed and rule.is_flat:
+            self.flat_paid = max(self.flat_paid, rule.tiers[0].unit_price)
+        return Part(rule, spaces, step.used, step.included, step.start, charges)
 
 
-def _part(rule: PriceRule, spaces: Sequence[tuple[str, int]], step: _Step, tally: _Tally) -> Part:
-    billed = Billed(step.start, step.billed, tally.billed, tally.flat_paid)
-    charges = price_rules.charges(rule, billed)
-    if step.billed and rule.is_flat:
-        tally.flat_paid = max(tally.flat_paid, rule.tiers[0].unit_price)
-    return Part(rule, spaces, step.used, step.included, step.start, charges)
+def _parts(segments: Sequence[Segment], month: Period) -> dict[tuple[int, str], Part]:
+    """Consume the included units segment by segment in order of time; price the rest."""
+    included = ((s, rule.meter, rule.included) for s in segments for rule in s.rules)
+    tallies = {meter: _Tally(left=units) for meter, units in pools(included, month).items()}
+    numbered = [
+        (n, rule, per_space(segment.usage, rule))
+        for n, segment in enumerate(segments)
+        for rule in segment.rules
+    ]
+    # Two passes: a volume price depends on the billed total of the whole month, so all segments are
+    # counted before the first one is priced.
+    counted = [tallies[rule.meter].count(rule, spaces) for _, rule, spaces in numbered]
+    return {
+        (n, rule.meter): tallies[rule.meter].part(rule, spaces, step)
+        for (n, rule, spaces), step in zip(numbered, counted, strict=True)
+    }
 
 
-def _pools(included: Iterable[tuple[Segment, str, int]], month: Period) -> dict[str, int]:
+def pools(included: Iterable[tuple[Segment, str, int]], month: Period) -> dict[str, int]:
     """Return the included units of each meter, in proportion to seconds, rounded up.
 
     A plan that runs on counts to the end of the month: its units may be used ahead.
     """
     granted: Counter[str] = Counter()
     for segment, meter, units in included:
-        granted[meter] += units * (segment.period.seconds + _seconds_ahead(segment, month))
+        seconds = segment.period.seconds
+        if segment.runs_on and segment.period.ends_at < month.ends_at:
+            seconds += Period(segment.period.ends_at, month.ends_at).seconds
+        granted[meter] += units * seconds
     # -(-a // b) is integer division rounded up. Dividing only the sum makes the result independent
     # of how the month is divided into segments.
     return {meter: -(-units // month.seconds) for meter, units in granted.items()}
-
-
-def _seconds_ahead(segment: Segment, month: Period) -> int:
-    if not segment.runs_on or segment.period.ends_at >= month.ends_at:
-        return 0
-    return Period(segment.period.ends_at, month.ends_at).seconds
-
-
-def _included_seconds(segments: Sequence[Segment], month: Period) -> dict[str, int]:
-    """Return the seconds that the month's plans include, by lifetime meter."""
-    included = (
-        (segment, meter, hours * SECONDS_PER_HOUR)
-        for segment in segments
-        for meter, hours in segment.included_hours.items()
-    )
-    return _pools(included, month)
 
 
 def _hours(lifetimes: Iterable[Lifetime], left: dict[str, int]) -> dict[PlanVersion, Hours]:
     """Price the lifetimes by plan version.
 
     Included seconds go to the plan version with the highest price first, which is best for the
-    buyer. ``left`` (seconds by meter) is reduced.
+    buyer (docs/billing.md, rule 11). ``left`` (seconds by meter) is reduced.
     """
     found = {}
     for lifetime in sorted(merged(lifetimes), key=lambda row: (row.meter, -row.hour_price)):
@@ -187,10 +178,11 @@ def _hours(lifetimes: Iterable[Lifetime], left: dict[str, int]) -> dict[PlanVers
     return found
 
 
-def _per_space(usage: Iterable[SpaceUsage], rule: PriceRule) -> list[tuple[str, int]]:
+def per_space(usage: Iterable[SpaceUsage], rule: PriceRule) -> list[tuple[str, int]]:
     """Return (space id, base units) of the rule's meter; of a peak only the busiest space."""
     mine = [(use.space_id, use.quantity) for use in usage if use.meter == rule.meter]
     if rule.is_peak:
+        # The id decides between equal peaks, so that the invoice is the same each time.
         return sorted(mine, key=lambda space: (-space[1], space[0]))[:1]
     return summed(mine)
 

@@ -4,9 +4,8 @@
 The invoice document stores the state after the invoice; the next invoice of the month reads it.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -32,13 +31,22 @@ class MonthSoFar:
     def plain(self) -> dict[str, Any]:
         """Return the state as JSON values for ``from_plain``; plans by key and version."""
         return {
-            "segments": [_segment(segment) for segment in self.segments],
+            "segments": [
+                {
+                    "span": segment.period.plain(),
+                    "plan": segment.plan_key,
+                    "plan_version": segment.plan_version,
+                    "counted": segment.counted.plain() if segment.counted else None,
+                    "usage": [[use.space_id, use.meter, use.quantity] for use in segment.usage],
+                }
+                for segment in self.segments
+            ],
             "hours": [
-                [t.meter, t.plan_key, t.plan_version, t.title, _digits(t.hour_price), t.seconds]
+                [t.meter, t.plan_key, t.plan_version, t.title, digits(t.hour_price), t.seconds]
                 for t in self.lifetimes
             ],
             "charged": [
-                [meter, price.kind, _digits(price.unit_price), price.per, base]
+                [meter, price.kind, digits(price.unit_price), price.per, base]
                 for (meter, price), base in sorted(self.charged.items())
             ],
         }
@@ -46,8 +54,18 @@ class MonthSoFar:
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any], segment_of: SegmentOf) -> "MonthSoFar":
         """Return the state from the result of ``plain``; ``segment_of`` supplies the plans."""
+        segments = []
+        for row in plain["segments"]:
+            span = Period.from_plain(row["span"])
+            segments.append(
+                replace(
+                    segment_of(row["plan"], row["plan_version"], span),
+                    usage=tuple(SpaceUsage(*use) for use in row["usage"]),
+                    counted=Period.from_plain(row["counted"]) if row["counted"] else None,
+                )
+            )
         return cls(
-            tuple(_used(row, segment_of) for row in plain["segments"]),
+            tuple(segments),
             tuple(
                 # Merged over spaces: no space id and no count.
                 Lifetime(meter, key, version, title, Decimal(price), "", seconds, 0)
@@ -71,31 +89,6 @@ def merged(lifetimes: Iterable[Lifetime]) -> tuple[Lifetime, ...]:
     return tuple(lifetime for _, lifetime in sorted(found.items(), key=lambda item: item[0]))
 
 
-def _segment(segment: Segment) -> dict[str, Any]:
-    return {
-        "span": _ends(segment.period),
-        "plan": segment.plan_key,
-        "plan_version": segment.plan_version,
-        "counted": _ends(segment.counted) if segment.counted else None,
-        "usage": [[use.space_id, use.meter, use.quantity] for use in segment.usage],
-    }
-
-
-def _used(row: Mapping[str, Any], segment_of: SegmentOf) -> Segment:
-    segment = segment_of(row["plan"], row["plan_version"], _between(row["span"]))
-    counted = _between(row["counted"]) if row["counted"] else None
-    usage = tuple(SpaceUsage(*use) for use in row["usage"])
-    return replace(segment, usage=usage, counted=counted)
-
-
-def _ends(period: Period) -> list[str]:
-    return [period.starts_at.isoformat(), period.ends_at.isoformat()]
-
-
-def _between(ends: Sequence[str]) -> Period:
-    return Period(*map(datetime.fromisoformat, ends))
-
-
-def _digits(price: Decimal) -> str:
-    # One text per value (1.50 and 1.5 give 1.5), so that equal states have equal bytes.
+def digits(price: Decimal) -> str:
+    """Return one text per value (1.50 and 1.5 give 1.5), so that equal states have equal bytes."""
     return f"{price.normalize():f}"

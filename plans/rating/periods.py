@@ -3,6 +3,7 @@
 Only ``month_of`` applies the billing time zone of a tenant. All other instants are UTC.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
@@ -44,6 +45,15 @@ class Period:
         end = min(self.ends_at, ends_at or self.ends_at)
         return Period(start, end) if start < end else None
 
+    def plain(self) -> list[str]:
+        """Return both ends as text, for documents; ``from_plain`` reads them."""
+        return [self.starts_at.isoformat(), self.ends_at.isoformat()]
+
+    @classmethod
+    def from_plain(cls, ends: Sequence[str]) -> "Period":
+        """Return the period from the result of ``plain``."""
+        return cls(*map(datetime.fromisoformat, ends))
+
     def __str__(self) -> str:
         return f"{self.starts_at.isoformat()}/{self.ends_at.isoformat()}"
 
@@ -75,11 +85,11 @@ def month_of(instant: datetime, zone_name: str) -> Period:
     Months begin at local midnight, so a month with a clock change is an hour longer or shorter.
     """
     local = instant.astimezone(zone(zone_name))
-    return Period(
-        _begins(local.year, local.month, zone_name), _begins(local.year, local.month + 1, zone_name)
-    )
-
-
-def _begins(year: int, month: int, zone_name: str) -> datetime:
-    year, month = year + (month - 1) // 12, (month - 1) % 12 + 1  # month 13 is next January
-    return datetime(year, month, 1, tzinfo=zone(zone_name)).astimezone(UTC)
+    # Divided by 12, month 12 carries over into January of the next year.
+    next_year, next_month = local.year + local.month // 12, local.month % 12 + 1
+    # Each midnight takes the zone's offset of its own day, before the change to UTC.
+    begins = [
+        datetime(year, month, 1, tzinfo=zone(zone_name)).astimezone(UTC)
+        for year, month in ((local.year, local.month), (next_year, next_month))
+    ]
+    return Period(*begins)

@@ -98,12 +98,12 @@ def rate(
     known = [*before.segments, *segments]
     all_lifetimes = merged([*before.lifetimes, *lifetimes])
     whole = month_price.price(known, all_lifetimes, month, seller.currency)
-    bill = _Bill(seller, Counter(before.charged))
+    bill = _Bill(seller, whole, Counter(before.charged))
     # The order matters: each step adds to ``bill``, and repricing charges what is still missing.
     lines = [
-        *_lines_of(segments, whole, len(before.segments), bill),
-        *_lifetimes(lifetimes, whole, bill),
-        *_repriced(whole, bill),
+        *bill.segments(segments, len(before.segments)),
+        *bill.lifetimes(lifetimes),
+        *bill.repriced(),
     ]
     # A charge that was taken back completely leaves a zero, which the state does not store.
     charged = {key: base for key, base in bill.charged.items() if base}
@@ -122,9 +122,14 @@ def tax_on(taxable_minor: int, seller: SellerRule) -> TaxLine:
 
 @dataclass(frozen=True)
 class _Bill:
-    """What the month was charged so far, by meter and price; ``line`` adds to it."""
+    """What the month was charged so far, by meter and price; each line adds to it.
+
+    ``whole`` is the price of the month so far. Its lines are made in the order of the document:
+    segments, lifetimes, repriced.
+    """
 
     seller: SellerRule
+    whole: MonthPrice
     charged: Counter[tuple[str, Price]]
 
     def line(
@@ -133,15 +138,19 @@ class _Bill:
         unit: str,
         charge: tuple[Price, int],
         detail: dict[str, Any],
+        spaces: Sequence[tuple[str, int]] | None = None,
     ) -> Line:
-        """Add a charge and return its line; ``named`` is kind, meter and description."""
+        """Add a charge and return its line; ``named`` is kind, meter and description.
+
+        With ``spaces``, the detail holds each space's share; the shares sum to the line exactly.
+        """
         kind, meter, description = named
         price, base = charge
         before = self.charged[meter, price]
         self.charged[meter, price] = before + base
         quantity = EXACT.divide(Decimal(base), Decimal(price.per))
         span = (before, before + base)  # see ``amount_minor``: rounds over the whole month
-        return Line(
+        line = Line(
             kind,
             meter,
             description,
@@ -151,109 +160,102 @@ class _Bill:
             price_rules.amount_minor(price, span, self.seller.currency, self.seller.rounding),
             {**detail, "billed_base": base},
         )
+        if spaces is not None:
+            parts = money.allocate(line.amount_minor, [quantity for _, quantity in spaces])
+            line.detail["spaces"] = [
+                {"space_id": space_id, "used_base": quantity, "amount_minor": part}
+                for (space_id, quantity), part in zip(spaces, parts, strict=True)
+            ]
+        return line
 
+    def segments(self, segments: Sequence[Segment], first: int) -> Iterator[Line]:
+        """Yield the fee and the usage of each segment of this period."""
+        # ``whole`` numbers all segments of the month; those of this period begin at ``first``.
+        for n, segment in enumerate(segments, start=first):
+            detail = {
+                "plan": segment.plan_key,
+                "plan_version": segment.plan_version,
+                "starts_at": segment.period.starts_at.isoformat(),
+                "ends_at": segment.period.ends_at.isoformat(),
+            }
+            if segment.monthly_fee_minor:
+                price, seconds = self.whole.fees[n]
+                yield self.line(
+                    ("fee", FEE, f"Plan {segment.plan_title}"),
+                    "month",
+                    (price, seconds),
+                    {**detail, "seconds": seconds, "seconds_per_month": price.per},
+                )
+            for rule in segment.rules:
+                yield from self.usage(self.whole.parts[n, rule.meter], detail)
 
-def _lines_of(
-    segments: Sequence[Segment], whole: MonthPrice, first: int, bill: _Bill
-) -> Iterator[Line]:
-    # ``whole`` numbers all segments of the month; those of this period begin at ``first``.
-    for n, segment in enumerate(segments, start=first):
-        if segment.monthly_fee_minor:
-            yield _fee(segment, whole.fees[n], bill)
-        for rule in segment.rules:
-            yield from _usage(segment, whole.parts[n, rule.meter], bill)
+    def usage(self, part: Part, detail: dict[str, Any]) -> Iterator[Line]:
+        """Yield the lines of one meter in one segment: one for each price that it reached."""
+        rule = part.rule
+        for charge in part.charges:
+            yield self.line(
+                ("usage", rule.meter, rule.title),
+                rule.unit,
+                charge,
+                {
+                    **detail,
+                    "model": rule.model.value,
+                    "used_base": part.used,
+                    "included_base": part.included,
+                    "billed_before_base": part.start,
+                    "base_per_unit": rule.base_per_unit,
+                },
+                part.spaces,
+            )
 
+    def lifetimes(self, lifetimes: Sequence[Lifetime]) -> Iterator[Line]:
+        """Yield one line per meter and plan version with the hours of its spaces or addresses."""
+        by_version: dict[PlanVersion, list[Lifetime]] = {}
+        for lifetime in lifetimes:
+            version = (lifetime.meter, lifetime.plan_key, lifetime.plan_version)
+            by_version.setdefault(version, []).append(lifetime)
+        for key, hours in self.whole.hours.items():
+            if key in by_version:
+                yield self.hours(key, hours, by_version[key])
 
-def _fee(segment: Segment, charge: tuple[Price, int], bill: _Bill) -> Line:
-    price, seconds = charge
-    detail = {**_segment_detail(segment), "seconds": seconds, "seconds_per_month": price.per}
-    return bill.line(("fee", FEE, f"Plan {segment.plan_title}"), "month", charge, detail)
+    def hours(self, key: PlanVersion, hours: Hours, same: Sequence[Lifetime]) -> Line:
+        """Return the line of the hours of one plan version in this period."""
+        meter, plan_key, version = key
+        spaces = month_price.summed((lifetime.space_id, lifetime.seconds) for lifetime in same)
+        used = sum(seconds for _, seconds in spaces)
+        # At most what was used in this period; ``repriced`` charges or takes back the rest.
+        billed = min(max(0, hours.billed - self.charged[meter, hours.price]), used)
+        detail = {
+            "plan": plan_key,
+            "plan_version": version,
+            "lifetimes": sum(lifetime.count for lifetime in same),
+            "used_base": used,
+            "included_base": used - billed,
+            "base_per_unit": hours.price.per,
+        }
+        named = ("lifetime", meter, hours.title)
+        return self.line(named, "hours", (hours.price, billed), detail, spaces)
 
+    def repriced(self) -> Iterator[Line]:
+        """Yield lines for the difference between the price of the month and what it was charged."""
+        due = self.whole.charges()
+        # Sorted, because the order of lines is part of the document.
+        for key in sorted({*due, *self.charged}):
+            base = due[key] - self.charged[key]
+            if base:
+                (meter, price), (title, unit) = key, self.title_and_unit(key)
+                detail = {"base_per_unit": price.per}
+                yield self.line(("repriced", meter, title), unit, (price, base), detail)
 
-def _usage(segment: Segment, part: Part, bill: _Bill) -> Iterator[Line]:
-    rule = part.rule
-    detail = {
-        **_segment_detail(segment),
-        "model": rule.model.value,
-        "used_base": part.used,
-        "included_base": part.included,
-        "billed_before_base": part.start,
-        "base_per_unit": rule.base_per_unit,
-    }
-    for charge in part.charges:
-        line = bill.line(("usage", rule.meter, rule.title), rule.unit, charge, detail)
-        yield _shared_out(line, part.spaces)
-
-
-def _lifetimes(lifetimes: Sequence[Lifetime], whole: MonthPrice, bill: _Bill) -> Iterator[Line]:
-    """Yield one line per meter and plan version with the hours of all its spaces or addresses."""
-    by_version: dict[PlanVersion, list[Lifetime]] = {}
-    for lifetime in lifetimes:
-        version = (lifetime.meter, lifetime.plan_key, lifetime.plan_version)
-        by_version.setdefault(version, []).append(lifetime)
-    for key, hours in whole.hours.items():
-        if key in by_version:
-            yield _hours(key, hours, by_version[key], bill)
-
-
-def _hours(key: PlanVersion, hours: Hours, same: Sequence[Lifetime], bill: _Bill) -> Line:
-    meter, plan_key, version = key
-    spaces = month_price.summed((lifetime.space_id, lifetime.seconds) for lifetime in same)
-    used = sum(seconds for _, seconds in spaces)
-    # At most what was used in this period; ``_repriced`` charges or takes back the rest.
-    billed = min(max(0, hours.billed - bill.charged[meter, hours.price]), used)
-    detail = {
-        "plan": plan_key,
-        "plan_version": version,
-        "lifetimes": sum(lifetime.count for lifetime in same),
-        "used_base": used,
-        "included_base": used - billed,
-        "base_per_unit": hours.price.per,
-    }
-    line = bill.line(("lifetime", meter, hours.title), "hours", (hours.price, billed), detail)
-    return _shared_out(line, spaces)
-
-
-def _repriced(whole: MonthPrice, bill: _Bill) -> Iterator[Line]:
-    """Yield lines for the difference between the price of the month and what it was charged."""
-    due = whole.charges()
-    # Sorted, because the order of lines is part of the document.
-    for key in sorted({*due, *bill.charged}):
-        base = due[key] - bill.charged[key]
-        if base:
-            (meter, price), (title, unit) = key, _named(key, whole)
-            detail = {"base_per_unit": price.per}
-            yield bill.line(("repriced", meter, title), unit, (price, base), detail)
-
-
-def _named(key: tuple[str, Price], whole: MonthPrice) -> tuple[str, str]:
-    """Return the title and unit of the charges at a price."""
-    meter, price = key
-    if meter == FEE:
-        return "Plan", "month"
-    for (lifetime_meter, _, _), hours in whole.hours.items():
-        if (lifetime_meter, hours.price) == key:
-            return hours.title, "hours"
-    rules = [part.rule for (_, priced), part in whole.parts.items() if priced == meter]
-    # Rules of several plans may match; the first in order of time names the line.
-    same = [rule for rule in rules if rule.model.value == price.kind]
-    return same[0].title, same[0].unit
-
-
-def _shared_out(line: Line, spaces: Sequence[tuple[str, int]]) -> Line:
-    """Add each space's share to the line's detail; the shares sum to the line exactly."""
-    parts = money.allocate(line.amount_minor, [quantity for _, quantity in spaces])
-    line.detail["spaces"] = [
-        {"space_id": space_id, "used_base": quantity, "amount_minor": part}
-        for (space_id, quantity), part in zip(spaces, parts, strict=True)
-    ]
-    return line
-
-
-def _segment_detail(segment: Segment) -> dict[str, Any]:
-    return {
-        "plan": segment.plan_key,
-        "plan_version": segment.plan_version,
-        "starts_at": segment.period.starts_at.isoformat(),
-        "ends_at": segment.period.ends_at.isoformat(),
-    }
+    def title_and_unit(self, key: tuple[str, Price]) -> tuple[str, str]:
+        """Return the title and unit of the charges at a price."""
+        meter, price = key
+        if meter == FEE:
+            return "Plan", "month"
+        for (lifetime_meter, _, _), hours in self.whole.hours.items():
+            if (lifetime_meter, hours.price) == key:
+                return hours.title, "hours"
+        rules = [part.rule for (_, priced), part in self.whole.parts.items() if priced == meter]
+        # Rules of several plans may match; the first in order of time names the line.
+        same = [rule for rule in rules if rule.model.value == price.kind]
+        return same[0].title, same[0].unit

@@ -5,7 +5,6 @@ the copy.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice
 
@@ -27,12 +26,6 @@ class CopyIsOlder(Conflict):
     code = "usage.copy_older"
 
 
-@dataclass(frozen=True)
-class _Table:
-    id: str
-    version: int
-
-
 def copy_in(
     *,
     table_id: str,
@@ -52,54 +45,45 @@ def copy_in(
     """
     wanted = frozenset(days)
     with transaction.atomic():
-        _only_one_at_a_time()
-        table = _Table(table_id, table_version)
-        _refuse_older(table)
-        _remove(wanted)
-        _insert(cells, wanted)
+        with connection.cursor() as cursor:
+            # Released when the transaction ends. Readers in ``keep_still`` take the same lock
+            # shared. Before the check of the version, which another copy could make untrue.
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [COPY_LOCK])
+        require_newer(table_id, table_version)
+        for day in sorted(wanted):
+            begins = datetime.combine(day, time(), UTC)
+            UsageRecord.objects.filter(
+                bucket_at__gte=begins, bucket_at__lt=begins + timedelta(days=1)
+            ).delete()
+        rows = (record_of(cell, wanted) for cell in cells)
+        # In chunks, so that the cells of a long period never have to fit into memory.
+        while chunk := list(islice(rows, _CHUNK)):
+            UsageRecord.objects.bulk_create(chunk)
         copy, _ = UsageCopy.objects.update_or_create(
-            table_id=table.id, table_version=table.version, defaults={"as_of": as_of}
+            table_id=table_id, table_version=table_version, defaults={"as_of": as_of}
         )
     return copy
 
 
-def _only_one_at_a_time() -> None:
-    with connection.cursor() as cursor:
-        # Released when the transaction ends. Readers in ``keep_still`` take the same lock shared.
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [COPY_LOCK])
-
-
-def _refuse_older(table: _Table) -> None:
+def require_newer(table_id: str, table_version: int) -> None:
+    """Raise CopyIsOlder if a newer version of the table, or its successor, was copied already."""
     newest = UsageCopy.objects.order_by("-copied_at", "-id").first()
     if newest is None:
         return
-    if newest.table_id == table.id:
-        is_older = table.version < newest.table_version
+    if newest.table_id == table_id:
+        is_older = table_version < newest.table_version
     else:  # a rebuild made a new table; the table it replaced must not be copied again
-        is_older = UsageCopy.objects.filter(table_id=table.id).exists()
+        is_older = UsageCopy.objects.filter(table_id=table_id).exists()
     if is_older:
         raise CopyIsOlder(
-            f"Version {table.version} of table {table.id} is older than the copied version "
+            f"Version {table_version} of table {table_id} is older than the copied version "
             f"{newest.table_version} of table {newest.table_id}: copy the newest version instead."
         )
 
 
-def _remove(days: frozenset[date]) -> None:
-    for day in sorted(days):
-        begins = datetime.combine(day, time(), UTC)
-        UsageRecord.objects.filter(
-            bucket_at__gte=begins, bucket_at__lt=begins + timedelta(days=1)
-        ).delete()
-
-
-def _insert(cells: Iterable[UsageCell], days: frozenset[date]) -> None:
-    rows = (_row(cell, days) for cell in cells)
-    # In chunks, so that the cells of a long period never have to fit into memory.
-    while chunk := list(islice(rows, _CHUNK)):
-        UsageRecord.objects.bulk_create(chunk)
-
-
-def _row(cell: UsageCell, days: frozenset[date]) -> UsageRecord:
+def record_of(cell: UsageCell, days: frozenset[date]) -> UsageRecord:
+    """Return the row of a cell; raise Invalid if its day is not among those to replace."""
+    # A cell outside would be left over, and counted twice, when its own day is copied.
     if cell.bucket_at.astimezone(UTC).date() not in days:
         raise Invalid(
             f"A cell of {cell.bucket_at.isoformat()} lies outside the days to replace: add its "

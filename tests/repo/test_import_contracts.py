@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,22 +14,33 @@ from tests.support import source_tree
 # Contract name begins -> (module file, the import that must break it).
 BREAKING = {
     "Layers": ("plans/quotas/checks.py", "import tenants.queries"),
-    "Inside workers": ("workers/infra/base.py", "import workers.reconcile.outcome"),
-    "The lakehouse knows nothing": ("lakehouse/schemas.py", "import controlplane.core.ids"),
-    "Nobody imports the lakehouse": ("workers/models.py", "import lakehouse.schemas"),
-    "Door: Spark": ("workers/models.py", "import pyspark"),
-    "Door: proton": ("workers/infra/base.py", "import proton"),
-    "Door: kubernetes": ("workers/messaging/observed.py", "import kubernetes"),
-    "Door: deltalake": ("workers/messaging/observed.py", "import deltalake"),
-    "Door: OIDC": ("controlplane/core/ids.py", "import mozilla_django_oidc"),
+    "Inside controlplane": ("controlplane/core/ids.py", "import controlplane.gauges"),
+    "Inside tenants": ("tenants/models/tenant.py", "import tenants.placement"),
+    "Inside plans.invoicing": ("plans/invoicing/states.py", "import plans.invoicing.facts"),
+    "Inside workers:": ("workers/infra/base.py", "import workers.reconcile.outcome"),
+    "Inside workers.infra": ("workers/infra/base.py", "import workers.infra.local.files"),
+    "Inside lakehouse": ("lakehouse/schemas.py", "import lakehouse.tables"),
+    "The lakehouse imports nothing": ("lakehouse/schemas.py", "import controlplane.core.ids"),
+    "Nothing imports the lakehouse": ("workers/models.py", "import lakehouse.schemas"),
+    "Only lakehouse imports Spark": ("workers/models.py", "import pyspark"),
+    "Only workers.messaging": ("workers/infra/base.py", "import proton"),
+    "Only workers.infra.kubernetes": ("workers/messaging/observed.py", "import kubernetes"),
+    "Only workers.metering": ("workers/messaging/observed.py", "import deltalake"),
+    "Only controlplane.oidc": ("controlplane/core/ids.py", "import mozilla_django_oidc"),
+    "Only the Celery app": ("plans/quotas/checks.py", "import celery"),
     "Production": ("plans/quotas/checks.py", "import controlplane.embedded.ports"),
-    "Door: Celery": ("plans/quotas/checks.py", "import celery"),
 }
+PROJECT = tomllib.loads((source_tree.ROOT / "pyproject.toml").read_text())
+CONTRACTS = PROJECT["tool"]["importlinter"]["contracts"]
 
 
 def contract_names() -> list[str]:
-    project = tomllib.loads((source_tree.ROOT / "pyproject.toml").read_text())
-    return [str(contract["name"]) for contract in project["tool"]["importlinter"]["contracts"]]
+    return [str(contract["name"]) for contract in CONTRACTS]
+
+
+def layered(contract: dict[str, Any]) -> list[str]:
+    """Return the modules of a layers contract."""
+    return [name.strip(" ()") for layer in contract["layers"] for name in layer.split("|")]
 
 
 def check_imports(folder: Path) -> dict[str, str]:
@@ -62,6 +74,29 @@ def copy(tmp_path: Path) -> Path:
         )
     shutil.copy(source_tree.ROOT / "pyproject.toml", tmp_path)
     return tmp_path
+
+
+def test_every_module_is_in_a_layer() -> None:
+    (general,) = [row for row in CONTRACTS if row["name"].startswith("Layers")]
+    layers = layered(general)
+
+    outside = []
+    for path in source_tree.list_modules():
+        name = str(path.relative_to(source_tree.ROOT).with_suffix("")).replace("/", ".")
+        module = name.removesuffix(".__init__")
+        is_parent = any(layer.startswith(f"{module}.") for layer in layers)  # holds layers only
+        is_inside = any(f"{module}.".startswith(f"{layer}.") for layer in layers)
+        if not (is_parent or is_inside or module.startswith("lakehouse")):
+            outside.append(module)
+
+    assert outside == []
+
+
+def test_the_contracts_inside_packages_are_exhaustive() -> None:
+    inner = [row for row in CONTRACTS if row["name"].startswith("Inside")]
+
+    assert len(inner) == 6
+    assert [row["name"] for row in inner if not row.get("exhaustive")] == []
 
 
 @pytest.mark.slow

@@ -95,3 +95,25 @@ def test_the_spend_so_far_says_that_it_holds_the_fees_to_the_month_s_end(
 
 def _plan(key: str) -> definitions.PlanDefinition:
     return next(plan for plan in publishing.current().plans if plan.key == key)
+
+
+def test_a_card_names_the_lowest_price_that_a_tenant_can_pay(world: World) -> None:
+    rising = replace(
+        _plan("team"),
+        prices={
+            "messages": definitions.MeterPrice(
+                "graduated",
+                "million messages",
+                1_000_000,
+                (
+                    definitions.Tier(Decimal(10), Decimal("0.50")),
+                    definitions.Tier(Decimal(20), Decimal("0.20")),
+                    definitions.Tier(None, Decimal("0.90")),
+                ),
+            )
+        },
+    )
+
+    lines = plan_descriptions.lines(rising)
+
+    assert "from 0.2 EUR per million messages" in lines

@@ -1,0 +1,17 @@
+"""How much a running maximum grew: the one rule behind usage and expected samples."""
+
+from pyspark.sql import Column, Window, WindowSpec
+from pyspark.sql import functions as F
+
+
+def growth(column: str, rows: WindowSpec, before: str) -> Column:
+    """Return by how much the running maximum of ``column`` rose in each row of an ordered window.
+
+    ``before`` is the column with the maximum that was reached before the first row; null counts as
+    zero, because an incarnation begins at zero. The result is never negative: after a counter reset
+    nothing grows until the old maximum is exceeded.
+    """
+    reached = F.coalesce(F.col(before), F.lit(0))
+    upto = F.max(column).over(rows.rowsBetween(Window.unboundedPreceding, Window.currentRow))
+    earlier = F.max(column).over(rows.rowsBetween(Window.unboundedPreceding, -1))
+    return F.greatest(upto, reached) - F.greatest(F.coalesce(earlier, F.lit(0)), reached)

@@ -1,0 +1,148 @@
+"""The kinds of values in a catalog: how each is read from its text, and what to write instead.
+
+Numbers are parsed from the text, never through binary floats.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
+
+from controlplane.core.errors import Invalid
+from plans.rating import money
+
+LARGEST = 2**53  # JSON readers that use doubles represent integers exactly up to here
+KEY = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_WHOLE = re.compile(r"^(0|[1-9][0-9_]*)$")
+_DECIMAL_PLACES = 12  # as many as the columns of invoice lines store
+_SHOWN = 40  # characters of a wrong value in a message
+
+
+def wrong(reason: str) -> PydanticCustomError:
+    """Return the exception that a validator raises for a value; ``reason`` goes on after "it"."""
+    # Braces would be placeholders of pydantic's templates.
+    return PydanticCustomError("catalog", "{reason}", {"reason": reason})
+
+
+def wrong_inside(reasons: Iterable[tuple[int, str]]) -> ValidationError:
+    """Return the exception for items of a list, as (position, reason)."""
+    return ValidationError.from_exception_data(
+        "catalog", [InitErrorDetails(type=wrong(why), loc=(n,), input="") for n, why in reasons]
+    )
+
+
+def scalar(write: str, read: Callable[[str], Any]) -> BeforeValidator:
+    """Return the validator of one kind of value.
+
+    ``write`` says what to write. ``read`` turns the text into the value; it raises ValueError for
+    a text that is wrong.
+    """
+
+    return BeforeValidator(lambda value: checked(value, write, read))
+
+
+def checked(value: object, write: str, read: Callable[[str], Any]) -> Any:
+    """Return what ``read`` makes of a scalar; see ``scalar``."""
+    if value is None:
+        raise wrong(f"is missing: write {write}")
+    if not isinstance(value, str):
+        raise wrong(f"must be {write}, not a {'list' if isinstance(value, list) else 'mapping'}")
+    try:
+        return read(value)
+    except ValueError:
+        raise wrong(f"must be {write}, not {value[:_SHOWN]!r}") from None
+
+
+def text(*, longest: int = 200, shortest: int = 1) -> BeforeValidator:
+    """Return the validator of a text; its ends are stripped."""
+
+    def read(value: str) -> str:
+        # Measured before stripping, so that a long text of blanks is refused too.
+        if len(value) > longest or len(value.strip()) < shortest:
+            raise ValueError
+        return value.strip()
+
+    return scalar(f"a text of {shortest} to {longest} characters", read)
+
+
+def whole(*, smallest: int = 0, largest: int = LARGEST) -> BeforeValidator:
+    """Return the validator of a whole number; underscores may group its digits."""
+
+    def read(value: str) -> int:
+        # Limit the length first: converting a very long text to int is slow.
+        if not _WHOLE.match(value) or len(value) >= 30:
+            raise ValueError
+        number = int(value.replace("_", ""))
+        if not smallest <= number <= largest:
+            raise ValueError
+        return number
+
+    return scalar(f"a whole number from {smallest} to {largest}", read)
+
+
+def decimal(*, largest: Decimal = Decimal(10**12)) -> BeforeValidator:
+    """Return the validator of a decimal as text: not negative, at most 12 places, no exponent."""
+
+    def read(value: str) -> str:
+        try:
+            number = Decimal(value)
+        except InvalidOperation:
+            raise ValueError from None
+        exponent = number.as_tuple().exponent
+        # The exponent of NaN and infinity is a letter, and NaN cannot be compared.
+        if not isinstance(exponent, int) or -exponent > _DECIMAL_PLACES:
+            raise ValueError
+        if not 0 <= number <= largest:
+            raise ValueError
+        return format(number, "f")
+
+    return scalar(f"a number from 0 to {largest} with at most {_DECIMAL_PLACES} decimals", read)
+
+
+def one_of(choices: Iterable[str]) -> BeforeValidator:
+    """Return the validator of a text that is one of ``choices``."""
+    known = list(choices)
+    return BeforeValidator(lambda value: choice(value, known))
+
+
+def choice(value: object, known: Iterable[str]) -> Any:
+    """Return a scalar that is one of ``known``."""
+    names = list(known)
+
+    def read(value: str) -> str:
+        if value not in names:
+            raise ValueError
+        return value
+
+    return checked(value, f"one of {', '.join(names)}", read)
+
+
+def matching(pattern: str, write: str) -> BeforeValidator:
+    """Return the validator of a text that matches all of ``pattern``."""
+
+    def read(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise ValueError
+        return value
+
+    return scalar(write, read)
+
+
+def currency_code(value: str) -> str:
+    """Return a currency code that ISO 4217 lists; raise ValueError for any other text."""
+    try:
+        money.minor_digits(value)
+    except Invalid as error:
+        raise ValueError from error
+    return value
+
+
+Key = Annotated[str, matching(KEY, "1 to 63 lower-case letters, digits and inner hyphens")]
+Count = Annotated[int, whole()]
+Price = Annotated[str, decimal()]
+Title = Annotated[str, text(longest=100)]
+Country = Annotated[str, matching("[A-Z]{2}", "two capital letters (ISO 3166-1), such as DE")]
+Currency = Annotated[str, scalar("an ISO 4217 currency code such as EUR", currency_code)]

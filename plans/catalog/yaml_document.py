@@ -1,0 +1,163 @@
+"""Reads a YAML document into plain values and remembers the line of each.
+
+Only ``parsing`` uses it. Scalars stay text, so that no number passes through a binary float and
+``NO`` stays a country. Aliases and deep nesting are refused before a tree is built.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from yaml.reader import ReaderError
+
+from controlplane.core.errors import Invalid
+
+MAX_CHARACTERS = 1_000_000
+MAX_DEPTH = 20
+
+Path = tuple[str | int, ...]
+
+
+class CatalogInvalid(Invalid):
+    """The catalog breaks a rule; nothing was published. Fields: {field: ["line n: reason"]}."""
+
+    code = "catalog.invalid"
+
+
+@dataclass
+class Problems:
+    """The mistakes found so far, as (line, dotted field, reason)."""
+
+    found: list[tuple[int, str, str]] = field(default_factory=list)
+
+    def add(self, line: int, path: str, reason: str) -> None:
+        if (line, path, reason) not in self.found:
+            self.found.append((line, path, reason))
+
+    def refuse(self) -> None:
+        """Raise if any mistake was found.
+
+        Raises:
+            CatalogInvalid: the message names the first mistake, the fields hold all of them.
+        """
+        if not self.found:
+            return
+        fields: dict[str, list[str]] = {}
+        for line, path, reason in sorted(self.found):
+            fields.setdefault(path, []).append(f"line {line}: {reason}")
+        line, path, reason = min(self.found)
+        number = len(self.found)
+        count = "a mistake" if number == 1 else f"{number} mistakes, the first"
+        refusal = CatalogInvalid(
+            f"The catalog has {count} in line {line} ({path}): it {reason}. Nothing was published: "
+            f"fix {'it' if number == 1 else 'them'} and publish again."
+        )
+        refusal.fields = fields  # no keyword arguments: a path may equal a parameter name
+        raise refusal
+
+
+@dataclass
+class YamlDocument:
+    """The document as mappings, lists, texts and None, and the line of each path in it."""
+
+    content: Any = None
+    lines: dict[Path, int] = field(default_factory=dict)
+    problems: Problems = field(default_factory=Problems)
+
+    @classmethod
+    def read(cls, text: str) -> "YamlDocument":
+        """Return the document of a YAML text; a key that appears twice is recorded as a mistake.
+
+        Raises:
+            CatalogInvalid: it is not YAML, too long, nested too deeply, or uses anchors.
+        """
+        made = cls()
+        node = made.compose(text)
+        made.problems.refuse()
+        made.content = made.value_of(node, (), 1) if node is not None else None
+        return made
+
+    def line_of(self, path: Path) -> int:
+        """Return the line of the value at ``path``, or of the closest value around it."""
+        while path not in self.lines and path:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    def compose(self, text: str) -> Node | None:
+        """Return the tree of nodes; record why there is none."""
+        if len(text) > MAX_CHARACTERS:
+            self.problems.add(1, "catalog", f"must have at most {MAX_CHARACTERS:,} characters")
+            return None
+        try:
+            self.require_plain(text)
+            # Not composed after a mistake: the tree itself would be the harm.
+            return None if self.problems.found else yaml.compose(text, Loader=yaml.CSafeLoader)
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            # The C parser reports a construct that the end of the text cuts short one line too far.
+            last = len((text + "x").splitlines()) - 1
+            line = min(mark.line, last) + 1 if mark else 1
+            self.problems.add(line, "catalog", f"is not YAML: {error.problem}")
+        except UnicodeEncodeError as error:  # a lone surrogate, which UTF-8 cannot encode
+            line = text.count("\n", 0, error.start) + 1
+            self.problems.add(line, "catalog", f"is not YAML: {error}")
+        except ReaderError as error:
+            line = text.encode()[: error.position].count(b"\n") + 1
+            self.problems.add(line, "catalog", f"is not YAML: {str(error).splitlines()[0]}")
+        return None
+
+    def require_plain(self, text: str) -> None:
+        """Record the first alias (aliases can expand to gigabytes) or nesting that is too deep."""
+        depth = 0
+        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            line = event.start_mark.line + 1 if event.start_mark else 1
+            if isinstance(event, yaml.AliasEvent):
+                self.problems.add(line, "catalog", "must not use anchors and aliases")
+                return
+            if depth > MAX_DEPTH:
+                self.problems.add(line, "catalog", "is nested too deeply")
+                return
+
+    def value_of(self, node: Node, path: Path, line: int) -> Any:
+        """Return the plain value of a node and record the lines of everything in it."""
+        self.lines[path] = line
+        if isinstance(node, ScalarNode):
+            # Only a plain ``null``, ``~`` or nothing has this tag; a quoted one is a text.
+            return None if node.tag == "tag:yaml.org,2002:null" else str(node.value)
+        if isinstance(node, SequenceNode):
+            return [
+                self.value_of(item, (*path, n), item.start_mark.line + 1)
+                for n, item in enumerate(node.value)
+            ]
+        found: dict[str, Any] = {}
+        assert isinstance(node, MappingNode)  # YAML has no other kind
+        for key, value in node.value:
+            name = str(key.value) if isinstance(key, ScalarNode) else "?"
+            # The line of a value is that of its key, where a reader looks for it.
+            key_line = key.start_mark.line + 1
+            if name in found:
+                self.problems.add(key_line, dotted((*path, name)), "appears twice")
+            found[name] = self.value_of(value, (*path, name), key_line)
+        return found
+
+
+def dotted(path: Path) -> str:
+    """Return a path as people write it: ``plans.team.space_plans[0]``."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return text.removeprefix(".") or "catalog"
+
+
+def at(content: Any, path: Path) -> Any:
+    """Return the value at ``path``; None if there is none."""
+    for part in path:
+        if isinstance(content, Mapping):
+            content = content.get(part)
+        elif isinstance(content, list) and isinstance(part, int) and part < len(content):
+            content = content[part]
+        else:
+            return None
+    return content
