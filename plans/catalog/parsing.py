@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from controlplane.core import address_types
+from controlplane.core.address_types import Whole
 from controlplane.core.errors import Invalid
 from plans.catalog import config_nodes, definitions
 from plans.catalog.config_nodes import ConfigNode
@@ -29,7 +30,6 @@ AT_QUOTA = ("notify", "withdraw_send")
 SPACE_TYPES = ("standard", "brokered")
 WHOLE_BROKER = 1000  # credits are thousandths of a broker
 _ONE_TIER = (Model.FLAT, Model.UNIT, Model.PACKAGE)
-_LONGEST_MS = 10 * 365 * 24 * 3600 * 1000  # ten years
 _SMALLEST_BROKER_MB = 64
 
 Definition = dict[str, Any]
@@ -247,10 +247,7 @@ def _address_plan(config_node: ConfigNode) -> Definition:
         "router_credit",
         "broker_credit",
         "partitions",
-        "message_ttl_ms",
-        "max_delivery_attempts",
-        "redelivery_delay_ms",
-        "max_bytes",
+        *address_types.numbers(),
         "hour_price",
     )
     space_type = at["space_type"].one_of(list(SPACE_TYPES))
@@ -262,10 +259,7 @@ def _address_plan(config_node: ConfigNode) -> Definition:
         "broker_credit": at["broker_credit"].whole(),
         "partitions": at["partitions"].optional(lambda it: it.whole(smallest=1, largest=100), 1),
         "hour_price": at["hour_price"].optional(lambda it: it.decimal(), "0"),
-        "message_ttl_ms": at["message_ttl_ms"].optional(_ttl, None),
-        "max_delivery_attempts": at["max_delivery_attempts"].optional(_attempts, 10),
-        "redelivery_delay_ms": at["redelivery_delay_ms"].optional(_delay, 0),
-        "max_bytes": at["max_bytes"].optional(lambda it: it.whole(smallest=1), 104_857_600),
+        **{name: _setting(at[name], number) for name, number in address_types.numbers().items()},
     }
     _require_shape(found, at)
     return found
@@ -275,16 +269,10 @@ def _memory(config_node: ConfigNode) -> int:
     return config_node.whole(smallest=_SMALLEST_BROKER_MB, largest=1_000_000)
 
 
-def _ttl(config_node: ConfigNode) -> int:
-    return config_node.whole(smallest=1, largest=_LONGEST_MS)
-
-
-def _attempts(config_node: ConfigNode) -> int:
-    return config_node.whole(smallest=1, largest=1_000_000)
-
-
-def _delay(config_node: ConfigNode) -> int:
-    return config_node.whole(largest=_LONGEST_MS)
+def _setting(config_node: ConfigNode, number: Whole) -> int | None:
+    return config_node.optional(
+        lambda it: it.whole(smallest=number.smallest, largest=number.largest), number.plan_default
+    )
 
 
 def _require_shape(found: Definition, at: Mapping[str, ConfigNode]) -> None:

@@ -22,7 +22,7 @@ LISTS = dict(
 MOST = {
     "Meter": 5,
     "Address type": 5,
-    "Address setting": 7,
+    "Address setting": 2,
     "Condition reason": 4,
     "Instance kind": 7,
     "Endpoint kind": 3,
@@ -61,4 +61,5 @@ def test_what_is_there_already_stands_in_the_first_file_of_its_list(
 ) -> None:
     text = (source_tree.ROOT / files(kind)[0]).read_text()
 
-    assert [slug for slug in slugs if f'"{slug}"' not in text] == []
+    # A setting is a field of a dataclass, everything else a quoted value.
+    assert [slug for slug in slugs if not re.search(rf'"{slug}"|^    {slug}: ', text, re.M)] == []

@@ -9,6 +9,7 @@ from proton import Delivery, Endpoint, LinkException, Message, Receiver, Sender,
 from proton.reactor import DurableSubscription, ReceiverOption, SenderOption
 from proton.utils import BlockingConnection, BlockingReceiver, BlockingSender
 
+from controlplane.core.address_types import AddressSettings
 from tests.verification import broker_rig
 from tests.verification import routing_rig as rigs
 from tests.verification.broker_rig import RiggedBroker
@@ -16,7 +17,7 @@ from tests.verification.routing_rig import Rig, known
 from tests.waiting import eventually
 from workers.messaging import management
 from workers.messaging.brokers import driver as broker_driver
-from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress, Limits
+from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress
 from workers.messaging.routers import driver
 from workers.messaging.routers.desired import OnBroker, RoutedAddress, RouterAddressKind
 
@@ -26,7 +27,7 @@ BOTH = [OnBroker("broker-0"), OnBroker("broker-1")]
 HELD = [
     DesiredAddress("orders", BrokerAddressKind.QUEUE),
     DesiredAddress("parts", BrokerAddressKind.QUEUE),
-    DesiredAddress("small", BrokerAddressKind.QUEUE, Limits(max_bytes=50_000)),
+    DesiredAddress("small", BrokerAddressKind.QUEUE, AddressSettings(max_bytes=50_000)),
     DesiredAddress("news", BrokerAddressKind.TOPIC, subscriptions=["desk"]),
 ]
 ROUTED = [

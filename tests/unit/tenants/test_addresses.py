@@ -4,6 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
 from controlplane.core.errors import Conflict, Denied, Invalid, Missing, QuotaExceeded
 from controlplane.core.models import AuditEvent, Operation
@@ -11,7 +12,6 @@ from controlplane.core.phases import Phase
 from plans.models import SpacePlan
 from tenants import admission
 from tenants.actions import address_spaces, addresses
-from tenants.address_rules import AddressSettings
 from tenants.models import Address, AddressSpace, Broker, Placement
 from tests.factories import domain
 from tests.factories.domain import Cast
