@@ -21,6 +21,8 @@ _LEGAL = re.compile(r"[^\s#*+$:][^\s#*+]{0,254}")
 
 if set(AddressType.values) != set(address_types.BY_SLUG):
     raise RuntimeError("controlplane.core.address_types and AddressType name different types")
+if set(SpaceType.values) != set(address_types.SPACE_TYPES):
+    raise RuntimeError("controlplane.core.address_types and SpaceType name different types")
 
 
 def check_name(space_type: str, address: str) -> None:

@@ -119,7 +119,8 @@ def update(
     def put(api: Api, tenant: str) -> Json:
         path = f"{tenant}/address-spaces/{segment(space)}/addresses/{last_segments(address)}"
         present = api.get(path)
-        kept = {name: present[name] for name in ("type", "plan", *SETTING)}
+        # An older server does not know every setting.
+        kept = {name: present[name] for name in ("type", "plan", *SETTING) if name in present}
         # The API replaces all settings, so a change that somebody else made since must not be lost.
         return api.put(path, {**kept, **changes}, if_generation=present["generation"])
 

@@ -16,7 +16,12 @@ from enum import IntEnum, StrEnum
 from typing import Any
 
 _TEN_YEARS_MS = 10 * 365 * 24 * 3600 * 1000
-_BOTH = ("standard", "brokered")
+# Space type -> what people who choose one should know.
+SPACE_TYPES = {
+    "standard": "Routers in front of brokers.",
+    "brokered": "One broker that clients reach; strict order.",
+}
+_BOTH = tuple(SPACE_TYPES)
 _STORED = ("queue", "topic")
 
 
@@ -268,7 +273,7 @@ REGISTRY = (
 BY_SLUG = {row.slug: row for row in REGISTRY}
 # A misspelled type or space of a setting would only hide it from a surface.
 for _setting in SETTINGS:
-    if not BY_SLUG.keys() >= set(_setting.types) or not set(_BOTH) >= set(_setting.spaces):
+    if not BY_SLUG.keys() >= set(_setting.types) or not SPACE_TYPES.keys() >= set(_setting.spaces):
         raise RuntimeError(f"the setting {_setting.name} names an unknown address or space type")
 
 

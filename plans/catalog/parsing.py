@@ -27,7 +27,6 @@ KEY = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 METERS = (*meters.DERIVED, *meters.METERS)
 QUOTAS = tuple(resource.value for resource in TENANT_RESOURCES)
 AT_QUOTA = ("notify", "withdraw_send")
-SPACE_TYPES = ("standard", "brokered")
 WHOLE_BROKER = 1000  # credits are thousandths of a broker
 _ONE_TIER = (Model.FLAT, Model.UNIT, Model.PACKAGE)
 _SMALLEST_BROKER_MB = 64
@@ -224,7 +223,7 @@ def _space_plan(config_node: ConfigNode) -> Definition:
     at = config_node.fields("title", "space_type", *counts, "broker_memory_mb", "hour_price")
     found: Definition = {
         "title": at["title"].text(longest=100),
-        "space_type": at["space_type"].one_of(list(SPACE_TYPES)),
+        "space_type": at["space_type"].one_of(list(address_types.SPACE_TYPES)),
         **{name: at[name].whole() for name in counts},
         "broker_memory_mb": at["broker_memory_mb"].optional(_memory, 128),
         "hour_price": at["hour_price"].optional(lambda it: it.decimal(), "0"),
@@ -250,7 +249,7 @@ def _address_plan(config_node: ConfigNode) -> Definition:
         *address_types.numbers(),
         "hour_price",
     )
-    space_type = at["space_type"].one_of(list(SPACE_TYPES))
+    space_type = at["space_type"].one_of(list(address_types.SPACE_TYPES))
     found: Definition = {
         "title": at["title"].text(longest=100),
         "space_type": space_type,

@@ -1,5 +1,6 @@
 """`waypost addresses create`: every setting of the API has an option, and none is invented."""
 
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import typer.main
 
 from controlplane.api.addresses import AddressCreateSerializer
 from controlplane.cli.app import app
+from controlplane.core.address_types import AddressSettings
 from controlplane.core.errors import Invalid
 from controlplane.rest_client import Api
 from tests.unit.cli.conftest import Run
@@ -67,8 +69,7 @@ def changed(run: Run, monkeypatch: pytest.MonkeyPatch, answers: dict[str, Any]) 
     """The bodies and generations of PUT requests; the API has a queue with two settings."""
     found: list[Any] = []
     path = "/tenants/acme/address-spaces/shop/addresses/q1"
-    unset = {"redelivery_delay_ms": None, "max_delivery_attempts": None}
-    settings = {"message_ttl_ms": 5, "max_bytes": 9, "dead_letter": "lost", "topic": "", **unset}
+    settings = asdict(AddressSettings(message_ttl_ms=5, max_bytes=9, dead_letter="lost"))
     answers[path] = {"type": "queue", "plan": "p", "generation": 3, "phase": "Active", **settings}
 
     def put(_api: Api, path: str, body: Any, *, if_generation: int) -> Any:
@@ -87,10 +88,7 @@ def test_update_keeps_what_is_not_given(run: Run, changed: list[Any]) -> None:
     assert ended.exit_code == 0, ended.output
     ((body, generation),) = changed
     assert generation == 3
-    assert body == {
-        "type": "queue", "plan": "p", "topic": "", "dead_letter": "", "max_bytes": 10,
-        "message_ttl_ms": None, "max_delivery_attempts": None, "redelivery_delay_ms": None,
-    }  # fmt: skip
+    assert body == {"type": "queue", "plan": "p", **asdict(AddressSettings(max_bytes=10))}
 
 
 def test_an_update_without_a_change_says_so(run: Run, changed: list[Any]) -> None:
