@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 from django.contrib.sessions.models import Session
 from django.core.cache import cache
+from django.test import Client
 from django.utils import timezone
 
 from controlplane.api import person_tokens
@@ -150,6 +151,21 @@ def test_tenants_token_cannot_log_out(cast):
     problem(cast.call("token").delete("/api/v1/session"), 409, "session.tenant_token")
 
 
+def test_logout_ends_a_portal_session(cast):
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(cast.people["owner"], "django.contrib.auth.backends.ModelBackend")
+    key = browser.session.session_key
+    refused = browser.delete("/api/v1/session")
+    browser.cookies["csrftoken"] = token = "a" * 32
+
+    answer = browser.delete("/api/v1/session", headers={"X-CSRFToken": token})
+
+    assert "CSRF" in problem(refused, 403, "denied")["detail"]
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert not Session.objects.filter(session_key=key).exists()
+    problem(browser.get("/api/v1/me"), 401, "credentials.missing")
+
+
 def test_changed_password_ends_tokens(client, catalogue):
     token = sign_up(client).json()["token"]
     user = User.objects.get()
@@ -273,8 +289,6 @@ def test_door_stays_open_without_the_cache(client, catalogue, settings):
 
 
 def test_portal_session_works_but_needs_its_csrf_token(cast):
-    from django.test import Client
-
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(cast.people["owner"], "django.contrib.auth.backends.ModelBackend")
 
