@@ -128,9 +128,14 @@ class Api:
         """Create a resource or request an action."""
         return self._json("POST", path, body, {"Idempotency-Key": uuid.uuid4().hex})
 
-    def put(self, path: str, body: Mapping[str, Any]) -> Json:
-        """Replace a resource by its full desired state."""
-        return self._json("PUT", path, body, {})
+    def put(self, path: str, body: Mapping[str, Any], *, if_generation: int | None = None) -> Json:
+        """Replace a resource by its full desired state.
+
+        Raises:
+            Refused: among others, with status 412: the resource is not at ``if_generation``.
+        """
+        tag = {} if if_generation is None else {"If-Match": f'"{if_generation}"'}
+        return self._json("PUT", path, body, tag)
 
     def patch(self, path: str, body: Mapping[str, Any]) -> Json:
         """Change parts of a resource."""

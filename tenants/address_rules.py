@@ -5,9 +5,9 @@ anything.
 """
 
 import re
-from dataclasses import asdict, dataclass
 
 from controlplane.core import address_types
+from controlplane.core.address_types import AddressSettings, Whole
 from controlplane.core.errors import Invalid
 from tenants.models import AddressType, SpaceType
 
@@ -21,26 +21,8 @@ _LEGAL = re.compile(r"[^\s#*+$:][^\s#*+]{0,254}")
 
 if set(AddressType.values) != set(address_types.BY_SLUG):
     raise RuntimeError("controlplane.core.address_types and AddressType name different types")
-
-
-@dataclass(frozen=True)
-class AddressSettings:
-    """The settings of an address. None means the plan's value; zero is a value.
-
-    ``dead_letter`` names a queue of the same space. ``topic`` applies to subscriptions only and
-    cannot be changed later.
-    """
-
-    message_ttl_ms: int | None = None
-    max_delivery_attempts: int | None = None
-    redelivery_delay_ms: int | None = None
-    max_bytes: int | None = None
-    dead_letter: str = ""
-    topic: str = ""
-
-    def columns(self) -> dict[str, int | str | None]:
-        """Return the settings that are columns of ``Address``: all but ``topic``, a foreign key."""
-        return {name: value for name, value in asdict(self).items() if name != "topic"}
+if set(SpaceType.values) != set(address_types.SPACE_TYPES):
+    raise RuntimeError("controlplane.core.address_types and SpaceType name different types")
 
 
 def check_name(space_type: str, address: str) -> None:
@@ -92,15 +74,19 @@ def check_settings(space_type: str, address_type: str, settings: AddressSettings
     Raises:
         Invalid: the error's fields name each setting that is wrong.
     """
-    given = {name: value for name, value in asdict(settings).items() if value not in (None, "")}
-    applicable = _applicable(space_type, address_type)
-    wrong = {name: [_why_not(name, space_type, address_type)] for name in given.keys() - applicable}
-    for setting in address_types.SETTINGS:
-        value = getattr(settings, setting.name)
-        if value is not None and not setting.smallest <= value <= setting.largest:
-            wrong[setting.name] = [
-                f"From {setting.smallest} to {setting.largest}, or absent for the plan's value."
-            ]
+    wrong = {}
+    for name, value in settings.given().items():
+        setting = address_types.SETTING[name]
+        number = setting.value
+        if address_type not in setting.types:
+            reason = f"It does not apply to an address of type {address_type}; leave it out."
+        elif space_type not in setting.spaces:
+            reason = f"A {space_type} space does not offer it yet; leave it out."
+        elif isinstance(number, Whole) and not number.smallest <= int(value) <= number.largest:
+            reason = f"From {number.smallest} to {number.largest}, or absent for the plan's value."
+        else:
+            continue
+        wrong[name] = [reason]
     if wrong:
         raise Invalid(
             f"Some settings are not valid: {', '.join(sorted(wrong))}.",
@@ -124,16 +110,3 @@ def _wrong_with(address: str) -> str:
     if address.lower().startswith(RESERVED_PREFIXES):
         return f"These prefixes are reserved: {' '.join(RESERVED_PREFIXES)}"
     return ""
-
-
-def _applicable(space_type: str, address_type: str) -> frozenset[str]:
-    row = address_types.BY_SLUG[address_type]
-    return row.settings | (
-        row.settings_brokered if space_type == SpaceType.BROKERED else frozenset()
-    )
-
-
-def _why_not(name: str, space_type: str, address_type: str) -> str:
-    if name in address_types.BY_SLUG[address_type].settings_brokered:
-        return f"A {space_type} space has no dead letters yet; leave it out."
-    return f"It does not apply to an address of type {address_type}; leave it out."

@@ -1,12 +1,13 @@
 """/tenants/{tenant}/address-spaces/{space}/addresses: what clients send to and receive from."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.api import etags, pagination, schema
+from controlplane.api import etags, pagination, schema, setting_fields
 from controlplane.api.idempotency import idempotent
 from controlplane.api.serializers import (
     ChoiceOf,
@@ -15,14 +16,12 @@ from controlplane.api.serializers import (
     StrictSerializer,
 )
 from controlplane.api.views import TenantView, accepted
-from controlplane.core.errors import Conflict, Missing
+from controlplane.core.address_types import SETTINGS, AddressSettings
+from controlplane.core.errors import Conflict
 from tenants import queries
 from tenants.actions import addresses
-from tenants.address_rules import AddressSettings
 from tenants.models import Address, AddressSpace, AddressType
 from tenants.permissions import Permission
-
-_LARGEST = 2**53 - 1  # many JSON clients use doubles and lose digits of larger integers
 
 
 class FixedAtCreation(Conflict):
@@ -36,32 +35,10 @@ class AddressSpecSerializer(StrictSerializer):
 
     type = ChoiceOf(AddressType.choices)
     plan = serializers.CharField(max_length=63, help_text="An address plan of the space's type.")
-    topic = serializers.CharField(
-        max_length=255,
-        required=False,
-        default="",
-        allow_blank=True,
-        help_text="For a subscription: the topic that it subscribes to.",
-    )
-    message_ttl_ms = serializers.IntegerField(
-        min_value=0, max_value=_LARGEST, required=False, allow_null=True, default=None
-    )
-    max_delivery_attempts = serializers.IntegerField(
-        min_value=0, max_value=2**31 - 1, required=False, allow_null=True, default=None
-    )
-    redelivery_delay_ms = serializers.IntegerField(
-        min_value=0, max_value=_LARGEST, required=False, allow_null=True, default=None
-    )
-    max_bytes = serializers.IntegerField(
-        min_value=0, max_value=_LARGEST, required=False, allow_null=True, default=None
-    )
-    dead_letter = serializers.CharField(
-        max_length=255,
-        required=False,
-        default="",
-        allow_blank=True,
-        help_text="Another queue of the space (brokered spaces only).",
-    )
+
+    def get_fields(self) -> dict[str, setting_fields.Field]:
+        """Return the fields, with one for each setting of the registry."""
+        return {**super().get_fields(), **setting_fields.input_fields()}
 
 
 class AddressCreateSerializer(AddressSpecSerializer):
@@ -78,18 +55,32 @@ class AddressSerializer(ReconciledSerializer):
     address = serializers.CharField()
     type = serializers.CharField()
     plan = serializers.CharField(source="address_plan.key")
-    topic = serializers.CharField(source="topic.address", default="")
-    message_ttl_ms = serializers.IntegerField(allow_null=True)
-    max_delivery_attempts = serializers.IntegerField(allow_null=True)
-    redelivery_delay_ms = serializers.IntegerField(allow_null=True)
-    max_bytes = serializers.IntegerField(allow_null=True)
-    dead_letter = serializers.CharField(allow_blank=True)
     probed_at = serializers.DateTimeField(
         allow_null=True, help_text="When a probe message last went through."
     )
 
+    def get_fields(self) -> dict[str, setting_fields.Field]:
+        """Return the fields, with one for each setting of the registry."""
+        return {**super().get_fields(), **setting_fields.output_fields()}
 
-class AddressesView(TenantView):
+
+class AddressChangesView(TenantView):
+    """What a POST to the list and a PUT of a new name have in common."""
+
+    def create(self, space: AddressSpace, name: str, spec: Mapping[str, Any]) -> Response:
+        """Create the address of this specification; answer 202 with the operation."""
+        _, operation = addresses.create(
+            space=space,
+            address=name,
+            type=spec["type"],
+            address_plan=spec["plan"],
+            settings=settings_of(spec),
+            by=self.actor,
+        )
+        return accepted(operation, self.tenant)
+
+
+class AddressesView(AddressChangesView):
     """The addresses of a space."""
 
     needs = {"GET": Permission.VIEW, "POST": Permission.MANAGE_MESSAGING}
@@ -117,12 +108,11 @@ class AddressesView(TenantView):
         row = queries.get_space(self.tenant, space)
         serializer = AddressCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        values = dict(serializer.validated_data)
-        operation = _create(self, row, values.pop("address"), values)
-        return accepted(operation, self.tenant)
+        values = serializer.validated_data
+        return self.create(row, values["address"], values)
 
 
-class AddressView(TenantView):
+class AddressView(AddressChangesView):
     """One address; its name may have slashes, which need no escaping in the path."""
 
     needs = {
@@ -135,7 +125,7 @@ class AddressView(TenantView):
     def get(self, request: Request, tenant: str, space: str, address: str) -> Response:
         """Return the address with its conditions. The ETag identifies its desired state."""
         row = queries.get_address(queries.get_space(self.tenant, space), address)
-        return _answer(row)
+        return self._shown(row)
 
     @schema.describe(
         "Create or change an address",
@@ -151,12 +141,12 @@ class AddressView(TenantView):
         space_row = queries.get_space(self.tenant, space)
         serializer = AddressSpecSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        row = _find(space_row, address)
+        found = queries.list_addresses(space_row).select_related("space__tenant")
+        row = found.filter(address=address).first()
         if row is None:
             # If-Match means "change what I read", so it is refused where nothing exists.
             etags.require_match(request, None)
-            operation = _create(self, space_row, address, serializer.validated_data)
-            return accepted(operation, self.tenant)
+            return self.create(space_row, address, serializer.validated_data)
         return self._change(request, row, serializer.validated_data)
 
     @schema.describe(
@@ -169,10 +159,16 @@ class AddressView(TenantView):
             operation = addresses.delete(address=current, by=self.actor)
         return accepted(operation, self.tenant)
 
+    def _shown(self, row: Address) -> Response:
+        return Response(AddressSerializer(row).data, headers=etags.headers(row.generation))
+
     def _change(self, request: Request, row: Address, spec: dict[str, Any]) -> Response:
-        topic = row.topic.address if row.topic else ""
-        fixed = {"type": row.type, "plan": row.address_plan.key, "topic": topic}
-        changed = [name for name, value in fixed.items() if spec[name] != value]
+        own = row.settings
+        fixed = {
+            setting.name: getattr(own, setting.name) for setting in SETTINGS if setting.is_fixed
+        }
+        fixed |= {"type": row.type, "plan": row.address_plan.key}
+        changed = [name for name in spec if name in fixed and spec[name] != fixed[name]]
         if changed:
             raise FixedAtCreation(
                 f"{', '.join(changed)} cannot change: delete the address and create it again.",
@@ -180,44 +176,14 @@ class AddressView(TenantView):
             )
         with etags.guarded(request, row) as current:
             # A repeated PUT must not raise the generation, or every client would get a new ETag.
-            if _settings(spec) == _present(current):
-                return _answer(current)
+            if settings_of(spec) == current.settings:
+                return self._shown(current)
             _, operation = addresses.update(
-                address=current, settings=_settings(spec), by=self.actor
+                address=current, settings=settings_of(spec), by=self.actor
             )
         return accepted(operation, self.tenant)
 
 
-def _create(view: TenantView, space: AddressSpace, name: str, spec: dict[str, Any]) -> Any:
-    _, operation = addresses.create(
-        space=space,
-        address=name,
-        type=spec["type"],
-        address_plan=spec["plan"],
-        settings=_settings(spec),
-        by=view.actor,
-    )
-    return operation
-
-
-def _answer(row: Address) -> Response:
-    return Response(AddressSerializer(row).data, headers=etags.headers(row.generation))
-
-
-def _find(space: AddressSpace, address: str) -> Address | None:
-    try:
-        return queries.get_address(space, address)
-    except Missing:
-        return None
-
-
-def _settings(spec: dict[str, Any]) -> AddressSettings:
-    return AddressSettings(
-        **{name: value for name, value in spec.items() if name not in {"type", "plan"}}
-    )
-
-
-def _present(row: Address) -> AddressSettings:
-    names = AddressSettings().columns()
-    topic = row.topic.address if row.topic else ""
-    return AddressSettings(**{name: getattr(row, name) for name in names}, topic=topic)
+def settings_of(spec: Mapping[str, Any]) -> AddressSettings:
+    """Return the settings in the validated body of a request."""
+    return AddressSettings(**{setting.name: spec[setting.name] for setting in SETTINGS})

@@ -5,9 +5,10 @@ from typing import Any
 from django.utils import timezone
 from rest_framework import serializers
 
+from plans.quotas.enforcement import METERED
 from plans.quotas.resources import TENANT_RESOURCES, WORDS, Resource
 from plans.rating import periods
-from plans.usage import reading
+from plans.usage import meters, reading
 from tenants import admission
 from tenants.models import Tenant
 
@@ -44,4 +45,4 @@ def rows(tenant: Tenant) -> list[dict[str, Any]]:
 def _messages(tenant: Tenant) -> int:
     month = periods.month_of(timezone.now(), tenant.billing_time_zone)
     totals = reading.totals(tenant.pk, month.starts_at, month.ends_at)
-    return totals["messages_in"] + totals["messages_out"]
+    return sum(totals[meter] for meter in meters.DERIVED[METERED[Resource.MESSAGES_PER_MONTH]])

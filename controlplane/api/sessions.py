@@ -6,7 +6,7 @@
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import authenticate
+from django.contrib.auth import authenticate, logout
 from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.exceptions import AuthenticationFailed
@@ -128,11 +128,15 @@ class SessionView(ApiView):
 
     @schema.describe("Log out", status=204)
     def delete(self, request: Request) -> Response:
-        """Invalidate the token of this request."""
-        token = str(request.auth or "")  # None with a portal session, which ends in the portal
-        if not token.startswith(person_tokens.PREFIX):
+        """Invalidate the token of this request, or end the portal's session that it uses."""
+        if request.auth is None:
+            # The login at an identity provider stays: only a browser that follows the portal's
+            # log-out form can end it.
+            logout(request._request)
+        elif str(request.auth).startswith(person_tokens.PREFIX):
+            person_tokens.end(str(request.auth))
+        else:
             raise NotAPersonsToken("Revoke a tenant's token under /tenants/{tenant}/tokens.")
-        person_tokens.end(token)
         return Response(status=204)
 
     def get_permissions(self) -> list[Any]:

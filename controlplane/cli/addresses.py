@@ -1,32 +1,65 @@
 """`waypost addresses`: queues, topics and direct addresses of a space."""
 
-from dataclasses import asdict, dataclass
-from typing import Annotated
+from dataclasses import asdict, make_dataclass
+from typing import Annotated, Any
 
 import typer
 
 from controlplane.cli import login_store, output, slow
 from controlplane.cli.options import Tenant, Yes
 from controlplane.cli.output import Format, Output
-from controlplane.rest_client import last_segments, segment
+from controlplane.core.address_types import (
+    BY_SLUG,
+    SETTING,
+    SETTINGS,
+    AddressSettings,
+    Setting,
+    Whole,
+)
+from controlplane.core.errors import Invalid
+from controlplane.rest_client import Api, Json, last_segments, segment
 
-app = typer.Typer(no_args_is_help=True, help="Addresses of a space: list, create, show, delete.")
+app = typer.Typer(
+    no_args_is_help=True, help="Addresses of a space: list, create, show, update, delete."
+)
+# Without types that exist but that no space offers.
+_TYPES = ", ".join(row.slug for row in BY_SLUG.values() if row.spaces)
 Plan = Annotated[str, typer.Option(help="An address plan, such as brokered-small-queue.")]
-Whole = Annotated[int | None, typer.Option(min=0, help="Default: the plan's value.")]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The settings of an address, by their names in the API."""
+def setting_option(setting: Setting) -> Any:
+    """Return the type of a setting's option, with its help; None: the option is not given."""
+    number = setting.value
+    if isinstance(number, Whole):
+        words = f"{setting.help_text} {number.range_words()} Default: the plan's value."
+        return Annotated[int | None, typer.Option(min=0, help=words)]
+    return Annotated[str | None, typer.Option(help=setting.help_text)]
 
-    topic: Annotated[str | None, typer.Option(help="The topic of a subscription.")] = None
-    message_ttl_ms: Whole = None
-    max_delivery_attempts: Whole = None
-    redelivery_delay_ms: Whole = None
-    max_bytes: Whole = None
-    dead_letter: Annotated[
-        str | None, typer.Option(help="A queue of the space for undeliverable messages.")
-    ] = None
+
+Chosen = Annotated[
+    Any,
+    make_dataclass(
+        "Chosen", [(setting.name, setting_option(setting), None) for setting in SETTINGS]
+    ),
+]
+
+
+def given(chosen: Any) -> dict[str, int | str | None]:
+    """Return the settings that the command line names, by their names in the API."""
+    return {name: value for name, value in asdict(chosen).items() if value is not None}
+
+
+def setting_named(option: str) -> str:
+    """Return the API's name of a setting, written as its option or as in the API.
+
+    Raises:
+        Invalid: ``setting.unknown``: there is no such setting.
+    """
+    name = option.removeprefix("--").replace("-", "_")
+    if name not in SETTING:
+        known = ", ".join(setting.replace("_", "-") for setting in SETTING)
+        raise Invalid(f"{option} is no setting of addresses: {known}.", code="setting.unknown")
+    return name
 
 
 @app.command("list")
@@ -43,17 +76,14 @@ def create(
     space: str,
     address: str,
     plan: Plan,
-    type: Annotated[
-        str, typer.Option(help="queue, topic, subscription, anycast or multicast.")
-    ] = "queue",
+    type: Annotated[str, typer.Option(help=f"One of: {_TYPES}.")] = "queue",
     *,
-    settings: Settings,
+    settings: Chosen,
     how: slow.How,
 ) -> None:
     """Create an address and wait until a message goes through it."""
     # An omitted setting is not sent, so that the plan's value applies.
-    chosen = {name: value for name, value in asdict(settings).items() if value is not None}
-    body = {"address": address, "type": type, "plan": plan, **chosen}
+    body = {"address": address, "type": type, "plan": plan, **given(settings)}
     slow.follow(
         f"creating address {address}",
         how,
@@ -67,6 +97,34 @@ def show(space: str, address: str, tenant: Tenant = None, form: Output = Format.
     api, tenant = login_store.connect(tenant)
     path = f"/tenants/{tenant}/address-spaces/{segment(space)}/addresses/{last_segments(address)}"
     output.show_one(api.get(path), form)
+
+
+@app.command()
+@slow.change
+def update(
+    space: str,
+    address: str,
+    reset: Annotated[
+        list[str] | None,
+        typer.Option(help="A setting that gets the plan's value, such as max-bytes; repeatable."),
+    ] = None,
+    *,
+    settings: Chosen,
+    how: slow.How,
+) -> None:
+    """Change settings of an address; those that are not given stay as they are."""
+    unset = asdict(AddressSettings())
+    changes = {name: unset[name] for name in map(setting_named, reset or [])} | given(settings)
+
+    def put(api: Api, tenant: str) -> Json:
+        path = f"{tenant}/address-spaces/{segment(space)}/addresses/{last_segments(address)}"
+        present = api.get(path)
+        # An older server does not know every setting.
+        kept = {name: present[name] for name in ("type", "plan", *SETTING) if name in present}
+        # The API replaces all settings, so a change that somebody else made since must not be lost.
+        return api.put(path, {**kept, **changes}, if_generation=present["generation"])
+
+    slow.follow(f"changing address {address}", how, put)
 
 
 @app.command()

@@ -4,7 +4,7 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, is_dataclass
-from typing import Any
+from typing import Any, get_args
 
 from controlplane.cli import login_store, output
 from controlplane.cli.options import NoWait, Tenant
@@ -28,9 +28,11 @@ def change(command: Callable[..., None]) -> Callable[..., None]:
     """
     parameters = inspect.signature(command).parameters.values()
     groups: dict[str, Callable[..., Any]] = {
-        parameter.name: parameter.annotation
+        parameter.name: kind
         for parameter in parameters
-        if bool(is_dataclass(parameter.annotation))
+        # A generated dataclass is no type for mypy: it stands in ``Annotated`` behind Any.
+        for kind in (get_args(parameter.annotation) or [parameter.annotation])
+        if isinstance(kind, type) and is_dataclass(kind)
     }
 
     @functools.wraps(command)
@@ -61,6 +63,7 @@ def follow(
 ) -> None:
     """Call ``ask(api, path of the tenant)``, show the operation's progress, and print the result.
 
+    If ``ask`` returns the resource instead of an operation, there was nothing to change.
     ``done`` is the text for success. ``once`` holds values that are shown only here, such as a
     generated password.
 
@@ -69,6 +72,12 @@ def follow(
     """
     api, tenant = login_store.connect(how.tenant)
     operation = ask(api, f"/tenants/{tenant}")
+    if "steps" not in operation:  # the resource itself: it is as requested already
+        if how.form is Format.JSON:
+            output.show_json(operation)
+        else:
+            output.show_text(f"{title}: nothing to change")
+        return
     if not how.no_wait:  # ends with an error if the operation fails
         with output.progress(title) as progress:
             operation = api.wait(tenant, operation, progress=progress)

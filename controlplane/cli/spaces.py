@@ -7,6 +7,7 @@ import typer
 from controlplane.cli import login_store, output, slow
 from controlplane.cli.options import Tenant, Yes
 from controlplane.cli.output import Format, Output
+from controlplane.core.address_types import SPACE_TYPES
 from controlplane.core.errors import Missing
 from controlplane.rest_client import segment
 
@@ -27,7 +28,9 @@ def list_spaces(tenant: Tenant = None, form: Output = Format.TABLE) -> None:
 @slow.change
 def create(
     name: str,
-    type: Annotated[str, typer.Option(help="standard or brokered; never changes.")] = "brokered",
+    type: Annotated[
+        str, typer.Option(help=f"One of: {', '.join(SPACE_TYPES)}. It never changes.")
+    ] = "brokered",
     plan: Annotated[str, typer.Option(help="A space plan; default: the type's small one.")] = "",
     *,
     how: slow.How,

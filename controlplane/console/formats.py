@@ -12,6 +12,7 @@ from typing import Any
 from controlplane.console import charts, meters
 from controlplane.core.models import AuditEvent
 from controlplane.core.phases import MESH_INCOMPLETE, REACHABLE, Phase
+from plans.models import Invoice
 from tenants.models import AddressSpace
 
 # Values are class names of console.css.
@@ -22,17 +23,19 @@ _PHASE_CLASS = {
     Phase.CONFIGURING: "busy",
     Phase.TERMINATING: "warn",
 }
-_INVOICE_CLASS = {
-    "held": "bad",
-    "overdue": "bad",
-    "uncollectible": "bad",
-    "paid": "good",
-    "partly_paid": "warn",
-    "issued": "busy",
-    "draft": "warn",
-    "approved": "busy",
-    "closing": "busy",
-    "issuing": "busy",
+_INVOICE_CLASS: Mapping[str, str] = {
+    Invoice.State.OPEN: "",
+    Invoice.State.HELD: "bad",
+    Invoice.State.OVERDUE: "bad",
+    Invoice.State.UNCOLLECTIBLE: "bad",
+    Invoice.State.PAID: "good",
+    Invoice.State.PARTLY_PAID: "warn",
+    Invoice.State.ISSUED: "busy",
+    Invoice.State.DRAFT: "warn",
+    Invoice.State.APPROVED: "busy",
+    Invoice.State.CLOSING: "busy",
+    Invoice.State.ISSUING: "busy",
+    Invoice.State.VOIDED: "",
 }
 _STEP_CLASS = {"Done": "done", "Wait": "now", "Failed": "failed"}
 _OPERATION_CLASS = {"Running": "busy", "Succeeded": "good", "Failed": "bad"}
@@ -59,7 +62,7 @@ def phase_class(phase: str) -> str:
 
 def invoice_class(state: str) -> str:
     """Return the badge class of an invoice's state."""
-    return _INVOICE_CLASS.get(state, "")
+    return _INVOICE_CLASS[state]
 
 
 def step_class(state: str) -> str:

@@ -12,7 +12,17 @@ from plans.models import Invoice, InvoiceEvent, Payment
 from tenants.models import Tenant
 
 VERIFY = "invoice.verify"
-_HELD_FIRST = ["held", "closing", "draft", "approved", "overdue", "issued", "partly_paid", "paid"]
+# What an operator has to act on comes first; states that are not listed follow in order of name.
+_HELD_FIRST = [
+    Invoice.State.HELD,
+    Invoice.State.CLOSING,
+    Invoice.State.DRAFT,
+    Invoice.State.APPROVED,
+    Invoice.State.OVERDUE,
+    Invoice.State.ISSUED,
+    Invoice.State.PARTLY_PAID,
+    Invoice.State.PAID,
+]
 
 
 def of(tenant: Tenant) -> QuerySet[Invoice]:

@@ -11,14 +11,21 @@ from plans.catalog.definitions import (
     PlanDefinition,
     SpacePlanDefinition,
 )
+from plans.quotas.resources import Resource
 from plans.rating import money
 from plans.usage import meters
 
 _METERS = {meter.slug: meter.plan_text for meter in meters.REGISTRY}
 _BASE = {meter.slug: meter.base_per_unit for meter in meters.REGISTRY if meter.base_per_unit > 1}
-_HOURS = {"spaces": "space_hours", "addresses": "address_hours"}
+_HOURS = {Resource.SPACES: meters.SPACE_HOURS, Resource.ADDRESSES: meters.ADDRESS_HOURS}
 _LONGEST_MONTH_HOURS = 31 * 24 + 1  # 31 days, and the hour that the end of summer time adds
-_QUOTAS = ("spaces", "addresses", "members", "messages_per_month")
+# The quotas that decide between plans; a card with all of them is too long to compare.
+_ON_CARDS = {
+    Resource.SPACES: "spaces",
+    Resource.ADDRESSES: "addresses",
+    Resource.MEMBERS: "members",
+    Resource.MESSAGES_PER_MONTH: "messages a month",
+}
 
 
 def type_words(address_type: str) -> str:
@@ -27,10 +34,25 @@ def type_words(address_type: str) -> str:
     return row.help_text if row else ""
 
 
+def space_type_words(space_type: str) -> str:
+    """Return what a space of this type is, and the address types that it offers."""
+    offered = ", ".join(address_types.offered_in(space_type))
+    return f"{address_types.SPACE_TYPES[space_type]} Address types: {offered}."
+
+
 def lines(plan: PlanDefinition | SpacePlanDefinition | AddressPlanDefinition) -> list[str]:
     """Return the limits, included usage and prices of a plan, one short line each."""
     if isinstance(plan, PlanDefinition):
-        return [*_quotas(plan), *_included(plan), *_prices(plan)]
+        quotas = [
+            f"{plan.quotas[name]:,} {words}"
+            for name, words in _ON_CARDS.items()
+            if name in plan.quotas
+        ]
+        included = [
+            f"{charts.words(Decimal(amount) / _BASE.get(meter, 1))} {_METERS[meter]} included"
+            for meter, amount in plan.included.items()
+        ]
+        return [*quotas, *included, *(price_words(p, plan.currency) for p in plan.prices.values())]
     if isinstance(plan, SpacePlanDefinition):
         return [
             f"up to {plan.max_addresses:,} addresses",
@@ -60,46 +82,25 @@ def hours(
     A kind is left out when it is free or when the included hours cover the quota.
     """
     sold = {
-        "spaces": [p.hour_price for p in space_plans if p.key in plan.space_plans],
-        "addresses": [p.hour_price for p in address_plans if p.key in plan.address_plans],
+        Resource.SPACES: [p.hour_price for p in space_plans if p.key in plan.space_plans],
+        Resource.ADDRESSES: [p.hour_price for p in address_plans if p.key in plan.address_plans],
     }
     return [
         f"{name} from {min(prices).normalize():f} {plan.currency} an hour"
         + (" beyond those included" if _HOURS[name] in plan.included else "")
         for name, prices in sold.items()
-        if any(prices) and not _includes_all(plan, name)
+        if any(prices) and not includes_all(plan, name)
     ]
 
 
-def _includes_all(plan: PlanDefinition, name: str) -> bool:
+def includes_all(plan: PlanDefinition, resource: Resource) -> bool:
     """Return whether the included hours cover the full quota during the longest month."""
-    quota, included = plan.quotas.get(name), plan.included.get(_HOURS[name], 0)
+    quota, included = plan.quotas.get(resource), plan.included.get(_HOURS[resource], 0)
     return quota is not None and quota * _LONGEST_MONTH_HOURS <= included
 
 
-def _quotas(plan: PlanDefinition) -> list[str]:
-    titles = {"messages_per_month": "messages a month"}
-    return [
-        f"{plan.quotas[name]:,} {titles.get(name, name)}" for name in _QUOTAS if name in plan.quotas
-    ]
-
-
-def _included(plan: PlanDefinition) -> list[str]:
-    return [
-        f"{_shown(amount, meter)} {_METERS.get(meter, meter)} included"
-        for meter, amount in plan.included.items()
-    ]
-
-
-def _shown(amount: int, meter: str) -> str:
-    return charts.words(Decimal(amount) / _BASE.get(meter, 1))
-
-
-def _prices(plan: PlanDefinition) -> list[str]:
-    return [_price(price, plan.currency) for price in plan.prices.values()]
-
-
-def _price(price: MeterPrice, currency: str) -> str:
+def price_words(price: MeterPrice, currency: str) -> str:
+    """Return a price as one line: ``from 0.02 EUR per 1,000 messages``."""
     # The lowest price of all tiers: the catalog does not require prices to fall from tier to tier.
     unit_prices = {tier.unit_price for tier in price.tiers}
     least = "from " if len(unit_prices) > 1 else ""

@@ -15,11 +15,6 @@ _POLICY = (
     "connect-src 'self'; form-action {forms}; frame-src 'self'; frame-ancestors 'none'; "
     "base-uri 'none'"
 )
-# For an invoice as a document of its own: its style is inline, it runs no scripts, and a page of
-# this site may show it in a frame.
-DOCUMENT_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; sandbox"
-)
 
 
 class PageHeadersMiddleware:

@@ -3,12 +3,26 @@
 A new type is one row of ``REGISTRY``, a value of ``tenants.models.AddressType`` (which the database
 checks), and what routers and brokers do with it. ``tenants.address_rules`` refuses to start when
 rows and values differ. Catalog parsing, validation, drivers, portal and examples iterate the rows.
+
+A new setting is one field of ``PlanSettings`` or ``AddressSettings``. The database's columns,
+validation, the REST fields, the options of ``waypost addresses``, the portal's form, the catalog's
+defaults and the comparison with a broker's settings are generated from ``SETTINGS``. Only a setting
+that needs more than its value written into the broker's file also needs code in ``broker_xml``.
 """
 
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from enum import IntEnum, StrEnum
+from typing import Any
 
 _TEN_YEARS_MS = 10 * 365 * 24 * 3600 * 1000
+# Space type -> what people who choose one should know.
+SPACE_TYPES = {
+    "standard": "Routers in front of brokers.",
+    "brokered": "One broker that clients reach; strict order.",
+}
+_BOTH = tuple(SPACE_TYPES)
+_STORED = ("queue", "topic")
 
 
 class BrokerForm(StrEnum):
@@ -20,31 +34,192 @@ class BrokerForm(StrEnum):
     ABSENT = "absent"  # routers deliver directly
 
 
-@dataclass(frozen=True)
-class Setting:
-    """A numeric setting of an address, with its range. None in a row means the plan's value."""
+class Width(IntEnum):
+    """The largest number that fits a setting's column and that the API reads at all.
 
-    name: str
+    A number between a setting's own range and this one is refused with ``address.invalid``, a
+    larger one with ``request.invalid``.
+    """
+
+    INT_32 = 2**31 - 1
+    INT_53 = 2**53 - 1  # many JSON clients use doubles and lose digits of larger integers
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The unit of a number, and the larger one in which people enter it in the portal.
+
+    A name that ends in ``suffix`` ends in ``form_suffix`` there. ``size`` base units make one.
+    """
+
+    title: str = ""
+    suffix: str = ""
+    form_title: str = ""
+    form_suffix: str = ""
+    size: int = 1
+
+
+TIMES = Unit()
+MILLISECONDS = Unit("milliseconds", "_ms", "seconds", "_seconds", 1000)
+BYTES = Unit("bytes", "_bytes", "MiB", "_mebibytes", 2**20)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number in a range. None means the plan's value; zero is a value.
+
+    ``plan_default`` is the value of plans that name none; None there means no limit.
+    ``is_cap``: an address can only lower its plan's value. ``if_unset`` is what the broker's file
+    says without a value; None leaves the setting out.
+    """
+
     smallest: int
     largest: int
+    unit: Unit = TIMES
+    width: Width = Width.INT_53
+    plan_default: int | None = None
+    is_cap: bool = False
+    if_unset: int | None = None
+
+    def range_words(self) -> str:
+        """Return the range as a sentence: ``From 1 to 1000 milliseconds.``"""
+        words = f"From {self.smallest} to {min(self.largest, self.width)} {self.unit.title}"
+        return f"{words.rstrip()}."
 
 
-SETTINGS = (
-    Setting("message_ttl_ms", 1, _TEN_YEARS_MS),
-    Setting("max_delivery_attempts", 1, 1_000_000),
-    Setting("redelivery_delay_ms", 0, _TEN_YEARS_MS),
-    Setting("max_bytes", 1, 2**53),
-)
-_NUMERIC = frozenset(setting.name for setting in SETTINGS)
+@dataclass(frozen=True)
+class Reference:
+    """The name of another address of the space, of type ``refers_to``. Empty means none.
+
+    ``is_fixed``: it is a relation that never changes; else a column holds the name.
+    """
+
+    refers_to: str
+    is_fixed: bool = False
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of an address.
+
+    ``types`` and ``spaces`` are the address types and space types that offer it. ``help_text`` is a
+    sentence for people who use the API, the command or the portal. ``engine`` are the settings of a
+    broker that it becomes: the name in ``broker.xml`` -> the name in the broker's answer, empty if
+    that is not compared.
+    """
+
+    name: str
+    value: Whole | Reference
+    title: str
+    help_text: str
+    types: tuple[str, ...] = _STORED
+    spaces: tuple[str, ...] = _BOTH
+    engine: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether it can never change after the address was created."""
+        return isinstance(self.value, Reference) and self.value.is_fixed
+
+    def is_offered(self, space_type: str, address_type: str) -> bool:
+        """Return whether an address of this type has the setting in a space of this type."""
+        return address_type in self.types and space_type in self.spaces
+
+
+def _row(value: Whole | Reference, title: str, help_text: str, **more: Any) -> Any:
+    """Return a field of a settings class; its metadata become a row of ``SETTINGS``."""
+    row = {"value": value, "title": title, "help_text": help_text, **more}
+    return field(default=None if isinstance(value, Whole) else "", metadata=row)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanSettings:
+    """The settings that an address plan gives a default. None in a plan means no limit."""
+
+    message_ttl_ms: int | None = _row(
+        Whole(1, _TEN_YEARS_MS, MILLISECONDS, is_cap=True),
+        "Message lifetime",
+        "How long a message is kept at most.",
+        # The first applies to messages without a time to live, the second caps that of the others.
+        engine={"expiry-delay": "expiryDelay", "max-expiry-delay": ""},
+    )
+    max_delivery_attempts: int | None = _row(
+        # Without a dead-letter address attempts are unlimited, or the broker would drop messages.
+        Whole(1, 1_000_000, width=Width.INT_32, plan_default=10, if_unset=-1),
+        "Delivery attempts",
+        "How often a message is delivered before it goes to the dead letters.",
+        engine={"max-delivery-attempts": "maxDeliveryAttempts"},
+    )
+    redelivery_delay_ms: int | None = _row(
+        Whole(0, _TEN_YEARS_MS, MILLISECONDS, plan_default=0, if_unset=0),
+        "Redelivery delay",
+        "How long a message waits before it is delivered once more.",
+        engine={"redelivery-delay": "redeliveryDelay"},
+    )
+    max_bytes: int | None = _row(
+        Whole(1, 2**53, BYTES, plan_default=104_857_600, is_cap=True),
+        "Size limit",
+        "How much the address stores before it refuses messages.",
+        engine={"page-limit-bytes": "pageLimitBytes"},
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddressSettings(PlanSettings):
+    """The settings of one address. None means the plan's value; zero is a value."""
+
+    dead_letter: str = _row(
+        Reference("queue"),
+        "Dead letters go to",
+        "Another queue of the space, for messages that could not be delivered.",
+        spaces=("brokered",),
+        engine={"dead-letter-address": "deadLetterAddress", "expiry-address": "expiryAddress"},
+    )
+    topic: str = _row(
+        Reference("topic", is_fixed=True),
+        "Topic",
+        "For a subscription: the topic that it subscribes to.",
+        types=("subscription",),
+    )
+
+    def columns(self) -> dict[str, int | str | None]:
+        """Return the settings that are columns of ``Address``: all that are no relations."""
+        return {row.name: getattr(self, row.name) for row in SETTINGS if not row.is_fixed}
+
+    def given(self) -> dict[str, int | str]:
+        """Return the settings that have a value of their own."""
+        values = {row.name: getattr(self, row.name) for row in SETTINGS}
+        return {name: value for name, value in values.items() if value not in (None, "")}
+
+
+SETTINGS = tuple(Setting(name=found.name, **found.metadata) for found in fields(AddressSettings))
+SETTING = {row.name: row for row in SETTINGS}
+
+
+def numbers() -> dict[str, Whole]:
+    """Return the settings that are numbers, by name. They are those that plans have too."""
+    return {row.name: row.value for row in SETTINGS if isinstance(row.value, Whole)}
+
+
+def effective(own: AddressSettings, plan: PlanSettings) -> AddressSettings:
+    """Return what holds for an address with these settings: its own, within what its plan allows.
+
+    None in the result means no limit.
+    """
+    found: dict[str, Any] = {row.name: getattr(own, row.name) for row in SETTINGS}
+    for name, number in numbers().items():
+        known = [value for value in (found[name], getattr(plan, name)) if value is not None]
+        # Zero is a value, so this must not ask for the first that is true.
+        found[name] = (min(known) if number.is_cap else known[0]) if known else None
+    return AddressSettings(**found)
 
 
 @dataclass(frozen=True)
 class AddressTypeRow:
     """One type.
 
-    ``spaces``: the types of space that offer it. ``settings``: those that apply in every space;
-    ``settings_brokered``: further ones in brokered spaces. ``is_jms_topic``: clients of JMS use a
-    Topic, else a Queue. ``refusal``: what to do instead of a type that no space offers.
+    ``spaces``: the types of space that offer it. ``is_jms_topic``: clients of JMS use a Topic, else
+    a Queue. ``refusal``: what to do instead of a type that no space offers.
     """
 
     slug: str
@@ -52,8 +227,6 @@ class AddressTypeRow:
     broker_form: BrokerForm
     help_text: str
     is_jms_topic: bool = False
-    settings: frozenset[str] = frozenset()
-    settings_brokered: frozenset[str] = frozenset()
     is_read_only: bool = False
     refusal: str = ""
 
@@ -63,24 +236,10 @@ class AddressTypeRow:
         return self.broker_form is not BrokerForm.ABSENT
 
 
-_BOTH = ("standard", "brokered")
 REGISTRY = (
+    AddressTypeRow("queue", _BOTH, BrokerForm.QUEUE, "Kept until one receiver takes it."),
     AddressTypeRow(
-        "queue",
-        _BOTH,
-        BrokerForm.QUEUE,
-        "Kept until one receiver takes it.",
-        settings=_NUMERIC,
-        settings_brokered=frozenset({"dead_letter"}),
-    ),
-    AddressTypeRow(
-        "topic",
-        _BOTH,
-        BrokerForm.TOPIC,
-        "Every subscriber gets a copy.",
-        is_jms_topic=True,
-        settings=_NUMERIC,
-        settings_brokered=frozenset({"dead_letter"}),
+        "topic", _BOTH, BrokerForm.TOPIC, "Every subscriber gets a copy.", is_jms_topic=True
     ),
     AddressTypeRow(
         "subscription",
@@ -88,7 +247,6 @@ REGISTRY = (
         BrokerForm.QUEUE_OF_TOPIC,
         "Keeps a topic's messages for a receiver that comes and goes.",
         is_jms_topic=True,
-        settings=frozenset({"topic"}),
     ),
     AddressTypeRow(
         "anycast",
@@ -113,6 +271,10 @@ REGISTRY = (
     ),
 )
 BY_SLUG = {row.slug: row for row in REGISTRY}
+# A misspelled type or space of a setting would only hide it from a surface.
+for _setting in SETTINGS:
+    if not BY_SLUG.keys() >= set(_setting.types) or not SPACE_TYPES.keys() >= set(_setting.spaces):
+        raise RuntimeError(f"the setting {_setting.name} names an unknown address or space type")
 
 
 def offered_in(space_type: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 The API and the portal share the counts, by network address and by account. The counts are in the
 cache. While the cache is away, nothing is limited and the log says so: a lost cache must not lock
-people out, and the slow password hash still limits guessing.
+people out, and the slow password hash still limits guessing. ADR 14 says why this is no library.
 """
 
 import hashlib

@@ -10,7 +10,7 @@ from typing import Self
 from controlplane.demo.customers import EVERYTHING, Customer
 from controlplane.embedded import stack
 from controlplane.embedded.installation import Installation
-from workers.messaging.traffic import Login
+from workers.messaging.counting_client import Login
 
 
 @contextmanager

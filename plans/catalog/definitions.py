@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from controlplane.core import address_types
+from controlplane.core.address_types import PlanSettings
+
 
 @dataclass(frozen=True)
 class Seller:
@@ -97,7 +100,7 @@ class SpacePlanDefinition:
 
 
 @dataclass(frozen=True)
-class AddressPlanDefinition:
+class AddressPlanDefinition(PlanSettings):
     """The size of one address: its credits, partitions, hourly price and default settings."""
 
     key: str
@@ -108,10 +111,6 @@ class AddressPlanDefinition:
     broker_credit: int
     partitions: int
     hour_price: Decimal
-    message_ttl_ms: int | None
-    max_delivery_attempts: int
-    redelivery_delay_ms: int
-    max_bytes: int
 
 
 @dataclass(frozen=True)
@@ -167,4 +166,7 @@ def space_plan(key: str, value: Mapping[str, Any]) -> SpacePlanDefinition:
 
 def address_plan(key: str, value: Mapping[str, Any]) -> AddressPlanDefinition:
     """Return the typed address plan of a canonical definition."""
-    return AddressPlanDefinition(key=key, **{**value, "hour_price": Decimal(value["hour_price"])})
+    # A definition that was published before a setting existed does not have it.
+    defaults = {name: number.plan_default for name, number in address_types.numbers().items()}
+    price = Decimal(value["hour_price"])
+    return AddressPlanDefinition(key=key, **{**defaults, **value, "hour_price": price})

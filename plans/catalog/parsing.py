@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -19,12 +19,14 @@ from pydantic import (
     ConfigDict,
     ValidationError,
     ValidationInfo,
+    create_model,
     field_validator,
     model_validator,
 )
 from pydantic_core import ErrorDetails
 
 from controlplane.core import address_types
+from controlplane.core.address_types import Whole
 from plans.catalog import definitions, fields, yaml_document
 from plans.catalog.definitions import MAX_ROUTERS, Catalog
 from plans.catalog.fields import Count, Country, Currency, Key, Price, Title, wrong
@@ -34,11 +36,10 @@ from plans.rating.money import Rounding
 from plans.usage import meters
 from plans.usage.meters import Model
 
-SPACE_TYPES = ("standard", "brokered")
+SPACE_TYPES = tuple(address_types.SPACE_TYPES)
 WHOLE_BROKER = 1000  # credits are thousandths of a broker
 _METERS = (*meters.DERIVED, *meters.METERS)
 _ONE_TIER = (Model.FLAT, Model.UNIT, Model.PACKAGE)
-_LONGEST_MS = 10 * 365 * 24 * 3600 * 1000  # ten years
 T = TypeVar("T")
 
 
@@ -72,7 +73,6 @@ def not_empty(section: dict[str, T]) -> dict[str, T]:
 Counts = dict[Annotated[str, known_name((*_METERS, *meters.LIFETIMES))], Count]
 Quotas = dict[Annotated[str, known_name(resource.value for resource in TENANT_RESOURCES)], Count]
 SpaceType = Annotated[str, fields.one_of(SPACE_TYPES)]
-Milliseconds = Annotated[int, fields.whole(largest=_LONGEST_MS)]
 
 
 class Section(BaseModel):
@@ -216,8 +216,24 @@ class SpacePlanSection(Section):
         return self
 
 
-class AddressPlanSection(Section):
-    """The size of one address. A field is checked against those above it."""
+def setting_field(number: Whole) -> tuple[Any, int | None]:
+    """Return type and default of a setting that plans have, as ``create_model`` takes them."""
+    limited = Annotated[int, fields.whole(smallest=number.smallest, largest=number.largest)]
+    return (limited if number.plan_default is not None else limited | None), number.plan_default
+
+
+if TYPE_CHECKING:
+    SettingsSection = Section  # mypy does not know classes that are made at run time
+else:
+    SettingsSection = create_model(
+        "SettingsSection",
+        __base__=Section,
+        **{name: setting_field(number) for name, number in address_types.numbers().items()},
+    )
+
+
+class AddressPlanSection(SettingsSection):
+    """The size of one address and its settings. A field is checked against those above it."""
 
     title: Title
     space_type: SpaceType
@@ -226,10 +242,6 @@ class AddressPlanSection(Section):
     partitions: Annotated[int, fields.whole(smallest=1, largest=100)] = 1
     broker_credit: Count
     hour_price: Price = "0"
-    message_ttl_ms: Annotated[int, fields.whole(smallest=1, largest=_LONGEST_MS)] | None = None
-    max_delivery_attempts: Annotated[int, fields.whole(smallest=1, largest=1_000_000)] = 10
-    redelivery_delay_ms: Milliseconds = 0
-    max_bytes: Annotated[int, fields.whole(smallest=1)] = 104_857_600
 
     @field_validator("address_type", mode="before")
     @classmethod

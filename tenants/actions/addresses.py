@@ -11,6 +11,7 @@ from django.db.models.functions import Replace
 from django.utils import timezone
 
 from controlplane.core import audit, operations
+from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict, Denied, Invalid
 from controlplane.core.models import Operation
@@ -20,7 +21,6 @@ from plans.models import AddressPlan
 from plans.quotas.resources import Resource
 from tenants import address_rules, admission, placement
 from tenants.actions import address_spaces
-from tenants.address_rules import AddressSettings
 from tenants.models import Address, AddressSpace, AddressType, Broker, Placement, SpaceType
 
 SUBJECT = "address"
@@ -113,7 +113,7 @@ def update(
         address_rules.check_settings(locked.type, row.type, settings)
         _check_dead_letter(locked, settings.dead_letter, row.address)
         # ``columns`` leaves out the topic, so an update cannot change it.
-        before = {name: getattr(row, name) for name in settings.columns()}
+        before = row.settings.columns()
         for name, value in settings.columns().items():
             setattr(row, name, value)
         row.generation += 1

@@ -3,7 +3,8 @@
 from django.db import models
 from django.db.models import Q
 
-from controlplane.core import ids
+from controlplane.core import address_types, ids
+from controlplane.core.address_types import AddressSettings, Width
 from controlplane.core.models import Timestamped
 from tenants.models.address_space import AddressSpace, Broker
 from tenants.models.reconciled import Reconciled, reconciled_constraints
@@ -24,7 +25,8 @@ class Address(Reconciled):
     """One address. ``address`` is unique in its space until it is deleted.
 
     A legal address matches ``^[^\\s#*+$:][^\\s#*+]{0,254}$`` and has no ``::`` and no reserved
-    prefix. A null setting means the plan's value; zero is a value.
+    prefix. ``settings`` are its own settings. Each number is a column that ``address_types``
+    describes: the database checks it, and a new one costs no more than a migration.
     ``probed_at`` is the last time that a probe message passed.
     """
 
@@ -38,10 +40,6 @@ class Address(Reconciled):
     topic = models.ForeignKey(
         "self", on_delete=models.PROTECT, null=True, related_name="subscriptions"
     )
-    message_ttl_ms = models.BigIntegerField(null=True)
-    max_delivery_attempts = models.IntegerField(null=True)
-    redelivery_delay_ms = models.BigIntegerField(null=True)
-    max_bytes = models.BigIntegerField(null=True)
     dead_letter = models.CharField(max_length=255, blank=True)
     probed_at = models.DateTimeField(null=True)
     # Set while the address is being deleted, once its counters were read for the last time.
@@ -68,6 +66,17 @@ class Address(Reconciled):
                 | (~Q(type="subscription") & Q(topic__isnull=True)),
             ),
         ]
+
+    @property
+    def settings(self) -> AddressSettings:
+        """The address's own settings; None means the plan's value. Reads the row of its topic."""
+        columns = {name: getattr(self, name) for name in AddressSettings().columns()}
+        return AddressSettings(**columns, topic=self.topic.address if self.topic else "")
+
+
+for _name, _number in address_types.numbers().items():
+    _column = models.IntegerField if _number.width is Width.INT_32 else models.BigIntegerField
+    Address.add_to_class(_name, _column(null=True))
 
 
 class Placement(Timestamped):

@@ -1,6 +1,9 @@
 """CONTRIBUTING's lists "To add a ..." name files that exist, and every kind of thing has a list."""
 
+import ast
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +13,6 @@ from plans import invoice_formats
 from plans.quotas import resources
 from plans.usage import meters
 from tests.support import source_tree
-from workers.infra import kinds
 
 TEXT = (source_tree.ROOT / "CONTRIBUTING.md").read_text()
 LISTS = dict(
@@ -24,13 +26,88 @@ LISTS = dict(
 MOST = {
     "Meter": 5,
     "Address type": 5,
-    "Address setting": 7,
+    "Address setting": 2,
     "Condition reason": 4,
     "Instance kind": 5,
     "Endpoint kind": 3,
     "Invoice format": 2,
     "Quota": 3,
 }
+
+
+# Kind of thing -> the names that API, command and portal must take from its registry.
+REGISTRIES: dict[str, set[str]] = {
+    "address type": set(address_types.BY_SLUG),
+    "address setting": set(address_types.SETTING),
+    "space type": set(address_types.SPACE_TYPES),
+    "meter": set(meters.BY_SLUG),
+    "invoice format": set(invoice_formats.InvoiceFormat),
+    "quota": set(resources.Resource),
+}
+SURFACES = ("controlplane/api/", "controlplane/console/", "controlplane/cli/")
+
+
+def lists_by_hand(items: list[str]) -> list[str]:
+    """Return the kinds of which ``items`` has at least two names, in the plural or not."""
+    words = {*items, *(item.removesuffix("s") for item in items)}
+    return [kind for kind, names in REGISTRIES.items() if len(names & words) > 1]
+
+
+def items_of(text: str) -> list[str]:
+    """Return what a text lists: ``queue, topic or anycast.`` -> queue, topic, anycast."""
+    return [item.strip() for item in re.split(r"[,.:;<>]|\bor\b|\band\b", text)]
+
+
+def literals(path: Path) -> Iterator[list[str]]:
+    """Yield the items of each string and of each display of strings; no docstrings."""
+    tree = ast.parse(path.read_text())
+    documentation = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if id(node) not in documentation:
+                yield items_of(node.value)
+        elif isinstance(node, ast.Tuple | ast.List | ast.Set):
+            # A table in place of a dictionary has the names first in its rows.
+            rows = [row.elts[0] if isinstance(row, ast.Tuple) else row for row in node.elts]
+            yield [str(row.value) for row in rows if isinstance(row, ast.Constant)]
+        elif isinstance(node, ast.Dict):
+            yield [str(key.value) for key in node.keys if isinstance(key, ast.Constant)]
+
+
+def test_no_surface_lists_the_names_of_a_registry_by_hand() -> None:
+    paths = [*source_tree.list_modules(), *source_tree.list_files(".html")]
+    found = [
+        (path.name, kind, items)
+        for path in paths
+        if str(path.relative_to(source_tree.ROOT)).startswith(SURFACES)
+        for items in (
+            literals(path) if path.suffix == ".py" else map(items_of, path.read_text().splitlines())
+        )
+        for kind in lists_by_hand(items)
+    ]
+
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("source", "kinds"),
+    [
+        ('HELP = "queue, topic or anycast."', ["address type"]),
+        ('NAMES = ("pdf", "csv")', ["invoice format"]),
+        ('NAMES = {"messages_in": 1, "messages_out": 2}', ["meter"]),
+        ('NAMES = (("standard", 1), ("brokered", 2))', ["space type"]),
+        ('NAMES = ("pdf", "queue")', []),
+    ],
+)
+def test_a_list_by_hand_is_found(tmp_path: Path, source: str, kinds: list[str]) -> None:
+    module = tmp_path / "module.py"
+    module.write_text(source)
+
+    assert [kind for items in literals(module) for kind in lists_by_hand(items)] == kinds
 
 
 def files(kind: str) -> list[str]:
@@ -64,11 +141,5 @@ def test_what_is_there_already_stands_in_the_first_file_of_its_list(
 ) -> None:
     text = (source_tree.ROOT / files(kind)[0]).read_text()
 
-    assert [slug for slug in slugs if f'"{slug}"' not in text] == []
-
-
-def test_every_instance_kind_is_a_module_and_a_row() -> None:
-    folder = source_tree.ROOT / "workers/infra/kinds"
-
-    assert kinds.REGISTRY.keys() == set(Kind)
-    assert [kind for kind in Kind if not (folder / f"{kind}.py").exists()] == []
+    # A setting is a field of a dataclass, everything else a quoted value.
+    assert [slug for slug in slugs if not re.search(rf'"{slug}"|^    {slug}: ', text, re.M)] == []

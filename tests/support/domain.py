@@ -6,12 +6,12 @@ from typing import Any
 
 from django.utils import timezone
 
+from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM, Actor
 from controlplane.core.phases import Phase
 from plans.catalog import publishing
 from plans.models import QuotaOverride
 from tenants.actions import address_spaces, addresses, memberships, messaging_users, tenants
-from tenants.address_rules import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser, Role, Tenant, User
 
 _numbers = count(1)

@@ -1,9 +1,10 @@
 """Build the desired state of one broker from the rows of a pass. No side effects."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from controlplane.core import address_types
-from controlplane.core.address_types import BrokerForm
+from controlplane.core.address_types import AddressSettings, BrokerForm
 from controlplane.core.instance_names import Kind, Listener
 from plans.catalog import publishing
 from tenants.models import Address, Broker, MessagingUser
@@ -16,7 +17,6 @@ from workers.messaging.brokers.desired import (
     DesiredBroker,
     DesiredUser,
     EngineLayout,
-    Limits,
     Permission,
 )
 from workers.reconcile import public_certificate
@@ -101,7 +101,7 @@ def is_on(address: Address, broker: Broker) -> bool:
     return any(placement.broker_id == broker.id for placement in address.placements.all())
 
 
-def limits(address: Address, present: set[str]) -> Limits:
+def limits(address: Address, present: set[str]) -> AddressSettings:
     """Return the effective settings: the address's own, within what its plan allows.
 
     ``present`` are the addresses on the same broker. The delivery attempts are limited only if the
@@ -109,15 +109,10 @@ def limits(address: Address, present: set[str]) -> Limits:
     attempt.
     """
     plan = publishing.address_plan_definition(address.address_plan)
-    dead_letter = address.dead_letter if address.dead_letter in present else ""
-    attempts = _or_plan(address.max_delivery_attempts, plan.max_delivery_attempts)
-    return Limits(
-        message_ttl_ms=_smaller(address.message_ttl_ms, plan.message_ttl_ms),
-        max_delivery_attempts=attempts if dead_letter else None,
-        redelivery_delay_ms=_or_plan(address.redelivery_delay_ms, plan.redelivery_delay_ms),
-        max_bytes=_smaller(address.max_bytes, plan.max_bytes),
-        dead_letter=dead_letter,
-    )
+    found = address_types.effective(address.settings, plan)
+    if found.dead_letter in present:
+        return found
+    return replace(found, dead_letter="", max_delivery_attempts=None)
 
 
 def _subscriptions(context: ReconcileContext, topic: Address) -> Sequence[str]:
@@ -138,12 +133,3 @@ def _user(row: MessagingUser) -> DesiredUser:
             for permission in row.permissions
         ],
     )
-
-
-def _smaller(own: int | None, plan: int | None) -> int | None:
-    known = [limit for limit in (own, plan) if limit is not None]
-    return min(known) if known else None
-
-
-def _or_plan(own: int | None, plan: int) -> int:
-    return plan if own is None else own  # 0 is a setting of its own

@@ -51,9 +51,14 @@ class ConsoleForm(forms.Form):
         self.refusal_code, self.refusal_status = error.error_code, error.status
         self.add_error(NON_FIELD_ERRORS, error.message)
         for name, reasons in error.fields.items():
+            field = self.field_named(name)
             # add_error raises ValueError for fields that the form does not have.
-            if name in self.fields and isinstance(reasons, (list, tuple)):
-                self.add_error(name, [str(reason) for reason in reasons])
+            if field in self.fields and isinstance(reasons, (list, tuple)):
+                self.add_error(field, [str(reason) for reason in reasons])
+
+    def field_named(self, name: str) -> str:
+        """Return the name of the form's field for a field that an error names."""
+        return name
 
 
 def form_status(*forms_shown: forms.BaseForm | None) -> int:

@@ -6,8 +6,9 @@ from typing import Any
 from django import forms
 
 from controlplane.console.forms.base import ConsoleForm
+from controlplane.core.address_types import SETTING, SETTINGS, AddressSettings, Setting, Whole
 from plans.catalog.definitions import AddressPlanDefinition, SpacePlanDefinition
-from tenants.models import Address, SpaceType
+from tenants.models import Address
 
 # HTML attributes of inputs for names that programs use: browsers must not alter them.
 _MONO = {"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}
@@ -47,6 +48,49 @@ class SpacePlanForm(ConsoleForm):
         self.fields["space_plan"].initial = current
 
 
+def form_name(setting: Setting) -> str:
+    """Return the name of a setting's field; it says the unit in which people enter the value."""
+    if not isinstance(setting.value, Whole):
+        return setting.name
+    unit = setting.value.unit
+    return setting.name.removesuffix(unit.suffix) + unit.form_suffix
+
+
+def setting_field(setting: Setting, existing: Sequence[Address]) -> forms.Field | None:
+    """Return the field of a setting, or None if there is nothing to choose from.
+
+    ``existing`` are the addresses of the space; a reference offers those of the right type.
+    """
+    number = setting.value
+    if isinstance(number, Whole):
+        unit = number.unit
+        return forms.IntegerField(
+            label=f"{setting.title}, {unit.form_title}" if unit.form_title else setting.title,
+            required=False,
+            help_text=setting.help_text,
+            # Rounded up: one millisecond is less than the smallest whole second.
+            min_value=-(-number.smallest // unit.size),
+            max_value=number.largest // unit.size,
+        )
+    names = [row.address for row in existing if row.type == number.refers_to]
+    choices = [("", "none"), *((name, name) for name in names)]
+    return (
+        forms.ChoiceField(
+            label=setting.title, required=False, help_text=setting.help_text, choices=choices
+        )
+        if names
+        else None
+    )
+
+
+def base_value(setting: Setting, entered: Any) -> Any:
+    """Return the value of a setting for what was entered in its field."""
+    if not isinstance(setting.value, Whole):
+        return entered or ""
+    # Not ``if entered``: zero is a value.
+    return None if entered is None else entered * setting.value.unit.size
+
+
 class AddressForm(ConsoleForm):
     """A new address. The plan determines its type; settings left empty take the plan's defaults."""
 
@@ -57,20 +101,6 @@ class AddressForm(ConsoleForm):
         help_text="What clients send to and receive from, such as orders or orders/new.",
     )
     address_plan = forms.ChoiceField(label="Type and plan", widget=forms.RadioSelect)
-    topic = forms.ChoiceField(
-        label="Topic", required=False, help_text="Only for a subscription: the topic it reads."
-    )
-    message_ttl_seconds = forms.IntegerField(
-        label="Message lifetime, seconds", required=False, min_value=1, max_value=10**9
-    )
-    max_delivery_attempts = forms.IntegerField(
-        label="Delivery attempts", required=False, min_value=1, max_value=10**6
-    )
-    dead_letter = forms.ChoiceField(
-        label="Dead letters go to",
-        required=False,
-        help_text="A queue of this space, for messages that could not be delivered.",
-    )
 
     def __init__(
         self,
@@ -82,24 +112,45 @@ class AddressForm(ConsoleForm):
         super().__init__(*args, **kwargs)
         self.address_plans = address_plans
         _offer(self.fields["address_plan"], [(plan.key, plan.title) for plan in address_plans])
-        self._offer_existing("topic", "topic", existing)
-        # Only brokered spaces support dead letters so far (tenants.address_rules).
-        is_brokered = any(plan.space_type == SpaceType.BROKERED for plan in address_plans)
-        self._offer_existing("dead_letter", "queue", existing if is_brokered else [])
+        # A setting is shown if a plan that can be chosen has it.
+        self.shown = {
+            form_name(setting): setting
+            for setting in SETTINGS
+            if any(setting.is_offered(plan.space_type, plan.address_type) for plan in address_plans)
+        }
+        for name, setting in list(self.shown.items()):
+            field = setting_field(setting, existing)
+            if field is None:
+                del self.shown[name]
+            else:
+                self.fields[name] = field
 
-    def _offer_existing(self, field: str, kind: str, existing: Sequence[Address]) -> None:
-        """Offer the existing addresses of type ``kind``; remove the field when there are none."""
-        names = [address.address for address in existing if address.type == kind]
-        if names:
-            _offer(self.fields[field], [("", "none"), *((name, name) for name in names)])
-        else:
-            del self.fields[field]
+    @property
+    def fixed_fields(self) -> list[forms.BoundField]:
+        """The fields of settings that can never change; they stand beside the type."""
+        return [self[name] for name, setting in self.shown.items() if setting.is_fixed]
+
+    @property
+    def setting_fields(self) -> list[forms.BoundField]:
+        """The fields of all other settings."""
+        return [self[name] for name, setting in self.shown.items() if not setting.is_fixed]
 
     @property
     def has_settings(self) -> bool:
         """Whether a setting was entered; the page then shows the settings unfolded."""
-        names = ("message_ttl_seconds", "max_delivery_attempts", "dead_letter")
-        return any(self.data.get(name) for name in names)
+        return any(field.data for field in self.setting_fields)
+
+    def settings(self) -> AddressSettings:
+        """Return the settings that were entered, in base units."""
+        values = {
+            setting.name: base_value(setting, self.cleaned_data[name])
+            for name, setting in self.shown.items()
+        }
+        return AddressSettings(**values)
+
+    def field_named(self, name: str) -> str:
+        """Return the name of the form's field; errors name settings as the API does."""
+        return form_name(SETTING[name]) if name in SETTING else name
 
 
 class MessagingUserForm(ConsoleForm):

@@ -25,6 +25,7 @@ register.filter("limit_words", formats.limit_words)
 register.filter("problem_words", formats.problem_words)
 register.filter("plan_lines", plan_descriptions.lines)
 register.filter("type_words", plan_descriptions.type_words)
+register.filter("space_type_words", plan_descriptions.space_type_words)
 register.filter("hour_price", plan_descriptions.hour_price)
 
 

@@ -1,5 +1,7 @@
 """Pages that create an address, and delete one after a typed confirmation."""
 
+from collections.abc import Sequence
+
 from django.contrib import messages
 from django.http import HttpResponseBase
 from django.shortcuts import redirect
@@ -9,13 +11,13 @@ from controlplane.console.access import tenant_page
 from controlplane.console.forms.base import form_status
 from controlplane.console.forms.spaces import AddressForm, ConfirmForm
 from controlplane.console.scope import TenantScope
+from controlplane.core.address_types import SETTINGS, Reference
 from controlplane.core.errors import Missing
 from plans.catalog import publishing
 from plans.catalog.definitions import AddressPlanDefinition
 from tenants import queries
 from tenants.actions import addresses
-from tenants.address_rules import AddressSettings
-from tenants.models import Address, AddressSpace, AddressType
+from tenants.models import Address, AddressSpace
 from tenants.permissions import Permission
 
 
@@ -26,7 +28,7 @@ def new(scope: TenantScope, space: str) -> HttpResponseBase:
     existing = list(queries.list_addresses(row))
     form = AddressForm(
         scope.request.POST or None,
-        address_plans=_offered(row, existing),
+        address_plans=creatable_plans(row, existing),
         existing=existing,
     )
     if form.is_valid():
@@ -38,7 +40,7 @@ def new(scope: TenantScope, space: str) -> HttpResponseBase:
             address=form.cleaned_data["address"],
             type=plan.address_type,
             address_plan=plan.key,
-            settings=_settings(form),
+            settings=form.settings(),
             by=scope.actor,
         )
         if made:
@@ -78,23 +80,18 @@ def delete(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
     return scope.render("confirm.html", context, form_status(form))
 
 
-def _offered(space: AddressSpace, existing: list[Address]) -> list[AddressPlanDefinition]:
-    """Return the plans to choose from; subscriptions are offered only if there is a topic."""
-    has_topic = any(address.type == AddressType.TOPIC for address in existing)
-    return [
-        plan
-        for plan in plan_reads.address_plans(space)
-        if has_topic or plan.address_type != AddressType.SUBSCRIPTION
-    ]
+def creatable_plans(
+    space: AddressSpace, existing: Sequence[Address]
+) -> list[AddressPlanDefinition]:
+    """Return the plans to choose from, without types that refer to an address that is missing.
 
-
-def _settings(form: AddressForm) -> AddressSettings:
-    fields = form.cleaned_data
-    seconds = fields["message_ttl_seconds"]
-    return AddressSettings(
-        message_ttl_ms=seconds * 1000 if seconds else None,
-        max_delivery_attempts=fields["max_delivery_attempts"],
-        # The form drops these two fields when there is nothing to choose from.
-        dead_letter=fields.get("dead_letter") or "",
-        topic=fields.get("topic") or "",
-    )
+    A subscription is offered once there is a topic.
+    """
+    present = {address.type for address in existing}
+    needed = {
+        setting.value.refers_to: setting.types
+        for setting in SETTINGS
+        if isinstance(setting.value, Reference) and setting.is_fixed
+    }
+    missing = {kind for target, kinds in needed.items() if target not in present for kind in kinds}
+    return [plan for plan in plan_reads.address_plans(space) if plan.address_type not in missing]

@@ -18,13 +18,13 @@ from tenants.actions import api_tokens, memberships
 from tenants.models import Membership, Role
 from tenants.permissions import Permission
 
-_ROLE_WORDS = (
-    ("Owner", "Everything, including the organization itself."),
-    ("Admin", "Messaging, billing, team, tokens and audit."),
-    ("Developer", "Spaces, addresses and messaging users."),
-    ("Billing", "Invoices, billing details and the plan; reads everything else."),
-    ("Viewer", "Sees spaces and usage, changes nothing."),
-)
+_ROLE_WORDS = {
+    Role.OWNER: "Everything, including the organization itself.",
+    Role.ADMIN: "Messaging, billing, team, tokens and audit.",
+    Role.DEVELOPER: "Spaces, addresses and messaging users.",
+    Role.BILLING: "Invoices, billing details and the plan; reads everything else.",
+    Role.VIEWER: "Sees spaces and usage, changes nothing.",
+}
 
 
 @tenant_page(Permission.VIEW, change=Permission.MANAGE_TEAM)
@@ -47,7 +47,7 @@ def members(scope: TenantScope) -> HttpResponseBase:
     context = {
         "members": queries.list_members(scope.tenant),
         "roles": Role.choices,
-        "role_words": _ROLE_WORDS,
+        "role_words": [(role.label, _ROLE_WORDS[role]) for role in Role],
         "form": form,
     }
     return scope.render("team/members.html", context, form_status(form))

@@ -162,6 +162,21 @@ def test_tenants_token_cannot_log_out(cast: Cast) -> None:
     problem(cast.call("token").delete("/api/v1/session"), 409, "session.tenant_token")
 
 
+def test_logout_ends_a_portal_session(cast: Cast) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(cast.people["owner"], "django.contrib.auth.backends.ModelBackend")
+    key = browser.session.session_key
+    refused = browser.delete("/api/v1/session")
+    browser.cookies["csrftoken"] = token = "a" * 32
+
+    answer = browser.delete("/api/v1/session", headers={"X-CSRFToken": token})
+
+    assert "CSRF" in problem(refused, 403, "denied")["detail"]
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert not Session.objects.filter(session_key=key).exists()
+    problem(browser.get("/api/v1/me"), 401, "credentials.missing")
+
+
 def test_changed_password_ends_tokens(client: Client, catalogue: None) -> None:
     token = sign_up(client).json()["token"]
     user = User.objects.get()
@@ -297,8 +312,6 @@ def test_door_stays_open_without_the_cache(
 
 
 def test_portal_session_works_but_needs_its_csrf_token(cast: Cast) -> None:
-    from django.test import Client
-
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(cast.people["owner"], "django.contrib.auth.backends.ModelBackend")
 

@@ -7,6 +7,7 @@ import pytest
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
+from controlplane.core.address_types import AddressSettings
 from controlplane.core.models import AuditEvent, Operation
 from plans.models import SpacePlan
 from tenants.models import Address, AddressSpace, MessagingUser
@@ -225,7 +226,7 @@ def test_put_creates_then_changes_then_does_nothing(
         200,
     ]
     row = Address.objects.get()
-    assert (row.message_ttl_ms, row.max_delivery_attempts, row.generation) == (None, 3, 2)
+    assert (row.settings, row.generation) == (AddressSettings(max_delivery_attempts=3), 2)
     assert same_again["ETag"] == '"2"'
     assert Operation.objects.filter(subject_type="address").count() == 2
 

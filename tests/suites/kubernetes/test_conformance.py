@@ -17,6 +17,7 @@ from django.utils import timezone
 from kubernetes.client import ApiClient
 from proton import Message
 
+from controlplane.core.address_types import AddressSettings
 from controlplane.core.instance_names import Kind
 from controlplane.embedded import artifacts, ports
 from tests.suites.messaging.conftest import local_infra, state_dir, supervisor  # noqa: F401
@@ -36,7 +37,6 @@ from workers.messaging.brokers.desired import (
     DesiredBroker,
     DesiredUser,
     EngineLayout,
-    Limits,
     Permission,
 )
 from workers.messaging.management import Refused, Unreachable
@@ -51,7 +51,7 @@ pytestmark = [
 ]
 ROOM = ResourceBudget(brokers=1, broker_memory_mb=128, routers=0)
 ADDRESSES = (
-    DesiredAddress("orders/new", BrokerAddressKind.QUEUE, Limits(max_bytes=1_000_000)),
+    DesiredAddress("orders/new", BrokerAddressKind.QUEUE, AddressSettings(max_bytes=1_000_000)),
     DesiredAddress("news", BrokerAddressKind.TOPIC, subscriptions=("news-reader",)),
 )
 

@@ -13,7 +13,7 @@ import pytest
 from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
 
-from tenants.address_rules import AddressSettings
+from controlplane.core.address_types import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser, Tenant
 from tests.suites.kubernetes.test_rollouts import Site, resize
 from tests.support.kubernetes.node import Node

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient, ApiException, CoreV1Api
 
-from tenants.address_rules import AddressSettings
+from controlplane.core.address_types import AddressSettings
 from tenants.models import AddressSpace
 from tests.suites.kubernetes.conftest import ROOM
 from tests.suites.kubernetes.test_rollouts import Site

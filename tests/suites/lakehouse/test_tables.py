@@ -48,8 +48,8 @@ def test_table_uses_only_features_that_every_reader_has(lake: Lake, table: schem
     assert protocol.min_reader_version == 1
     assert protocol.min_writer_version <= 3
     assert features & FORBIDDEN == set()
-    assert settings["delta.logRetentionDuration"] == f"interval {tables.AUDIT_DAYS} days"
-    assert settings["delta.deletedFileRetentionDuration"] == f"interval {tables.AUDIT_DAYS} days"
+    assert settings["delta.logRetentionDuration"] == f"interval {schemas.AUDIT_DAYS} days"
+    assert settings["delta.deletedFileRetentionDuration"] == f"interval {schemas.AUDIT_DAYS} days"
 
 
 @pytest.mark.parametrize(

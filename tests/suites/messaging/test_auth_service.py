@@ -15,10 +15,10 @@ from django.db import connection as database
 from django.db import transaction
 from proton import symbol
 
+from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
 from plans.catalog.definitions import MAX_ROUTERS
 from tenants.actions import address_spaces, addresses, messaging_users
-from tenants.address_rules import AddressSettings
 from tenants.models import AddressSpace, MessagingUser
 from tenants.router_patches import Patch
 from tests.support.messaging import routing_rig as rigs

@@ -14,11 +14,11 @@ from proton import ConnectionException, Delivery, Link, ProtonException, Terminu
 from proton.reactor import DurableSubscription, ReceiverOption
 from proton.utils import BlockingConnection, BlockingSender, LinkDetached, SendException
 
+from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
 from controlplane.core.instance_names import Kind
 from controlplane.embedded.supervisor_client import SupervisorClient
 from tenants.actions import address_spaces, addresses, messaging_users
-from tenants.address_rules import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser
 from tests.support.messaging import amqp, routing_rig
 from tests.support.reconcile import patience, rows

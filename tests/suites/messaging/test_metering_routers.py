@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from proton import Delivery, Link
 
+from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces
-from tenants.address_rules import AddressSettings
 from tenants.models import AddressSpace
 from tests.support.messaging import amqp, routing_rig
 from tests.support.messaging.auth_process import AuthProcess

@@ -7,11 +7,11 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
+from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
 from plans.models import SpacePlan
 from plans.rating.periods import Period
 from tenants.actions import address_spaces, addresses
-from tenants.address_rules import AddressSettings
 from tenants.models import Address, AddressSpace
 from tests.support.messaging import amqp
 from tests.support.reconcile import patience, rows

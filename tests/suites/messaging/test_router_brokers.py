@@ -17,6 +17,7 @@ from proton import (
 from proton.reactor import DurableSubscription, ReceiverOption, SenderOption
 from proton.utils import BlockingConnection, BlockingReceiver, BlockingSender
 
+from controlplane.core.address_types import AddressSettings
 from tests.support.messaging import broker_rig
 from tests.support.messaging import routing_rig as rigs
 from tests.support.messaging.broker_rig import RiggedBroker
@@ -24,7 +25,7 @@ from tests.support.messaging.routing_rig import Rig, known
 from tests.support.waiting import eventually
 from workers.messaging import management
 from workers.messaging.brokers import driver as broker_driver
-from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress, Limits
+from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress
 from workers.messaging.routers import driver
 from workers.messaging.routers.desired import OnBroker, RoutedAddress, RouterAddressKind
 
@@ -34,7 +35,7 @@ BOTH = [OnBroker("broker-0"), OnBroker("broker-1")]
 HELD = [
     DesiredAddress("orders", BrokerAddressKind.QUEUE),
     DesiredAddress("parts", BrokerAddressKind.QUEUE),
-    DesiredAddress("small", BrokerAddressKind.QUEUE, Limits(max_bytes=50_000)),
+    DesiredAddress("small", BrokerAddressKind.QUEUE, AddressSettings(max_bytes=50_000)),
     DesiredAddress("news", BrokerAddressKind.TOPIC, subscriptions=["desk"]),
 ]
 ROUTED = [

@@ -8,6 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
+from controlplane.core.address_types import AddressSettings
 from controlplane.core.models import AuditEvent, Operation
 from plans.catalog import publishing
 from tenants.actions import addresses
@@ -213,9 +214,8 @@ def test_a_new_address_gets_its_settings(world: World, as_: As) -> None:
 
     assert answer["Location"] == HOME + "spaces/orders/"
     address = Address.objects.get(address="orders/new")
-    assert (address.type, address.message_ttl_ms, address.max_delivery_attempts) == (
-        "queue", 60_000, 3,
-    )  # fmt: skip
+    assert address.type == "queue"
+    assert address.settings == AddressSettings(message_ttl_ms=60_000, max_delivery_attempts=3)
 
 
 def test_dead_letters_go_to_a_queue_of_a_brokered_space(world: World, as_: As) -> None:

@@ -5,10 +5,10 @@ import json
 import pytest
 from django.utils import timezone
 
+from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
 from plans.models import SpacePlan
 from tenants.actions import address_spaces, addresses, messaging_users, space_plans
-from tenants.address_rules import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser
 from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows

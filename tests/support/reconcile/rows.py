@@ -2,10 +2,10 @@
 
 import secrets
 
+from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
 from plans.catalog import publishing
 from tenants.actions import address_spaces, addresses, messaging_users, tenants
-from tenants.address_rules import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser, Tenant
 
 PASSWORD = "correct horse battery"

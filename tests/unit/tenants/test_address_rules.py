@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controlplane.core import address_types
+from controlplane.core.address_types import AddressSettings
 from controlplane.core.errors import Invalid
 from tenants import address_rules
-from tenants.address_rules import AddressSettings
 from tenants.models import AddressType, SpaceType
 from workers.messaging.routers.desired import RouterAddressKind
 

@@ -8,8 +8,10 @@ Source of elements: Artemis user manual, "Configuration Reference" and "Address 
 from collections.abc import Mapping
 from xml.etree import ElementTree
 
+from controlplane.core import address_types
+from controlplane.core.address_types import AddressSettings, Whole
 from workers.messaging.brokers import desired, permissions
-from workers.messaging.brokers.desired import BrokerAddressKind, DesiredBroker, EngineLayout, Limits
+from workers.messaging.brokers.desired import BrokerAddressKind, DesiredBroker, EngineLayout
 
 PUBLIC = "public"  # the acceptor that clients connect to
 # The broker's name identifies its incarnation. The boot script sets the property to a new value at
@@ -70,10 +72,11 @@ def render(broker: DesiredBroker, engine_layout: EngineLayout) -> str:
     return text.replace(f"<name>{_BOOT}</name>", f"<name>{_BOOT_PROPERTY}</name>") + "\n"
 
 
-def address_settings(limits: Limits, address_kind: BrokerAddressKind) -> Mapping[str, str]:
-    """Return the address settings that enforce ``limits``.
+def address_settings(limits: AddressSettings, address_kind: BrokerAddressKind) -> Mapping[str, str]:
+    """Return the address settings that enforce ``limits``, the effective ones of an address.
 
-    A full address pages to disk up to its limit. Then it refuses each message with
+    Each is written as ``address_types`` says; the limit of the stored bytes needs more. A full
+    address pages to disk up to its limit. Then it refuses each message with
     ``amqp:resource-limit-exceeded``. It never blocks senders and never drops messages.
     """
     settings = {
@@ -84,10 +87,7 @@ def address_settings(limits: Limits, address_kind: BrokerAddressKind) -> Mapping
         "default-address-routing-type": "MULTICAST"
         if address_kind is BrokerAddressKind.TOPIC
         else "ANYCAST",
-        "max-delivery-attempts": str(
-            -1 if limits.max_delivery_attempts is None else limits.max_delivery_attempts
-        ),
-        "redelivery-delay": str(limits.redelivery_delay_ms),
+        **_unset(),
         "address-full-policy": "PAGE",
         "page-size-bytes": str(_PAGE_BYTES),
         "max-size-bytes": str(_MEMORY_BYTES),
@@ -101,19 +101,19 @@ def address_settings(limits: Limits, address_kind: BrokerAddressKind) -> Mapping
             "page-limit-bytes": str(limits.max_bytes),
             "page-full-policy": "FAIL",
         }
-    if limits.message_ttl_ms is not None:
-        # ``expiry-delay`` applies to messages without a time to live, ``max-expiry-delay`` caps the
-        # time to live of the others.
-        settings |= {
-            "expiry-delay": str(limits.message_ttl_ms),
-            "max-expiry-delay": str(limits.message_ttl_ms),
-        }
-    if limits.dead_letter:
-        settings |= {
-            "dead-letter-address": limits.dead_letter,
-            "expiry-address": limits.dead_letter,
-        }
+    for name, value in limits.given().items():
+        settings |= dict.fromkeys(address_types.SETTING[name].engine, str(value))
     return settings
+
+
+def _unset() -> dict[str, str]:
+    """Return the settings that the file names even if an address does not have them."""
+    return {
+        engine: str(setting.value.if_unset)
+        for setting in address_types.SETTINGS
+        if isinstance(setting.value, Whole) and setting.value.if_unset is not None
+        for engine in setting.engine
+    }
 
 
 def _add_wildcards(core: ElementTree.Element) -> None:
@@ -178,7 +178,7 @@ def _add_setting(parent: ElementTree.Element, match: str, roles: permissions.Rol
 
 def _add_address_settings(core: ElementTree.Element, broker: DesiredBroker) -> None:
     parent = ElementTree.SubElement(core, "address-settings")
-    matches = {"#": address_settings(Limits(), BrokerAddressKind.QUEUE)}
+    matches = {"#": address_settings(AddressSettings(), BrokerAddressKind.QUEUE)}
     for address in (*desired.probe_twins(), *broker.addresses):
         matches[address.address] = address_settings(address.limits, address.address_kind)
     for match, settings in matches.items():

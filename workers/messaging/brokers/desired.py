@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from controlplane.core.address_types import AddressSettings
 from workers.messaging.certificates import KeyPair
 
 INTERNAL_ROLE = "waypost-internal"
@@ -37,23 +38,15 @@ class BrokerAddressKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Effective settings of one address, from its plan and its own values. None: no limit."""
-
-    message_ttl_ms: int | None = None
-    max_delivery_attempts: int | None = None
-    redelivery_delay_ms: int = 0
-    max_bytes: int | None = None
-    dead_letter: str = ""
-
-
-@dataclass(frozen=True)
 class DesiredAddress:
-    """One address on this broker; ``subscriptions`` names the durable queues of a topic."""
+    """One address on this broker; ``subscriptions`` names the durable queues of a topic.
+
+    ``limits`` are its effective settings; None means no limit.
+    """
 
     address: str
     address_kind: BrokerAddressKind
-    limits: Limits = field(default_factory=Limits)
+    limits: AddressSettings = field(default_factory=AddressSettings)
     subscriptions: Sequence[str] = ()
     read_only: bool = False  # a dead-letter address: clients may not send to it
 

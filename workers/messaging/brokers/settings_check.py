@@ -4,20 +4,21 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from controlplane.core import address_types
 from workers.messaging.brokers import broker_xml, permissions
 from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress, DesiredBroker
 from workers.messaging.management import ManagementClient, Refused, Request
 
 # Settings that are compared: the name in ``broker_xml.address_settings`` -> the name in the answer.
 _COMPARED = {
-    "max-delivery-attempts": "maxDeliveryAttempts",
-    "redelivery-delay": "redeliveryDelay",
     "max-size-bytes": "maxSizeBytes",
-    "page-limit-bytes": "pageLimitBytes",
     "page-full-policy": "pageFullMessagePolicy",
-    "expiry-delay": "expiryDelay",
-    "dead-letter-address": "deadLetterAddress",
-    "expiry-address": "expiryAddress",
+    **{
+        name: theirs
+        for setting in address_types.SETTINGS
+        for name, theirs in setting.engine.items()
+        if theirs
+    },
 }
 
 

@@ -1,5 +1,6 @@
 """`waypost addresses create`: every setting of the API has an option, and none is invented."""
 
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -7,6 +8,8 @@ import typer.main
 
 from controlplane.api.addresses import AddressCreateSerializer
 from controlplane.cli.app import app
+from controlplane.core.address_types import AddressSettings
+from controlplane.core.errors import Invalid
 from controlplane.rest_client import Api
 from tests.unit.controlplane.cli.conftest import Run
 
@@ -59,3 +62,44 @@ def test_every_setting_of_the_api_has_an_option() -> None:
     options = {each.name for each in tree.commands["addresses"].commands["create"].params}
 
     assert settings <= options
+
+
+@pytest.fixture
+def changed(run: Run, monkeypatch: pytest.MonkeyPatch, answers: dict[str, Any]) -> list[Any]:
+    """The bodies and generations of PUT requests; the API has a queue with two settings."""
+    found: list[Any] = []
+    path = "/tenants/acme/address-spaces/shop/addresses/q1"
+    settings = asdict(AddressSettings(message_ttl_ms=5, max_bytes=9, dead_letter="lost"))
+    answers[path] = {"type": "queue", "plan": "p", "generation": 3, "phase": "Active", **settings}
+
+    def put(_api: Api, path: str, body: Any, *, if_generation: int) -> Any:
+        found.append((body, if_generation))
+        present = {name: answers[path][name] for name in body}
+        return answers[path] if present == body else {"id": "op_x", "state": "Done", "steps": []}
+
+    monkeypatch.setattr(Api, "put", put)
+    return found
+
+
+def test_update_keeps_what_is_not_given(run: Run, changed: list[Any]) -> None:
+    given = ("--max-bytes", 10, "--reset", "message-ttl-ms", "--reset", "dead_letter")
+    ended = run("addresses", "update", "shop", "q1", *given)
+
+    assert ended.exit_code == 0, ended.output
+    ((body, generation),) = changed
+    assert generation == 3
+    assert body == {"type": "queue", "plan": "p", **asdict(AddressSettings(max_bytes=10))}
+
+
+def test_an_update_without_a_change_says_so(run: Run, changed: list[Any]) -> None:
+    ended = run("addresses", "update", "shop", "q1", "--max-bytes", 9)
+
+    assert (ended.exit_code, ended.output) == (0, "changing address q1: nothing to change\n")
+
+
+def test_an_unknown_setting_is_refused(run: Run, changed: list[Any]) -> None:
+    ended = run("addresses", "update", "shop", "q1", "--reset", "max-size")
+
+    assert isinstance(ended.exception, Invalid)
+    assert ended.exception.error_code == "setting.unknown"
+    assert changed == []

@@ -11,7 +11,7 @@ import pypdf
 import pytest
 
 from controlplane.core.errors import Unavailable
-from plans.catalog import parsing
+from plans.catalog import parsing, publishing
 from plans.invoicing import billing_inputs, document, invoice_verification, previewing, rendering
 from plans.invoicing.evidence import CrashGap
 from plans.models import Invoice
@@ -57,7 +57,7 @@ def test_verify_still_holds_when_names_and_plans_change_later(
     Tenant.objects.update(billing_name="Other", billing_time_zone="Asia/Tokyo", name="Renamed")
     AddressSpace.objects.update(deletion_requested_at=ENDS_AT, deleted_at=ENDS_AT)
     changed = rows.CATALOGUE.replace("4900", "9999").replace("GmbH", "AG")
-    rows.publishing.publish(parsing.parse(changed), by=STAFF)
+    publishing.publish(parsing.parse(changed), by=STAFF)
     invoice.refresh_from_db()
 
     assert invoice_verification.verify(invoice=invoice, cells=cells).differences == ()
@@ -231,7 +231,7 @@ def test_json_is_the_stored_text(billed: tuple[Invoice, list[UsageCell]]) -> Non
 
 def test_hours_of_a_plan_without_a_price_make_no_line() -> None:
     owner = rows.tenant()
-    rows.space(owner, space_plan=rows.publishing.space_plan("free-of-charge"))
+    rows.space(owner, space_plan=publishing.space_plan("free-of-charge"))
 
     found = previewing.preview(owner, AFTER_GRACE - timedelta(days=10))
 

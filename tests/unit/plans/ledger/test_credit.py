@@ -81,7 +81,7 @@ def test_an_invoice_under_nothing_is_settled_by_carrying_it_on(owner: Tenant) ->
     assert issuing.outstanding_minor(second) == 0
     assert posting.balance(owner.id, posting.RECEIVABLE, "EUR") == 107100
     assert credit.credit_minor(owner.id, "EUR") == 41650
-    assert second.events.last().reason.startswith("the total is negative: 416.50 EUR")
+    assert last_reason(second).startswith("the total is negative: 416.50 EUR")
 
 
 def test_credit_pays_the_next_invoices_first(owner: Tenant) -> None:

@@ -7,6 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
+from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
 from controlplane.core.errors import Conflict, Denied, Invalid, Missing, QuotaExceeded, WaypostError
 from controlplane.core.models import AuditEvent, Operation
@@ -15,7 +16,6 @@ from plans.models import SpacePlan
 from plans.quotas.resources import Resource
 from tenants import admission
 from tenants.actions import address_spaces, addresses
-from tenants.address_rules import AddressSettings
 from tenants.models import Address, AddressSpace, Broker, Placement
 from tests.support import domain
 from tests.support.domain import Cast
@@ -63,7 +63,7 @@ def test_create_writes_address_placement_broker_operation_and_audit(
         by=cast.by,
     )
 
-    assert (row.phase, row.generation, row.message_ttl_ms) == (Phase.PENDING, 1, 5)
+    assert (row.phase, row.generation, row.settings.message_ttl_ms) == (Phase.PENDING, 1, 5)
     placed = row.placements.get()
     assert (placed.router_credit, placed.broker_credit, placed.partition) == (10, 10, 0)
     assert placed.broker == space.brokers.get()
@@ -311,7 +311,7 @@ def test_update_replaces_settings_and_raises_the_generation(
     )
 
     changed.refresh_from_db()
-    assert (changed.message_ttl_ms, changed.max_bytes, changed.generation) == (9, None, 2)
+    assert (changed.settings, changed.generation) == (AddressSettings(message_ttl_ms=9), 2)
     assert (operation.kind, operation.target_generation) == ("address.update", 2)
     event = AuditEvent.objects.get(action="address.update")
     assert (event.before["message_ttl_ms"], event.after["message_ttl_ms"]) == (5, 9)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from controlplane.core.address_types import AddressSettings
 from workers.messaging.brokers import broker_xml, desired, permissions, render
 from workers.messaging.brokers.desired import (
     BrokerAddressKind,
@@ -15,7 +16,6 @@ from workers.messaging.brokers.desired import (
     DesiredBroker,
     DesiredUser,
     EngineLayout,
-    Limits,
     Permission,
 )
 from workers.messaging.certificates import KeyPair
@@ -176,7 +176,7 @@ def test_standard_brokers_have_no_public_listener_and_no_users() -> None:
 
 
 def test_limits_become_settings_that_refuse_and_never_drop() -> None:
-    limits = Limits(
+    limits = AddressSettings(
         message_ttl_ms=1000,
         max_delivery_attempts=3,
         redelivery_delay_ms=50,
@@ -195,8 +195,10 @@ def test_limits_become_settings_that_refuse_and_never_drop() -> None:
 
 
 def test_zero_is_a_limit_and_absence_is_none() -> None:
-    unlimited = broker_xml.address_settings(Limits(), BrokerAddressKind.QUEUE)
-    immediate = broker_xml.address_settings(Limits(message_ttl_ms=0), BrokerAddressKind.QUEUE)
+    unlimited = broker_xml.address_settings(AddressSettings(), BrokerAddressKind.QUEUE)
+    immediate = broker_xml.address_settings(
+        AddressSettings(message_ttl_ms=0), BrokerAddressKind.QUEUE
+    )
 
     assert "expiry-delay" not in unlimited
     assert "page-limit-bytes" not in unlimited

@@ -1,0 +1,58 @@
+"""The fields of an address's settings, generated from the registry for ``api.addresses``."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from controlplane.core.address_types import SETTINGS, Setting, Whole
+from tenants.models import SpaceType
+
+Field = serializers.Field[Any, Any, Any, Any]
+
+
+def input_fields() -> dict[str, Field]:
+    """Return one field for each setting, by name, for the desired state that a client sends."""
+    return {setting.name: input_field(setting) for setting in SETTINGS}
+
+
+def output_fields() -> dict[str, Field]:
+    """Return one field for each setting, by name, for an address that the API shows."""
+    return {setting.name: output_field(setting) for setting in SETTINGS}
+
+
+def input_field(setting: Setting) -> Field:
+    """Return a field that accepts an absent value as "not set"."""
+    number = setting.value
+    if isinstance(number, Whole):
+        # The setting's own range is narrower: ``tenants.address_rules`` checks it, with a code of
+        # its own that clients compare.
+        return serializers.IntegerField(
+            min_value=0,
+            max_value=int(number.width),
+            required=False,
+            allow_null=True,
+            default=None,
+            help_text=f"{setting.help_text} {number.range_words()} Null or absent: the plan's "
+            "value.",
+        )
+    is_everywhere = set(setting.spaces) == set(SpaceType.values)
+    where = "" if is_everywhere else f" Only in {' and '.join(setting.spaces)} spaces."
+    return serializers.CharField(
+        max_length=255,
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text=f"{setting.help_text}{where}",
+    )
+
+
+def output_field(setting: Setting) -> Field:
+    """Return a field that reads the setting from a row of ``Address``."""
+    if isinstance(setting.value, Whole):
+        return serializers.IntegerField(
+            allow_null=True, help_text=f"{setting.help_text} Null: the plan's value."
+        )
+    # A fixed setting is a relation to another address, any other a column with its name.
+    if setting.is_fixed:
+        return serializers.CharField(source=f"{setting.name}.address", default="")
+    return serializers.CharField(allow_blank=True, help_text=setting.help_text)
