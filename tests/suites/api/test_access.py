@@ -202,7 +202,7 @@ def test_wrong_token_is_refused_even_on_a_public_route(client: Client, catalogue
 
 
 def test_table_has_every_route_of_the_api() -> None:
-    known = {each.path.partition("?")[0] for each in ROUTES}
+    known = {route.path.partition("?")[0] for route in ROUTES}
     shapes = {_shape(f"/tenants/acme{path}") for path in known}
     shapes |= {_shape(path) for _, path, _ in (*STAFF_ROUTES, *PERSONAL_ROUTES)}
     shapes |= set(PUBLIC_ROUTES) | {"/signup", "/session"}

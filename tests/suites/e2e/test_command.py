@@ -165,4 +165,4 @@ def test_a_dry_run_of_the_default_catalogue_changes_nothing(
     assert "changed" not in shown.stdout
     asked = ("catalog", "publish", default, "--dry-run", "-o", "json", "--state", running.root)
     rows = json.loads(waypost(*asked).stdout)
-    assert {"business"} <= {each["key"] for each in rows}
+    assert {"business"} <= {row["key"] for row in rows}

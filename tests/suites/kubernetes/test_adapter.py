@@ -53,9 +53,9 @@ def run(infra: KubernetesInfra, namespace: Namespace) -> None:
 def names(api: Api, namespace: Namespace) -> dict[str, set[str]]:
     """Return the names of everything of ours in the namespace, by kind."""
     found = {
-        each.kind: {resources.name_of(one) for one in api.list(each, namespace.name, {})}
-        for each in resources.APPLIED
-        if each.namespaced
+        resource.kind: {resources.name_of(one) for one in api.list(resource, namespace.name, {})}
+        for resource in resources.APPLIED
+        if resource.namespaced
     }
     # What the cluster puts into every namespace by itself.
     found["ServiceAccount"].discard("default")
@@ -75,13 +75,13 @@ def test_again_writes_nothing_and_lists_each_kind_once(
     infra: KubernetesInfra, counting: CountingApi, namespace: Namespace, fake_node: Node
 ) -> None:
     run(infra, namespace)
-    eventually(lambda: all(each.running for each in infra.list_instances(namespace)))
+    eventually(lambda: all(instance.running for instance in infra.list_instances(namespace)))
     run(infra, namespace)  # the pod is told of its files
     counting.calls.clear()
 
     run(infra, namespace)
 
-    assert [each for each in counting.calls if each[0] != "GET"] == []
+    assert [call for call in counting.calls if call[0] != "GET"] == []
     assert len(counting.calls) == len(set(counting.calls))
     assert not any(path.endswith("/events") for _verb, path in counting.calls)
 
@@ -110,7 +110,7 @@ def test_an_instance_becomes_ready_and_goes(
     infra: KubernetesInfra, api: Api, namespace: Namespace, fake_node: Node
 ) -> None:
     run(infra, namespace)
-    eventually(lambda: [each.running for each in infra.list_instances(namespace)] == [True])
+    eventually(lambda: [instance.running for instance in infra.list_instances(namespace)] == [True])
     claims = api.list(resources.VOLUME_CLAIM, namespace.name, {})
 
     infra.delete_instance(namespace, "broker-0")
@@ -127,7 +127,7 @@ def test_a_kept_volume_outlives_its_instance_and_ends_with_the_namespace(
     infra: KubernetesInfra, api: Api, namespace: Namespace, fake_node: Node
 ) -> None:
     run(infra, namespace)
-    eventually(lambda: [each.running for each in infra.list_instances(namespace)] == [True])
+    eventually(lambda: [instance.running for instance in infra.list_instances(namespace)] == [True])
 
     for _ in range(2):
         infra.delete_instance(namespace, "broker-0", keep_volume=True)
@@ -306,7 +306,7 @@ def test_an_endpoint_of_each_kind_is_settled(
     infra.ensure_namespace(namespace, ROOM)
     infra.ensure_endpoint(namespace, "broker-0")
 
-    assert [each for each in counting.calls if each[0] != "GET"] == []
+    assert [call for call in counting.calls if call[0] != "GET"] == []
 
 
 @pytest.mark.parametrize("kind", [EndpointKind.INGRESS, EndpointKind.LOAD_BALANCER])

@@ -150,8 +150,8 @@ TAKEN = {"selector", "selector of an instance", "rule", "limit", "evictions"} | 
 
 @pytest.mark.parametrize(
     ("addition", "how"),
-    [(each, "by hand") for each in ADDITIONS]
-    + [(each, "applied") for each in ADDITIONS if each not in TAKEN],
+    [(addition, "by hand") for addition in ADDITIONS]
+    + [(addition, "applied") for addition in ADDITIONS if addition not in TAKEN],
 )
 def test_what_is_added_is_taken_out(
     infra: KubernetesInfra,
@@ -235,7 +235,7 @@ def test_a_port_of_the_nodes_stays_the_same(
 
     service = said(api, resources.SERVICE, namespace, "messaging")["spec"]
     assert again == first
-    assert [each["name"] for each in service["ports"]] == ["amqps"]
+    assert [port["name"] for port in service["ports"]] == ["amqps"]
     assert "app" not in service["selector"]
 
 

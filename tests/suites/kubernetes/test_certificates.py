@@ -123,7 +123,7 @@ def test_each_kind_of_endpoint_asks_for_its_host(
     assert found is not None
     named = {key: found["spec"][key] for key in ("dnsNames", "ipAddresses") if key in found["spec"]}
     wanted = {
-        key: [each.replace("<namespace>", namespace.name) for each in names]
+        key: [name.replace("<namespace>", namespace.name) for name in names]
         for key, names in HOSTS[kind].items()
     }
     assert named == wanted
@@ -160,7 +160,7 @@ def test_an_issued_certificate_is_found_and_another_pass_writes_nothing(
     assert (found.key_pem, found.certificate_pem) == (signed.key_pem, signed.chain_pem)
     assert found.authority_pem == signer.root_pem
     assert again == found
-    assert [each for each in counting.calls if each[0] != "GET"] == []
+    assert [call for call in counting.calls if call[0] != "GET"] == []
     assert len(counting.calls) == len(set(counting.calls))
     # renewed by cert-manager
     renewed = cert_manager.issue(admin, namespace.name, signer, authority=False)

@@ -139,7 +139,10 @@ class Bench:
     def observe(self) -> InstanceStatus:
         """Return how the broker is once it runs as it was last told to."""
         self.wait(
-            lambda: [each.running for each in self.infra.list_instances(self.namespace)] == [True]
+            lambda: (
+                [instance.running for instance in self.infra.list_instances(self.namespace)]
+                == [True]
+            )
         )
         (status,) = self.infra.list_instances(self.namespace)
         return status

@@ -194,7 +194,7 @@ def own(space: AddressSpace) -> str:
 
 
 def certificate_condition(space: AddressSpace) -> tuple[str, str]:
-    found = next(each for each in space.conditions if each["type"] == "Certificate")
+    found = next(condition for condition in space.conditions if condition["type"] == "Certificate")
     return found["status"], found["reason"]
 
 
@@ -298,7 +298,7 @@ def says_hello(site: Site, space: AddressSpace, signer: Signer) -> bool:
     known.write_text(signer.root_pem)
     endpoint = space.endpoints.get()
     at = Target(space.name, endpoint.host, endpoint.port, "alice", "orders", "queue", False)
-    (program,) = [each.text for each in snippets.build_all(at) if each.key == "python"]
+    (program,) = [snippet.text for snippet in snippets.build_all(at) if snippet.key == "python"]
     (site.folder / "hello.py").write_text(program)
     environment = {
         **os.environ,

@@ -251,7 +251,7 @@ def _connected_to(
 
 def _is_joined(space: AddressSpace, ports: Ports) -> bool:
     settle(space, ports)
-    return any(each["reason"] == "AsPlanned" for each in space.conditions)
+    return any(condition["reason"] == "AsPlanned" for condition in space.conditions)
 
 
 def _waits_after(admin: ApiClient, namespace: str, *, exit_code: int) -> bool:
@@ -272,7 +272,9 @@ def _take_out_public_listener(admin: ApiClient, namespace: str) -> None:
     entries = json.loads(
         core.read_namespaced_config_map("router-0-main", namespace).data["router.json"]
     )
-    kept = [each for each in entries if each[1].get("name") != "wp-public" or each[0] != "listener"]
+    kept = [
+        entry for entry in entries if entry[1].get("name") != "wp-public" or entry[0] != "listener"
+    ]
     assert len(kept) == len(entries) - 1
     _write_router_file(admin, namespace, json.dumps(kept))
 
@@ -280,4 +282,6 @@ def _take_out_public_listener(admin: ApiClient, namespace: str) -> None:
 def _is_ready(api: Api, namespace: str) -> bool:
     pod = api.find(resources.POD, namespace, "broker-0-0") or {}
     conditions = pod.get("status", {}).get("conditions", [])
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    return any(
+        condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions
+    )

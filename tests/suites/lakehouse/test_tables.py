@@ -63,7 +63,7 @@ def test_table_uses_only_features_that_every_reader_has(lake: Lake, table: schem
         (schemas.USAGE_DAILY, {"quantity": -5}),
         (schemas.QUALITY, {"holes": -1}),
     ],
-    ids=lambda each: getattr(each, "name", None) or next(iter(each)),
+    ids=lambda value: getattr(value, "name", None) or next(iter(value)),
 )
 def test_table_refuses_rows_that_break_a_constraint(
     lake: Lake, table: schemas.Table, broken: dict[str, object]

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 from django.utils import timezone
+from pytest_django import Settings
 
 from controlplane.embedded import artifacts, ports, supervisor_client
 from controlplane.embedded.supervisor_client import SupervisorClient
-from tests.support.messaging import routing_rig
+from tests.support.messaging import conformance, routing_rig
+from tests.support.messaging.auth_process import AuthProcess
+from tests.support.messaging.routing_rig import Rig
 from workers.infra.local.adapter import LocalInfra
 from workers.messaging import certificates
 from workers.messaging.brokers import driver
@@ -54,10 +57,10 @@ def supervisor(state_dir: Path) -> Iterator[SupervisorClient]:
 
 @pytest.fixture
 def local_infra(
-    state_dir: Path, supervisor: SupervisorClient, settings: pytest.FixtureRequest
+    state_dir: Path, supervisor: SupervisorClient, settings: Settings
 ) -> Iterator[LocalInfra]:
     """The local adapter; whatever a test leaves running is removed after it."""
-    settings.ARTEMIS_HOME = str(artifacts.artemis_home())  # type: ignore[attr-defined]
+    settings.ARTEMIS_HOME = str(artifacts.artemis_home())
     infra = LocalInfra(state_dir, supervisor)
     yield infra
     left = [program.name for program in supervisor.list_programs()]
@@ -69,21 +72,52 @@ def local_infra(
 
 
 @pytest.fixture
-def control_authority() -> KeyPair:
+def control_ca_dir(tmp_path: Path) -> Path:
+    """Where the installation keeps its authority."""
+    return tmp_path / "control-ca"
+
+
+@pytest.fixture
+def control_authority(control_ca_dir: Path) -> KeyPair:
     """The installation's authority, which vouches for the space of a router."""
-    return certificates.create_authority("control", timezone.now())
+    return certificates.control_authority(control_ca_dir, timezone.now())
 
 
 @pytest.fixture
 def auth_port() -> int:
-    """Where routers find the auth service: nobody is there unless a test module says so."""
+    """Where routers find the auth service; it runs for the tests that take ``auth``."""
     return ports.free_port()
 
 
 @pytest.fixture
+def auth(auth_port: int, tmp_path: Path, control_ca_dir: Path) -> Iterator[AuthProcess]:
+    """The auth service, which reads the tests' database."""
+    process = AuthProcess(auth_port, tmp_path, control_ca_dir)
+    process.start()
+    yield process
+    process.stop()
+
+
+@pytest.fixture
 def router_engine() -> str:
-    """The engine of standard spaces' routers; modules that compare engines override it."""
+    """The engine of standard spaces' routers; modules that compare engines parametrize it."""
     return routing_rig.ENGINES[-1]
+
+
+@pytest.fixture(scope="module", params=routing_rig.ENGINES)
+def running(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Rig]:
+    """One router of each engine, for a module of the conformance tests."""
+    with conformance.rig(tmp_path_factory.mktemp("router"), request.param) as made:
+        yield made
+
+
+@pytest.fixture
+def router(running: Rig) -> Iterator[Rig]:
+    """The module's router; the clients of a test leave with it."""
+    yield running
+    running.close_clients()
 
 
 @pytest.fixture
@@ -93,12 +127,12 @@ def real_ports(
     control_authority: KeyPair,
     auth_port: int,
     router_engine: str,
-    settings: pytest.FixtureRequest,
+    settings: Settings,
 ) -> Ports:
     def authority(_now: datetime) -> KeyPair:
         return control_authority
 
-    settings.ROUTER_BINARY = str(routing_rig.REAL_ROUTER)  # type: ignore[attr-defined]
+    settings.ROUTER_BINARY = str(routing_rig.REAL_ROUTER)
     return Ports(
         infra=local_infra,
         brokers=driver,

@@ -75,7 +75,7 @@ class Wire:
         self._socket.sendall(frames.SASL_HEADER)
         assert self.read(8) == frames.SASL_HEADER
         offered = self.frame(Code.MECHANISMS)[0]
-        return [str(each) for each in getattr(offered, "elements", [offered])]
+        return [str(mechanism) for mechanism in getattr(offered, "elements", [offered])]
 
     def init(self, mechanism: str, response: bytes, hostname: str | None = rigs.SPACE) -> None:
         self.send(Code.INIT, symbol(mechanism), response, hostname)

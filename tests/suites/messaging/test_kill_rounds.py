@@ -5,7 +5,7 @@ The figures are printed (``pytest -s``); docs/performance.md has those of one ma
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,8 +16,6 @@ from tests.support.messaging.auth_process import AuthProcess
 from tests.support.messaging.lasting_traffic import Traffic
 from tests.support.reconcile import patience, rows
 from tests.support.waiting import eventually
-from workers.messaging import certificates
-from workers.messaging.certificates import KeyPair
 from workers.reconcile import context
 from workers.reconcile.outcome import Done
 from workers.reconcile.ports import Ports
@@ -27,34 +25,11 @@ pytestmark = [
     pytest.mark.broker,
     pytest.mark.slow,
     pytest.mark.django_db(transaction=True),
+    pytest.mark.parametrize("router_engine", routing_rig.ENGINES),
 ]
 
 ROUNDS = 5
 BETWEEN = 200  # messages between two kills
-
-
-@pytest.fixture(params=routing_rig.ENGINES)
-def router_engine(request: pytest.FixtureRequest) -> str:
-    engine: str = request.param
-    return engine
-
-
-@pytest.fixture
-def control_ca_dir(tmp_path: Path) -> Path:
-    return tmp_path / "control-ca"
-
-
-@pytest.fixture
-def control_authority(control_ca_dir: Path) -> KeyPair:
-    return certificates.control_authority(control_ca_dir, routing_rig.now())
-
-
-@pytest.fixture
-def auth(auth_port: int, tmp_path: Path, control_ca_dir: Path) -> Iterator[AuthProcess]:
-    process = AuthProcess(auth_port, tmp_path, control_ca_dir)
-    process.start()
-    yield process
-    process.stop()
 
 
 def make_space(ports: Ports, size: str) -> AddressSpace:
@@ -72,7 +47,9 @@ def kill(ports: Ports, space: AddressSpace, name: str) -> None:
 
     def pid() -> int:
         found = ports.infra.list_instances(namespace)
-        return next(int(each.boot.rsplit("-", 1)[1]) for each in found if each.name == name)
+        return next(
+            int(instance.boot.rsplit("-", 1)[1]) for instance in found if instance.name == name
+        )
 
     eventually(lambda: pid() > 0, f"{name} runs", seconds=30)
     os.kill(pid(), signal.SIGKILL)

@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -20,8 +19,6 @@ from tests.support.messaging.lasting_traffic import Traffic
 from tests.support.reconcile import patience, rows
 from tests.support.waiting import eventually
 from workers.infra.base import Kind
-from workers.messaging import certificates
-from workers.messaging.certificates import KeyPair
 from workers.reconcile import context
 from workers.reconcile.outcome import Done
 from workers.reconcile.ports import Ports
@@ -32,24 +29,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.django_db(transaction=True),
 ]
-
-
-@pytest.fixture
-def control_ca_dir(tmp_path: Path) -> Path:
-    return tmp_path / "control-ca"
-
-
-@pytest.fixture
-def control_authority(control_ca_dir: Path) -> KeyPair:
-    return certificates.control_authority(control_ca_dir, routing_rig.now())
-
-
-@pytest.fixture
-def auth(auth_port: int, tmp_path: Path, control_ca_dir: Path) -> Iterator[AuthProcess]:
-    process = AuthProcess(auth_port, tmp_path, control_ca_dir)
-    process.start()
-    yield process
-    process.stop()
 
 
 def make_space(ports: Ports, size: str) -> AddressSpace:
@@ -74,7 +53,7 @@ def change_plan(space: AddressSpace, ports: Ports, size: str) -> None:
 def is_joined(space: AddressSpace, ports: Ports) -> bool:
     patience.look(space.id, ports)
     space.refresh_from_db()
-    found = next(each for each in space.conditions if each["type"] == "Routers")
+    found = next(condition for condition in space.conditions if condition["type"] == "Routers")
     return bool(found["reason"] == "AsPlanned")
 
 
@@ -99,7 +78,9 @@ def test_topics_go_on_while_the_first_router_stays_away(
     space = make_space(real_ports, "large")
     namespace = context.load(space, now=real_ports.clock(), full=False).namespace
     first = next(
-        each for each in real_ports.infra.list_instances(namespace) if each.name == "router-0"
+        instance
+        for instance in real_ports.infra.list_instances(namespace)
+        if instance.name == "router-0"
     )
     os.kill(int(first.boot.rsplit("-", 1)[1]), signal.SIGSTOP)  # it hangs, and no one restarts it
     try:
@@ -132,7 +113,7 @@ def test_a_space_grows_to_three_routers_and_back_under_traffic(
     assert set(traffic.accepted) <= set(traffic.received)
     assert traffic.longest_pause < 10
     namespace = context.load(space, now=real_ports.clock(), full=False).namespace
-    kinds = [each.kind for each in real_ports.infra.list_instances(namespace)]
+    kinds = [instance.kind for instance in real_ports.infra.list_instances(namespace)]
     assert kinds.count(Kind.ROUTER) == 1
 
 

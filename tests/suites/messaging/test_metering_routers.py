@@ -1,6 +1,5 @@
 """Metering of standard spaces, on each engine: what clients did is counted once."""
 
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -14,8 +13,6 @@ from tenants.models import AddressSpace
 from tests.support.messaging import amqp, routing_rig
 from tests.support.messaging.auth_process import AuthProcess
 from tests.support.reconcile import patience, rows
-from workers.messaging import certificates
-from workers.messaging.certificates import KeyPair
 from workers.metering import readers, sampling, sources
 from workers.metering.last_samples import LastSampler
 from workers.metering.readers import Readers
@@ -28,32 +25,9 @@ pytestmark = [
     pytest.mark.broker,
     pytest.mark.slow,
     pytest.mark.django_db(transaction=True),
+    pytest.mark.parametrize("router_engine", routing_rig.ENGINES),
 ]
 REAL = routing_rig.ENGINES[-1]
-
-
-@pytest.fixture(params=routing_rig.ENGINES)
-def router_engine(request: pytest.FixtureRequest) -> str:
-    engine: str = request.param
-    return engine
-
-
-@pytest.fixture
-def control_ca_dir(tmp_path: Path) -> Path:
-    return tmp_path / "control-ca"
-
-
-@pytest.fixture
-def control_authority(control_ca_dir: Path) -> KeyPair:
-    return certificates.control_authority(control_ca_dir, routing_rig.now())
-
-
-@pytest.fixture
-def auth(auth_port: int, tmp_path: Path, control_ca_dir: Path) -> Iterator[AuthProcess]:
-    process = AuthProcess(auth_port, tmp_path, control_ca_dir)
-    process.start()
-    yield process
-    process.stop()
 
 
 @pytest.fixture
@@ -111,7 +85,9 @@ def exchange(
             posted = [routing_rig.post(sender, number, durable=True) for number in range(2)]
             routing_rig.flush(sending)
             assert sorted(routing_rig.take(receiver, 2)) == [0, 1]
-            assert {routing_rig.outcome(sender, each) for each in posted} == {Delivery.ACCEPTED}
+            assert {routing_rig.outcome(sender, delivery) for delivery in posted} == {
+                Delivery.ACCEPTED
+            }
         desk = receiving.create_receiver("news::desk", credit=5)
         assert len(routing_rig.take(desk, 2)) == 2
         routing_rig.settle_down(sending, receiving)

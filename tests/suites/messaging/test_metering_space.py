@@ -107,9 +107,9 @@ def test_what_a_subscription_gives_out_is_not_its_topics_too(
             plain.accept()
         amqp.receive(connection, "news::desk", 2)
         [readable] = [product.find(space)]
-        [seen] = [each.read() for each in readable.instances]
+        [seen] = [instance.read() for instance in readable.instances]
 
-    counted = {each.address: each for each in seen.addresses}
+    counted = {address.address: address for address in seen.addresses}
     assert (counted["news"].messages_in, counted["news"].messages_out) == (5, 4)
     assert (counted["desk"].messages_in, counted["desk"].messages_out) == (0, 2)
     assert counted["desk"].stored_bytes > 0

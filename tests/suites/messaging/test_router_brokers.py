@@ -54,10 +54,10 @@ def space(
         router.auth.set_users(
             known("anna", "secret", {"#": ("send", "recv")}),
             known("bert", "secret", {"nothing": ("recv",)}),
-            addresses=[each.address for each in ROUTED],
+            addresses=[routed.address for routed in ROUTED],
         )
         with broker_rig.brokers(router, 2, HELD) as running:
-            router.start(ROUTED, [each.at for each in running])
+            router.start(ROUTED, [broker.at for broker in running])
             yield router, running
 
 
@@ -113,7 +113,7 @@ def test_queue_with_two_partitions_loses_and_doubles_nothing(router: Rig) -> Non
     sending = anna(router)
     sender = sending.create_sender("parts")
     posted = [rigs.post(sender, number, durable=True) for number in range(200)]
-    assert {rigs.outcome(sender, each) for each in posted} == {Delivery.ACCEPTED}
+    assert {rigs.outcome(sender, delivery) for delivery in posted} == {Delivery.ACCEPTED}
 
     got = rigs.take(anna(router).create_receiver("parts", credit=200), 200)
 
@@ -125,7 +125,7 @@ def test_topic_copies_to_each_subscriber(router: Rig) -> None:
 
     anna(router).create_sender("news").send(Message(body="it rains", durable=True))
 
-    assert [rigs.take(each, 1) for each in receivers] == [["it rains"]] * 2
+    assert [rigs.take(receiver, 1) for receiver in receivers] == [["it rains"]] * 2
     drain(anna(router).create_receiver("news::desk", credit=100))
 
 
@@ -163,8 +163,8 @@ def test_topic_keeps_for_a_durable_subscriber_by_its_link_name(router: Rig) -> N
 def test_a_full_queue_refuses_and_works_again_once_it_is_read(router: Rig) -> None:
     sender = anna(router).create_sender("small")
     posted = [rigs.post(sender, b"x" * 1000, durable=True) for _ in range(200)]
-    outcomes = [rigs.outcome(sender, each) for each in posted]
-    refused = [each for each in posted if each.remote_state == Delivery.REJECTED]
+    outcomes = [rigs.outcome(sender, delivery) for delivery in posted]
+    refused = [delivery for delivery in posted if delivery.remote_state == Delivery.REJECTED]
 
     stored = outcomes.count(Delivery.ACCEPTED)
     assert {rigs.condition_of(delivery) for delivery in refused} == {"amqp:resource-limit-exceeded"}

@@ -1,6 +1,5 @@
 """Replies over temporary addresses, and what no client may ask of a router: for each engine."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,20 +16,6 @@ from tests.support.waiting import eventually
 from workers.services.amqp_frames import Outcome
 
 pytestmark = [pytest.mark.router, pytest.mark.slow]
-
-
-@pytest.fixture(scope="module", params=rigs.ENGINES)
-def running(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Rig]:
-    with conformance.rig(tmp_path_factory.mktemp("router"), request.param) as made:
-        yield made
-
-
-@pytest.fixture
-def router(running: Rig) -> Iterator[Rig]:
-    yield running
-    running.close_clients()
 
 
 def test_a_question_is_answered_over_a_temporary_address(router: Rig) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,8 +16,6 @@ from tests.support.messaging.auth_process import AuthProcess
 from tests.support.reconcile import patience, rows
 from tests.support.waiting import eventually
 from workers.infra.base import Kind
-from workers.messaging import certificates
-from workers.messaging.certificates import KeyPair
 from workers.messaging.routers import config
 from workers.reconcile import context, loop, management_targets
 from workers.reconcile.outcome import Done
@@ -30,31 +27,8 @@ pytestmark = [
     pytest.mark.broker,
     pytest.mark.slow,
     pytest.mark.django_db(transaction=True),
+    pytest.mark.parametrize("router_engine", routing_rig.ENGINES),
 ]
-
-
-@pytest.fixture(params=routing_rig.ENGINES)
-def router_engine(request: pytest.FixtureRequest) -> str:
-    engine: str = request.param
-    return engine
-
-
-@pytest.fixture
-def control_ca_dir(tmp_path: Path) -> Path:
-    return tmp_path / "control-ca"
-
-
-@pytest.fixture
-def control_authority(control_ca_dir: Path) -> KeyPair:
-    return certificates.control_authority(control_ca_dir, routing_rig.now())
-
-
-@pytest.fixture
-def auth(auth_port: int, tmp_path: Path, control_ca_dir: Path) -> Iterator[AuthProcess]:
-    process = AuthProcess(auth_port, tmp_path, control_ca_dir)
-    process.start()
-    yield process
-    process.stop()
 
 
 @pytest.fixture
@@ -196,8 +170,8 @@ def test_a_router_that_cannot_start_says_why(
     def ready_message() -> str:
         loop.reconcile(space.id, real_ports, budget_seconds=0)
         space.refresh_from_db()
-        ready = (each for each in space.conditions if each["type"] == "Ready")
-        return next((str(each["message"]) for each in ready), "")
+        ready = (condition for condition in space.conditions if condition["type"] == "Ready")
+        return next((str(name["message"]) for name in ready), "")
 
     eventually(lambda: "Unknown attribute 'colour'" in ready_message(), "its words", seconds=30)
 

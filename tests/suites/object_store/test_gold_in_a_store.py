@@ -48,7 +48,7 @@ def test_gold_is_copied_once_and_read_as_it_was_pinned(root: ObjectStore) -> Non
 
     assert copied == (first.version, None)
     assert recording.as_of() == at(12)
-    assert [each.quantity for each in then] == [5]
+    assert [cell.quantity for cell in then] == [5]
 
 
 def test_the_samples_of_a_pinned_version_stay_the_same(root: ObjectStore) -> None:

@@ -62,7 +62,7 @@ def test_a_bucket_gives_the_figures_of_a_folder(near: ObjectStore, tmp_path: Pat
     assert len(cells) > 5
     assert (report.rows, report.as_of) == (in_folder.rows, in_folder.as_of)
     asked = recompute.question(near, report.tables[delta.BRONZE], "ten_a", DAY)
-    of_day = [each for each in cells if each.bucket_at < DAY.ends_at]
+    of_day = [cell for cell in cells if cell.bucket_at < DAY.ends_at]
     assert recompute.totals(asked) == closing.figures(of_day)
     assert set(rebuilt(near)["differences"].values()) == {0}
     assert engines.by_table(near) == engines.EXPECTED

@@ -31,7 +31,7 @@ def space() -> AddressSpace:
 
 
 def ready(row: Address | AddressSpace) -> dict[str, str]:
-    return next(each for each in row.conditions if each["type"] == "Ready")
+    return next(condition for condition in row.conditions if condition["type"] == "Ready")
 
 
 def states(kind: str) -> set[str]:
@@ -62,7 +62,7 @@ def test_second_pass_writes_nothing(world: World, space: AddressSpace) -> None:
         world.pass_full(space)
 
     assert (world.writes, _row_versions(space)) == before
-    written = [each["sql"].split('"')[1] for each in queries if _is_write(each["sql"])]
+    written = [query["sql"].split('"')[1] for query in queries if _is_write(query["sql"])]
     assert set(written) == {"tenants_addressspace", "tenants_address", "core_operation"}
     assert written.count("tenants_address") == 1  # when they were probed
 

@@ -47,21 +47,23 @@ def want_routers(space: AddressSpace, count: int) -> None:
 
 
 def running(world: World, kind: Kind) -> list[str]:
-    return sorted(n for (_, n), each in world.infra.instances.items() if each.spec.kind is kind)
+    return sorted(
+        n for (_, n), instance in world.infra.instances.items() if instance.spec.kind is kind
+    )
 
 
 def mesh(world: World, space: AddressSpace, name: str) -> set[str]:
     """Return whom a router dials."""
     held = world.router(space, name).held.values()
     return {
-        each.name
-        for each in held
-        if each.kind == entities.CONNECTOR and each.attributes["role"] == "inter-router"
+        entity.name
+        for entity in held
+        if entity.kind == entities.CONNECTOR and entity.attributes["role"] == "inter-router"
     }
 
 
 def ready(row: AddressSpace, kind: str = "Ready") -> dict[str, str]:
-    return next(each for each in row.conditions if each["type"] == kind)
+    return next(condition for condition in row.conditions if condition["type"] == kind)
 
 
 def test_more_routers_join_and_restart_nobody(meshed: World) -> None:
@@ -227,7 +229,7 @@ def test_a_broker_that_does_not_answer_is_not_taken_for_empty(world: World) -> N
     space = make_space(world)
     spread(space, world)
     empty_second(space, world)
-    (key,) = (each for each in world.infra.instances if each[1] == "broker-1")
+    (key,) = (instance for instance in world.infra.instances if instance[1] == "broker-1")
     world.infra.instances[key].trouble = "Unschedulable: no node"
 
     for _ in range(3):
@@ -261,7 +263,7 @@ def test_killed_while_counts_and_sizes_change(
     spread(space, meshed)
     want_routers(space, 2)
     meshed.settle(space)
-    before = {key[1]: each.starts for key, each in meshed.infra.instances.items()}
+    before = {key[1]: instance.starts for key, instance in meshed.infra.instances.items()}
     plan = SpacePlan.objects.get(pk=space.space_plan_id)
     plan.definition["broker_memory_mb"] = 192
     plan.save()
@@ -272,10 +274,10 @@ def test_killed_while_counts_and_sizes_change(
     run_killed(meshed, space, monkeypatch)
     meshed.settle(space)
 
-    found = {key[1]: each for key, each in meshed.infra.instances.items()}
+    found = {key[1]: instance for key, instance in meshed.infra.instances.items()}
     assert running(meshed, Kind.ROUTER) == [f"router-{n}" for n in range(count)]
-    for each in ("broker-0", "broker-1"):
-        assert found[each].spec.memory_mb == 192
-        assert found[each].starts == before[each] + 1, "once, whoever was killed"
+    for broker in ("broker-0", "broker-1"):
+        assert found[broker].spec.memory_mb == 192
+        assert found[broker].starts == before[broker] + 1, "once, whoever was killed"
     assert found["router-0"].starts == before["router-0"]
     assert (space.phase, ready(space)["status"]) == ("Active", "True")

@@ -61,7 +61,7 @@ def test_what_stays_away_is_gone_on_without(world: World, space: AddressSpace) -
         loop.reconcile(space.id, world.ports, budget_seconds=0)
         world.now += timedelta(minutes=1)
     space.refresh_from_db()
-    (waiting,) = (each for each in space.conditions if each["type"] == "Ready")
+    (waiting,) = (condition for condition in space.conditions if condition["type"] == "Ready")
 
     world.now += PATIENCE
     world.settle(space)

@@ -57,7 +57,9 @@ def test_the_first_images_are_the_first_release_and_move_nobody(
     assert EngineRelease.objects.get().number == 1
     assert current().state == "Done"
     assert images(world) == ["broker:1"] * 5
-    assert {each.release_id for each in AddressSpace.objects.all()} == {current().release_id}
+    assert {address_space.release_id for address_space in AddressSpace.objects.all()} == {
+        current().release_id
+    }
 
 
 def test_spaces_from_before_there_were_releases_keep_what_they_run(
@@ -91,7 +93,7 @@ def test_new_images_go_in_waves_that_wait_for_each_other(
     assert between == ["broker:1"] * 3 + ["broker:2"] * 2
     assert done.state == "Done"
     assert images(world) == ["broker:2"] * 5
-    assert {each.starts for each in world.infra.instances.values()} == {2}
+    assert {instance.starts for instance in world.infra.instances.values()} == {2}
     assert AuditEvent.objects.filter(action="address_space.release").count() == 5
     assert run(world, spaces).pk == done.pk
 
@@ -155,7 +157,7 @@ def test_rolling_back_repairs_what_failed_and_the_configured_images_stay_away(
     back = run(world, spaces)
     assert (back.release.number, back.state) == (1, "Done")
     assert images(world) == ["broker:1"] * 5
-    assert {each.phase for each in AddressSpace.objects.all()} == {"Active"}
+    assert {address_space.phase for address_space in AddressSpace.objects.all()} == {"Active"}
     assert AuditEvent.objects.get(action="rollout.roll_back").reason == "broken image"
 
 

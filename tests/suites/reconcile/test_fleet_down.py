@@ -81,7 +81,11 @@ def test_a_space_that_is_down_gets_the_release_last_and_is_no_failure_of_it(
     world: World, spaces: list[AddressSpace], is_mended: bool
 ) -> None:
     """What the former release cannot do any more, the new one may be what mends."""
-    placed = [each for each in world.infra.instances.values() if of_space(each.spec, spaces[0])]
+    placed = [
+        instance
+        for instance in world.infra.instances.values()
+        if of_space(instance.spec, spaces[0])
+    ]
     placed[0].trouble = "CreateContainerConfigError"
     world.now += loop.FULL_PASS_EVERY * 2
     settle_all(world, spaces)

@@ -105,7 +105,7 @@ def test_an_error_that_stays_is_told_and_forgotten_when_it_is_gone(
         for _ in range(3):
             loop.reconcile(space.id, world.ports)
             space.refresh_from_db()
-            (ready,) = (each for each in space.conditions if each["type"] == "Ready")
+            (ready,) = (condition for condition in space.conditions if condition["type"] == "Ready")
             seen.append((ready["status"], ready["reason"]))
     phase = space.phase
     world.now += timedelta(minutes=1)
@@ -130,7 +130,7 @@ def test_one_crash_after_a_failure_in_words_takes_nothing_back(
         loop.reconcile(space.id, world.ports)
     space.refresh_from_db()
 
-    (ready,) = (each for each in space.conditions if each["type"] == "Ready")
+    (ready,) = (condition for condition in space.conditions if condition["type"] == "Ready")
     assert (ready["reason"], ready["message"]) == ("FieldConflict", "Theirs.")
     assert errors == []
 
@@ -208,7 +208,7 @@ def test_what_waits_says_for_what_in_the_words_of_the_place(
         outcome = loop.reconcile(space.id, world.ports)
     space.refresh_from_db()
 
-    ready = next(each for each in space.conditions if each["type"] == "Ready")
+    ready = next(condition for condition in space.conditions if condition["type"] == "Ready")
     assert isinstance(outcome, Wait)
     assert (ready["status"], ready["reason"]) == ("False", "ClusterBusy")
     assert ready["message"] == "The cluster is busy."
@@ -246,7 +246,7 @@ def test_a_space_that_nothing_leads_to_from_outside_says_so_and_all_else_goes_on
 
 def conditions(space: AddressSpace) -> dict[str, str]:
     """Return what is said of each condition, in the order of their names."""
-    return {each["type"]: each["status"] for each in space.conditions}
+    return {condition["type"]: condition["status"] for condition in space.conditions}
 
 
 def test_a_space_whose_address_went_away_says_so_and_all_else_goes_on(
@@ -264,7 +264,7 @@ def test_a_space_whose_address_went_away_says_so_and_all_else_goes_on(
 
     world.settle(space)
     address.refresh_from_db()
-    gone = {each["type"]: each["message"] for each in space.conditions}
+    gone = {condition["type"]: condition["message"] for condition in space.conditions}
     world.infra.has_address = True
     world.now += loop.FULL_PASS_EVERY * 2
     world.settle(space)
@@ -273,7 +273,7 @@ def test_a_space_whose_address_went_away_says_so_and_all_else_goes_on(
     assert at_first.reason == "EndpointPending: No load balancer yet."
     assert (space.phase, address.phase) == ("Active", "Active")
     assert gone["Reachable"] == "No load balancer yet."
-    assert "Reachable" not in {each["type"] for each in space.conditions}
+    assert "Reachable" not in {condition["type"] for condition in space.conditions}
     assert space.endpoints.get().host == before.host
     assert dict(space.secrets.values_list("name", "public")) == certificates
 

@@ -42,7 +42,7 @@ def test_killed_while_building(world: World, monkeypatch: pytest.MonkeyPatch, na
 
     router = world.router(space)
     assert space.phase == "Active"
-    assert {each.starts for each in world.infra.instances.values()} == {1}
+    assert {instance.starts for instance in world.infra.instances.values()} == {1}
     assert set(Operation.objects.values_list("state", flat=True)) == {"Succeeded"}
     assert router.names(entities.ADDRESS) == {"calls", "orders"}
     assert router.names(entities.AUTO_LINK) == {"calls", "orders"}
@@ -68,8 +68,8 @@ def test_killed_while_changing(world: World, monkeypatch: pytest.MonkeyPatch, na
     run_killed(world, space, monkeypatch)
     world.settle(space)
 
-    assert {each.address for each in router.connections} == {"orders"}
-    assert {each.user for each in router.connections} == {"alice"}
+    assert {connection.address for connection in router.connections} == {"orders"}
+    assert {connection.user for connection in router.connections} == {"alice"}
     assert router.names(entities.ADDRESS) == {"orders"}
     assert router.names(entities.AUTO_LINK) == {"orders"}
     assert router.names(entities.LINK_ROUTE) == {"news"}

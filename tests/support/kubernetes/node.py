@@ -170,23 +170,23 @@ class Node:
         now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         self._next_ip += 1
         conditions = [
-            {"type": each, "status": str(ready), "lastTransitionTime": now}
-            for each in ("Ready", "ContainersReady")
+            {"type": condition, "status": str(ready), "lastTransitionTime": now}
+            for condition in ("Ready", "ContainersReady")
         ] + [
-            {"type": each, "status": "True", "lastTransitionTime": now}
-            for each in ("Initialized", "PodScheduled")
+            {"type": condition, "status": "True", "lastTransitionTime": now}
+            for condition in ("Initialized", "PodScheduled")
         ]
         containers = [
             {
-                "name": each.name,
-                "image": each.image,
+                "name": container.name,
+                "image": container.image,
                 "imageID": "",
                 "ready": ready,
                 "started": True,
                 "restartCount": self.restarts(pod),
                 "state": {"running": {"startedAt": now}},
             }
-            for each in pod.spec.containers
+            for container in pod.spec.containers
         ]
         status = {
             "phase": "Running",
@@ -213,7 +213,8 @@ class ListeningNode(Node):
 
 def _is_ready(pod: Any) -> bool:
     return any(
-        each.type == "Ready" and each.status == "True" for each in pod.status.conditions or []
+        condition.type == "Ready" and condition.status == "True"
+        for condition in pod.status.conditions or []
     )
 
 

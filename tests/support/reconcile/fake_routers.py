@@ -48,9 +48,11 @@ class FakeRouter:
     def names(self, kind: str) -> set[str]:
         """Return the addresses of the tenant that entities of a kind are for."""
         return {
-            each.address
-            for each in self.held.values()
-            if each.kind == kind and each.address and not each.address.startswith(PROBE_PREFIX)
+            entity.address
+            for entity in self.held.values()
+            if entity.kind == kind
+            and entity.address
+            and not entity.address.startswith(PROBE_PREFIX)
         }
 
 
@@ -82,21 +84,21 @@ class FakeRouters:
     ) -> Converged:
         held = self._at(target).held
         built = [*entities.build(router), *entities.build_holds(leaving)]
-        wanted = {(each.kind, each.name): each for each in built}
+        wanted = {(entity.kind, entity.name): entity for entity in built}
         is_whole = only is None or bool(leaving)
         orphans = [
             key for key in held if key not in wanted and (is_whole or key[0] == entities.LINK_ROUTE)
         ]
         new = {
-            key: each
-            for key, each in wanted.items()
-            if held.get(key) != each and (only is None or leaving or self._may(each, only))
+            key: entity
+            for key, entity in wanted.items()
+            if held.get(key) != entity and (only is None or leaving or self._may(entity, only))
         }
         for key in orphans:
             del held[key]
         held.update(new)
         self.writes += len(orphans) + len(new)
-        present = {each.address for each in held.values()}
+        present = {entity.address for entity in held.values()}
         pending = {key: text for key, text in self.broken_links.items() if key in present}
         unjoined = self._unjoined(router)
         return Converged(pending, len(new), len(orphans), unjoined, self.patches)
@@ -110,10 +112,12 @@ class FakeRouters:
     ) -> Sequence[str]:
         at = self._at(target)
         stuck = [
-            each.address
-            for each in at.held.values()
-            if any(each.reads(broker, queue) for broker, names in unread.items() for queue in names)
-            and each.address not in self.broken_links
+            entity.address
+            for entity in at.held.values()
+            if any(
+                entity.reads(broker, queue) for broker, names in unread.items() for queue in names
+            )
+            and entity.address not in self.broken_links
         ]
         at.reattached += stuck
         self.writes += len(stuck)
@@ -124,15 +128,15 @@ class FakeRouters:
     ) -> int:
         at = self._at(target)
         kept = {
-            each
-            for each in at.connections
-            if each.address not in leaving
-            and each.user in router.allowed
-            and each.opened_at >= router.allowed[each.user]
+            connection
+            for connection in at.connections
+            if connection.address not in leaving
+            and connection.user in router.allowed
+            and connection.opened_at >= router.allowed[connection.user]
         }
         cut = len(at.connections - kept)
         at.connections = kept
-        at.cuts.append(frozenset(each.user for each in kept))
+        at.cuts.append(frozenset(connection.user for connection in kept))
         self.writes += cut
         return cut
 
@@ -144,10 +148,10 @@ class FakeRouters:
 
     def _unjoined(self, router: DesiredRouter) -> Mapping[str, str]:
         return {
-            each.name: f"{each.host}:{each.port}: connection refused"
-            for each in router.peers
-            if {router.name, each.name} in self.apart
-            or self.infra.running_at(each.port, "mesh") is None
+            peer.name: f"{peer.host}:{peer.port}: connection refused"
+            for peer in router.peers
+            if {router.name, peer.name} in self.apart
+            or self.infra.running_at(peer.port, "mesh") is None
         }
 
     def _may(self, entity: Entity, only: Collection[str]) -> bool:

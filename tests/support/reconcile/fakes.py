@@ -74,7 +74,7 @@ class FakeInfra:
         key = (namespace.name, name)
         taken = sum(len(ports) for ports in self.ports.values())
         if key not in self.ports:
-            self.ports[key] = {each: 21000 + taken + i for i, each in enumerate(PORTS[kind])}
+            self.ports[key] = {port: 21000 + taken + i for i, port in enumerate(PORTS[kind])}
         folder = f"/fake/{namespace.name}/{name}"
         return Layout(
             f"{folder}/etc", f"{folder}/data", "127.0.0.1", "127.0.0.1", dict(self.ports[key])
@@ -144,8 +144,8 @@ class FakeInfra:
         self.endpoints.discard(namespace.name)
 
     def delete_namespace(self, namespace: Namespace) -> bool:
-        left = [each.name for each in self.list_instances(namespace)]
-        for name in [*left, *(each for where, each in self.kept if where == namespace.name)]:
+        left = [instance.name for instance in self.list_instances(namespace)]
+        for name in [*left, *(kept for where, kept in self.kept if where == namespace.name)]:
             self.delete_instance(namespace, name)
         self.writes += namespace.name in self.namespaces
         self.namespaces.discard(namespace.name)
@@ -225,22 +225,25 @@ class FakeBrokers:
         if self.refusal:
             raise Refused(self.refusal)
         created = 0
-        for each in broker.addresses:
-            if only is not None and each.address not in only:
+        for address in broker.addresses:
+            if only is not None and address.address not in only:
                 continue
-            roles = permissions.roles_of(broker, each)
-            created += each.address not in held.addresses
-            if held.addresses.get(each.address) != each or held.roles.get(each.address) != roles:
+            roles = permissions.roles_of(broker, address)
+            created += address.address not in held.addresses
+            if (
+                held.addresses.get(address.address) != address
+                or held.roles.get(address.address) != roles
+            ):
                 self.writes += 1
-            held.addresses[each.address] = each
-            held.roles[each.address] = roles
-            held.queues |= set(each.subscriptions)
+            held.addresses[address.address] = address
+            held.roles[address.address] = roles
+            held.queues |= set(address.subscriptions)
         return Converged({}, created)
 
     def disconnect_clients(self, target: ManagementTarget, broker: DesiredBroker) -> int:
         held = self._at(target)
         users = {user.name: user for user in broker.users}
-        addresses = {each.address: each for each in broker.addresses}
+        addresses = {address.address: address for address in broker.addresses}
         kept = {
             link
             for link in held.links
@@ -261,7 +264,7 @@ class FakeBrokers:
 
     def list_orphans(self, target: ManagementTarget, broker: DesiredBroker) -> Sequence[str]:
         held = self._at(target)
-        known = {each.address for each in broker.addresses}
+        known = {address.address for address in broker.addresses}
         return sorted(
             name for name in held.addresses if name not in known and not held.stored.get(name)
         )

@@ -32,9 +32,9 @@ def settle_all(world: World, spaces: Sequence[AddressSpace]) -> None:
 def images(world: World) -> list[str]:
     """Return what each space's broker runs, in the order of the spaces' names."""
     found = {
-        key[0]: each.spec.image
-        for key, each in world.infra.instances.items()
-        if each.spec.kind is Kind.BROKER
+        key[0]: instance.spec.image
+        for key, instance in world.infra.instances.items()
+        if instance.spec.kind is Kind.BROKER
     }
     return [found[name] for name in sorted(found)]
 

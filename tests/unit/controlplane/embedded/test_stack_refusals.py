@@ -168,7 +168,7 @@ def test_a_folder_of_other_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
 
     assert refusal(tmp_path) == "stack.folder_taken"
-    assert [each.name for each in tmp_path.iterdir()] == ["thesis.txt"]
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
 def test_an_empty_folder_is_taken(tmp_path: Path) -> None:

@@ -120,9 +120,9 @@ def test_default_catalogue_offers_what_the_design_asks_for() -> None:
     }
     types = {(plan.space_type, plan.address_type) for plan in catalogue.address_plans}
     assert types == {
-        *(("standard", each) for each in ("queue", "topic", "subscription", "anycast")),
+        *(("standard", type_) for type_ in ("queue", "topic", "subscription", "anycast")),
         ("standard", "multicast"),
-        *(("brokered", each) for each in ("queue", "topic", "subscription")),
+        *(("brokered", type_) for type_ in ("queue", "topic", "subscription")),
     }
     free = catalogue.plans[0]
     assert free.monthly_fee_minor == 0

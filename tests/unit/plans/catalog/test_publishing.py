@@ -138,7 +138,8 @@ def test_preview_says_what_changes_and_whom_it_touches() -> None:
     )
 
     changes = {
-        (each.section, each.key): each for each in publishing.preview(publishing.parse(wanted))
+        (change.section, change.key): change
+        for change in publishing.preview(publishing.parse(wanted))
     }
 
     team = changes["plans", "team"]
@@ -160,7 +161,7 @@ def test_preview_leaves_ended_subscriptions_and_retired_plans_alone() -> None:
 
     changes = publishing.preview(definitions.from_document(kept))
 
-    assert {each.key: each.kind for each in changes}["business"] == "same"
+    assert {change.key: change.kind for change in changes}["business"] == "same"
 
 
 @pytest.mark.django_db

@@ -225,7 +225,7 @@ def test_one_tenants_failure_stops_nobody_and_is_said_once(
         return real(owner, *args, **given)
 
     monkeypatch.setattr(enforcement, "standing", standing)
-    counts = {each.id: {"messages_in": 850} for each in (broken, fine)}
+    counts = {tenant.id: {"messages_in": 850} for tenant in (broken, fine)}
 
     with capture_logs() as logs, pytest.raises(enforcement.PassIncomplete) as refused:
         enforcement.evaluate_all(not_yet_copied=counts, now=NOW)

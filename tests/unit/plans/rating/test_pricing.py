@@ -37,7 +37,7 @@ def rule(model: Model = Model.UNIT, price: str = "1", **fields: object) -> Price
 def segment(
     quantity: int, *rules: PriceRule, fee_minor: int = 0, period: Period = MONTH
 ) -> Segment:
-    usage = tuple(SpaceUsage("spc_a", each.meter, quantity) for each in rules if quantity)
+    usage = tuple(SpaceUsage("spc_a", rule.meter, quantity) for rule in rules if quantity)
     return Segment(period, "team", 3, "Team", fee_minor, rules, usage)
 
 

@@ -199,8 +199,8 @@ def test_one_for_clients_only_is_refused(signer: Signer) -> None:
 
 def _parts(chain_pem: str) -> list[str]:
     return [
-        each.public_bytes(serialization.Encoding.PEM).decode()
-        for each in x509.load_pem_x509_certificates(chain_pem.encode())
+        certificate.public_bytes(serialization.Encoding.PEM).decode()
+        for certificate in x509.load_pem_x509_certificates(chain_pem.encode())
     ]
 
 

@@ -33,7 +33,9 @@ class FakeReaders:
 
     def find(self, space: AddressSpace) -> Readable:
         told = self.answers.get(space.id, {})
-        return Readable([Instance(name, self._reader(each)) for name, each in told.items()], TYPES)
+        return Readable(
+            [Instance(name, self._reader(answer)) for name, answer in told.items()], TYPES
+        )
 
     def _reader(self, told: Answer) -> Callable[[], InstanceSnapshot]:
         def read() -> InstanceSnapshot:
