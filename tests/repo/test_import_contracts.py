@@ -1,4 +1,4 @@
-"""Who may import whom: every contract is kept here, and each is broken by what it forbids."""
+"""Which package may import which: every contract is kept, and what it forbids breaks it."""
 
 import shutil
 import subprocess
@@ -16,12 +16,12 @@ BREAKING = {
     "Inside workers": ("workers/infra/base.py", "import workers.reconcile.outcome"),
     "The lakehouse knows nothing": ("lakehouse/schemas.py", "import controlplane.core.ids"),
     "Nobody imports the lakehouse": ("workers/models.py", "import lakehouse.schemas"),
-    "Door: Spark": ("workers/models.py", "import pyspark"),
-    "Door: proton": ("workers/infra/base.py", "import proton"),
-    "Door: kubernetes": ("workers/messaging/observed.py", "import kubernetes"),
-    "Door: deltalake": ("workers/messaging/observed.py", "import deltalake"),
-    "Door: OIDC": ("controlplane/core/ids.py", "import mozilla_django_oidc"),
-    "Door: Celery": ("plans/quotas/checks.py", "import celery"),
+    "Spark": ("workers/models.py", "import pyspark"),
+    "proton": ("workers/infra/base.py", "import proton"),
+    "kubernetes": ("workers/messaging/observed.py", "import kubernetes"),
+    "deltalake": ("workers/messaging/observed.py", "import deltalake"),
+    "OIDC": ("controlplane/core/ids.py", "import mozilla_django_oidc"),
+    "Celery": ("plans/quotas/checks.py", "import celery"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Random histories of metered spaces, and the wild ways in which their samples may arrive.
+"""Random histories of metered spaces, and how their samples may arrive in disorder.
 
 Who uses it: the billing-law tests, in plain Python (tests/unit) and through Spark and Delta
 (tests/suites/lakehouse). A history is made once from a seed: clients, crashes and deletions move
@@ -139,7 +139,7 @@ class _Instance:
     addresses: dict[str, _Address] = field(default_factory=dict)
 
     def make(self, address: str) -> None:
-        """Make the address, or make it anew; a router has no id for it."""
+        """Make the address, or recreate it; a router has no id for it."""
         self.made += 1
         kind = TYPES[address]
         life = "" if kind == "anycast" else str(self.made)

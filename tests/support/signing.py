@@ -45,7 +45,7 @@ class Signer:
 
     @property
     def root_pem(self) -> str:
-        """Whom clients must trust."""
+        """The authority that clients must trust."""
         return _pem(self._root)
 
     def sign(

@@ -195,7 +195,7 @@ def test_public_route_needs_no_login(cast: Cast, path: str) -> None:
     assert cast.call("anonymous").get(f"/api/v1{path}").status_code == 200
 
 
-def test_wrong_token_is_refused_even_on_a_public_route(client: Client, catalogue: None) -> None:
+def test_wrong_token_is_refused_even_on_a_public_route(client: Client, catalog: None) -> None:
     answer = client.get("/api/v1/plans", headers={"Authorization": "Bearer wp_nonsense"})
 
     problem(answer, 401, "credentials.invalid")

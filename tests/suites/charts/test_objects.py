@@ -170,7 +170,7 @@ def test_an_unready_pod_does_not_hold_up_a_drain(values: Path) -> None:
 def test_failed_migrations_stay_to_be_read_and_wait_long_for_a_database() -> None:
     """Kubernetes ends a pod that restarts in place, with its logs, when the limit is reached.
 
-    Pods that are made anew come after 10 s, 20 s, 40 s and so on up to six minutes at least
+    Pods that are recreated come after 10 s, 20 s, 40 s and so on up to six minutes at least
     (Kubernetes documentation, "Jobs").
     """
     (job,) = [object_ for object_ in rendered.objects() if _is_job(object_)]
@@ -480,7 +480,7 @@ _STORE = "lakehouse.objectStore"
         f"{_STORE}.secretKey=other",
     ],
 )
-def test_all_that_read_a_connection_start_anew_when_it_changes(option: str) -> None:
+def test_all_that_read_a_connection_start_again_when_it_changes(option: str) -> None:
     """In the same secret under the same key: no pod would notice by itself."""
     given = (
         "database.bundled=false,database.url=postgresql://waypost:a@database.example/waypost,"

@@ -132,7 +132,7 @@ def test_everything_listens_on_loopback_only(running: Installation) -> None:
     assert {address.ip for address in listening} <= {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
 
 
-def test_each_server_carries_the_mark_by_which_a_stray_is_known(running: Installation) -> None:
+def test_each_server_carries_the_mark_by_which_an_orphan_is_known(running: Installation) -> None:
     marks = {
         server.name: psutil.Process(server.pid).environ().get(supervision.MARK)
         for server in stack.status(running.root).servers

@@ -92,7 +92,7 @@ def test_an_image_runs_as_a_user_that_is_not_root(images: Builder, image: str) -
 
 
 @pytest.mark.parametrize("image", [builder.CONTROL_PLANE, builder.SPARK])
-def test_requests_trusts_whom_the_image_trusts(
+def test_requests_trusts_what_the_image_trusts(
     images: Builder, control_plane: Path, image: str
 ) -> None:
     """By itself it knows no company's authority, and so not its identity provider."""

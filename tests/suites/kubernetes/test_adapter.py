@@ -233,14 +233,14 @@ def test_another_applier_is_named_and_not_fought(
     assert ".spec.replicas" in str(refused.value)
 
 
-def test_a_stray_policy_under_our_labels_is_removed(
+def test_an_orphaned_policy_under_our_labels_is_removed(
     infra: KubernetesInfra, api: Api, admin: ApiClient, namespace: Namespace
 ) -> None:
     run(infra, namespace)
     orphan = api.find(resources.NETWORK_POLICY, namespace.name, "clients")
     assert orphan is not None
     metadata = {
-        "name": "stray",
+        "name": "orphan",
         "namespace": namespace.name,
         "labels": orphan["metadata"]["labels"],
     }

@@ -97,7 +97,7 @@ def test_a_supplied_certificate_is_read_as_it_is_now(
     held = {"tls.crt": "one", "tls.key": "key"}
     cert_manager.put_secret(admin, CONTROL, "spaces-tls", held, {})
     first = find(infra, namespace)
-    cert_manager.put_secret(admin, CONTROL, "spaces-tls", {**held, "ca.crt": "whom"}, {})
+    cert_manager.put_secret(admin, CONTROL, "spaces-tls", {**held, "ca.crt": "issuer"}, {})
     second = find(infra, namespace)
 
     assert (missing.reason, missing.retry) == ("CertificateMissing", False)
@@ -105,7 +105,7 @@ def test_a_supplied_certificate_is_read_as_it_is_now(
     assert first is not None
     assert (first.certificate_pem, first.key_pem, first.authority_pem) == ("one", "key", "")
     assert second is not None
-    assert second.authority_pem == "whom"
+    assert second.authority_pem == "issuer"
 
 
 @pytest.mark.usefixtures("with_cert_manager")

@@ -164,10 +164,10 @@ def test_after_a_rollback_of_helm_an_upgrade_makes_workers_the_newest(
     assert rolled_back < newest < revision()
 
 
-def test_each_upgrade_runs_the_migration_anew(
+def test_each_upgrade_runs_the_migration_again(
     installed: str, kubeconfig: Path, admin: ApiClient
 ) -> None:
-    """One that failed for good, for a wrong password say, runs again once that is mended."""
+    """One that failed for good, for a wrong password say, runs again once that is fixed."""
     batch: Any = client.BatchV1Api(admin)
 
     def jobs() -> list[str]:

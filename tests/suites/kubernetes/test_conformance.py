@@ -291,7 +291,7 @@ def test_a_broker_lives_through_the_whole_contract(bench: Bench) -> None:
     assert bench.run() == life
     assert bench.observe().boot == status.boot
 
-    # what nobody desires is a stray, and can be removed twice
+    # what nobody desires is an orphan, and can be removed twice
     bench.wanted = replace(bench.wanted, addresses=ADDRESSES)
     bench.settle()
     assert list(bench.brokers.list_orphans(bench.target, bench.wanted)) == ["x"]
@@ -409,12 +409,12 @@ def test_what_needs_a_restart_waits_for_its_turn(bench: Bench) -> None:
     wanted = replace(former, files={**former.files, **colder, "users.properties": "# new\n"})
     larger = replace(former, memory_mb=former.memory_mb + 16)
 
-    # held back, whatever it is, and for as long as it is
+    # deferred, whatever it is, and for as long as it is
     for spec in (wanted, wanted, larger):
         assert bench.infra.ensure_instance(spec, may_restart=False).restart_deferred
         assert bench.observe().boot == before
 
-    # as before is not held back, nor is what the broker reloads
+    # as before is not deferred, nor is what the broker reloads
     warmer = replace(former, files={**former.files, "users.properties": "# new\n"})
     assert not bench.infra.ensure_instance(warmer, may_restart=False).restart_deferred
     assert bench.observe().boot == before

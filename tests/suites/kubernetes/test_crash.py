@@ -31,7 +31,7 @@ from workers.reconcile.outcome import Done, Failed, Outcome
 pytestmark = pytest.mark.django_db
 
 # A worker dies after this many writes that nobody made before it; 0: never. One by one covers the
-# state after every write in a few seconds, for no space is made anew for each. The other stride is
+# state after every write in a few seconds, for no space is recreated for each. The other stride is
 # for passes that go on over several writes after a death.
 STRIDES = (0, 1, 7)
 _KINDS = (*resources.APPLIED, resources.VOLUME_CLAIM)
@@ -69,7 +69,7 @@ class KillingApi(Api):
 
 
 class KilledSite(Site):
-    """A space of workers of whom each dies after so many writes."""
+    """A space whose workers each die after so many writes."""
 
     def __init__(
         self, killing: KillingApi, stride: int, cluster: Cluster, folder: Path, space: AddressSpace
@@ -217,7 +217,7 @@ def test_killed_after_any_write_of_the_making_and_of_the_end(
     until(sites, ended)
     written = check_kills(sites)
     for site in sites:
-        # What is half gone is made anew, to be emptied; then it goes again.
+        # What is half gone is recreated, to be emptied; then it goes again.
         again = site.places() - written
         assert {verb for verb, _ in again} <= {"PATCH"}
         assert site.places() >= written

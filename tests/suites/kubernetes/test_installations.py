@@ -101,7 +101,7 @@ def test_a_space_is_taken_over_by_the_label_of_its_namespace(
     run(infra, namespace)
     taken = {"metadata": {"labels": {labels.INSTALLATION: "elsewhere.waypost"}}}
     merge(api, resources.NAMESPACE.path(None, namespace.name), taken)
-    at_once = another.list_instances(namespace)  # as a teardown, which makes nothing anew
+    at_once = another.list_instances(namespace)  # as a teardown, which recreates nothing
 
     run(another, namespace)
 
@@ -113,7 +113,7 @@ def test_a_space_is_taken_over_by_the_label_of_its_namespace(
         infra.list_instances(namespace)
 
 
-def test_bindings_of_another_release_name_are_told_and_made_anew(
+def test_bindings_of_another_release_name_are_told_and_recreated(
     infra: KubernetesInfra,
     api: Api,
     admin: ApiClient,

@@ -178,7 +178,7 @@ def test_a_router_that_does_not_listen_for_clients_is_not_ready(
     )
     assert not is_listening("amqps")
 
-    # that pass has mended the file: the next start is a whole one
+    # that pass has fixed the file: the next start is a whole one
     processes.process_of(name, "router-0").kill()
     settle(space, ports)
     assert is_listening("amqps")
@@ -206,7 +206,7 @@ def test_a_router_that_cannot_start_says_why(
     space.refresh_from_db()
     assert "it said last" in space.conditions[0]["message"]
 
-    # that pass has mended the file
+    # that pass has fixed the file
     processes.withheld.discard("router-0-0")
     settle(space, ports)
 

@@ -167,7 +167,7 @@ def test_rebuild_finds_the_same_tables(lake: Lake) -> None:
     assert {table.name: tables.pin(lake, table) for table in schemas.DERIVED} == before
 
 
-def test_rebuild_mends_a_table_and_keeps_its_old_version(lake: Lake) -> None:
+def test_rebuild_repairs_a_table_and_keeps_its_old_version(lake: Lake) -> None:
     before = tables.pin(lake, schemas.USAGE)
     lake.spark.sql(f"UPDATE delta.`{lake.path(schemas.USAGE)}` SET quantity = 77")
 

@@ -1,4 +1,4 @@
-"""Real doors for verification: a supervisord of its own, real brokers, a state folder."""
+"""Real ports: a supervisord of its own, real brokers, a state folder."""
 
 import shutil
 import tempfile

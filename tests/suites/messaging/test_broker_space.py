@@ -260,7 +260,7 @@ def test_a_deleted_address_refuses_and_loses_what_it_stored(
     }
 
 
-def test_an_address_that_is_made_anew_is_counted_under_another_life(
+def test_an_address_that_is_recreated_is_counted_under_another_life(
     space: AddressSpace, real_ports: Ports
 ) -> None:
     before = snapshot(space, real_ports)

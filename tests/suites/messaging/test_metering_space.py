@@ -32,7 +32,7 @@ def product(real_ports: Ports) -> Readers:
 
 @pytest.fixture
 def ports(real_ports: Ports, product: Readers) -> Ports:
-    """The real doors with the product's last samples."""
+    """The real ports with the product's last samples."""
     return Ports(**{**real_ports.__dict__, "metering": LastSampler(product)})
 
 
@@ -118,7 +118,7 @@ def test_what_a_subscription_gives_out_is_not_its_topics_too(
     settle(space, ports)
 
 
-def test_nothing_is_missed_over_an_address_made_anew_and_a_planned_restart(
+def test_nothing_is_missed_over_an_address_recreated_and_a_planned_restart(
     ports: Ports, product: Readers, tmp_path: Path
 ) -> None:
     space = rows.make_space(rows.make_tenant())

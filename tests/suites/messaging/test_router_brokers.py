@@ -235,13 +235,13 @@ def test_subscription_is_consumed_by_its_own_name(router: Rig) -> None:
     assert rigs.take(anna(router).create_receiver("news::desk", credit=10), 1) == ["for the desk"]
 
 
-def test_a_link_that_reads_nothing_is_made_anew(router: Rig, brokers: list[RiggedBroker]) -> None:
+def test_a_link_that_reads_nothing_is_recreated(router: Rig, brokers: list[RiggedBroker]) -> None:
     receiver = anna(router).create_receiver("orders", credit=10)
     at, before = brokers[0].at.name, consumers(brokers[0], "orders")
 
-    made_anew = driver.reattach(router.target, router.desired, unread={at: {"orders", "unknown"}})
+    recreated = driver.reattach(router.target, router.desired, unread={at: {"orders", "unknown"}})
 
-    assert made_anew == ["orders"]
+    assert recreated == ["orders"]
     eventually(lambda: consumers(brokers[0], "orders") - before, "a new consumer", seconds=15)
     anna(router).create_sender("orders").send(Message(body="stored", durable=True))
     assert rigs.take(receiver, 1) == ["stored"]
@@ -255,13 +255,13 @@ def test_a_link_that_is_down_is_left_to_come_up_by_itself(
         lambda: driver.converge(router.target, router.desired).pending, "it is noticed", seconds=15
     )
 
-    made_anew = driver.reattach(
+    recreated = driver.reattach(
         router.target, router.desired, unread={brokers[1].at.name: {"parts"}}
     )
 
     brokers[1].start()
     eventually(lambda: not driver.converge(router.target, router.desired).pending, "all up")
-    assert made_anew == []
+    assert recreated == []
 
 
 def test_a_queue_that_nobody_reads_is_told(router: Rig, brokers: list[RiggedBroker]) -> None:

@@ -408,7 +408,7 @@ def test_a_message_passes_unchanged(router: Rig) -> None:
     sender = anna(router).create_sender("calls")
     sent = Message(
         id="id-1", subject="s", correlation_id=7, durable=True, priority=9, ttl=60,
-        properties={"colour": "red"}, annotations={"x-opt-a": 1}, body={"a": [1, "b"]},
+        properties={"color": "red"}, annotations={"x-opt-a": 1}, body={"a": [1, "b"]},
     )  # fmt: skip
 
     sender.link.send(sent)

@@ -371,7 +371,7 @@ def test_an_unknown_type_or_column_is_refused(router: Rig) -> None:
         with pytest.raises(Refused):
             asking.query("router.config.nothing", "name")
         with pytest.raises(Refused, match="Unknown attributes"):
-            asking.query("router.node", "id", "colour")
+            asking.query("router.node", "id", "color")
         rows = asking.query("router.node", "id")
 
     assert rows == [{"id": "router-0"}]

@@ -163,7 +163,7 @@ def test_a_router_that_cannot_start_says_why(
     """As when a rendered file has a mistake: the space's condition shows the router's own words."""
     policy = config._policy
     monkeypatch.setattr(
-        config, "_policy", lambda most: [*policy(most), ("vhost", {"hostname": "x", "colour": 1})]
+        config, "_policy", lambda most: [*policy(most), ("vhost", {"hostname": "x", "color": 1})]
     )
     space = rows.make_space(rows.make_tenant(), kind="standard")
 
@@ -173,7 +173,7 @@ def test_a_router_that_cannot_start_says_why(
         ready = (condition for condition in space.conditions if condition["type"] == "Ready")
         return next((str(name["message"]) for name in ready), "")
 
-    eventually(lambda: "Unknown attribute 'colour'" in ready_message(), "its words", seconds=30)
+    eventually(lambda: "Unknown attribute 'color'" in ready_message(), "its words", seconds=30)
 
 
 def incarnation(ports: Ports, target: object) -> str:

@@ -14,7 +14,7 @@ from plans.rating.periods import Period
 from tests.suites.lakehouse.test_close_on_spark import close_and_verify
 from tests.support.lakehouse import engines
 from tests.support.lakehouse.samples import Landed, at, beat, row
-from tests.support.object_store.servers import Does, Door
+from tests.support.object_store.servers import Does, Proxy
 from workers.metering import closing, delta, gold, pipeline, recompute
 from workers.metering.pipeline import PipelineFailed, Report
 from workers.metering.roots import ObjectStore, Root
@@ -80,14 +80,14 @@ def refusal(root: ObjectStore) -> str:
     return failed.value.error_code
 
 
-def test_a_store_in_the_way_is_said_in_words(root: ObjectStore, door: Door) -> None:
+def test_a_store_in_the_way_is_said_in_words(root: ObjectStore, proxy: Proxy) -> None:
     Landed(root)(row(at(10, 1), 1, messages_in=5))
     missing = replace(root, url="s3://no-such-bucket/usage")
     said = {"missing": refusal(missing)}
     for does in (Does.DROP, Does.REFUSE):
-        door.does(does)
+        proxy.does(does)
         said[does] = refusal(root)
-    door.passes()
+    proxy.passes()
 
     assert said == {
         Does.DROP: "lakehouse.store_away",

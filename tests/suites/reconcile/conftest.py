@@ -23,7 +23,7 @@ _SOON = timedelta(seconds=8)
 
 @dataclass
 class World:
-    """Fakes at every door, and a clock."""
+    """A fake for every port, and a clock."""
 
     folder: Path
     infra: FakeInfra = field(default_factory=FakeInfra)

@@ -103,13 +103,13 @@ def test_drift_is_repaired_by_the_full_pass(world: World, space: AddressSpace) -
     world.settle(space)
     broker = world.broker(space)
     del broker.addresses["news"]
-    broker.addresses["stray"] = object()
-    broker.addresses["stray-with-messages"] = object()
-    broker.stored["stray-with-messages"] = 1
+    broker.addresses["orphan"] = object()
+    broker.addresses["orphan-with-messages"] = object()
+    broker.stored["orphan-with-messages"] = 1
 
     world.pass_full(space)
 
-    assert set(broker.addresses) == {"orders/new", "news", "stray-with-messages"}
+    assert set(broker.addresses) == {"orders/new", "news", "orphan-with-messages"}
 
 
 def test_deleting_an_address_samples_before_it_removes(world: World, space: AddressSpace) -> None:
@@ -270,7 +270,7 @@ def test_a_failing_probe_keeps_addresses_from_ready(world: World, space: Address
     assert "no credit" in ready(address)["message"]
 
 
-def test_what_a_broker_refuses_is_told_and_trespassers_are_cut_off_all_the_same(
+def test_what_a_broker_refuses_is_told_and_unauthorized_clients_are_disconnected_all_the_same(
     world: World, space: AddressSpace
 ) -> None:
     world.settle(space)

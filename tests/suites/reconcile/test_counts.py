@@ -53,7 +53,7 @@ def running(world: World, kind: Kind) -> list[str]:
 
 
 def mesh(world: World, space: AddressSpace, name: str) -> set[str]:
-    """Return whom a router dials."""
+    """Return the peers that a router dials."""
     held = world.router(space, name).held.values()
     return {
         entity.name
@@ -131,7 +131,7 @@ def test_the_development_router_stays_alone_and_says_so(world: World) -> None:
     assert "development router runs alone" in ready(space, "Routers")["message"]
 
 
-def test_a_router_with_mates_listens_for_them_with_mutual_tls(meshed: World) -> None:
+def test_a_router_with_peers_listens_for_them_with_mutual_tls(meshed: World) -> None:
     space = make_space(meshed)
     (spec,) = (e.spec for e in meshed.infra.instances.values() if e.spec.kind is Kind.ROUTER)
 

@@ -172,20 +172,20 @@ def test_what_got_there_goes_back_in_waves(world: World, spaces: list[AddressSpa
     assert images(world) == ["broker:1"] * 5
 
 
-def test_a_mended_pair_of_images_after_a_roll_back_is_rolled_out(
+def test_a_fixed_pair_of_images_after_a_roll_back_is_rolled_out(
     world: World, spaces: list[AddressSpace]
 ) -> None:
     run(world, spaces)
     actions.roll_back(by=SYSTEM)
     run(world, spaces)
 
-    mended = run(world, spaces, EngineImages("broker:3", "router:2"))
+    fixed = run(world, spaces, EngineImages("broker:3", "router:2"))
 
-    assert (mended.release.number, mended.state) == (3, "Done")
+    assert (fixed.release.number, fixed.state) == (3, "Done")
     assert images(world) == ["broker:3"] * 5
 
 
-def test_mended_images_reach_what_the_broken_ones_broke(
+def test_fixed_images_reach_what_the_broken_ones_broke(
     world: World, spaces: list[AddressSpace]
 ) -> None:
     fail_on("broker:2", world)
@@ -257,7 +257,7 @@ def test_paused_moves_nobody_until_it_is_resumed(world: World, spaces: list[Addr
         actions.pause(by=SYSTEM)
 
 
-def test_a_resumed_rollout_gives_time_anew(world: World, spaces: list[AddressSpace]) -> None:
+def test_a_resumed_rollout_gives_time_again(world: World, spaces: list[AddressSpace]) -> None:
     fail_on("broker:2", world)
     fleet.advance(TWO, POLICY, world.now)
     settle_all(world, spaces)

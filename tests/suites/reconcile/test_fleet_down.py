@@ -76,11 +76,11 @@ def test_a_space_that_is_not_ready_by_itself_is_left_for_later(
     assert run(world, spaces).state == "Done"
 
 
-@pytest.mark.parametrize("is_mended", [True, False])
+@pytest.mark.parametrize("is_fixed", [True, False])
 def test_a_space_that_is_down_gets_the_release_last_and_is_no_failure_of_it(
-    world: World, spaces: list[AddressSpace], is_mended: bool
+    world: World, spaces: list[AddressSpace], is_fixed: bool
 ) -> None:
-    """What the former release cannot do any more, the new one may be what mends."""
+    """What the former release cannot do any more, the new one may be what fixes."""
     placed = [
         instance
         for instance in world.infra.instances.values()
@@ -91,7 +91,7 @@ def test_a_space_that_is_down_gets_the_release_last_and_is_no_failure_of_it(
     settle_all(world, spaces)
     fleet.advance(TWO, POLICY, world.now)
     first = set(AddressSpace.objects.filter(release__number=2).values_list("name", flat=True))
-    world.infra.refuses = lambda spec: "Down" if of_space(spec, spaces[0]) and not is_mended else ""
+    world.infra.refuses = lambda spec: "Down" if of_space(spec, spaces[0]) and not is_fixed else ""
 
     ended = run(world, spaces)
     late = rollouts.progress(ended, world.now + timedelta(days=1), POLICY.patience)
@@ -99,7 +99,7 @@ def test_a_space_that_is_down_gets_the_release_last_and_is_no_failure_of_it(
     assert first == {"space-1", "space-2"}
     assert images(world) == ["broker:2"] * 5
     assert (ended.state, late.waiting, late.failed) == (
-        ("Done", 0, 0) if is_mended else ("Running", 1, 0)
+        ("Done", 0, 0) if is_fixed else ("Running", 1, 0)
     )
 
 

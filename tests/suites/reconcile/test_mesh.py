@@ -129,7 +129,7 @@ def test_a_start_says_nothing_is_wrong(meshed: World) -> None:
     assert told(made) == ("True", "AsPlanned")
 
 
-def test_a_planned_restart_begins_patience_anew(meshed: World, space: AddressSpace) -> None:
+def test_a_planned_restart_begins_patience_again(meshed: World, space: AddressSpace) -> None:
     meshed.routers.apart = {TORN}
     look_after(meshed, space, loop.FULL_PASS_EVERY)
     AddressSpace.objects.filter(pk=space.pk).update(rolled_at=meshed.now + MINUTE / 2)

@@ -67,7 +67,7 @@ def test_pauses_grow_up_to_a_minute(world: World, space: AddressSpace) -> None:
     assert pauses[-1] == 60.0
 
 
-def test_a_change_is_looked_at_at_once_and_pauses_begin_anew(
+def test_a_change_is_looked_at_at_once_and_pauses_begin_again(
     world: World, space: AddressSpace
 ) -> None:
     wait_long(world, space)
@@ -76,7 +76,7 @@ def test_a_change_is_looked_at_at_once_and_pauses_begin_anew(
     assert next_look(world, space) == 2.0
 
 
-def test_a_new_address_is_looked_at_at_once_and_pauses_begin_anew(
+def test_a_new_address_is_looked_at_at_once_and_pauses_begin_again(
     world: World, space: AddressSpace
 ) -> None:
     wait_long(world, space)
@@ -85,7 +85,7 @@ def test_a_new_address_is_looked_at_at_once_and_pauses_begin_anew(
     assert next_look(world, space) == 2.0
 
 
-def test_progress_begins_pauses_anew(world: World, space: AddressSpace) -> None:
+def test_progress_begins_pauses_again(world: World, space: AddressSpace) -> None:
     wait_long(world, space)
     world.infra.busy = ""
     world.infra.refuses = lambda _spec: "OOMKilled"
@@ -93,7 +93,7 @@ def test_progress_begins_pauses_anew(world: World, space: AddressSpace) -> None:
     assert next_look(world, space) == 10.0, "what the step asks for, not a minute"
 
 
-def test_another_generation_begins_pauses_anew_without_a_nudge(
+def test_another_generation_begins_pauses_again_without_an_enqueued_task(
     world: World, space: AddressSpace
 ) -> None:
     wait_long(world, space)

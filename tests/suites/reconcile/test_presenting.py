@@ -124,7 +124,7 @@ def test_a_renewal_reaches_what_runs_without_a_restart(
     assert world.infra.started == []
 
 
-def test_a_space_that_serves_restarts_first_and_then_changes_whom_clients_trust(
+def test_a_space_that_serves_restarts_first_and_then_changes_what_clients_trust(
     world: World, space: AddressSpace, signer: Signer
 ) -> None:
     world.settle(space)

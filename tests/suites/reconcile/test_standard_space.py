@@ -118,7 +118,7 @@ def test_drift_is_repaired_by_the_full_pass(world: World, space: AddressSpace) -
     held = world.router(space).held
     before = dict(held)
     del held[entities.ADDRESS, "wp-address:calls"]
-    held[entities.ADDRESS, "wp-stray"] = before[entities.ADDRESS, "wp-address:calls"]
+    held[entities.ADDRESS, "wp-orphan"] = before[entities.ADDRESS, "wp-address:calls"]
 
     world.pass_full(space)
 

@@ -114,7 +114,7 @@ class Bench:
         return len(self.calls) - len(set(self.calls))
 
     def forget(self) -> None:
-        """Begin to count anew."""
+        """Begin to count again."""
         self.calls.clear()
         self._brokers.writes = self._routers.writes = 0
 

@@ -18,7 +18,7 @@ from kubernetes.client import ApiClient, ApiException
 NAME = "node-0"
 _ROOM = {"cpu": "64", "memory": "256Gi", "pods": "5000"}
 _GONE_OR_CHANGED = (403, 404, 409)  # 403: its namespace is ending
-_TOO_OLD = 410  # a watch that fell behind begins anew
+_TOO_OLD = 410  # a watch that fell behind begins again
 
 
 class Node:

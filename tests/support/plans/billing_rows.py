@@ -66,8 +66,8 @@ _BULK = {
         }
     },
 }
-# JSON is YAML, so this is a catalogue document.
-CATALOGUE = json.dumps(
+# JSON is YAML, so this is a catalog document.
+CATALOG = json.dumps(
     {
         "seller": {
             "key": "wp",
@@ -108,8 +108,8 @@ _numbers = count(1)
 
 
 def plan(key: str = "team") -> Plan:
-    """Return a plan of the test catalogue, which is published if it was not."""
-    publishing.publish(publishing.parse(CATALOGUE), by=STAFF)
+    """Return a plan of the test catalog, which is published if it was not."""
+    publishing.publish(publishing.parse(CATALOG), by=STAFF)
     return publishing.plan(key)
 
 

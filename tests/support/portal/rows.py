@@ -51,7 +51,7 @@ class World:
 
 
 def world(plan: str = "team") -> World:
-    """Return the cast on the default catalogue."""
+    """Return the cast on the default catalog."""
     publishing.ensure_default(by=SYSTEM)
     first = _signed_up("olga@acme.example", "Acme Shipping", plan)
     second = _signed_up("oscar@other.example", "Other People", plan)

@@ -1,4 +1,4 @@
-"""A fake at the routers' door; ``tests/suites/messaging`` holds the driver to the real thing."""
+"""A fake of the routers' port; ``tests/suites/messaging`` holds the driver to the real thing."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field

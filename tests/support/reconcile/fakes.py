@@ -1,4 +1,4 @@
-"""Fakes at the doors of a reconcile pass; tests hold them to the real thing.
+"""Fakes of the ports of a reconcile pass; tests hold them to the real thing.
 
 Those are tests/suites/kubernetes/test_conformance.py and tests/suites/messaging. Each fake counts
 its writes (``writes``), so that a test can say "a second pass changes nothing", and can be told to

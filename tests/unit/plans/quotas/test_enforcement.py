@@ -161,7 +161,7 @@ def test_the_month_is_the_tenants_own() -> None:
     assert QuotaAlert.objects.filter(period_starts_at=STARTS_AT + timedelta(hours=7)).count() == 3
 
 
-def test_a_crash_after_the_alerts_is_mended_by_the_next_pass(
+def test_a_crash_after_the_alerts_is_repaired_by_the_next_pass(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     owner = tenant()

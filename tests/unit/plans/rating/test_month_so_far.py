@@ -242,7 +242,7 @@ def test_an_invoice_waits_for_the_earlier_one_of_its_month(
     assert [reason["code"] for reason in held.held_reasons] == ["invoice.earlier_open"]
 
 
-def test_an_earlier_invoice_that_was_closed_anew_is_noticed_at_approval(
+def test_an_earlier_invoice_that_was_closed_again_is_noticed_at_approval(
     owner: Tenant, shop: AddressSpace
 ) -> None:
     middle = STARTS_AT + 7 * DAY

@@ -37,7 +37,7 @@ def refused(given: Signed, **more: object) -> tuple[str, str]:
     return caught.value.reason, str(caught.value)
 
 
-def test_what_is_good_is_written_anew_with_its_chain(signer: Signer, wildcard: Signed) -> None:
+def test_what_is_good_is_written_again_with_its_chain(signer: Signer, wildcard: Signed) -> None:
     noisy = Signed(f"Bag Attributes\n{wildcard.key_pem}", f"# ours\n{wildcard.chain_pem}")
 
     found = check(noisy, authority=signer.root_pem)

@@ -90,7 +90,7 @@ def test_a_holding_link_need_not_be_active() -> None:
     assert difference.find_problem(hold, held) == ""
 
 
-def test_a_mate_is_joined_by_success_alone() -> None:
+def test_a_peer_is_joined_by_success_alone() -> None:
     peers = [PeerAt(f"router-{ordinal}", "host", 5674) for ordinal in range(4)]
     said = {"connectionStatus": "CONNECTING", "connectionMsg": "Connection Opened: dir=out"}
     rows: dict[str, dict[str, Any]] = {
