@@ -16,6 +16,7 @@ import pytest
 from django.utils import timezone
 from kubernetes.client import ApiClient
 from proton import Message
+from pytest_django import Settings
 
 from controlplane.embedded import artifacts, ports
 from tests.suites.messaging.conftest import local_infra, state_dir, supervisor  # noqa: F401
@@ -234,9 +235,9 @@ def kubernetes_bench(
     admin: ApiClient,
     wanted_cluster: Cluster,
     tmp_path: Path,
-    settings: pytest.FixtureRequest,
+    settings: Settings,
 ) -> Iterator[Bench]:
-    settings.ARTEMIS_HOME = str(artifacts.artemis_home())  # type: ignore[attr-defined]
+    settings.ARTEMIS_HOME = str(artifacts.artemis_home())
     # One of its own, for other tests leave spaces in the cluster.
     cluster = replace(wanted_cluster, installation=f"waypost.{namespace.name}")
     with process_node.running(admin, tmp_path / "pods"):

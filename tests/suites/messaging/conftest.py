@@ -21,14 +21,14 @@ from workers.messaging import certificates
 from workers.messaging.brokers import driver
 from workers.messaging.certificates import KeyPair
 from workers.messaging.routers import driver as routers
-from workers.reconcile.ports import Ports, Routing
+from workers.reconcile.ports import Metering, Ports, Routing
 
 # A mesh takes several real routers; the development router runs alone.
 _OF_A_MESH = ["test_router_mesh.py", "test_meshed_space.py"]
 collect_ignore = [] if routing_rig.REAL_ROUTER else _OF_A_MESH
 
 
-class RecordingMetering:
+class RecordingMetering(Metering):
     """Remembers what it was asked to sample last."""
 
     def __init__(self) -> None:

@@ -19,6 +19,7 @@ from controlplane.embedded.supervisor_client import SupervisorClient
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.actions.addresses import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser
+from tests.suites.messaging.conftest import RecordingMetering
 from tests.support.messaging import amqp, routing_rig
 from tests.support.reconcile import patience, rows
 from tests.support.waiting import eventually
@@ -249,7 +250,8 @@ def test_a_deleted_address_refuses_and_loses_what_it_stored(
 
         settle(space, real_ports)
 
-    assert real_ports.metering.asked[-1] == (space.id, ["orders/new"])  # type: ignore[attr-defined]
+    assert isinstance(real_ports.metering, RecordingMetering)
+    assert real_ports.metering.asked[-1] == (space.id, ["orders/new"])
     with (
         amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection,
         pytest.raises(LinkDetached),

@@ -16,6 +16,7 @@ from tests.support.messaging.auth_process import AuthProcess
 from tests.support.reconcile import patience, rows
 from tests.support.waiting import eventually
 from workers.infra.base import Kind
+from workers.messaging.observed import ManagementTarget
 from workers.messaging.routers import config
 from workers.reconcile import context, loop, management_targets
 from workers.reconcile.outcome import Done
@@ -176,9 +177,9 @@ def test_a_router_that_cannot_start_says_why(
     eventually(lambda: "Unknown attribute 'color'" in ready_message(), "its words", seconds=30)
 
 
-def incarnation(ports: Ports, target: object) -> str:
+def incarnation(ports: Ports, target: ManagementTarget) -> str:
     try:
-        return ports.routers.find_incarnation(target)  # type: ignore[arg-type]
+        return ports.routers.find_incarnation(target)
     except Exception:  # noqa: BLE001  (away while it restarts)
         return ""
 

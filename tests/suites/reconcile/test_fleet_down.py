@@ -23,6 +23,7 @@ from tests.support.reconcile.fleets import (
     settle_all,
 )
 from workers import fleet
+from workers.messaging.probe import ProbeFailed
 from workers.reconcile import loop
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_clock")]
@@ -64,10 +65,10 @@ def put_up(world: World) -> None:
 def test_a_space_that_is_not_ready_by_itself_is_left_for_later(
     world: World, spaces: list[AddressSpace]
 ) -> None:
-    world.brokers.broken_probe = "no credit"
+    world.brokers.fail_at("probe", ProbeFailed("no credit"))
     world.now += loop.FULL_PASS_EVERY * 2
     loop.reconcile(spaces[0].id, world.ports, budget_seconds=0)
-    world.brokers.broken_probe = ""
+    world.brokers.recover()
 
     fleet.advance(TWO, POLICY, world.now)
     moved = set(AddressSpace.objects.filter(release__number=2).values_list("name", flat=True))

@@ -6,6 +6,7 @@ import psycopg
 import pytest
 from django.db import OperationalError
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 from structlog.testing import capture_logs
 
 from controlplane.core.audit import SYSTEM
@@ -15,6 +16,7 @@ from tenants.models import AddressSpace
 from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
 from workers.infra.base import InfraError
+from workers.messaging.observed import ManagementTarget
 from workers.reconcile import loop
 from workers.reconcile.outcome import Done, Failed, Wait
 
@@ -118,35 +120,30 @@ def test_an_error_that_stays_is_told_and_forgotten_when_it_is_gone(
 
 
 def test_one_crash_after_a_failure_in_words_takes_nothing_back(
-    world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
+    world: World, space: AddressSpace
 ) -> None:
-    errors = [InfraError("Theirs.", reason="FieldConflict", retry=False)] * 3 + [RuntimeError()]
+    conflict = InfraError("Theirs.", reason="FieldConflict", retry=False)
+    world.infra.fail_at("ensure_namespace", conflict, times=3)
+    world.infra.fail_at("ensure_namespace", RuntimeError(), times=1)
 
-    def refuse(*_anything: object) -> None:
-        raise errors.pop(0)
-
-    monkeypatch.setattr(world.infra, "ensure_namespace", refuse)
     for _ in range(4):
         loop.reconcile(space.id, world.ports)
     space.refresh_from_db()
 
     (ready,) = (condition for condition in space.conditions if condition["type"] == "Ready")
     assert (ready["reason"], ready["message"]) == ("FieldConflict", "Theirs.")
-    assert errors == []
+    assert not world.infra.has_faults()
 
 
 def test_a_crash_that_cannot_even_be_told_has_its_later_look(
-    world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
+    world: World, space: AddressSpace
 ) -> None:
     """As where a row was restored in a form that nobody reads."""
     AddressSpace.objects.filter(pk=space.pk).update(
         attempts=9, conditions=[{"kind": "odd"}], next_attempt_at=world.now
     )
 
-    def explode(*_anything: object) -> None:
-        raise RuntimeError("unexpected")
-
-    monkeypatch.setattr(world.infra, "ensure_namespace", explode)
+    world.infra.fail_at("ensure_namespace", RuntimeError("unexpected"))
     with pytest.raises(KeyError):
         loop.reconcile(space.id, world.ports)
     space.refresh_from_db()
@@ -313,18 +310,18 @@ def test_a_change_is_due_even_when_its_message_was_lost(world: World, space: Add
 
 
 def test_a_change_during_the_pass_is_seen_in_the_same_call(
-    world: World, space: AddressSpace
+    world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.settle(space)
     changed: list[object] = []
     original = world.brokers.probe
 
-    def change_once(target: object, address: str) -> float:
+    def change_once(target: ManagementTarget, address: str) -> float:
         if not changed:
             changed.append(rows.make_address(space, "late"))
-        return original(target, address)  # type: ignore[arg-type]
+        return original(target, address)
 
-    world.brokers.probe = change_once  # type: ignore[method-assign]
+    monkeypatch.setattr(world.brokers, "probe", change_once)
     rows.make_address(space, "early")
     loop.reconcile(space.id, world.ports)
 
@@ -335,14 +332,14 @@ def test_a_change_during_the_pass_is_seen_in_the_same_call(
 
 
 def test_a_pass_costs_the_same_queries_for_any_number_of_addresses(
-    world: World, space: AddressSpace, django_assert_max_num_queries: object
+    world: World, space: AddressSpace, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(20):
         rows.make_address(space, f"queue-{number}")
     world.settle(space)
     world.now += loop.FULL_PASS_EVERY * 2
 
-    with django_assert_max_num_queries(40):  # type: ignore[operator]
+    with django_assert_max_num_queries(40):
         loop.reconcile(space.id, world.ports)
 
 

@@ -19,7 +19,9 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def space(world: World) -> AddressSpace:
     """A space whose namespace waits for the cluster."""
-    world.infra.busy = "no answer"
+    world.infra.fail_at(
+        "ensure_namespace", InfraError("no answer", reason="ClusterBusy", retry=True)
+    )
     return rows.make_space(rows.make_tenant())
 
 
@@ -87,7 +89,7 @@ def test_a_new_address_is_looked_at_at_once_and_pauses_begin_again(
 
 def test_progress_begins_pauses_again(world: World, space: AddressSpace) -> None:
     wait_long(world, space)
-    world.infra.busy = ""
+    world.infra.recover()
     world.infra.refuses = lambda _spec: "OOMKilled"
 
     assert next_look(world, space) == 10.0, "what the step asks for, not a minute"
@@ -123,7 +125,7 @@ def test_who_asks_during_a_waiting_pass_is_heard_in_the_same_call(
 
 def test_nothing_waits_any_more_once_it_is_ready(world: World, space: AddressSpace) -> None:
     wait_long(world, space)
-    world.infra.busy = ""
+    world.infra.recover()
     world.now += timedelta(minutes=1)
 
     world.settle(space)

@@ -14,6 +14,7 @@ from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
 from tests.support.reconcile.fake_routers import Connected
 from workers.infra import names
+from workers.messaging.probe import ProbeFailed
 from workers.messaging.routers import config, entities
 from workers.reconcile import loop
 from workers.reconcile.outcome import Done, Wait
@@ -157,7 +158,7 @@ def test_a_link_that_does_not_come_up_is_shown_in_the_routers_words(
 
 
 def test_a_failing_probe_keeps_addresses_from_ready(world: World, space: AddressSpace) -> None:
-    world.routers.broken_probe = "no credit"
+    world.routers.fail_at("probe", ProbeFailed("no credit"))
 
     loop.reconcile(space.id, world.ports, budget_seconds=0)
 

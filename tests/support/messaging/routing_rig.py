@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -85,8 +85,8 @@ class AuthInThread:
         self._thread.start()
         self.port: int = self._call(self._server.start(HOST, 0))
 
-    def _call(self, job: object) -> int:
-        return asyncio.run_coroutine_threadsafe(job, self._loop).result(10)  # type: ignore[arg-type]
+    def _call(self, job: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(job, self._loop).result(10)
 
     def set_users(
         self, *users: KnownUser, addresses: Sequence[str], send_withdrawn: bool = False

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from tenants.router_patches import Patch
+from tests.support.faults import Faults
 from tests.support.reconcile.fakes import FakeInfra
 from workers.messaging import certificates
 from workers.messaging.certificates import KeyPair
@@ -15,7 +16,7 @@ from workers.messaging.routers import entities
 from workers.messaging.routers.desired import PROBE_PREFIX, DesiredRouter, RoutedAddress
 from workers.messaging.routers.driver import Converged
 from workers.messaging.routers.entities import Entity
-from workers.reconcile.ports import Routing
+from workers.reconcile.ports import Routers, Routing
 
 _AUTHORITY = certificates.create_authority("control", datetime.now(UTC))
 
@@ -57,14 +58,13 @@ class FakeRouter:
 
 
 @dataclass
-class FakeRouters:
+class FakeRouters(Faults, Routers):
     """The router driver over routers in memory; unreachable until its infra runs them."""
 
     infra: FakeInfra
     clock: Callable[[], datetime]
     routers: dict[tuple[str, str], FakeRouter] = field(default_factory=dict)
     slow_starts: int = 0
-    broken_probe: str = ""
     broken_links: dict[str, str] = field(default_factory=dict)  # address -> the router's words
     apart: set[frozenset[str]] = field(default_factory=set)  # two each that do not join
     writes: int = 0
@@ -142,8 +142,8 @@ class FakeRouters:
 
     def probe(self, target: ManagementTarget, address: str) -> float:
         self._at(target)
-        if self.broken_probe or not address.startswith(PROBE_PREFIX):
-            raise ProbeFailed(self.broken_probe or f"{address}: no such address")
+        if not address.startswith(PROBE_PREFIX):
+            raise ProbeFailed(f"{address}: no such address")
         return 0.001
 
     def _unjoined(self, router: DesiredRouter) -> Mapping[str, str]:

@@ -1,17 +1,19 @@
 """Fakes of the ports of a reconcile pass; tests hold them to the real thing.
 
 Those are tests/suites/kubernetes/test_conformance.py and tests/suites/messaging. Each fake counts
-its writes (``writes``), so that a test can say "a second pass changes nothing", and can be told to
-fail at the next write, as a killed worker would.
+its writes (``writes``), so that a test can say "a second pass changes nothing". ``fail_at`` makes
+its calls fail.
 """
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
+from tests.support.faults import Faults
 from workers.infra.base import (
     EndpointPending,
     EngineImages,
     GivenCertificate,
+    Infra,
     InfraError,
     InstanceSpec,
     InstanceStatus,
@@ -25,9 +27,10 @@ from workers.infra.engines import PORTS
 from workers.messaging.brokers import desired, permissions
 from workers.messaging.brokers.desired import DesiredBroker
 from workers.messaging.brokers.driver import Converged
-from workers.messaging.management import Refused, Unreachable
+from workers.messaging.management import Unreachable
 from workers.messaging.observed import ManagementTarget
 from workers.messaging.probe import ProbeFailed
+from workers.reconcile.ports import Brokers, Metering
 
 
 @dataclass
@@ -41,7 +44,7 @@ class FakeInstance:
 
 
 @dataclass
-class FakeInfra:
+class FakeInfra(Faults, Infra):
     """Instances in a dictionary, with the restart rule of the contract."""
 
     namespaces: set[str] = field(default_factory=set)
@@ -57,7 +60,6 @@ class FakeInfra:
     endpoints: set[str] = field(default_factory=set)  # namespaces
     kept: set[tuple[str, str]] = field(default_factory=set)  # volumes without an instance
     release: Callable[[tuple[str, str]], object] = field(default=lambda _volume: None)
-    busy: str = ""  # why the place cannot do anything now
     endpoint_trouble: str = ""
     has_address: bool = True
 
@@ -65,8 +67,6 @@ class FakeInfra:
         return self.images
 
     def ensure_namespace(self, namespace: Namespace, budget: ResourceBudget) -> None:
-        if self.busy:
-            raise InfraError(self.busy, reason="ClusterBusy", retry=True)
         self.writes += namespace.name not in self.namespaces
         self.namespaces.add(namespace.name)
 
@@ -195,14 +195,12 @@ class FakeBroker:
 
 
 @dataclass
-class FakeBrokers:
+class FakeBrokers(Faults, Brokers):
     """The broker driver over brokers in memory, each on its volume; unreachable until they run."""
 
     infra: FakeInfra
     brokers: dict[tuple[str, str], FakeBroker] = field(default_factory=dict)
     slow_starts: int = 0  # how many more calls find a broker still starting
-    broken_probe: str = ""
-    refusal: str = ""  # the broker's words; it loads nothing then
     closed: set[int] = field(default_factory=set)  # public ports whose listener is closed
     taken: set[int] = field(default_factory=set)  # those where it cannot be opened
     writes: int = 0
@@ -222,8 +220,6 @@ class FakeBrokers:
         only: Collection[str] | None = None,
     ) -> Converged:
         held = self._at(target)
-        if self.refusal:
-            raise Refused(self.refusal)
         created = 0
         for address in broker.addresses:
             if only is not None and address.address not in only:
@@ -277,8 +273,8 @@ class FakeBrokers:
 
     def probe(self, target: ManagementTarget, address: str) -> float:
         self._at(target)
-        if self.broken_probe or not address.startswith(desired.PROBE_PREFIX):
-            raise ProbeFailed(self.broken_probe or f"{address}: no such address")
+        if not address.startswith(desired.PROBE_PREFIX):
+            raise ProbeFailed(f"{address}: no such address")
         return 0.001
 
     def probe_listener(self, target: ManagementTarget, port: int) -> None:
@@ -299,7 +295,7 @@ class FakeBrokers:
 
 
 @dataclass
-class FakeMetering:
+class FakeMetering(Faults, Metering):
     """Remembers each last sample; can ask for patience a number of times."""
 
     samples: list[tuple[str, tuple[str, ...] | None]] = field(default_factory=list)

@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -29,9 +30,9 @@ def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installation:
     return installations.create(tmp_path / "s")
 
 
-def refusal(root: Path, **asked: object) -> str:
+def refusal(root: Path, **asked: Any) -> str:
     with pytest.raises(WaypostError) as refused:
-        stack.up(root, **asked)  # type: ignore[arg-type]
+        stack.up(root, **asked)
     return refused.value.error_code
 
 

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,8 +22,8 @@ TIERS = (
 )
 
 
-def rule(model: Model = Model.UNIT, price: str = "1", **fields: object) -> PriceRule:
-    values = {
+def rule(model: Model = Model.UNIT, price: str = "1", **fields: Any) -> PriceRule:
+    values: dict[str, Any] = {
         "meter": "messages",
         "title": "Messages",
         "model": model,
@@ -31,7 +32,7 @@ def rule(model: Model = Model.UNIT, price: str = "1", **fields: object) -> Price
         "tiers": (Tier(None, Decimal(price)),),
         **fields,
     }
-    return PriceRule(**values)  # type: ignore[arg-type]
+    return PriceRule(**values)
 
 
 def segment(

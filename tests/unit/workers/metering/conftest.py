@@ -12,17 +12,18 @@ from pytest_django import Settings
 from tenants.models import AddressSpace
 from tests.support import domain
 from tests.support.domain import Cast
+from tests.support.faults import Faults
 from tests.support.metering.readings import TYPES, snapshot
 from workers.messaging.observed import InstanceSnapshot
 from workers.metering import sampling
-from workers.metering.readers import Instance, NoAnswer, Readable
+from workers.metering.readers import Instance, NoAnswer, Readable, Readers
 from workers.metering.source_states import BUCKET, floor_bucket
 
 Answer = InstanceSnapshot | Exception | None
 
 
 @dataclass
-class FakeReaders:
+class FakeReaders(Faults, Readers):
     """Answers for instances by space id; None does not answer, an exception is raised.
 
     Verified against the real drivers by tests/suites/messaging.

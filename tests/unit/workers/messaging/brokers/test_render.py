@@ -44,13 +44,13 @@ legal_address = st.from_regex(r"[^\s#*+$:][^\s#*+]{0,40}", fullmatch=True).filte
 def broker(
     *addresses: DesiredAddress, users: tuple[DesiredUser, ...] = (), **more: object
 ) -> DesiredBroker:
-    fields: dict[str, object] = {"public": True, "send_withdrawn": False, **more}
+    fields: dict[str, Any] = {"public": True, "send_withdrawn": False, **more}
     return DesiredBroker(
         addresses=addresses,
         users=users,
         server=KeyPair("key", "certificate"),
         authority_pem="authority",
-        **fields,  # type: ignore[arg-type]
+        **fields,
     )
 
 

@@ -1,6 +1,7 @@
 """From desired addresses to entities: what each shape becomes, and what must never happen."""
 
 import json
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -116,11 +117,11 @@ def test_everything_is_ours_and_named_once(given_addresses: list[RoutedAddress])
 
 @given(addresses(), st.randoms(use_true_random=False))
 def test_the_order_of_addresses_changes_nothing(
-    given_addresses: list[RoutedAddress], random: object
+    given_addresses: list[RoutedAddress], random: Random
 ) -> None:
     clear = [e for e in given_addresses if e.address not in entities.find_clashes(given_addresses)]
     shuffled = list(clear)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(shuffled)
 
     one, other = entities.build(desired(clear)), entities.build(desired(shuffled))
 
