@@ -1,10 +1,12 @@
 """Where tests live: unit tests beside their source's path, and what is no test in tests/support."""
 
+import re
 from pathlib import Path
 
 from tests.support import source_tree
 
 TESTS = source_tree.ROOT / "tests"
+FROM_TESTS = re.compile(r"^\s*(from|import) tests\.(suites|unit|repo)\b", re.MULTILINE)
 # Tests of a whole package or of several modules.
 OF_A_PACKAGE = {
     "plans/invoicing/test_billing_law.py",
@@ -31,11 +33,12 @@ def test_what_is_no_test_lives_in_support() -> None:
     assert elsewhere == []
 
 
-def test_support_holds_no_tests() -> None:
+def test_support_holds_no_tests_and_imports_none() -> None:
     support = list_tests(TESTS / "support")
 
     assert support
     assert [path for path in support if path.name.startswith("test_")] == []
+    assert [path for path in support if FROM_TESTS.search(path.read_text())] == []
 
 
 def test_unit_tests_stand_at_the_path_of_their_module() -> None:

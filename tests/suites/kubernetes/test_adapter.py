@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient, CoreV1Api
 
-from tests.suites.kubernetes.conftest import ROOM, CountingApi, broker
+from tests.suites.kubernetes.conftest import ROOM, broker
 from tests.support.kubernetes import foreign_kinds
+from tests.support.kubernetes.counting_api import CountingApi
 from tests.support.kubernetes.node import Node
 from tests.support.waiting import eventually
 from workers.infra.base import InfraError, Kind, Namespace

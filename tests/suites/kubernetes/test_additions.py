@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient
 
-from tests.suites.kubernetes.conftest import ROOM, CountingApi, broker
+from tests.suites.kubernetes.conftest import ROOM, broker
 from tests.suites.kubernetes.test_adapter import apply_as, run
+from tests.support.kubernetes.counting_api import CountingApi
 from workers.infra.base import InfraError, Kind, Namespace
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra

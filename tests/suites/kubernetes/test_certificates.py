@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient
 
-from tests.suites.kubernetes.conftest import ROOM, CountingApi
+from tests.suites.kubernetes.conftest import ROOM
 from tests.support.kubernetes import cert_manager, chart, foreign_kinds
+from tests.support.kubernetes.counting_api import CountingApi
 from tests.support.signing import Signer
 from workers.infra.base import CertificateProblem, GivenCertificate, Namespace
 from workers.infra.kubernetes import resources

@@ -26,11 +26,11 @@ from controlplane.embedded import artifacts
 from controlplane.embedded import ports as tcp_ports
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
-from tests.suites.messaging.conftest import RecordingMetering
 from tests.support.kubernetes import cert_manager, chart, process_node, service_names
 from tests.support.kubernetes.process_node import ProcessNode
 from tests.support.messaging import amqp
 from tests.support.messaging.auth_process import AuthProcess
+from tests.support.messaging.recording_metering import RecordingMetering
 from tests.support.reconcile import rows
 from tests.support.signing import Signer
 from tests.support.waiting import eventually

@@ -19,8 +19,8 @@ from controlplane.embedded.supervisor_client import SupervisorClient
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.actions.addresses import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser
-from tests.suites.messaging.conftest import RecordingMetering
 from tests.support.messaging import amqp, routing_rig
+from tests.support.messaging.recording_metering import RecordingMetering
 from tests.support.reconcile import patience, rows
 from tests.support.waiting import eventually
 from workers import targets

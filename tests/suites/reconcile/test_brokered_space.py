@@ -11,8 +11,8 @@ from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.models import Address, AddressSpace, SpaceSecret
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from workers.infra import names
 from workers.infra.base import InfraError
 from workers.messaging.brokers import permissions

@@ -9,10 +9,10 @@ from controlplane.core.audit import SYSTEM
 from plans.models import SpacePlan
 from tenants.actions import addresses
 from tenants.models import Address, AddressSpace, Broker, Placement, SpaceSecret
-from tests.suites.reconcile.conftest import World
 from tests.suites.reconcile.test_crash_anywhere import kill_after, run_killed
 from tests.support.reconcile import rows
 from tests.support.reconcile.fake_routers import Connected
+from tests.support.reconcile.world import World
 from workers.infra.base import Kind
 from workers.messaging.routers import config, entities
 from workers.reconcile import address_space, loop

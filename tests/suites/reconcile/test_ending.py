@@ -7,9 +7,9 @@ import pytest
 from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
-from tests.suites.reconcile.conftest import World
 from tests.suites.reconcile.test_counts import make_space, spread, want_routers
 from tests.support.reconcile.fake_routers import Connected
+from tests.support.reconcile.world import World
 from workers.reconcile import loop
 from workers.reconcile.outcome import Wait
 from workers.reconcile.steps.drain import PATIENCE

@@ -7,8 +7,8 @@ import pytest
 from django.core.management import call_command
 
 from tenants.models import AddressSpace
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from workers import schedule, tasks, wiring
 
 pytestmark = pytest.mark.django_db

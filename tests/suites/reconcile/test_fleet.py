@@ -16,7 +16,6 @@ from tenants.actions import rollouts as actions
 from tenants.actions.rollouts import NothingToSteer
 from tenants.models import AddressSpace, EngineRelease, Rollout, Tenant
 from tenants.rollouts import Window
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
 from tests.support.reconcile.fleets import (
     ONE,
@@ -30,6 +29,7 @@ from tests.support.reconcile.fleets import (
     run,
     settle_all,
 )
+from tests.support.reconcile.world import World
 from workers import fleet
 from workers.fleet import Policy
 from workers.infra.base import EngineImages, InstanceSpec

@@ -10,7 +10,6 @@ from controlplane.core.audit import SYSTEM
 from tenants import rollouts
 from tenants.actions import rollouts as actions
 from tenants.models import AddressSpace
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
 from tests.support.reconcile.fleets import (
     POLICY,
@@ -22,6 +21,7 @@ from tests.support.reconcile.fleets import (
     run,
     settle_all,
 )
+from tests.support.reconcile.world import World
 from workers import fleet
 from workers.messaging.probe import ProbeFailed
 from workers.reconcile import loop

@@ -3,8 +3,8 @@
 import pytest
 
 from tenants.models import AddressSpace
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from tests.support.waiting import eventually, is_keeper_gone
 from workers.infra.base import Namespace, ResourceBudget
 from workers.reconcile import lease, loop

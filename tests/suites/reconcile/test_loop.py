@@ -13,8 +13,8 @@ from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from workers.infra.base import InfraError
 from workers.messaging.observed import ManagementTarget
 from workers.reconcile import loop

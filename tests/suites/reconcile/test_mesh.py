@@ -8,8 +8,8 @@ from django.db.models import F
 from plans.models import SpacePlan
 from tenants.models import AddressSpace
 from tenants.router_patches import Patch
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from workers.messaging.routers import entities
 from workers.reconcile import loop
 from workers.reconcile.outcome import Done, Wait

@@ -7,8 +7,8 @@ import pytest
 from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces
 from tenants.models import Address, AddressSpace
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from workers.infra.base import InfraError
 from workers.reconcile import loop
 from workers.reconcile.outcome import Done, Wait

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from tenants.models import AddressSpace, EngineRelease
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from tests.support.signing import Signed, Signer
 from workers.infra.base import CertificateProblem, EngineImages, GivenCertificate
 from workers.reconcile import configured

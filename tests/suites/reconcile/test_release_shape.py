@@ -17,8 +17,8 @@ from tenants import rollouts
 from tenants.actions import address_spaces, space_plans
 from tenants.actions import rollouts as actions
 from tenants.models import AddressSpace, EngineRelease, Rollout, Tenant
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from workers import fleet
 from workers.fleet import Policy
 from workers.infra.base import EngineImages

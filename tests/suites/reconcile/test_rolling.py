@@ -10,8 +10,8 @@ from controlplane.core.audit import SYSTEM
 from plans.models import SpacePlan
 from tenants.actions import address_spaces, space_plans
 from tenants.models import AddressSpace, Broker, Placement
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from workers.infra.base import InstanceSpec, InstanceStatus, Kind
 from workers.reconcile import loop, rolling
 from workers.reconcile.outcome import Done, Outcome, Wait

@@ -9,10 +9,10 @@ from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.models import Address, AddressSpace, MessagingUser
-from tests.suites.reconcile.conftest import World
 from tests.suites.reconcile.test_crash_anywhere import kill_after, run_killed
 from tests.support.reconcile import rows
 from tests.support.reconcile.fake_routers import Connected
+from tests.support.reconcile.world import World
 from workers.messaging.routers import entities
 from workers.reconcile import address_space, loop
 

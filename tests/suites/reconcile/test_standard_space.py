@@ -10,9 +10,9 @@ from plans.models import SpacePlan
 from tenants.actions import address_spaces, addresses, messaging_users, space_plans
 from tenants.actions.addresses import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
 from tests.support.reconcile.fake_routers import Connected
+from tests.support.reconcile.world import World
 from workers.infra import names
 from workers.messaging.probe import ProbeFailed
 from workers.messaging.routers import config, entities

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 from tenants import rollouts
 from tenants.models import AddressSpace, Rollout, Tenant
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from workers import fleet
 from workers.fleet import Policy
 from workers.infra.base import EngineImages, InstanceSpec, Kind
