@@ -1,4 +1,4 @@
-"""Who may import whom: every contract is kept here, and each is broken by what it forbids."""
+"""Which package may import which: every contract is kept, and what it forbids breaks it."""
 
 import shutil
 import subprocess

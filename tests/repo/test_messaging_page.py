@@ -13,7 +13,7 @@ def test_every_test_that_the_page_names_exists() -> None:
     named = set(re.findall(r"`(test_\w+\.py)::(test_\w+)`", page))
 
     assert len(named) > 10
-    assert {each for each in named if not is_there(*each)} == set()
+    assert {name for name in named if not is_there(*name)} == set()
 
 
 def is_there(file: str, test: str) -> bool:

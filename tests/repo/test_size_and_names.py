@@ -31,28 +31,32 @@ def test_test_modules_are_short() -> None:
 
 def test_functions_are_short() -> None:
     functions = [
-        each for path in source_tree.list_modules() for each in source_tree.list_functions(path)
+        function
+        for path in source_tree.list_modules()
+        for function in source_tree.list_functions(path)
     ]
 
     too_long = [
-        f"{each.place} {each.name}: {each.n_lines}"
-        for each in functions
-        if each.n_lines > MAX_FUNCTION
+        f"{function.place} {function.name}: {function.n_lines}"
+        for function in functions
+        if function.n_lines > MAX_FUNCTION
     ]
 
     assert too_long == []
-    assert statistics.median(each.n_lines for each in functions) <= 12
+    assert statistics.median(function.n_lines for function in functions) <= 12
 
 
 def test_functions_take_few_parameters() -> None:
     functions = [
-        each for path in source_tree.list_modules() for each in source_tree.list_functions(path)
+        function
+        for path in source_tree.list_modules()
+        for function in source_tree.list_functions(path)
     ]
 
     too_many = [
-        f"{each.place} {each.name}: {each.n_parameters}"
-        for each in functions
-        if each.n_parameters > MAX_PARAMETERS
+        f"{function.place} {function.name}: {function.n_parameters}"
+        for function in functions
+        if function.n_parameters > MAX_PARAMETERS
     ]
 
     assert too_many == []

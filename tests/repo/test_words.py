@@ -36,7 +36,7 @@ PHRASES = ("held back", "ways in", "for each in", "made again under")
 # Persisted names, which stay: models, invoice documents, audit kinds.
 _PERSISTED = re.compile(
     r"catalogueversion|catalogue_number|[\"`]catalogue(\.publish)?[\"`]|\bcatalogue ?=|"
-    r"buyer\.organisation|[\"']organisation[\"']",
+    r"\w\.catalogue\b|buyer\.organisation|[\"']organisation[\"']",
     re.IGNORECASE,
 )
 
@@ -55,8 +55,10 @@ def _found(path: Path) -> Iterator[str]:
 
 def _texts() -> list[Path]:
     docs = [*source_tree.list_files(".md"), *source_tree.list_files(".html")]
+    tests = [path for path in source_tree.list_files(".py") if "tests" in path.parts]
     return [
         *source_tree.list_modules(),
+        *(path for path in tests if path != Path(__file__)),  # this file lists the words
         *(path for path in docs if "node_modules" not in path.parts),
     ]
 

@@ -1,4 +1,4 @@
-"""Random histories of metered spaces, and the wild ways in which their samples may arrive.
+"""Random histories of metered spaces, and how their samples may arrive in disorder.
 
 Who uses it: the billing-law tests, in plain Python (tests/unit) and through Spark and Delta
 (tests/suites/lakehouse). A history is made once from a seed: clients, crashes and deletions move
@@ -139,14 +139,14 @@ class _Instance:
     addresses: dict[str, _Address] = field(default_factory=dict)
 
     def make(self, address: str) -> None:
-        """Make the address, or make it anew; a router has no id for it."""
+        """Make the address, or recreate it; a router has no id for it."""
         self.made += 1
         kind = TYPES[address]
         life = "" if kind == "anycast" else str(self.made)
         self.addresses[address] = _Address(kind, life)
 
     def snapshot(self) -> InstanceSnapshot:
-        counters = [each.counters(name) for name, each in self.addresses.items()]
+        counters = [counted.counters(name) for name, counted in self.addresses.items()]
         seen = [ConnectionSeen(str(n), "app", "c", "::1") for n in range(self.connections)]
         return InstanceSnapshot(f"{self.name}-boot-{self.boot}", counters, seen, self.opened)
 
@@ -340,12 +340,12 @@ class _Simulation:
                 self._end(space, instance)
 
     def _traffic(self, instance: _Instance) -> None:
-        each = instance.addresses[self.rng.choice(sorted(instance.addresses))]
+        counted = instance.addresses[self.rng.choice(sorted(instance.addresses))]
         came, went = self.rng.randint(0, 5000), self.rng.randint(0, 5000)
-        each.messages_in += came
-        each.messages_out += went
-        each.stored_bytes = self.rng.randint(0, 10**6) if each.type == "queue" else 0
-        each.unseen.update(messages_in=came, messages_out=went)
+        counted.messages_in += came
+        counted.messages_out += went
+        counted.stored_bytes = self.rng.randint(0, 10**6) if counted.type == "queue" else 0
+        counted.unseen.update(messages_in=came, messages_out=went)
 
     def _connect(self, instance: _Instance) -> None:
         opened = self.rng.randint(0, 6)
@@ -355,25 +355,25 @@ class _Simulation:
 
     def _resubscribe(self, space: _Space, instance: _Instance) -> None:
         """The one subscription of a topic ends, and what it did unseen with it; another begins."""
-        for name, each in instance.addresses.items():
-            if each.type == "topic":
-                self._hide(space, name, {"messages_out": each.unseen.pop("messages_out", 0)})
-                each.messages_out, each.queue = 0, each.queue + 1
+        for name, counted in instance.addresses.items():
+            if counted.type == "topic":
+                self._hide(space, name, {"messages_out": counted.unseen.pop("messages_out", 0)})
+                counted.messages_out, counted.queue = 0, counted.queue + 1
 
     def _recreate(self, space: _Space, instance: _Instance, moment: _Moment) -> None:
         """An address is deleted and made again: with a last sample or without, seen gone or not."""
         address = self.rng.choice(sorted(instance.addresses))
         if self._is(0.5):
             self._round(space, moment)
-        each = instance.addresses.pop(address)
-        self._hide(space, address, each.unseen)
-        if each.life == "" or self._is(0.3):
+        counted = instance.addresses.pop(address)
+        self._hide(space, address, counted.unseen)
+        if counted.life == "" or self._is(0.3):
             self._round(space, moment)
         instance.make(address)
 
     def _crash(self, space: _Space, instance: _Instance) -> None:
-        for address, each in instance.addresses.items():
-            self._hide(space, address, each.unseen)
+        for address, counted in instance.addresses.items():
+            self._hide(space, address, counted.unseen)
         self._hide(space, "", {"connections_opened": instance.unseen_opened})
         self.crashes += 1
         self._reboot(instance)
@@ -393,15 +393,19 @@ class _Simulation:
     def _end(self, space: _Space, instance: _Instance) -> None:
         instance.alive = False
         source = f"{space.id}/{instance.name}"
-        [state] = [each for each in space.states if each.source == source]
+        [state] = [state for state in space.states if state.source == source]
         ended = collector.end(state)
-        others = tuple(each for each in space.states if each.source != source)
+        others = tuple(state for state in space.states if state.source != source)
         self._take(space, Advance((*others, *ended.states), ended.rows), is_full=True)
 
     def _round(self, space: _Space, moment: _Moment, silent: Iterable[str] = ()) -> None:
         """Show the counters to the collector, and book what it must have seen."""
-        seen = [each for each in space.instances if each.alive and each.name not in silent]
-        snapshots = {each.name: each.snapshot() for each in seen}
+        seen = [
+            instance
+            for instance in space.instances
+            if instance.alive and instance.name not in silent
+        ]
+        snapshots = {instance.name: instance.snapshot() for instance in seen}
         reading = Reading(self.tenant_id, space.id, moment.now, snapshots, TYPES)
         cut_at = moment.next_at if moment.is_cut else None
         self._take(space, collector.advance(space.states, reading, cut_at=cut_at), is_full=True)
@@ -411,7 +415,7 @@ class _Simulation:
             bucket_at = moment.bucket_at if space.is_sampled else moment.bucket_of_new
             space.is_sampled = True
             key = CellKey(self.tenant_id, space.id, "", "peak_connections", bucket_at)
-            self.cells[key] = max(self.cells[key], sum(each.connections for each in seen))
+            self.cells[key] = max(self.cells[key], sum(instance.connections for instance in seen))
 
     def _land(self, space: _Space) -> None:
         steps = [collector.land(state) for state in space.states if state.unlanded]
@@ -436,10 +440,10 @@ class _Simulation:
         opened, connected = instance.unseen_opened, instance.seen_connections * elapsed
         used = {"connections_opened": opened, "connection_ms": connected}
         self._book(space, "", bucket_at, used)
-        for name, each in instance.addresses.items():
-            stored = {"stored_byte_ms": each.seen_bytes * elapsed}
-            self._book(space, name, bucket_at, {**each.unseen, **stored})
-            each.unseen, each.seen_bytes = Counter(), each.stored_bytes
+        for name, counted in instance.addresses.items():
+            stored = {"stored_byte_ms": counted.seen_bytes * elapsed}
+            self._book(space, name, bucket_at, {**counted.unseen, **stored})
+            counted.unseen, counted.seen_bytes = Counter(), counted.stored_bytes
         instance.unseen_opened, instance.seen_connections = 0, instance.connections
         instance.sampled_at = moment.now
 

@@ -36,7 +36,7 @@ class Cast:
 
 
 def cast(plan: str = "team") -> Cast:
-    """Return a new cast of three on ``plan`` of the default catalogue."""
+    """Return a new cast of three on ``plan`` of the default catalog."""
     publishing.ensure_default(by=SYSTEM)
     number = next(_numbers)
     mine = signed_up(f"owner-{number}@acme.test", f"Acme {number}", plan)

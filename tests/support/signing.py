@@ -45,7 +45,7 @@ class Signer:
 
     @property
     def root_pem(self) -> str:
-        """Whom clients must trust."""
+        """The authority that clients must trust."""
         return _pem(self._root)
 
     def sign(
@@ -112,7 +112,7 @@ def _sign(
         .add_extension(_usage(signs=not hosts), critical=True)
     )
     if hosts:
-        names = x509.SubjectAlternativeName([_general(each) for each in hosts])
+        names = x509.SubjectAlternativeName([_general(host) for host in hosts])
         builder = builder.add_extension(names, critical=False)
     if purposes:
         builder = builder.add_extension(x509.ExtendedKeyUsage(purposes), critical=False)

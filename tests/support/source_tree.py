@@ -53,7 +53,7 @@ def list_functions(path: Path) -> Iterator[Function]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-            own = [each for each in parameters if each.arg not in {"self", "cls"}]
+            own = [parameter for parameter in parameters if parameter.arg not in {"self", "cls"}]
             yield Function(
                 f"{path.relative_to(ROOT)}:{node.lineno}",
                 node.name,

@@ -15,4 +15,4 @@ def eventually(holds: Callable[[], object], what: str = "it holds", seconds: flo
 
 def is_keeper_gone(lease: str) -> bool:
     """Return whether no thread puts off the end of the lease any more."""
-    return not any(each.name == f"keeper of {lease}" for each in threading.enumerate())
+    return not any(thread.name == f"keeper of {lease}" for thread in threading.enumerate())

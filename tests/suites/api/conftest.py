@@ -64,19 +64,19 @@ def bearer(token: str) -> APIClient:
 
 
 @pytest.fixture(scope="session")
-def parsed_catalogue() -> definitions.Catalog:
-    """The default catalogue; parsing it takes longer than most tests."""
+def parsed_catalog() -> definitions.Catalog:
+    """The default catalog; parsing it takes longer than most tests."""
     return parsing.parse(publishing.default_yaml())
 
 
 @pytest.fixture
-def catalogue(db: None, parsed_catalogue: definitions.Catalog) -> None:
-    """The default catalogue, published."""
-    publishing.publish(parsed_catalogue, by=SYSTEM)
+def catalog(db: None, parsed_catalog: definitions.Catalog) -> None:
+    """The default catalog, published."""
+    publishing.publish(parsed_catalog, by=SYSTEM)
 
 
 @pytest.fixture
-def cast(catalogue: None) -> Cast:
+def cast(catalog: None) -> Cast:
     """A tenant on Business, an outsider with a tenant of their own, staff without any."""
     mine, theirs = (
         tenants.sign_up(email=email, password=None, organization=name, plan_key="business")
@@ -130,7 +130,7 @@ def queue(space: AddressSpace) -> Address:
 
 
 @pytest.fixture
-def make_spaces(catalogue: None) -> Callable[..., list[AddressSpace]]:
+def make_spaces(catalog: None) -> Callable[..., list[AddressSpace]]:
     """Return a maker of many rows at once, past quotas and placement."""
 
     def make(tenant: Tenant, n: int, addresses_each: int = 0) -> list[AddressSpace]:

@@ -195,14 +195,14 @@ def test_public_route_needs_no_login(cast: Cast, path: str) -> None:
     assert cast.call("anonymous").get(f"/api/v1{path}").status_code == 200
 
 
-def test_wrong_token_is_refused_even_on_a_public_route(client: Client, catalogue: None) -> None:
+def test_wrong_token_is_refused_even_on_a_public_route(client: Client, catalog: None) -> None:
     answer = client.get("/api/v1/plans", headers={"Authorization": "Bearer wp_nonsense"})
 
     problem(answer, 401, "credentials.invalid")
 
 
 def test_table_has_every_route_of_the_api() -> None:
-    known = {each.path.partition("?")[0] for each in ROUTES}
+    known = {route.path.partition("?")[0] for route in ROUTES}
     shapes = {_shape(f"/tenants/acme{path}") for path in known}
     shapes |= {_shape(path) for _, path, _ in (*STAFF_ROUTES, *PERSONAL_ROUTES)}
     shapes |= set(PUBLIC_ROUTES) | {"/signup", "/session"}

@@ -131,7 +131,7 @@ def test_metrics_count_the_spaces_that_are_sampled(
     rows.filter(pk=going.pk).update(active_since=now, deletion_requested_at=now)
 
     assert gauge(client, "waypost_spaces_sampled") == 2
-    assert {each.pk for each in sampling.list_spaces()} == {serving.pk, down.pk}
+    assert {space.pk for space in sampling.list_spaces()} == {serving.pk, down.pk}
 
 
 def gauge(client: Client, name: str) -> float:

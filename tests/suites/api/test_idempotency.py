@@ -160,6 +160,6 @@ def test_two_at_once_are_one(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> Non
     first.join()
     second.join()
 
-    assert [each.status_code for each in answers] == [202, 202]
+    assert [answer.status_code for answer in answers] == [202, 202]
     assert answers[0].json() == answers[1].json()
     assert AddressSpace.objects.count() == 1

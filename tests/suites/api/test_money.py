@@ -81,7 +81,7 @@ def draft(
     return closed
 
 
-def test_offers_are_public_and_the_newest(client: Client, catalogue: None) -> None:
+def test_offers_are_public_and_the_newest(client: Client, catalog: None) -> None:
     keys = [row["key"] for row in client.get("/api/v1/plans").json()]
     spaces = client.get("/api/v1/space-plans").json()
     addresses = client.get("/api/v1/address-plans").json()
@@ -92,7 +92,7 @@ def test_offers_are_public_and_the_newest(client: Client, catalogue: None) -> No
 
 
 def test_plans_of_a_type_that_cannot_run_are_not_offered(
-    client: Client, catalogue: None, settings: Settings
+    client: Client, catalog: None, settings: Settings
 ) -> None:
     settings.STANDARD_SPACES_OFFERED = False
 
@@ -229,7 +229,7 @@ def test_series_steps_through_one_meter(
             },
             400,
         ),
-        ({"meter": "messages_in", "colour": "red"}, 400),
+        ({"meter": "messages_in", "color": "red"}, 400),
     ],
 )
 def test_wrong_series_is_refused(
@@ -426,7 +426,7 @@ def test_wrong_override_is_refused(
     problem(staff.put(f"/api/v1/staff/tenants/acme/quotas/{resource}", body), 400, code)
 
 
-def test_catalogue_dry_run_tells_and_publishes_nothing(cast: Cast, staff: APIClient) -> None:
+def test_catalog_dry_run_tells_and_publishes_nothing(cast: Cast, staff: APIClient) -> None:
     changed = publishing.default_yaml().replace("title: Business", "title: Enterprise")
     assert changed != publishing.default_yaml()
 
@@ -439,5 +439,5 @@ def test_catalogue_dry_run_tells_and_publishes_nothing(cast: Cast, staff: APICli
 
 
 @pytest.mark.parametrize("text", ["- [", "plans: 3", "a: &a [*a]", "!!python/object:os.system {}"])
-def test_malformed_catalogue_is_refused(staff: APIClient, text: str) -> None:
+def test_malformed_catalog_is_refused(staff: APIClient, text: str) -> None:
     problem(staff.post("/api/v1/staff/catalog", {"yaml": text}), 400, "catalog.invalid")

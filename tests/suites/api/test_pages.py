@@ -201,8 +201,8 @@ def test_staff_lists_cost_a_constant_number_of_queries(
     few = n_queries(staff, f"/api/v1{path}")
     made = Tenant.objects.bulk_create(Tenant(name=f"t{i}", slug=f"t{i}") for i in range(30))
     Invoice.objects.bulk_create(
-        Invoice(tenant=each, starts_at="2026-01-01T00:00:00Z", ends_at="2026-02-01T00:00:00Z")
-        for each in made
+        Invoice(tenant=row, starts_at="2026-01-01T00:00:00Z", ends_at="2026-02-01T00:00:00Z")
+        for row in made
     )
 
     assert n_queries(staff, f"/api/v1{path}") <= few + 1  # a prefetch runs only with rows

@@ -53,7 +53,7 @@ def test_every_rollout_is_listed_the_newest_first(staff: APIClient, rollout: Rol
 
     items = staff.get("/api/v1/staff/rollouts").json()["items"]
 
-    told = [(each["release"]["number"], each["state"], each["is_configured"]) for each in items]
+    told = [(item["release"]["number"], item["state"], item["is_configured"]) for item in items]
     assert told == [(1, "Running", False), (2, "Superseded", True)]
     assert items[1]["ended_at"] is not None
 

@@ -34,7 +34,7 @@ def log_in(
     return client.post("/api/v1/session", body, "application/json")
 
 
-def test_signup_makes_person_tenant_and_a_token_that_works(client: Client, catalogue: None) -> None:
+def test_signup_makes_person_tenant_and_a_token_that_works(client: Client, catalog: None) -> None:
     answer = sign_up(client)
 
     assert answer.status_code == 201
@@ -46,7 +46,7 @@ def test_signup_makes_person_tenant_and_a_token_that_works(client: Client, catal
     assert AuditEvent.objects.get(action="tenant.sign_up").actor == "user:new@person.test"
 
 
-def test_signup_takes_a_plan(client: Client, catalogue: None) -> None:
+def test_signup_takes_a_plan(client: Client, catalog: None) -> None:
     token = sign_up(client, plan="team").json()["token"]
 
     answer = bearer(token).get("/api/v1/tenants/newcomers/plan-subscription")
@@ -65,7 +65,7 @@ def test_signup_takes_a_plan(client: Client, catalogue: None) -> None:
     ],
 )
 def test_signup_with_a_wrong_field_names_it_and_makes_nothing(
-    client: Client, catalogue: None, changes: dict[str, Any], code: str, field: str
+    client: Client, catalog: None, changes: dict[str, Any], code: str, field: str
 ) -> None:
     answer = sign_up(client, **changes)
 
@@ -74,14 +74,14 @@ def test_signup_with_a_wrong_field_names_it_and_makes_nothing(
     assert not Tenant.objects.exists()
 
 
-def test_signup_with_an_unknown_plan_makes_nothing(client: Client, catalogue: None) -> None:
+def test_signup_with_an_unknown_plan_makes_nothing(client: Client, catalog: None) -> None:
     answer = sign_up(client, plan="gold")
 
     assert "free" in problem(answer, 404, "plan.unknown")["detail"]
     assert not User.objects.exists()
 
 
-def test_second_signup_with_an_email_is_a_conflict(client: Client, catalogue: None) -> None:
+def test_second_signup_with_an_email_is_a_conflict(client: Client, catalog: None) -> None:
     sign_up(client)
 
     answer = sign_up(client, email="NEW@person.TEST", organization="Again")
@@ -90,13 +90,13 @@ def test_second_signup_with_an_email_is_a_conflict(client: Client, catalogue: No
     assert Tenant.objects.count() == 1
 
 
-def test_signup_can_be_switched_off(client: Client, catalogue: None, settings: Settings) -> None:
+def test_signup_can_be_switched_off(client: Client, catalog: None, settings: Settings) -> None:
     settings.SIGNUP_ENABLED = False
 
     problem(sign_up(client), 403, "signup.disabled")
 
 
-def test_passwords_can_be_switched_off(client: Client, catalogue: None, settings: Settings) -> None:
+def test_passwords_can_be_switched_off(client: Client, catalog: None, settings: Settings) -> None:
     sign_up(client)
     settings.LOCAL_ACCOUNTS_ENABLED = False
 
@@ -104,7 +104,7 @@ def test_passwords_can_be_switched_off(client: Client, catalogue: None, settings
     problem(log_in(client), 403, "local_accounts.disabled")
 
 
-def test_repeated_signup_with_one_key_signs_up_once(client: Client, catalogue: None) -> None:
+def test_repeated_signup_with_one_key_signs_up_once(client: Client, catalog: None) -> None:
     key = {"Idempotency-Key": "k1"}
 
     first = client.post("/api/v1/signup", WISH, "application/json", headers=key)
@@ -115,7 +115,7 @@ def test_repeated_signup_with_one_key_signs_up_once(client: Client, catalogue: N
     assert User.objects.count() == 1
 
 
-def test_login_ignores_case_of_the_email(client: Client, catalogue: None) -> None:
+def test_login_ignores_case_of_the_email(client: Client, catalog: None) -> None:
     sign_up(client)
 
     answer = log_in(client, email="NEW@PERSON.test")
@@ -129,7 +129,7 @@ def test_login_ignores_case_of_the_email(client: Client, catalogue: None) -> Non
     [("new@person.test", "wrong"), ("nobody@person.test", WISH["password"])],
 )
 def test_wrong_login_does_not_say_which_half_is_wrong(
-    client: Client, catalogue: None, email: str, password: str
+    client: Client, catalog: None, email: str, password: str
 ) -> None:
     sign_up(client)
 
@@ -139,7 +139,7 @@ def test_wrong_login_does_not_say_which_half_is_wrong(
 
 
 def test_switched_off_person_gets_in_neither_by_login_nor_by_token(
-    client: Client, catalogue: None
+    client: Client, catalog: None
 ) -> None:
     token = sign_up(client).json()["token"]
     User.objects.update(is_active=False)
@@ -148,7 +148,7 @@ def test_switched_off_person_gets_in_neither_by_login_nor_by_token(
     problem(bearer(token).get("/api/v1/me"), 401, "credentials.invalid")
 
 
-def test_logout_ends_that_token_only(client: Client, catalogue: None) -> None:
+def test_logout_ends_that_token_only(client: Client, catalog: None) -> None:
     first, second = sign_up(client).json()["token"], log_in(client).json()["token"]
 
     answer = bearer(first).delete("/api/v1/session")
@@ -177,7 +177,7 @@ def test_logout_ends_a_portal_session(cast: Cast) -> None:
     problem(browser.get("/api/v1/me"), 401, "credentials.missing")
 
 
-def test_changed_password_ends_tokens(client: Client, catalogue: None) -> None:
+def test_changed_password_ends_tokens(client: Client, catalog: None) -> None:
     token = sign_up(client).json()["token"]
     user = User.objects.get()
     user.set_password("another-passphrase")
@@ -255,15 +255,15 @@ def test_person_can_have_more_tenants(cast: Cast, owner: APIClient) -> None:
 
 @pytest.fixture
 def _mid_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Limits count by the minute: one that turns in a test would begin anew."""
+    """Limits count by the minute: one that turns in a test would begin again."""
     monkeypatch.setattr(throttling, "time", SimpleNamespace(time=lambda: 1_200_000_015.5))
 
 
 @pytest.mark.usefixtures("_mid_minute")
 @pytest.mark.parametrize(("setting", "call"), [("LOGIN_RATE", log_in), ("SIGNUP_RATE", sign_up)])
-def test_open_doors_are_rate_limited(
+def test_public_routes_are_rate_limited(
     client: Client,
-    catalogue: None,
+    catalog: None,
     settings: Settings,
     setting: str,
     call: Callable[[Client], Answer],
@@ -281,7 +281,7 @@ def test_open_doors_are_rate_limited(
 
 @pytest.mark.usefixtures("_mid_minute")
 def test_rate_limit_does_not_believe_a_forged_address(
-    client: Client, catalogue: None, settings: Settings
+    client: Client, catalog: None, settings: Settings
 ) -> None:
     cache.clear()
     settings.LOGIN_RATE = "1/min"
@@ -295,8 +295,8 @@ def test_rate_limit_does_not_believe_a_forged_address(
     problem(answer, 429, "rate_limited")
 
 
-def test_door_stays_open_without_the_cache(
-    client: Client, catalogue: None, settings: Settings
+def test_a_public_route_stays_open_without_the_cache(
+    client: Client, catalog: None, settings: Settings
 ) -> None:
     settings.CACHES = {
         "default": {

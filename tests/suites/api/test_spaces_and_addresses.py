@@ -219,7 +219,7 @@ def test_put_creates_then_changes_then_does_nothing(
     changed = owner.put(path, {**QUEUE, "max_delivery_attempts": 3})
     same_again = owner.put(path, {**QUEUE, "max_delivery_attempts": 3})
 
-    assert [each.status_code for each in (created, same, changed, same_again)] == [
+    assert [answer.status_code for answer in (created, same, changed, same_again)] == [
         202,
         200,
         202,

@@ -24,9 +24,11 @@ _REASON = re.compile(r"((?:[A-Z][a-z]+)+)(?:: |$)")
 
 
 def unexplained(reasons: set[str]) -> set[str]:
-    certificates = {each for each in reasons if each.startswith("Certificate")}
-    found = {each for each in reasons - certificates if f"`{each}`" not in PAGE}
-    return found | {each for each in certificates if f"`{each}`" not in CERTIFICATES}
+    certificates = {reason for reason in reasons if reason.startswith("Certificate")}
+    found = {reason for reason in reasons - certificates if f"`{reason}`" not in PAGE}
+    return found | {
+        certificate for certificate in certificates if f"`{certificate}`" not in CERTIFICATES
+    }
 
 
 def texts(file: Path) -> Iterator[str]:
@@ -43,12 +45,12 @@ def reasons_in(*files: Path) -> set[str]:
 
 
 def test_every_reason_is_explained() -> None:
-    sources = "".join(each.read_text() for each in sorted(PLACE.glob("*.py")))
+    sources = "".join(path.read_text() for path in sorted(PLACE.glob("*.py")))
     given = set(re.findall(r'reason="([A-Z]\w+)"', sources))
     given |= set(re.findall(r'"([A-Z][a-z]+[A-Z][A-Za-z]+)"', (PLACE / "refusals.py").read_text()))
 
     assert len(given - _THEIRS) > 25
-    assert {each for each in given - _THEIRS if f"`{each}`" not in PAGE} == set()
+    assert {reason for reason in given - _THEIRS if f"`{reason}`" not in PAGE} == set()
 
 
 def test_every_reason_of_a_pass_is_explained() -> None:
@@ -71,7 +73,7 @@ def test_every_reason_of_a_certificate_is_explained() -> None:
 def test_every_alert_is_explained() -> None:
     objects = rendered.objects(rendered.CHART / "ci" / "external-values.yaml")
     (group,) = rendered.find(objects, "PrometheusRule", "wp")["spec"]["groups"]
-    alerts = {each["alert"] for each in group["rules"]}
+    alerts = {rule["alert"] for rule in group["rules"]}
 
     assert alerts
-    assert {each for each in alerts if f"`{each}`" not in PAGE} == set()
+    assert {alert for alert in alerts if f"`{alert}`" not in PAGE} == set()

@@ -26,10 +26,10 @@ def is_value(path: str) -> bool:
 
 def test_values_that_it_names_exist() -> None:
     quoted = re.findall(r"`([a-z][A-Za-z]*(?:\.[A-Za-z]+)+)(?:: \w+)?`", PAGE)
-    named = {each for each in quoted if each.split(".")[0] in VALUES}
+    named = {word for word in quoted if word.split(".")[0] in VALUES}
 
     assert len(named) > 15
-    assert {each for each in named if not is_value(each)} == set()
+    assert {name for name in named if not is_value(name)} == set()
 
 
 def test_its_command_lists_every_image() -> None:
@@ -66,12 +66,12 @@ def test_files_that_it_names_exist() -> None:
     named = set(re.findall(r"charts/[\w./-]+\w", PAGE))
 
     assert len(named) > 4
-    assert {each for each in named if not (ROOT / each).exists()} == set()
+    assert {name for name in named if not (ROOT / name).exists()} == set()
 
 
 def test_reasons_that_it_names_are_given() -> None:
-    given = "".join(each.read_text() for each in (ROOT / "workers/infra").rglob("*.py"))
+    given = "".join(path.read_text() for path in (ROOT / "workers/infra").rglob("*.py"))
 
     named = set(re.findall(r"`((?:Cluster|Admission|Router)[A-Z]\w+)`", PAGE))
     assert len(named) == 3
-    assert all(f'"{each}"' in given for each in named)
+    assert all(f'"{name}"' in given for name in named)

@@ -27,13 +27,13 @@ def executor(objects: list[Object]) -> Object:
 def keys_of(container: Object) -> dict[str, tuple[str, str]]:
     """Return the variables that are keys of the store, with secret and key."""
     references = {
-        each["name"]: each["valueFrom"]["secretKeyRef"]
-        for each in container.get("env", [])
-        if "secretKeyRef" in each.get("valueFrom", {})
+        variable["name"]: variable["valueFrom"]["secretKeyRef"]
+        for variable in container.get("env", [])
+        if "secretKeyRef" in variable.get("valueFrom", {})
     }
     return {
-        name: (each["name"], each["key"])
-        for name, each in references.items()
+        name: (reference["name"], reference["key"])
+        for name, reference in references.items()
         if name.startswith(("WAYPOST_LAKEHOUSE", "AWS_"))
     }
 
@@ -42,8 +42,8 @@ def test_no_volume_is_made_or_mounted() -> None:
     objects = rendered.objects(VALUES)
     specs = [*rendered.pod_specs(objects).values(), executor(objects)]
 
-    kinds = [f"{each['kind']}/{each['metadata']['name']}" for each in objects]
-    volumes = [each["name"] for spec in specs for each in spec["volumes"]]
+    kinds = [f"{object_['kind']}/{object_['metadata']['name']}" for object_ in objects]
+    volumes = [volume["name"] for spec in specs for volume in spec["volumes"]]
     mounts = [m["name"] for s in specs for c in rendered.containers(s) for m in c["volumeMounts"]]
     assert f"PersistentVolumeClaim/{RELEASE}-lakehouse" not in kinds
     assert "scratch" in volumes
@@ -73,7 +73,7 @@ def test_the_root_is_one_that_the_settings_take() -> None:
     specs = rendered.pod_specs(rendered.objects(VALUES))
 
     (container,) = specs[f"Deployment/{RELEASE}-metering"]["containers"]
-    named = {each["name"]: each.get("value") for each in container["env"]}
+    named = {variable["name"]: variable.get("value") for variable in container["env"]}
     assert named["WAYPOST_LAKEHOUSE_ROOT"] == "s3://waypost-usage/production/lakehouse"
     assert lakehouse(named["WAYPOST_LAKEHOUSE_ROOT"])
     assert named["WAYPOST_LAKEHOUSE_ENDPOINT"] == "https://objects.example.com:9000"
@@ -84,12 +84,12 @@ def test_keys_given_as_values_are_in_our_secret_and_nowhere_else() -> None:
     objects = rendered.objects(VALUES, *WITH_OWN_KEYS)
 
     ours = rendered.find(objects, "Secret", f"{RELEASE}-connections")
-    others = json.dumps([each for each in objects if each is not ours])
-    held = {name: base64.b64decode(each).decode() for name, each in ours["data"].items()}
+    others = json.dumps([object_ for object_ in objects if object_ is not ours])
+    held = {name: base64.b64decode(value).decode() for name, value in ours["data"].items()}
     assert held == {"access-key": "AKIDEXAMPLE", "secret-key": SECRET}
-    for each in ("AKIDEXAMPLE", SECRET):
-        assert each not in others
-        assert base64.b64encode(each.encode()).decode() not in others
+    for secret in ("AKIDEXAMPLE", SECRET):
+        assert secret not in others
+        assert base64.b64encode(secret.encode()).decode() not in others
     (container,) = rendered.pod_specs(objects)[f"Deployment/{RELEASE}-worker"]["containers"]
     assert {secret for secret, _ in keys_of(container).values()} == {f"{RELEASE}-connections"}
 

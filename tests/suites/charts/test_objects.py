@@ -22,17 +22,17 @@ EACH = pytest.mark.parametrize("values", VARIANTS, ids=lambda path: path.stem)
 SPARK = ("--set", "pipeline.spark=kubernetes,pipeline.runs=cronjob")
 Finding = tuple[str, str, str]
 EVERYWHERE = frozenset(path.stem.removesuffix("-values") for path in VARIANTS)
-GATEWAY, OPENSHIFT, TRIAL = (frozenset({each}) for each in ("gateway", "openshift", "trial"))
+GATEWAY, OPENSHIFT, TRIAL = (frozenset({variant}) for variant in ("gateway", "openshift", "trial"))
 # The containers of the chart, and the variants that have them.
 OWN_CONTAINERS = {
     **dict.fromkeys(("web/web", "worker/worker", "metering/metering"), EVERYWHERE),
-    **{f"{each}/wait-for-tables": EVERYWHERE for each in ("web", "worker", "metering")},
+    **{f"{component}/wait-for-tables": EVERYWHERE for component in ("web", "worker", "metering")},
     **dict.fromkeys(("beat/beat", "auth/auth", "migrate/migrate"), EVERYWHERE),
     "pipeline/pipeline": frozenset({"external", "objectstore", "openshift"}),
 }
 CONTAINERS = {**OWN_CONTAINERS, "database/database": TRIAL, "queue/queue": TRIAL}
 _IDS = "container-security-context-user-group-id"
-ON_OPENSHIFT = {each: found & OPENSHIFT for each, found in OWN_CONTAINERS.items()}
+ON_OPENSHIFT = {kind: found & OPENSHIFT for kind, found in OWN_CONTAINERS.items()}
 
 
 @dataclass(frozen=True)
@@ -140,8 +140,8 @@ def test_no_pod_is_evicted_for_its_logs(values: Path) -> None:
     """A kubelet counts them towards the limit; OpenShift's keeps five files of up to 50 MiB."""
     logs = 5 * 50
     for name, spec in rendered.pod_specs(rendered.objects(values)).items():
-        scratch = [each["emptyDir"] for each in spec["volumes"] if "emptyDir" in each]
-        needed = logs + sum(_mebibytes(each["sizeLimit"]) for each in scratch)
+        scratch = [volume["emptyDir"] for volume in spec["volumes"] if "emptyDir" in volume]
+        needed = logs + sum(_mebibytes(volume["sizeLimit"]) for volume in scratch)
 
         for container in rendered.containers(spec):
             assert _storage_limit(container) >= logs, (name, container["name"])
@@ -162,18 +162,18 @@ def test_an_unready_pod_does_not_hold_up_a_drain(values: Path) -> None:
     """It serves nobody, and all are unready while PostgreSQL is away."""
     budgets = [e for e in rendered.objects(values) if e["kind"] == "PodDisruptionBudget"]
 
-    assert {each["metadata"]["name"] for each in budgets} == {"wp-web", "wp-worker", "wp-auth"}
-    for each in budgets:
-        assert each["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
+    assert {budget["metadata"]["name"] for budget in budgets} == {"wp-web", "wp-worker", "wp-auth"}
+    for budget in budgets:
+        assert budget["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
 
 
 def test_failed_migrations_stay_to_be_read_and_wait_long_for_a_database() -> None:
     """Kubernetes ends a pod that restarts in place, with its logs, when the limit is reached.
 
-    Pods that are made anew come after 10 s, 20 s, 40 s and so on up to six minutes at least
+    Pods that are recreated come after 10 s, 20 s, 40 s and so on up to six minutes at least
     (Kubernetes documentation, "Jobs").
     """
-    (job,) = [each for each in rendered.objects() if _is_job(each)]
+    (job,) = [object_ for object_ in rendered.objects() if _is_job(object_)]
 
     waits = [min(10 * 2**n, 360) for n in range(job["spec"]["backoffLimit"])]
 
@@ -212,9 +212,9 @@ def test_every_explanation_explains_something(values: Path) -> None:
 def explained(values: Path) -> Set[Finding]:
     variant = values.stem.removesuffix("-values")
     return {
-        (each.check, each.says, name)
-        for each in EXPLAINED
-        for name, variants in each.of.items()
+        (explained.check, explained.says, name)
+        for explained in EXPLAINED
+        for name, variants in explained.of.items()
         if variant in variants
     }
 
@@ -233,9 +233,9 @@ def findings(values: Path) -> Set[Finding]:
     assert len(found) > 10
     passing = 10
     return {
-        (check["check"]["id"], comment["summary"], _place(each["object_name"], comment["path"]))
-        for each in found
-        for check in each["checks"] or []
+        (check["check"]["id"], comment["summary"], _place(object_["object_name"], comment["path"]))
+        for object_ in found
+        for check in object_["checks"] or []
         if not check["skipped"] and check["grade"] < passing
         for comment in check["comments"] or [{"summary": "", "path": ""}]
     }
@@ -276,10 +276,17 @@ OWN = ("web", "worker", "metering", "beat", "auth", "migrate", "pipeline", "exec
 WAYS = {
     ("stranger", "web", 8000),
     ("router", "auth", 5671),
-    *((each, "database", 5432) for each in ("web", "worker", "metering", "auth", "migrate")),
+    *(
+        (component, "database", 5432)
+        for component in ("web", "worker", "metering", "auth", "migrate")
+    ),
     ("pipeline", "database", 5432),
-    *((each, "queue", 6379) for each in ("web", "worker", "metering", "beat")),
-    *((each, place, 5673) for each in ("worker", "metering") for place in ("router", "broker")),
+    *((component, "queue", 6379) for component in ("web", "worker", "metering", "beat")),
+    *(
+        (component, place, 5673)
+        for component in ("worker", "metering")
+        for place in ("router", "broker")
+    ),
     ("worker", "broker", 5671),
     ("executor", "pipeline", 7078),
     ("executor", "pipeline", 7079),
@@ -316,9 +323,9 @@ def test_names_are_asked_of_a_cache_in_the_host_s_network_where_values_say_so() 
 
     def asks(port: int, address: str, *options: str) -> bool:
         rules = [
-            _placed(each)
-            for each in rendered.objects(rendered.TRIAL, *options)
-            if each["kind"] == "NetworkPolicy"
+            _placed(object_)
+            for object_ in rendered.objects(rendered.TRIAL, *options)
+            if object_["kind"] == "NetworkPolicy"
         ]
         target = replace(cache, address=address)
         return policies.allows(rules, component("web"), target, port, "UDP")
@@ -337,9 +344,9 @@ def test_what_scrapes_reaches_the_portal_where_few_others_do(scrapes: str, throu
         *("--set", f"monitoring.enabled=true,monitoring.namespace={scrapes}"),
     )
     rules = [
-        _placed(each)
-        for each in rendered.objects(rendered.TRIAL, *options)
-        if each["kind"] == "NetworkPolicy"
+        _placed(object_)
+        for object_ in rendered.objects(rendered.TRIAL, *options)
+        if object_["kind"] == "NetworkPolicy"
     ]
 
     def reaches(namespace: str) -> bool:
@@ -411,7 +418,7 @@ def expression(alert: str, *options: str) -> str:
     """Return what the alert asks, its namespace being ``waypost``."""
     objects = rendered.objects(CHART / "ci" / "external-values.yaml", *options)
     (group,) = rendered.find(objects, "PrometheusRule", "wp")["spec"]["groups"]
-    (found,) = [each["expr"] for each in group["rules"] if each["alert"] == alert]
+    (found,) = [rule["expr"] for rule in group["rules"] if rule["alert"] == alert]
     return str(found)
 
 
@@ -445,7 +452,9 @@ def test_a_changed_value_makes_another_job_of_the_migration(option: str) -> None
     """The template of a job is immutable: under the same name an upgrade would be refused."""
 
     def job(*options: str) -> rendered.Object:
-        jobs = [each for each in rendered.objects(rendered.TRIAL, *options) if _is_job(each)]
+        jobs = [
+            object_ for object_ in rendered.objects(rendered.TRIAL, *options) if _is_job(object_)
+        ]
         (found,) = jobs
         return found
 
@@ -471,7 +480,7 @@ _STORE = "lakehouse.objectStore"
         f"{_STORE}.secretKey=other",
     ],
 )
-def test_all_that_read_a_connection_start_anew_when_it_changes(option: str) -> None:
+def test_all_that_read_a_connection_start_again_when_it_changes(option: str) -> None:
     """In the same secret under the same key: no pod would notice by itself."""
     given = (
         "database.bundled=false,database.url=postgresql://waypost:a@database.example/waypost,"
@@ -481,9 +490,9 @@ def test_all_that_read_a_connection_start_anew_when_it_changes(option: str) -> N
 
     def annotations(*options: str) -> dict[str, Object]:
         return {
-            each["metadata"]["name"]: each["spec"]["template"]["metadata"]["annotations"]
-            for each in rendered.objects(rendered.TRIAL, "--set", given, *options)
-            if each["kind"] in ("Deployment", "StatefulSet")
+            object_["metadata"]["name"]: object_["spec"]["template"]["metadata"]["annotations"]
+            for object_ in rendered.objects(rendered.TRIAL, "--set", given, *options)
+            if object_["kind"] in ("Deployment", "StatefulSet")
         }
 
     before, again, after = annotations(), annotations(), annotations("--set", option)

@@ -21,11 +21,11 @@ def test_only_the_named_secrets_are_read() -> None:
         }
     ]
     assert binding["roleRef"]["name"] == "wp-pull-secrets"
-    assert [each["name"] for each in binding["subjects"]] == ["wp-worker"]
+    assert [subject["name"] for subject in binding["subjects"]] == ["wp-worker"]
 
 
 def test_without_any_there_is_no_such_right() -> None:
-    names = [each["metadata"]["name"] for each in rendered.objects(rendered.TRIAL)]
+    names = [object_["metadata"]["name"] for object_ in rendered.objects(rendered.TRIAL)]
 
     assert "wp-pull-secrets" not in names
 

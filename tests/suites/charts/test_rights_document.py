@@ -27,7 +27,7 @@ Rule = tuple[str, frozenset[str], frozenset[str], str]
 def documented(heading: str) -> dict[Rule, str]:
     """Return the reason of each rule in the section's first table."""
     section = re.split(r"^## ", PAGE.read_text(), flags=re.M)
-    (text,) = [each for each in section if each.splitlines()[0].endswith(heading)]
+    (text,) = [line for line in section if line.splitlines()[0].endswith(heading)]
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
     return {_rule(*row[:3]): row[3] for row in rows[2:]}
 
@@ -81,9 +81,9 @@ def test_every_right_is_documented_with_a_reason(
 
 def test_no_rule_is_a_wildcard() -> None:
     roles = [
-        each
-        for each in rendered.objects(rendered.TRIAL, *SPARK, *SUPPLIED, *PULLED)
-        if each["kind"] in ("ClusterRole", "Role")
+        object_
+        for object_ in rendered.objects(rendered.TRIAL, *SPARK, *SUPPLIED, *PULLED)
+        if object_["kind"] in ("ClusterRole", "Role")
     ]
 
     assert len(roles) == 7

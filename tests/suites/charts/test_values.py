@@ -39,23 +39,23 @@ def schema_objects(schema: Any) -> Iterator[dict[str, Any]]:
     if isinstance(schema, dict):
         if schema.get("type") == "object":
             yield schema
-        for each in schema.values():
-            yield from schema_objects(each)
+        for part in schema.values():
+            yield from schema_objects(part)
 
 
 def paths(schema: dict[str, Any], at: str = "") -> Iterator[str]:
     """Yield every value that the schema knows, as a dotted path."""
     schema = SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[1]] if "$ref" in schema else schema
-    for name, each in schema.get("properties", {}).items():
+    for name, part in schema.get("properties", {}).items():
         yield f"{at}{name}"
-        yield from paths(each, f"{at}{name}.")
+        yield from paths(part, f"{at}{name}.")
 
 
 def given(values: dict[str, Any], at: str = "") -> Iterator[str]:
-    for name, each in values.items():
+    for name, value in values.items():
         yield f"{at}{name}"
-        if isinstance(each, dict):
-            yield from given(each, f"{at}{name}.")
+        if isinstance(value, dict):
+            yield from given(value, f"{at}{name}.")
 
 
 def refused(*options: str) -> str:
@@ -84,9 +84,9 @@ def settings(values: Path, *options: str) -> dict[str, str]:
 
 def test_the_schema_refuses_what_it_does_not_know() -> None:
     loose = [
-        each
-        for each in schema_objects(SCHEMA)
-        if each.get("additionalProperties", True) is True and "description" not in each
+        object_
+        for object_ in schema_objects(SCHEMA)
+        if object_.get("additionalProperties", True) is True and "description" not in object_
     ]
 
     assert loose == [
@@ -100,7 +100,7 @@ def test_the_schema_refuses_what_it_does_not_know() -> None:
 
 def test_schema_and_values_know_the_same() -> None:
     known, there = set(paths(SCHEMA)), set(given(VALUES))
-    amounts = {each for each in known | there if ".resources." in each}
+    amounts = {name for name in known | there if ".resources." in name}
 
     assert known - amounts - {"global"} == there - amounts
 
@@ -135,7 +135,7 @@ def test_a_release_whose_name_no_service_can_have_is_refused(name: str) -> None:
 
 
 def _certificate(*values: str) -> tuple[str, ...]:
-    return (*STORES, "--set", ",".join(f"spaces.endpoint.certificate.{each}" for each in values))
+    return (*STORES, "--set", ",".join(f"spaces.endpoint.certificate.{value}" for value in values))
 
 
 LOGIN = (*STORES, "--set", "oidc.issuer=https://a.example")
@@ -144,7 +144,7 @@ MEMORY = "settings.WAYPOST_PIPELINE_CONTAINER_MB"
 
 
 def _bucket(*values: str) -> tuple[str, ...]:
-    return (*STORES, "--set", ",".join(f"lakehouse.objectStore.{each}" for each in values))
+    return (*STORES, "--set", ",".join(f"lakehouse.objectStore.{value}" for value in values))
 
 
 @pytest.mark.parametrize(
@@ -279,16 +279,18 @@ def test_the_worker_is_told_who_signs_and_reads_no_other_secret(
     values = CHART / "ci" / f"{variant}-values.yaml"
     objects = rendered.objects(values)
 
-    readers = [each for each in objects if each["metadata"]["name"] == f"{RELEASE}-certificate"]
+    readers = [
+        object_ for object_ in objects if object_["metadata"]["name"] == f"{RELEASE}-certificate"
+    ]
 
     assert described(values, tmp_path).endpoint.certificate == choice
     is_supplied = choice.source is CertificateSource.SECRET
-    assert [each["kind"] for each in readers] == ["Role", "RoleBinding"] * is_supplied
-    for each in readers:
-        if each["kind"] == "RoleBinding":
-            assert [subject["name"] for subject in each["subjects"]] == [f"{RELEASE}-worker"]
+    assert [reader["kind"] for reader in readers] == ["Role", "RoleBinding"] * is_supplied
+    for reader in readers:
+        if reader["kind"] == "RoleBinding":
+            assert [subject["name"] for subject in reader["subjects"]] == [f"{RELEASE}-worker"]
         else:
-            assert each["rules"] == [
+            assert reader["rules"] == [
                 {
                     "apiGroups": [""],
                     "resources": ["secrets"],
@@ -312,7 +314,7 @@ def test_one_value_moves_every_image(tmp_path: Path) -> None:
     named |= set(re.findall(r"container\.image (\S+)", spark))
 
     assert len(named) == 6
-    assert all(each.startswith(f"{registry}/") for each in named)
+    assert all(name.startswith(f"{registry}/") for name in named)
 
 
 _SPARK = ("--set", "pipeline.spark=kubernetes,pipeline.runs=cronjob")
@@ -327,7 +329,10 @@ def test_spark_gets_the_room_that_values_give() -> None:
 
     common = settings(rendered.TRIAL, *options)
     worker, cron = (
-        {each["name"]: each.get("value", each.get("valueFrom")) for each in container["env"]}
+        {
+            variable["name"]: variable.get("value", variable.get("valueFrom"))
+            for variable in container["env"]
+        }
         for name in ("Deployment/wp-metering", "CronJob/wp-pipeline")
         for container in rendered.pod_specs(objects)[name]["containers"]
     )
@@ -356,7 +361,7 @@ def test_spark_gets_the_room_that_values_give() -> None:
     ],
 )
 def test_what_no_value_stands_for_is_a_setting(options: tuple[str, ...], name: str) -> None:
-    chosen = [word for each in options for word in ("--set", each)]
+    chosen = [word for option in options for word in ("--set", option)]
 
     found = settings(rendered.TRIAL, *chosen, "--set-string", f"settings.{name}=given")
 
@@ -381,7 +386,7 @@ def test_every_setting_is_one_that_is_read(values: Path) -> None:
     named = {name for name in settings(values) if name.startswith("WAYPOST_")}
     for spec in rendered.pod_specs(objects).values():
         for container in rendered.containers(spec):
-            names = [each["name"] for each in container.get("env", [])]
+            names = [variable["name"] for variable in container.get("env", [])]
             named |= {name for name in names if name.startswith("WAYPOST_")}
 
     assert len(named) > 15
@@ -436,7 +441,7 @@ def test_the_worker_s_pod_knows_its_revision(options: tuple[str, ...], revision:
 
 
 def test_there_is_a_worker_for_every_queue() -> None:
-    used = {each["queue"] for each in schedule.ROUTES.values()}
+    used = {route["queue"] for route in schedule.ROUTES.values()}
     used.add(celery_app.app.conf.task_default_queue)
     commands = [
         word

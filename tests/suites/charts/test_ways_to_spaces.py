@@ -49,10 +49,10 @@ VARIANTS = {
 def chart_pods(objects: Sequence[Object]) -> Iterator[Pod]:
     """Yield every pod that the chart makes, and the executor that its driver makes."""
     home = {"kubernetes.io/metadata.name": NAMESPACE}
-    for each in (*objects, *(made for held in objects for made in _executors(held))):
-        spec = each.get("spec", {})
+    for object_ in (*objects, *(made for held in objects for made in _executors(held))):
+        spec = object_.get("spec", {})
         spec = spec.get("jobTemplate", {}).get("spec", spec)
-        template = each if each["kind"] == "Pod" else spec.get("template")
+        template = object_ if object_["kind"] == "Pod" else spec.get("template")
         if template:
             labels = template["metadata"]["labels"]
             yield Pod(labels["app.kubernetes.io/component"], NAMESPACE, labels, home)
@@ -71,7 +71,7 @@ def space_pods(cluster: Cluster, space: Namespace) -> Iterator[Pod]:
     """
     home = isolation.namespace_object(space)["metadata"]["labels"]
     home = {**home, "kubernetes.io/metadata.name": space.name}
-    names = ["broker-0", *(f"router-{each}" for each in range(ROOMS[space].routers))]
+    names = ["broker-0", *(f"router-{ordinal}" for ordinal in range(ROOMS[space].routers))]
     for name in names:
         kind = Kind(name.partition("-")[0])
         made = instances.stateful_set(cluster, InstanceSpec(space, kind, name, {}))
@@ -80,7 +80,7 @@ def space_pods(cluster: Cluster, space: Namespace) -> Iterator[Pod]:
 
 
 def placed(objects: Sequence[Object]) -> list[Object]:
-    found = [each for each in objects if each["kind"] == "NetworkPolicy"]
+    found = [object_ for object_ in objects if object_["kind"] == "NetworkPolicy"]
     return [{**e, "metadata": {**e["metadata"], "namespace": NAMESPACE}} for e in found]
 
 
@@ -90,7 +90,7 @@ def open_ways(variant: str, folder: Path, *options: str) -> set[Way]:
     objects = rendered.objects(CHART / "ci" / f"{variant}-values.yaml", *options)
     cluster = described_cluster(objects, folder)
     own = list(chart_pods(objects))
-    assert {each.name for each in own} == OWN | others
+    assert {pod.name for pod in own} == OWN | others
     inside = [pod for space in ROOMS for pod in space_pods(cluster, space)]
     rules: list[Any] = placed(objects)
     for space, room in ROOMS.items():
@@ -120,7 +120,9 @@ def of_spaces(resolver_port: int) -> set[Way]:
 
 MANAGED = ("standard-router", "standard-broker", "brokered-broker")
 PUBLIC = ("standard-router", "brokered-broker")
-MANAGEMENT = {(each, to, "TCP", 5673) for each in ("worker", "metering") for to in MANAGED}
+MANAGEMENT = {
+    (component, to, "TCP", 5673) for component in ("worker", "metering") for to in MANAGED
+}
 
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS.keys() - {"gateway"}))
@@ -129,7 +131,7 @@ def test_worker_and_metering_reach_the_management_of_spaces_and_nobody_else_does
 ) -> None:
     expected = of_spaces(VARIANTS[variant][2]) | MANAGEMENT
     expected |= {("worker", "brokered-broker", "TCP", 5671)}  # whether it listens for clients
-    outside = {(each, to, "TCP", 5671) for each in ("stranger", "dns") for to in PUBLIC}
+    outside = {(pod, to, "TCP", 5671) for pod in ("stranger", "dns") for to in PUBLIC}
 
     assert open_ways(variant, tmp_path) == expected | outside
 

@@ -37,7 +37,7 @@ def folder() -> Iterator[Path]:
 @pytest.fixture(scope="package")
 def running() -> Iterator[Installation]:
     """An installation that is up; tests leave it up, and each module has tenants of its own."""
-    # Every test logs in anew, and all of them as the same few people.
+    # Every test logs in again, and all of them as the same few people.
     settings = dict.fromkeys(["WAYPOST_LOGIN_RATE", "WAYPOST_ACCOUNT_RATE"], "1000/min")
     # Nothing here reads what Spark makes of the samples.
     settings["WAYPOST_PIPELINE_SECONDS"] = "3600"

@@ -139,10 +139,10 @@ def test_the_operator_may_log_in(
     assert ended.returncode == 0, ended.stderr
 
 
-def test_a_broken_catalogue_is_refused_with_its_place(
+def test_a_broken_catalog_is_refused_with_its_place(
     running: Installation, waypost: Waypost, tmp_path: Path
 ) -> None:
-    broken = tmp_path / "catalogue.yaml"
+    broken = tmp_path / "catalog.yaml"
     broken.write_text("seller:\n  key: [unclosed\n")
 
     refused = waypost("catalog", "publish", broken, "--state", running.root)
@@ -152,7 +152,7 @@ def test_a_broken_catalogue_is_refused_with_its_place(
     assert "Traceback" not in refused.stderr
 
 
-def test_a_dry_run_of_the_default_catalogue_changes_nothing(
+def test_a_dry_run_of_the_default_catalog_changes_nothing(
     running: Installation, waypost: Waypost
 ) -> None:
     from plans.catalog import publishing
@@ -166,4 +166,4 @@ def test_a_dry_run_of_the_default_catalogue_changes_nothing(
     assert "changed" not in shown.stdout
     asked = ("catalog", "publish", default, "--dry-run", "-o", "json", "--state", running.root)
     rows = json.loads(waypost(*asked).stdout)
-    assert {"business"} <= {each["key"] for each in rows}
+    assert {"business"} <= {row["key"] for row in rows}

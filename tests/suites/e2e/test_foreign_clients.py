@@ -44,10 +44,10 @@ def test_client_sends_and_receives(
 
     told = exchange(job)
 
-    each = job.receivers if job.copies else 1
+    copies = job.receivers if job.copies else 1
     assert told.refused == ""
     assert told.accepted == job.messages
-    assert Counter(told.received) == {f"message {n}": each for n in range(job.messages)}
+    assert Counter(told.received) == {f"message {n}": copies for n in range(job.messages)}
 
 
 @CLIENTS
@@ -72,7 +72,7 @@ def test_subscription_is_read_as_a_queue(tenants: Tenants, exchange: Exchange, s
 def test_question_is_answered_over_a_temporary_address(tenants: Tenants, ask: Exchange) -> None:
     job = tenants.job("fleet", "anycast")
 
-    assert ask(job) == Told(job.messages, tuple(f"answer to {each}" for each in job.bodies), "")
+    assert ask(job) == Told(job.messages, tuple(f"answer to {body}" for body in job.bodies), "")
 
 
 @SUBSCRIBING

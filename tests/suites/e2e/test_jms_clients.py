@@ -59,10 +59,10 @@ def test_client_sends_and_receives(
 
     ended = program.run("exchange", job, _named(type_))
 
-    each = job.receivers if job.copies else 1
+    copies = job.receivers if job.copies else 1
     assert ended.refused == ""
     assert ended.accepted == job.messages
-    assert Counter(ended.received) == dict.fromkeys(job.bodies, each)
+    assert Counter(ended.received) == dict.fromkeys(job.bodies, copies)
 
 
 @EVERY_SPACE

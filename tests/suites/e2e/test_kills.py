@@ -88,9 +88,9 @@ def space_of(customer: Customer, kind: str) -> str:
 def instance_of(running: Installation, space: str, name: str) -> str:
     """Return the program's name of a space's broker or router."""
     (program,) = [
-        each.name
-        for each in running.supervisor().list_programs()
-        if each.name.startswith(f"wp-{space}-") and each.name.endswith(f".{name}")
+        program.name
+        for program in running.supervisor().list_programs()
+        if program.name.startswith(f"wp-{space}-") and program.name.endswith(f".{name}")
     ]
     return program
 
@@ -219,14 +219,14 @@ def test_deaths_of_a_broker_and_a_router_are_told_on_the_invoice(
         gap["source"]: datetime.fromisoformat(gap["last_sample_at"]).timestamp()
         for gap in quality["crash_gaps"]
     }
-    for each in torn:
-        last_sample = last_samples[each.source]
-        billed = figure(found, customer, each.kind, "messages_in")
-        assert each.killed_at - last_sample <= INTERVAL_SECONDS + SLACK_SECONDS
-        assert each.least <= billed <= len(each.delivered)
-        assert figure(found, customer, each.kind, "messages_out") == len(each.delivered)
+    for name in torn:
+        last_sample = last_samples[name.source]
+        billed = figure(found, customer, name.kind, "messages_in")
+        assert name.killed_at - last_sample <= INTERVAL_SECONDS + SLACK_SECONDS
+        assert name.least <= billed <= len(name.delivered)
+        assert figure(found, customer, name.kind, "messages_out") == len(name.delivered)
         assert (
-            f"{each.source.split('/')[1]} of {space_of(customer, each.kind)} stopped"
+            f"{name.source.split('/')[1]} of {space_of(customer, name.kind)} stopped"
             in (quality["text"])
         )
     assert quality["flagged"]

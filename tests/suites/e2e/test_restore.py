@@ -128,7 +128,7 @@ def definitions(customer: Customer) -> Json:
     return {
         "tenant": customer.api.get(path("")),
         "spaces": {kind: settled(space) for kind, space in spaces.items()},
-        **{name: [settled(each) for each in rows] for name, rows in below.items()},
+        **{name: [settled(row) for row in rows] for name, rows in below.items()},
         "usage": customer.api.get(path("/usage")),
         "invoices": list(pages(path("/invoices"))),
     }

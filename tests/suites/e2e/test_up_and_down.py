@@ -46,9 +46,9 @@ def asked(
     processes: Iterable[psutil.Process], ask: Callable[[psutil.Process], Sequence[Any]]
 ) -> Iterator[tuple[psutil.Process, Sequence[Any]]]:
     """Yield what each says of itself that still lives: a server of a connection ends with it."""
-    for each in processes:
+    for process in processes:
         with suppress(psutil.NoSuchProcess):
-            yield each, ask(each)
+            yield process, ask(process)
 
 
 @pytest.mark.parametrize("seconds", [0.6, 1.5, 3.0, 4.5])
@@ -81,7 +81,7 @@ def test_up_returns_when_the_workers_take_tasks(folder: Path) -> None:
 def connected_at(log: Path) -> list[datetime]:
     """Return when the worker was first connected to its queue, as its log says; empty: not yet."""
     told = re.findall(r"^\[(.+?): INFO/MainProcess\] Connected to redis", log.read_text(), re.M)
-    return [datetime.strptime(each, "%Y-%m-%d %H:%M:%S,%f").astimezone() for each in told[:1]]
+    return [datetime.strptime(line, "%Y-%m-%d %H:%M:%S,%f").astimezone() for line in told[:1]]
 
 
 def test_up_again_changes_nothing(running: Installation, waypost: Waypost) -> None:
@@ -120,7 +120,8 @@ def test_everything_listens_on_loopback_only(running: Installation) -> None:
     listening = [
         connection.laddr
         for _, connections in asked(
-            supervision.list_processes(running), lambda each: each.net_connections(kind="inet")
+            supervision.list_processes(running),
+            lambda process: process.net_connections(kind="inet"),
         )
         for connection in connections
         if connection.status == psutil.CONN_LISTEN
@@ -131,7 +132,7 @@ def test_everything_listens_on_loopback_only(running: Installation) -> None:
     assert {address.ip for address in listening} <= {"127.0.0.1", "::1", "::ffff:127.0.0.1"}
 
 
-def test_each_server_carries_the_mark_by_which_a_stray_is_known(running: Installation) -> None:
+def test_each_server_carries_the_mark_by_which_an_orphan_is_known(running: Installation) -> None:
     marks = {
         server.name: psutil.Process(server.pid).environ().get(supervision.MARK)
         for server in stack.status(running.root).servers
@@ -249,8 +250,8 @@ def test_two_that_start_at_once_take_other_ports(waypost: Waypost) -> None:
             for root in roots:
                 waypost("down", "--purge", "--yes", "--state", root)
 
-    assert [each.returncode for each in started] == [0, 0], started
-    first, second = (set(vars(each.ports).values()) for each in made)
+    assert [process.returncode for process in started] == [0, 0], started
+    first, second = (set(vars(installation.ports).values()) for installation in made)
     assert first.isdisjoint(second)
     assert set(wanted.values()) & (first | second)
 

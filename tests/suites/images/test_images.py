@@ -69,10 +69,10 @@ def release(tmp_path_factory: pytest.TempPathFactory, valkey: str) -> Iterator[R
         _create_database(server)
         objects = rendered.objects(rendered.TRIAL, "--set", "pipeline.runs=cronjob")
         secrets = {
-            (each["metadata"]["name"], key): base64.b64decode(value).decode()
-            for each in objects
-            if each["kind"] == "Secret"
-            for key, value in each["data"].items()
+            (object_["metadata"]["name"], key): base64.b64decode(value).decode()
+            for object_ in objects
+            if object_["kind"] == "Secret"
+            for key, value in object_["data"].items()
         }
         secrets["wp-connections", "database-url"] = servers_database
         secrets["wp-connections", "queue-url"] = valkey
@@ -90,7 +90,7 @@ def release(tmp_path_factory: pytest.TempPathFactory, valkey: str) -> Iterator[R
 @pytest.fixture(scope="module")
 def migrated(release: Release, control_plane: Path) -> Release:
     """The release after its migrations."""
-    (job,) = [each for each in rendered.pod_specs(release.objects) if each.startswith("Job/")]
+    (job,) = [spec for spec in rendered.pod_specs(release.objects) if spec.startswith("Job/")]
     ran = inside.finish(release.container(job, control_plane))
     assert ran.returncode == 0, ran.stderr[-3000:]
     return release
@@ -102,7 +102,7 @@ def test_an_image_runs_as_a_user_that_is_not_root(images: Builder, image: str) -
 
 
 @pytest.mark.parametrize("image", [builder.CONTROL_PLANE, builder.SPARK])
-def test_requests_trusts_whom_the_image_trusts(
+def test_requests_trusts_what_the_image_trusts(
     images: Builder, control_plane: Path, image: str
 ) -> None:
     """By itself it knows no company's authority, and so not its identity provider."""
@@ -178,7 +178,7 @@ def test_the_python_packages_of_an_image_are_those_of_its_lock(
 def test_the_image_holds_nothing_that_builds(control_plane: Path) -> None:
     programs = ("usr/bin/gcc", "usr/bin/git", "opt/uv", "src", "opt/waypost/venv/bin/pip")
 
-    assert [each for each in programs if (control_plane / each).exists()] == []
+    assert [program for program in programs if (control_plane / program).exists()] == []
     assert list(control_plane.glob("opt/waypost/venv/lib/*/site-packages/pyspark")) == []
 
 
@@ -196,9 +196,9 @@ def test_the_bill_of_materials_lists_all_three_kinds(
 
     bill = json.loads((root / "usr/share/sbom/waypost.cdx.json").read_text())
 
-    found = [each["purl"] for each in bill["components"]]
+    found = [component["purl"] for component in bill["components"]]
     assert bill["bomFormat"] == "CycloneDX"
-    assert all(any(purl.startswith(each) for purl in found) for each in expected)
+    assert all(any(purl.startswith(prefix) for purl in found) for prefix in expected)
 
 
 @USERS

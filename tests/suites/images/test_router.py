@@ -44,7 +44,7 @@ def container(root: Path, rig: Rig, user: str) -> Container:
     """Return the router as the cluster's adapter describes it."""
     pod = instances.stateful_set(places.cluster(), places.router())["spec"]["template"]["spec"]
     (described,) = pod["containers"]
-    environment = {each["name"]: each["value"] for each in described["env"]}
+    environment = {variable["name"]: variable["value"] for variable in described["env"]}
     shown = {instances.CONFIG_DIR: rig.folder}
     return Container(
         root, described["command"], environment, user, writable=[instances.SCRATCH_DIR], shown=shown
@@ -58,21 +58,21 @@ def test_it_runs_as_a_user_that_is_not_root(workshop: Builder, router: Path) -> 
 def test_it_says_what_it_was_built_from(workshop: Builder, router: Path) -> None:
     labels = workshop.inspect(builder.ROUTER, ".OCIv1.Config.Labels")
     bill = json.loads((router / "usr/share/sbom/router.cdx.json").read_text())
-    listed = [each["purl"] for each in bill["components"]]
+    listed = [component["purl"] for component in bill["components"]]
 
     assert f"org.apache.qpid.dispatch.commit:{DISPATCH_COMMIT}" in labels
     assert "org.apache.qpid.proton.version:0.39.0" in labels
     assert f"pkg:github/apache/qpid-dispatch@{DISPATCH_COMMIT}" in listed
-    assert any(each.startswith("pkg:deb/debian/libwebsockets17@") for each in listed)
+    assert any(line.startswith("pkg:deb/debian/libwebsockets17@") for line in listed)
     # what wrote the bill, and compiled the modules, is in another image
-    assert not any(each.startswith("pkg:deb/debian/python3@") for each in listed)
+    assert not any(line.startswith("pkg:deb/debian/python3@") for line in listed)
 
 
 def test_it_holds_nothing_that_builds_and_no_place_of_where_it_was_built(router: Path) -> None:
     programs = ("usr/bin/gcc", "usr/bin/cmake", "usr/bin/python3", "usr/bin/git")
     wrapper = (router / "usr/local/bin/qdrouterd").read_text()
 
-    assert [each for each in programs if (router / each).exists()] == []
+    assert [program for program in programs if (router / program).exists()] == []
     assert re.findall(r"^here=(.*)$", wrapper, re.M) == ["/opt/qpid-dispatch"]
     assert list(router.glob("opt/qpid-dispatch/python/**/*.pyc"))
 
@@ -102,7 +102,7 @@ def test_it_starts_from_rendered_files_and_listens(router: Path, rig: Rig, user:
         eventually(lambda: listens() or process.poll() is not None, "it listens")
         assert process.poll() is None, log.read_text()[-3000:]
         with client.connected(rig.target, purpose="test") as asking:
-            patches = {str(each) for each in asking.patches}
+            patches = {str(patch) for patch in asking.patches}
         rig.connect("alice", "secret")  # by the auth service
         rig.close_clients()
 

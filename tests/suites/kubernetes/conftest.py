@@ -13,6 +13,7 @@ from kubernetes.client import ApiClient, Configuration
 from controlplane.core.instance_names import Kind
 from controlplane.embedded import ports
 from tests.support.kubernetes import node
+from tests.support.kubernetes.counting_api import CountingApi
 from tests.support.kubernetes.node import Node
 from tests.support.kubernetes.server import build, cluster
 from workers.infra.base import InstanceSpec, Namespace, ResourceBudget
@@ -68,18 +69,6 @@ def wanted_cluster() -> Cluster:
         auth_service=Pods("waypost", {"app.kubernetes.io/component": "auth"}),
         auth_port=5671,
     )
-
-
-class CountingApi(Api):
-    """Remembers every call as (verb, path)."""
-
-    def __init__(self, client: ApiClient) -> None:
-        super().__init__(client)
-        self.calls: list[tuple[str, str]] = []
-
-    def _request(self, method: str, path: str, *args: Any, **options: Any) -> tuple[int, Any]:
-        self.calls.append((method, path))
-        return super()._request(method, path, *args, **options)
 
 
 @pytest.fixture

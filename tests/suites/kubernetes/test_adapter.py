@@ -7,8 +7,9 @@ import pytest
 from kubernetes.client import ApiClient, CoreV1Api
 
 from controlplane.core.instance_names import Kind
-from tests.suites.kubernetes.conftest import ROOM, CountingApi, broker
+from tests.suites.kubernetes.conftest import ROOM, broker
 from tests.support.kubernetes import foreign_kinds
+from tests.support.kubernetes.counting_api import CountingApi
 from tests.support.kubernetes.node import Node
 from tests.support.waiting import eventually
 from workers.infra.base import InfraError, Namespace
@@ -54,9 +55,9 @@ def run(infra: KubernetesInfra, namespace: Namespace) -> None:
 def names(api: Api, namespace: Namespace) -> dict[str, set[str]]:
     """Return the names of everything of ours in the namespace, by kind."""
     found = {
-        each.kind: {resources.name_of(one) for one in api.list(each, namespace.name, {})}
-        for each in resources.APPLIED
-        if each.namespaced
+        resource.kind: {resources.name_of(one) for one in api.list(resource, namespace.name, {})}
+        for resource in resources.APPLIED
+        if resource.namespaced
     }
     # What the cluster puts into every namespace by itself.
     found["ServiceAccount"].discard("default")
@@ -76,13 +77,13 @@ def test_again_writes_nothing_and_lists_each_kind_once(
     infra: KubernetesInfra, counting: CountingApi, namespace: Namespace, fake_node: Node
 ) -> None:
     run(infra, namespace)
-    eventually(lambda: all(each.running for each in infra.list_instances(namespace)))
+    eventually(lambda: all(instance.running for instance in infra.list_instances(namespace)))
     run(infra, namespace)  # the pod is told of its files
     counting.calls.clear()
 
     run(infra, namespace)
 
-    assert [each for each in counting.calls if each[0] != "GET"] == []
+    assert [call for call in counting.calls if call[0] != "GET"] == []
     assert len(counting.calls) == len(set(counting.calls))
     assert not any(path.endswith("/events") for _verb, path in counting.calls)
 
@@ -111,7 +112,7 @@ def test_an_instance_becomes_ready_and_goes(
     infra: KubernetesInfra, api: Api, namespace: Namespace, fake_node: Node
 ) -> None:
     run(infra, namespace)
-    eventually(lambda: [each.running for each in infra.list_instances(namespace)] == [True])
+    eventually(lambda: [instance.running for instance in infra.list_instances(namespace)] == [True])
     claims = api.list(resources.VOLUME_CLAIM, namespace.name, {})
 
     infra.delete_instance(namespace, "broker-0")
@@ -128,7 +129,7 @@ def test_a_kept_volume_outlives_its_instance_and_ends_with_the_namespace(
     infra: KubernetesInfra, api: Api, namespace: Namespace, fake_node: Node
 ) -> None:
     run(infra, namespace)
-    eventually(lambda: [each.running for each in infra.list_instances(namespace)] == [True])
+    eventually(lambda: [instance.running for instance in infra.list_instances(namespace)] == [True])
 
     for _ in range(2):
         infra.delete_instance(namespace, "broker-0", keep_volume=True)
@@ -234,14 +235,14 @@ def test_another_applier_is_named_and_not_fought(
     assert ".spec.replicas" in str(refused.value)
 
 
-def test_a_stray_policy_under_our_labels_is_removed(
+def test_an_orphaned_policy_under_our_labels_is_removed(
     infra: KubernetesInfra, api: Api, admin: ApiClient, namespace: Namespace
 ) -> None:
     run(infra, namespace)
     orphan = api.find(resources.NETWORK_POLICY, namespace.name, "clients")
     assert orphan is not None
     metadata = {
-        "name": "stray",
+        "name": "orphan",
         "namespace": namespace.name,
         "labels": orphan["metadata"]["labels"],
     }
@@ -307,7 +308,7 @@ def test_an_endpoint_of_each_kind_is_settled(
     infra.ensure_namespace(namespace, ROOM)
     infra.ensure_endpoint(namespace, "broker-0")
 
-    assert [each for each in counting.calls if each[0] != "GET"] == []
+    assert [call for call in counting.calls if call[0] != "GET"] == []
 
 
 @pytest.mark.parametrize("kind", [EndpointKind.INGRESS, EndpointKind.LOAD_BALANCER])

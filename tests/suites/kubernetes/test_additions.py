@@ -7,8 +7,9 @@ import pytest
 from kubernetes.client import ApiClient
 
 from controlplane.core.instance_names import Kind
-from tests.suites.kubernetes.conftest import ROOM, CountingApi, broker
+from tests.suites.kubernetes.conftest import ROOM, broker
 from tests.suites.kubernetes.test_adapter import apply_as, run
+from tests.support.kubernetes.counting_api import CountingApi
 from workers.infra.base import InfraError, Namespace
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
@@ -151,8 +152,8 @@ TAKEN = {"selector", "selector of an instance", "rule", "limit", "evictions"} | 
 
 @pytest.mark.parametrize(
     ("addition", "how"),
-    [(each, "by hand") for each in ADDITIONS]
-    + [(each, "applied") for each in ADDITIONS if each not in TAKEN],
+    [(addition, "by hand") for addition in ADDITIONS]
+    + [(addition, "applied") for addition in ADDITIONS if addition not in TAKEN],
 )
 def test_what_is_added_is_taken_out(
     infra: KubernetesInfra,
@@ -236,7 +237,7 @@ def test_a_port_of_the_nodes_stays_the_same(
 
     service = said(api, resources.SERVICE, namespace, "messaging")["spec"]
     assert again == first
-    assert [each["name"] for each in service["ports"]] == ["amqps"]
+    assert [port["name"] for port in service["ports"]] == ["amqps"]
     assert "app" not in service["selector"]
 
 

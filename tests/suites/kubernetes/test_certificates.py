@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient
 
-from tests.suites.kubernetes.conftest import ROOM, CountingApi
+from tests.suites.kubernetes.conftest import ROOM
 from tests.support.kubernetes import cert_manager, chart, foreign_kinds
+from tests.support.kubernetes.counting_api import CountingApi
 from tests.support.signing import Signer
 from workers.infra.base import CertificateProblem, GivenCertificate, Namespace
 from workers.infra.kubernetes import resources
@@ -97,7 +98,7 @@ def test_a_supplied_certificate_is_read_as_it_is_now(
     held = {"tls.crt": "one", "tls.key": "key"}
     cert_manager.put_secret(admin, CONTROL, "spaces-tls", held, {})
     first = find(infra, namespace)
-    cert_manager.put_secret(admin, CONTROL, "spaces-tls", {**held, "ca.crt": "whom"}, {})
+    cert_manager.put_secret(admin, CONTROL, "spaces-tls", {**held, "ca.crt": "issuer"}, {})
     second = find(infra, namespace)
 
     assert (missing.reason, missing.retry) == ("CertificateMissing", False)
@@ -105,7 +106,7 @@ def test_a_supplied_certificate_is_read_as_it_is_now(
     assert first is not None
     assert (first.certificate_pem, first.key_pem, first.authority_pem) == ("one", "key", "")
     assert second is not None
-    assert second.authority_pem == "whom"
+    assert second.authority_pem == "issuer"
 
 
 @pytest.mark.usefixtures("with_cert_manager")
@@ -123,7 +124,7 @@ def test_each_kind_of_endpoint_asks_for_its_host(
     assert found is not None
     named = {key: found["spec"][key] for key in ("dnsNames", "ipAddresses") if key in found["spec"]}
     wanted = {
-        key: [each.replace("<namespace>", namespace.name) for each in names]
+        key: [name.replace("<namespace>", namespace.name) for name in names]
         for key, names in HOSTS[kind].items()
     }
     assert named == wanted
@@ -160,7 +161,7 @@ def test_an_issued_certificate_is_found_and_another_pass_writes_nothing(
     assert (found.key_pem, found.certificate_pem) == (signed.key_pem, signed.chain_pem)
     assert found.authority_pem == signer.root_pem
     assert again == found
-    assert [each for each in counting.calls if each[0] != "GET"] == []
+    assert [call for call in counting.calls if call[0] != "GET"] == []
     assert len(counting.calls) == len(set(counting.calls))
     # renewed by cert-manager
     renewed = cert_manager.issue(admin, namespace.name, signer, authority=False)

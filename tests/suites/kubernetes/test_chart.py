@@ -150,7 +150,9 @@ def test_after_a_rollback_of_helm_an_upgrade_makes_workers_the_newest(
     def revision() -> int:
         worker = apps.read_namespaced_deployment(f"{RELEASE}-worker", NAMESPACE)
         (container,) = worker.spec.template.spec.containers
-        (found,) = [each.value for each in container.env if each.name == "WAYPOST_REVISION"]
+        (found,) = [
+            variable.value for variable in container.env if variable.name == "WAYPOST_REVISION"
+        ]
         return int(found)
 
     chart.install(kubeconfig, RELEASE, NAMESPACE)
@@ -162,14 +164,14 @@ def test_after_a_rollback_of_helm_an_upgrade_makes_workers_the_newest(
     assert rolled_back < newest < revision()
 
 
-def test_each_upgrade_runs_the_migration_anew(
+def test_each_upgrade_runs_the_migration_again(
     installed: str, kubeconfig: Path, admin: ApiClient
 ) -> None:
-    """One that failed for good, for a wrong password say, runs again once that is mended."""
+    """One that failed for good, for a wrong password say, runs again once that is fixed."""
     batch: Any = client.BatchV1Api(admin)
 
     def jobs() -> list[str]:
-        return [each.metadata.name for each in batch.list_namespaced_job(NAMESPACE).items]
+        return [item.metadata.name for item in batch.list_namespaced_job(NAMESPACE).items]
 
     (first,) = jobs()
     chart.install(kubeconfig, RELEASE, NAMESPACE)
@@ -221,7 +223,7 @@ def test_a_node_is_drained_while_no_portal_is_ready(
     def portals() -> list[Any]:
         chosen = "app.kubernetes.io/component=web"
         found = core.list_namespaced_pod(NAMESPACE, label_selector=chosen).items
-        return [each for each in found if each.status.phase == "Running"]
+        return [object_ for object_ in found if object_.status.phase == "Running"]
 
     eventually(lambda: len(portals()) == 2)
     for pod in portals():
@@ -230,7 +232,7 @@ def test_a_node_is_drained_while_no_portal_is_ready(
     name = portals()[0].metadata.name
     core.create_namespaced_pod_eviction(name, NAMESPACE, {"metadata": {"name": name}})
 
-    eventually(lambda: name not in [each.metadata.name for each in portals()])
+    eventually(lambda: name not in [portal.metadata.name for portal in portals()])
 
 
 def _versions(admin: ApiClient) -> dict[str, int]:
@@ -240,4 +242,4 @@ def _versions(admin: ApiClient) -> dict[str, int]:
         *apps.list_namespaced_deployment(NAMESPACE).items,
         *apps.list_namespaced_stateful_set(NAMESPACE).items,
     ]
-    return {each.metadata.name: each.metadata.generation for each in found}
+    return {object_.metadata.name: object_.metadata.generation for object_ in found}

@@ -16,6 +16,7 @@ import pytest
 from django.utils import timezone
 from kubernetes.client import ApiClient
 from proton import Message
+from pytest_django import Settings
 
 from controlplane.core.address_types import AddressSettings
 from controlplane.core.instance_names import Kind
@@ -140,7 +141,10 @@ class Bench:
     def observe(self) -> InstanceStatus:
         """Return how the broker is once it runs as it was last told to."""
         self.wait(
-            lambda: [each.running for each in self.infra.list_instances(self.namespace)] == [True]
+            lambda: (
+                [instance.running for instance in self.infra.list_instances(self.namespace)]
+                == [True]
+            )
         )
         (status,) = self.infra.list_instances(self.namespace)
         return status
@@ -232,9 +236,9 @@ def kubernetes_bench(
     admin: ApiClient,
     wanted_cluster: Cluster,
     tmp_path: Path,
-    settings: pytest.FixtureRequest,
+    settings: Settings,
 ) -> Iterator[Bench]:
-    settings.ARTEMIS_HOME = str(artifacts.artemis_home())  # type: ignore[attr-defined]
+    settings.ARTEMIS_HOME = str(artifacts.artemis_home())
     # One of its own, for other tests leave spaces in the cluster.
     cluster = replace(wanted_cluster, installation=f"waypost.{namespace.name}")
     with process_node.running(admin, tmp_path / "pods"):
@@ -289,7 +293,7 @@ def test_a_broker_lives_through_the_whole_contract(bench: Bench) -> None:
     assert bench.run() == life
     assert bench.observe().boot == status.boot
 
-    # what nobody desires is a stray, and can be removed twice
+    # what nobody desires is an orphan, and can be removed twice
     bench.wanted = replace(bench.wanted, addresses=ADDRESSES)
     bench.settle()
     assert list(bench.brokers.list_orphans(bench.target, bench.wanted)) == ["x"]
@@ -407,12 +411,12 @@ def test_what_needs_a_restart_waits_for_its_turn(bench: Bench) -> None:
     wanted = replace(former, files={**former.files, **colder, "users.properties": "# new\n"})
     larger = replace(former, memory_mb=former.memory_mb + 16)
 
-    # held back, whatever it is, and for as long as it is
+    # deferred, whatever it is, and for as long as it is
     for spec in (wanted, wanted, larger):
         assert bench.infra.ensure_instance(spec, may_restart=False).restart_deferred
         assert bench.observe().boot == before
 
-    # as before is not held back, nor is what the broker reloads
+    # as before is not deferred, nor is what the broker reloads
     warmer = replace(former, files={**former.files, "users.properties": "# new\n"})
     assert not bench.infra.ensure_instance(warmer, may_restart=False).restart_deferred
     assert bench.observe().boot == before

@@ -31,7 +31,7 @@ from workers.reconcile.outcome import Done, Failed, Outcome
 pytestmark = pytest.mark.django_db
 
 # A worker dies after this many writes that nobody made before it; 0: never. One by one covers the
-# state after every write in a few seconds, for no space is made anew for each. The other stride is
+# state after every write in a few seconds, for no space is recreated for each. The other stride is
 # for passes that go on over several writes after a death.
 STRIDES = (0, 1, 7)
 _KINDS = (*resources.APPLIED, resources.VOLUME_CLAIM)
@@ -69,7 +69,7 @@ class KillingApi(Api):
 
 
 class KilledSite(Site):
-    """A space of workers of whom each dies after so many writes."""
+    """A space whose workers each die after so many writes."""
 
     def __init__(
         self, killing: KillingApi, stride: int, cluster: Cluster, folder: Path, space: AddressSpace
@@ -106,8 +106,8 @@ class KilledSite(Site):
         found = [api.find(resources.NAMESPACE, None, self.namespace) or {}]
         for kind in _KINDS:
             found += api.list(kind, self.namespace, labels.OURS) if kind.namespaced else []
-        said = [json.loads(self.plain(json.dumps(comparable(each)))) for each in found]
-        return {f"{each['kind']}/{resources.name_of(each)}": each for each in said}
+        said = [json.loads(self.plain(json.dumps(comparable(object_)))) for object_ in found]
+        return {f"{object_['kind']}/{resources.name_of(object_)}": object_ for object_ in said}
 
 
 def comparable(manifest: Manifest) -> Manifest:
@@ -117,9 +117,9 @@ def comparable(manifest: Manifest) -> Manifest:
     """
     metadata = {k: v for k, v in manifest["metadata"].items() if k not in _MADE_BY_THE_API}
     metadata["managedFields"] = [
-        {**each, "time": ""}
-        for each in metadata.get("managedFields", [])
-        if each["manager"] == FIELD_MANAGER
+        {**managed, "time": ""}
+        for managed in metadata.get("managedFields", [])
+        if managed["manager"] == FIELD_MANAGER
     ]
     made = {**manifest, "metadata": metadata, "status": None}
     data = made.get("data") or {}
@@ -129,8 +129,8 @@ def comparable(manifest: Manifest) -> Manifest:
     if made["kind"] == "Service":
         made["spec"] = {k: v for k, v in made["spec"].items() if not k.startswith("clusterIP")}
     masked = json.dumps(made)
-    for each in _DIGESTS:
-        masked = re.sub(rf'("{each}": )"[0-9a-f]+"', r'\1""', masked)
+    for digest in _DIGESTS:
+        masked = re.sub(rf'("{digest}": )"[0-9a-f]+"', r'\1""', masked)
     found: Manifest = json.loads(masked)
     return found
 
@@ -175,9 +175,9 @@ def until(sites: Sequence[KilledSite], holds: Callable[[KilledSite], object]) ->
     left = list(sites)
 
     def all_hold() -> bool:
-        kills = sum(each.kills for each in sites)
-        left[:] = [each for each in left if not holds(each)]
-        if left and kills == sum(each.kills for each in sites):
+        kills = sum(site.kills for site in sites)
+        left[:] = [site_left for site_left in left if not holds(site_left)]
+        if left and kills == sum(site.kills for site in sites):
             time.sleep(0.3)  # they wait for pods, or for the end of their namespaces
         return not left
 
@@ -186,29 +186,29 @@ def until(sites: Sequence[KilledSite], holds: Callable[[KilledSite], object]) ->
 
 def check_kills(sites: Sequence[KilledSite]) -> set[tuple[str, str]]:
     """Assert that workers died where they should; return the places that the undisturbed wrote."""
-    for each in sites[1:]:
-        assert 0 < each.kills == len(each.killing.new) // each.stride
+    for site in sites[1:]:
+        assert 0 < site.kills == len(site.killing.new) // site.stride
     return sites[0].places()
 
 
 def test_killed_after_any_write_of_the_making_and_of_the_end(
     sites: Sequence[KilledSite], api: Api
 ) -> None:
-    until(sites, lambda each: isinstance(each.look(), Done))
+    until(sites, lambda site: isinstance(site.look(), Done))
     expected = sites[0].contents(api)
     written = check_kills(sites)
     assert {("PATCH", "/api/v1/namespaces/NAMESPACE")} < written
-    for each in sites:
-        assert each.places() == written
-        assert each.contents(api) == expected
-        each.killing.begin()
-        AddressSpace.objects.filter(pk=each.space.pk).update(last_full_pass_at=None)
-        assert isinstance(each.look(), Done)
-        assert each.killing.writes == 0, "so the digests that are not compared are right too"
+    for site in sites:
+        assert site.places() == written
+        assert site.contents(api) == expected
+        site.killing.begin()
+        AddressSpace.objects.filter(pk=site.space.pk).update(last_full_pass_at=None)
+        assert isinstance(site.look(), Done)
+        assert site.killing.writes == 0, "so the digests that are not compared are right too"
 
-    for each in sites:
-        address_spaces.delete(space=each.space, by=SYSTEM)
-        each.kills = 0
+    for site in sites:
+        address_spaces.delete(space=site.space, by=SYSTEM)
+        site.kills = 0
 
     def ended(site: KilledSite) -> bool:
         site.look()
@@ -216,12 +216,12 @@ def test_killed_after_any_write_of_the_making_and_of_the_end(
 
     until(sites, ended)
     written = check_kills(sites)
-    for each in sites:
-        # What is half gone is made anew, to be emptied; then it goes again.
-        again = each.places() - written
+    for site in sites:
+        # What is half gone is recreated, to be emptied; then it goes again.
+        again = site.places() - written
         assert {verb for verb, _ in again} <= {"PATCH"}
-        assert each.places() >= written
-        namespace = names.namespace(each.space.tenant_id, each.space.id, each.space.name)
-        assert each.killing.new[-1][:2] == ("DELETE", f"/api/v1/namespaces/{namespace}")
-        ours = {labels.SPACE: each.space.id}
+        assert site.places() >= written
+        namespace = names.namespace(site.space.tenant_id, site.space.id, site.space.name)
+        assert site.killing.new[-1][:2] == ("DELETE", f"/api/v1/namespaces/{namespace}")
+        ours = {labels.SPACE: site.space.id}
         assert [one for kind in _KINDS for one in api.list(kind, None, ours)] == []

@@ -156,7 +156,7 @@ def test_routers_come_and_go_by_the_plan(site: Fleet) -> None:
         AddressSpace.objects.filter(pk=space.pk).update(generation=F("generation") + 1)
         assert isinstance(site.settle(space), Done)
         found = site.find(resources.STATEFUL_SET, space)
-        seen.append(sorted(resources.name_of(each) for each in found))
+        seen.append(sorted(resources.name_of(pod) for pod in found))
 
     assert seen == [["broker-0", "router-0", "router-1"], ["broker-0", "router-0"]]
     assert site.metering.restarts == [(space.id, "router-1")]

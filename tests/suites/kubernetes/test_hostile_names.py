@@ -66,21 +66,21 @@ LABEL = re.compile(r"([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?")
 def everywhere(api: Api) -> set[tuple[str, str, str]]:
     """Return kind, namespace and name of all that the cluster holds of our kinds."""
     return {
-        (each.kind, one["metadata"].get("namespace", ""), resources.name_of(one))
-        for each in resources.APPLIED
-        for one in api.list(each, None, {})
+        (resource.kind, one["metadata"].get("namespace", ""), resources.name_of(one))
+        for resource in resources.APPLIED
+        for one in api.list(resource, None, {})
     }
 
 
 def is_at_rest(api: Api) -> bool:
     """Return whether the cluster has put into each namespace what it puts into every one."""
     living = {
-        resources.name_of(each)
-        for each in api.list(resources.NAMESPACE, None, {})
-        if "deletionTimestamp" not in each["metadata"]
+        resources.name_of(namespace)
+        for namespace in api.list(resources.NAMESPACE, None, {})
+        if "deletionTimestamp" not in namespace["metadata"]
     }
-    own = {("ServiceAccount", each, "default") for each in living}
-    own |= {("ConfigMap", each, "kube-root-ca.crt") for each in living}
+    own = {("ServiceAccount", namespace, "default") for namespace in living}
+    own |= {("ConfigMap", namespace, "kube-root-ca.crt") for namespace in living}
     return own <= everywhere(api)
 
 
@@ -115,16 +115,16 @@ def test_hostile_words_make_one_ordinary_space(site: Site, api: Api, hostile: st
 
     assert isinstance(outcome, Done), site.space.conditions
     made = everywhere(api) - before
-    (name,) = [each[2] for each in made if each[0] == "Namespace"]
+    (name,) = [object_[2] for object_ in made if object_[0] == "Namespace"]
     assert re.fullmatch(r"wp-[a-z0-9-]{1,60}", name)
-    ours = {each for each in made if each[0] != "Namespace"}
-    assert {each[1] for each in ours} == {name}
-    assert {each[0] for each in ours} == IN_SPACE
-    for each in (one for kind in resources.APPLIED for one in inside(api, kind, name)):
-        assert all(LABEL.fullmatch(value) for value in each["metadata"]["labels"].values())
-        each.pop("data", None)
+    ours = {object_ for object_ in made if object_[0] != "Namespace"}
+    assert {object_[1] for object_ in ours} == {name}
+    assert {object_[0] for object_ in ours} == IN_SPACE
+    for object_ in (one for kind in resources.APPLIED for one in inside(api, kind, name)):
+        assert all(LABEL.fullmatch(value) for value in object_["metadata"]["labels"].values())
+        object_.pop("data", None)
         if names.slug(hostile) != hostile:  # else it may well be in the namespace's name
-            assert quoted(hostile) not in json.dumps(each, ensure_ascii=False)
+            assert quoted(hostile) not in json.dumps(object_, ensure_ascii=False)
     files = api.find(resources.CONFIG_MAP, name, "broker-0-main") or {}
     assert ElementTree.fromstring(files["data"]["broker.xml"]).tag.endswith("configuration")
 
@@ -132,18 +132,18 @@ def test_hostile_words_make_one_ordinary_space(site: Site, api: Api, hostile: st
 def hostile_rows(space: AddressSpace) -> Mapping[str, list[str]]:
     """Write every hostile word wherever a tenant may; return the addresses' names by type."""
     types = ["queue", "topic", *(["anycast", "multicast"] if space.type == "standard" else [])]
-    named: dict[str, list[str]] = {each: [] for each in [*types, "subscription", "dead"]}
+    named: dict[str, list[str]] = {type_: [] for type_ in [*types, "subscription", "dead"]}
     for index, word in enumerate([*ADDRESSES, REFUSED]):
-        made = {each: rows.make_address(space, f"{each}{index}", each) for each in types}
+        made = {type_: rows.make_address(space, f"{type_}{index}", type_) for type_ in types}
         made["dead"] = rows.make_address(space, f"dead{index}")
         topic = AddressSettings(topic=f"topic{index}")
         made["subscription"] = rows.make_address(space, f"sub{index}", "subscription", topic)
-        for each, row in made.items():
-            row.address = f"{word}-{each}"
-            row.dead_letter = f"{word}-dead" if each == "queue" else ""
+        for key, row in made.items():
+            row.address = f"{word}-{key}"
+            row.dead_letter = f"{word}-dead" if key == "queue" else ""
             row.save()
             if word != REFUSED:
-                named[each].append(row.address)
+                named[key].append(row.address)
     pattern = {"addresses": ADDRESSES, "operations": ["send", "recv", *ADDRESSES]}
     MessagingUser.objects.filter(pk=rows.make_user(space, "alice").pk).update(permissions=[pattern])
     AddressSpace.objects.filter(pk=space.pk).update(name=ADDRESSES[3])
@@ -168,16 +168,16 @@ def test_hostile_words_are_plain_data_in_what_engines_read(
 
     assert isinstance(outcome, Done), space.conditions
     refused = space.addresses.exclude(phase="Active")
-    assert {each.address.removesuffix(f"-{each.type}") for each in refused} <= {
+    assert {name.address.removesuffix(f"-{name.type}") for name in refused} <= {
         REFUSED,
         f"{REFUSED}-dead",
     }
     files: dict[str, str] = {}
-    for each in (one for of in resources.APPLIED for one in inside(api, of, site.namespace)):
-        held = each.pop("data", {})
+    for object_ in (one for of in resources.APPLIED for one in inside(api, of, site.namespace)):
+        held = object_.pop("data", {})
         assert all(re.fullmatch(r"[a-z0-9.-]+", key) for key in held)
-        files |= held if each["kind"] == "ConfigMap" else {}
-        assert not any(quoted(word) in json.dumps(each, ensure_ascii=False) for word in TELLING)
+        files |= held if object_["kind"] == "ConfigMap" else {}
+        assert not any(quoted(word) in json.dumps(object_, ensure_ascii=False) for word in TELLING)
     check_broker(files["broker.xml"], named, public=kind == "brokered")
     if kind == "standard":
         check_router(json.loads(files["router.json"]), named)
@@ -195,8 +195,10 @@ def check_broker(text: str, named: Mapping[str, list[str]], *, public: bool) -> 
     addresses = sorted(queues + named["topic"])
 
     def of_tenant(path: str, attribute: str) -> list[str]:
-        found = [each.attrib[attribute] for each in core.iterfind(path.replace("/", f"/{CORE}"))]
-        return sorted(each for each in found if not each.startswith(("$", "activemq.", "#")))
+        found = [
+            element.attrib[attribute] for element in core.iterfind(path.replace("/", f"/{CORE}"))
+        ]
+        return sorted(name for name in found if not name.startswith(("$", "activemq.", "#")))
 
     assert of_tenant("./addresses/address", "name") == addresses
     assert of_tenant("./addresses/address/anycast/queue", "name") == sorted(queues)
@@ -205,9 +207,9 @@ def check_broker(text: str, named: Mapping[str, list[str]], *, public: bool) -> 
     secured = of_tenant("./security-settings/security-setting", "match")
     # Routers may create queues on topics only.
     assert secured == (addresses if public else sorted(named["topic"]))
-    dead = [each.text for each in root.iter(f"{CORE}dead-letter-address")]
+    dead = [element.text for element in root.iter(f"{CORE}dead-letter-address")]
     assert sorted(map(str, dead)) == sorted(named["dead"])
-    roles = {each.attrib["roles"] for each in root.iter(f"{CORE}permission")}
+    roles = {permission.attrib["roles"] for permission in root.iter(f"{CORE}permission")}
     assert set(",".join(roles).split(",")) <= {"waypost-internal", "waypost-router", "user-alice"}
     assert text.count("${") == 1  # the name of its life, which is ours
 
@@ -219,20 +221,22 @@ def check_router(
     read = [f"{t}::{s}" for t, s in zip(named["topic"], named["subscription"], strict=True)]
     queues, direct = named["queue"] + named["dead"], named["anycast"] + named["multicast"]
     expected = [
-        *(("address", each) for each in (*queues, *read, *direct)),
-        *(("autoLink", each) for each in (*queues, *queues, *read, *direct)),
-        *(("linkRoute", each) for each in named["topic"] * 2),
+        *(("address", name) for name in (*queues, *read, *direct)),
+        *(("autoLink", name) for name in (*queues, *queues, *read, *direct)),
+        *(("linkRoute", topic) for topic in named["topic"] * 2),
     ]
     fields = {"address": ["pattern"], "autoLink": ["address"], "linkRoute": ["prefix", "pattern"]}
     found = [
-        (kind, next(says[each] for each in fields[kind] if each in says))
+        (kind, next(says[field] for field in fields[kind] if field in says))
         for kind, says in entities
         if kind in fields
     ]
 
-    tenants = [each for each in found if not each[1].startswith("$waypost.probe.")]
+    tenants = [name for name in found if not name[1].startswith("$waypost.probe.")]
     assert sorted(tenants) == sorted(expected)
-    others = json.dumps([each for each in entities if each[0] not in fields], ensure_ascii=False)
+    others = json.dumps(
+        [entity for entity in entities if entity[0] not in fields], ensure_ascii=False
+    )
     assert not any(quoted(word) in others for word in TELLING)
     assert {kind for kind, _ in entities} - fields.keys() == {
         "router", "sslProfile", "authServicePlugin", "listener", "policy", "vhost", "connector",

@@ -67,9 +67,9 @@ def test_everything_says_whose_it_is(
 
     whose = {labels.INSTALLATION: "waypost.waypost"}
     for kind, held in EVERYTHING.items():
-        (resource,) = [each for each in resources.APPLIED if each.kind == kind]
+        (resource,) = [resource for resource in resources.APPLIED if resource.kind == kind]
         found = api.list(resource, namespace.name, whose)
-        assert {resources.name_of(each) for each in found} == held
+        assert {resources.name_of(object_) for object_ in found} == held
 
 
 def test_what_is_from_before_installations_were_told_apart_is_taken_on_without_a_restart(
@@ -101,19 +101,19 @@ def test_a_space_is_taken_over_by_the_label_of_its_namespace(
     run(infra, namespace)
     taken = {"metadata": {"labels": {labels.INSTALLATION: "elsewhere.waypost"}}}
     merge(api, resources.NAMESPACE.path(None, namespace.name), taken)
-    at_once = another.list_instances(namespace)  # as a teardown, which makes nothing anew
+    at_once = another.list_instances(namespace)  # as a teardown, which recreates nothing
 
     run(another, namespace)
 
-    assert [each.name for each in at_once] == ["broker-0"]
+    assert [job.name for job in at_once] == ["broker-0"]
 
     assert namespace.name in another.list_namespaces()
-    assert [each.name for each in another.list_instances(namespace)] == ["broker-0"]
+    assert [instance.name for instance in another.list_instances(namespace)] == ["broker-0"]
     with pytest.raises(InfraError, match="belongs to the installation elsewhere"):
         infra.list_instances(namespace)
 
 
-def test_bindings_of_another_release_name_are_told_and_made_anew(
+def test_bindings_of_another_release_name_are_told_and_recreated(
     infra: KubernetesInfra,
     api: Api,
     admin: ApiClient,
@@ -140,9 +140,9 @@ def test_bindings_of_another_release_name_are_told_and_made_anew(
     run(new, namespace)
 
     assert refused.value.reason == "BindingOfAnother"
-    assert [each.name for each in new.list_instances(namespace)] == ["broker-0"]
+    assert [instance.name for instance in new.list_instances(namespace)] == ["broker-0"]
     roles = {
-        each["roleRef"]["name"]
-        for each in api.list(resources.ROLE_BINDING, namespace.name, labels.OURS)
+        binding["roleRef"]["name"]
+        for binding in api.list(resources.ROLE_BINDING, namespace.name, labels.OURS)
     }
     assert roles == {"new-space", "new-metering"}

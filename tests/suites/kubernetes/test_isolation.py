@@ -123,18 +123,20 @@ def made(api: Api, wanted_cluster: Cluster, fake_node: Node, tmp_path: Path) -> 
 
 @pytest.fixture
 def admitted(made: Sequence[Made], api: Api) -> Admitted:
-    found = [each.namespace for each in made]
-    pods = [pod for each in found for pod in _pods(api, each)]
-    rules = [rule for each in found for rule in api.list(resources.NETWORK_POLICY, each, {})]
-    types = {each.namespace: each.space.type for each in made}
+    found = [deployed.namespace for deployed in made]
+    pods = [pod for namespace in found for pod in _pods(api, namespace)]
+    rules = [
+        rule for namespace in found for rule in api.list(resources.NETWORK_POLICY, namespace, {})
+    ]
+    types = {deployed.namespace: deployed.space.type for deployed in made}
     return Admitted([*pods, *OTHERS], rules, types)
 
 
 def _pods(api: Api, namespace: str) -> Iterator[Pod]:
     held = api.find(resources.NAMESPACE, None, namespace)
     assert held is not None
-    for each in api.list(resources.POD, namespace, {}):
-        metadata = each["metadata"]
+    for pod in api.list(resources.POD, namespace, {}):
+        metadata = pod["metadata"]
         yield Pod(metadata["name"], namespace, metadata["labels"], held["metadata"]["labels"])
 
 
@@ -197,20 +199,20 @@ _PEM = re.compile(r"-----BEGIN [A-Z ]+-----\s([^-]+)-----END")
 
 
 def test_no_object_names_another_space(made: Sequence[Made], api: Api) -> None:
-    tenants = {each.space.tenant_id for each in made}
+    tenants = {deployed.space.tenant_id for deployed in made}
     for own in made:
         foreign = tenants - {own.space.tenant_id}
         foreign |= {word for other in made if other is not own for word in other.words}
-        objects = [readable(each) for each in held(api, own.namespace)]
+        objects = [readable(text) for text in held(api, own.namespace)]
 
-        for each in objects:
-            text = json.dumps(each)
+        for object_ in objects:
+            text = json.dumps(object_)
             said = [word for word in foreign if word in text]
-            assert said == [], f"{each['kind']} {resources.name_of(each)}"
+            assert said == [], f"{object_['kind']} {resources.name_of(object_)}"
 
         # What was searched is what engines read: files, certificates and secrets say their own.
-        files = json.dumps([each["data"] for each in objects])
-        secrets = json.dumps([each["data"] for each in objects if is_secret(each)])
+        files = json.dumps([object_["data"] for object_ in objects])
+        secrets = json.dumps([object_["data"] for object_ in objects if is_secret(object_)])
         assert [word for word in own.words if word not in files] == []
         assert "PRIVATE KEY" in secrets
         assert (f"{own.mark}-alice" in secrets) == (own.space.type == "brokered")
@@ -221,7 +223,9 @@ def held(api: Api, namespace: str) -> Sequence[Manifest]:
     """Return everything in the namespace, whoever made it, and the namespace."""
     one = api.find(resources.NAMESPACE, None, namespace)
     assert one is not None
-    found = [each for kind in _KINDS if kind.namespaced for each in api.list(kind, namespace, {})]
+    found = [
+        object_ for kind in _KINDS if kind.namespaced for object_ in api.list(kind, namespace, {})
+    ]
     return [one, *found]
 
 
@@ -236,7 +240,7 @@ def readable(manifest: Manifest) -> Manifest:
         texts = {name: base64.b64decode(text).decode() for name, text in texts.items()}
     # Names are plain text in DER (X.690: IA5String, UTF8String).
     inside = {
-        name: [base64.b64decode(each).decode("latin-1") for each in _PEM.findall(text)]
+        name: [base64.b64decode(pem).decode("latin-1") for pem in _PEM.findall(text)]
         for name, text in texts.items()
     }
     return {**manifest, "data": [texts, inside]}
@@ -244,10 +248,10 @@ def readable(manifest: Manifest) -> Manifest:
 
 def test_hostile_words_reach_no_name_and_no_label() -> None:
     hostile = ["../../etc", "a\nb: c", "{{ .Values.x }}", "$(id)", "kube-system", "é" * 80, "", "-"]
-    made = [names.namespace("ten_a", "spc_a", each) for each in hostile]
+    made = [names.namespace("ten_a", "spc_a", name) for name in hostile]
 
-    for each in made:
-        assert each.startswith("wp-")
-        assert len(each) <= 63
-        assert each.replace("-", "").isalnum()
-        assert each.isascii()
+    for deployed in made:
+        assert deployed.startswith("wp-")
+        assert len(deployed) <= 63
+        assert deployed.replace("-", "").isalnum()
+        assert deployed.isascii()

@@ -19,7 +19,7 @@ def bench(admin: ApiClient, tmp_path: Path) -> Bench:
 
 
 def test_all_figures_are_measured(bench: Bench) -> None:
-    found = {each.what: each.value for each in measuring.figures(bench, Counts(3, 2))}
+    found = {figure.what: figure.value for figure in measuring.figures(bench, Counts(3, 2))}
 
     assert list(found) == [
         "a brokered space made, its pod ready",

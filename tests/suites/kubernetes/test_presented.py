@@ -27,11 +27,11 @@ from controlplane.embedded import artifacts
 from controlplane.embedded import ports as tcp_ports
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
-from tests.suites.messaging.conftest import RecordingMetering
 from tests.support.kubernetes import cert_manager, chart, process_node, service_names
 from tests.support.kubernetes.process_node import ProcessNode
 from tests.support.messaging import amqp
 from tests.support.messaging.auth_process import AuthProcess
+from tests.support.messaging.recording_metering import RecordingMetering
 from tests.support.reconcile import rows
 from tests.support.signing import Signer
 from tests.support.waiting import eventually
@@ -195,7 +195,7 @@ def own(space: AddressSpace) -> str:
 
 
 def certificate_condition(space: AddressSpace) -> tuple[str, str]:
-    found = next(each for each in space.conditions if each["type"] == "Certificate")
+    found = next(condition for condition in space.conditions if condition["type"] == "Certificate")
     return found["status"], found["reason"]
 
 
@@ -299,7 +299,7 @@ def says_hello(site: Site, space: AddressSpace, signer: Signer) -> bool:
     known.write_text(signer.root_pem)
     endpoint = space.endpoints.get()
     at = Target(space.name, endpoint.host, endpoint.port, "alice", "orders", "queue", False)
-    (program,) = [each.text for each in snippets.build_all(at) if each.key == "python"]
+    (program,) = [snippet.text for snippet in snippets.build_all(at) if snippet.key == "python"]
     (site.folder / "hello.py").write_text(program)
     environment = {
         **os.environ,

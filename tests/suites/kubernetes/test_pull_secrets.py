@@ -48,7 +48,7 @@ def put(core: Any, name: str, password: str, type_: str = TYPE) -> None:
         "type": type_,
         "data": {".dockerconfigjson": written(held)},
     }
-    known = [each.metadata.name for each in core.list_namespaced_secret(CONTROL).items]
+    known = [item.metadata.name for item in core.list_namespaced_secret(CONTROL).items]
     if name in known:
         core.patch_namespaced_secret(name, CONTROL, body)
     else:
@@ -98,7 +98,7 @@ def test_one_that_is_no_longer_named_goes_and_those_of_instances_stay(
 
     KubernetesInfra(api, wanted_cluster).ensure_namespace(namespace, ROOM)
 
-    names = [resources.name_of(each) for each in api.list(resources.SECRET, namespace.name, {})]
+    names = [resources.name_of(secret) for secret in api.list(resources.SECRET, namespace.name, {})]
     assert names == ["broker-0"]
 
 

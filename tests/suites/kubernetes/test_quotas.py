@@ -50,7 +50,7 @@ def test_the_quota_follows_claims_that_are_larger(
 
     raised = {"spec": {"hard": {"requests.storage": "30Gi"}}}
     core.patch_namespaced_resource_quota("waypost", namespace.name, raised)
-    # Its controller counts anew for that; a count that is under way would forget the next one.
+    # Its controller counts again for that; a count that is under way would forget the next one.
     eventually(lambda: quota_status(api, namespace)["hard"]["requests.storage"] == "30Gi")
     core.patch_namespaced_persistent_volume_claim_status(
         "data-broker-0-0", namespace.name, {"status": {"phase": "Bound"}}

@@ -19,11 +19,11 @@ from controlplane.embedded import artifacts
 from controlplane.embedded import ports as tcp_ports
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
-from tests.suites.messaging.conftest import RecordingMetering
 from tests.support.kubernetes import process_node
 from tests.support.kubernetes.process_node import ProcessNode
 from tests.support.messaging import amqp, routing_rig
 from tests.support.messaging.auth_process import AuthProcess
+from tests.support.messaging.recording_metering import RecordingMetering
 from tests.support.reconcile import patience, rows
 from tests.support.waiting import eventually
 from workers.infra import names
@@ -179,7 +179,7 @@ def test_a_router_that_does_not_listen_for_clients_is_not_ready(
     )
     assert not is_listening("amqps")
 
-    # that pass has mended the file: the next start is a whole one
+    # that pass has fixed the file: the next start is a whole one
     processes.process_of(name, "router-0").kill()
     settle(space, ports)
     assert is_listening("amqps")
@@ -207,7 +207,7 @@ def test_a_router_that_cannot_start_says_why(
     space.refresh_from_db()
     assert "it said last" in space.conditions[0]["message"]
 
-    # that pass has mended the file
+    # that pass has fixed the file
     processes.withheld.discard("router-0-0")
     settle(space, ports)
 
@@ -252,7 +252,7 @@ def _connected_to(
 
 def _is_joined(space: AddressSpace, ports: Ports) -> bool:
     settle(space, ports)
-    return any(each["reason"] == "AsPlanned" for each in space.conditions)
+    return any(condition["reason"] == "AsPlanned" for condition in space.conditions)
 
 
 def _waits_after(admin: ApiClient, namespace: str, *, exit_code: int) -> bool:
@@ -273,7 +273,9 @@ def _take_out_public_listener(admin: ApiClient, namespace: str) -> None:
     entries = json.loads(
         core.read_namespaced_config_map("router-0-main", namespace).data["router.json"]
     )
-    kept = [each for each in entries if each[1].get("name") != "wp-public" or each[0] != "listener"]
+    kept = [
+        entry for entry in entries if entry[1].get("name") != "wp-public" or entry[0] != "listener"
+    ]
     assert len(kept) == len(entries) - 1
     _write_router_file(admin, namespace, json.dumps(kept))
 
@@ -281,4 +283,6 @@ def _take_out_public_listener(admin: ApiClient, namespace: str) -> None:
 def _is_ready(api: Api, namespace: str) -> bool:
     pod = api.find(resources.POD, namespace, "broker-0-0") or {}
     conditions = pod.get("status", {}).get("conditions", [])
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    return any(
+        condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions
+    )

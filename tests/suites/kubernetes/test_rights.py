@@ -119,7 +119,7 @@ def test_the_adapter_can_do_all_its_work(
     infra: KubernetesInfra, space: Namespace, fake_node: Node
 ) -> None:
     infra.ensure_instance(broker(space))
-    eventually(lambda: [each.running for each in infra.list_instances(space)] == [True])
+    eventually(lambda: [instance.running for instance in infra.list_instances(space)] == [True])
     infra.ensure_namespace(space, ROOM)
     infra.ensure_instance(broker(space, **{"server.key": "another"}))
     infra.ensure_endpoint(space, "broker-0")
@@ -173,7 +173,7 @@ def test_a_namespace_of_another_installation_is_left_alone(
         ),
     ]
 
-    assert all("of other installations alone" in each for each in said), said
+    assert all("of other installations alone" in line for line in said), said
     theirs.delete_namespace("wp-of-another")
 
 
@@ -190,7 +190,7 @@ def test_metering_sees_the_instances_of_spaces_and_nothing_else(
     infra.ensure_instance(broker(space))
 
     eventually(lambda: is_through(lambda: metering.list_instances(space)))
-    eventually(lambda: [each.running for each in metering.list_instances(space)] == [True])
+    eventually(lambda: [instance.running for instance in metering.list_instances(space)] == [True])
 
     calls: list[Callable[[], object]] = [
         lambda: core.list_namespaced_secret(space.name),

@@ -132,12 +132,12 @@ class Site:
 
     def images(self) -> list[str]:
         """Return the image of each broker's pod; of one that is just being made again, none."""
-        return [each.get("image", "") for each in self._containers()]
+        return [container.get("image", "") for container in self._containers()]
 
     def memory(self) -> list[str]:
         return [
-            each.get("resources", {}).get("limits", {}).get("memory", "")
-            for each in self._containers()
+            container.get("resources", {}).get("limits", {}).get("memory", "")
+            for container in self._containers()
         ]
 
     def _containers(self) -> list[dict[str, Any]]:
@@ -149,7 +149,9 @@ class Site:
 
     @property
     def ready(self) -> dict[str, str]:
-        return next(each for each in self.space.conditions if each["type"] == "Ready")
+        return next(
+            condition for condition in self.space.conditions if condition["type"] == "Ready"
+        )
 
 
 def _of_two_brokers() -> AddressSpace:
@@ -168,7 +170,9 @@ def site(api: Api, wanted_cluster: Cluster, node: Node, tmp_path: Path) -> Site:
 def is_ready(api: Api, namespace: str, name: str) -> bool:
     pod = api.find(resources.POD, namespace, f"{name}-0") or {}
     conditions = pod.get("status", {}).get("conditions", [])
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    return any(
+        condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions
+    )
 
 
 def resize(space: AddressSpace, plan: str) -> None:

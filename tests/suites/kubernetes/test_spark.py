@@ -75,10 +75,10 @@ class ExecutorNode(Node):
 def _environment(container: Any, name: str) -> dict[str, str]:
     fields = {"status.podIP": "127.0.0.1", "metadata.name": name}
     return {
-        each.name: each.value or fields[each.value_from.field_ref.field_path]
-        if each.value or each.value_from
+        variable.name: variable.value or fields[variable.value_from.field_ref.field_path]
+        if variable.value or variable.value_from
         else ""
-        for each in container.env
+        for variable in container.env
     }
 
 
@@ -149,7 +149,7 @@ def _check_executor(pod: Any) -> None:
     (container,) = pod.spec.containers
     assert container.security_context.read_only_root_filesystem is True
     assert container.image == "waypost/spark:0.1.0"
-    mounted = {each.mount_path for each in container.volume_mounts}
+    mounted = {volume_mount.mount_path for volume_mount in container.volume_mounts}
     assert "/var/lib/waypost/lakehouse" in mounted
 
 

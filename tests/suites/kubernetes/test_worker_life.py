@@ -72,7 +72,7 @@ def test_a_space_is_made_and_ended_under_the_workers_rights(
         return site.space.deleted_at is not None
 
     eventually(ended)
-    assert not any(isinstance(each, Failed) for each in seen), seen
+    assert not any(isinstance(outcome, Failed) for outcome in seen), seen
     assert site.api.find(resources.NAMESPACE, None, name) is None
 
 
@@ -83,7 +83,10 @@ def without_services(admin: ApiClient) -> Iterator[None]:
     name = f"{RELEASE}-space"
     plain: Any = admin.sanitize_for_serialization(rights.read_cluster_role(name))
     less = [
-        {**rule, "resources": [each for each in rule["resources"] if each != "services"]}
+        {
+            **rule,
+            "resources": [resource for resource in rule["resources"] if resource != "services"],
+        }
         for rule in plain["rules"]
     ]
     rights.patch_cluster_role(name, {"rules": less})

@@ -40,7 +40,7 @@ def test_archive_that_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
     assert list(path.parent.iterdir()) == []
 
 
-def test_strays_of_killed_runs_are_removed_and_those_of_running_ones_are_not(
+def test_orphans_of_killed_runs_are_removed_and_those_of_running_ones_are_not(
     tmp_path: Path,
 ) -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])

@@ -65,7 +65,7 @@ def day(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Day:
     }
     deliveries = [billing_histories.disturbed(past, seed) for seed, past in histories.items()]
     for part in (0, 1, 2):
-        landed.many([rows for each in deliveries for rows in _part(each, part)])
+        landed.many([rows for delivery in deliveries for rows in _part(delivery, part)])
         if part == 1:
             with pytest.raises(KeyboardInterrupt):
                 pipeline.run(lake, _stop_after_state)

@@ -63,7 +63,7 @@ def test_table_uses_only_features_that_every_reader_has(lake: Lake, table: schem
         (schemas.USAGE_DAILY, {"quantity": -5}),
         (schemas.QUALITY, {"holes": -1}),
     ],
-    ids=lambda each: getattr(each, "name", None) or next(iter(each)),
+    ids=lambda value: getattr(value, "name", None) or next(iter(value)),
 )
 def test_table_refuses_rows_that_break_a_constraint(
     lake: Lake, table: schemas.Table, broken: dict[str, object]
@@ -167,7 +167,7 @@ def test_rebuild_finds_the_same_tables(lake: Lake) -> None:
     assert {table.name: tables.pin(lake, table) for table in schemas.DERIVED} == before
 
 
-def test_rebuild_mends_a_table_and_keeps_its_old_version(lake: Lake) -> None:
+def test_rebuild_repairs_a_table_and_keeps_its_old_version(lake: Lake) -> None:
     before = tables.pin(lake, schemas.USAGE)
     lake.spark.sql(f"UPDATE delta.`{lake.path(schemas.USAGE)}` SET quantity = 77")
 

@@ -1,8 +1,8 @@
-"""Real doors for verification: a supervisord of its own, real brokers, a state folder."""
+"""Real ports: a supervisord of its own, real brokers, a state folder."""
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from controlplane.embedded import artifacts, ports, supervisor_client
 from controlplane.embedded.supervisor_client import SupervisorClient
 from tests.support.messaging import conformance, routing_rig
 from tests.support.messaging.auth_process import AuthProcess
+from tests.support.messaging.recording_metering import RecordingMetering
 from tests.support.messaging.routing_rig import Rig
 from workers.infra.local.adapter import LocalInfra
 from workers.messaging import certificates
@@ -26,21 +27,6 @@ from workers.reconcile.ports import Ports, Routing
 # A mesh takes several real routers; the development router runs alone.
 _OF_A_MESH = ["test_router_mesh.py", "test_meshed_space.py"]
 collect_ignore = [] if routing_rig.REAL_ROUTER else _OF_A_MESH
-
-
-class RecordingMetering:
-    """Remembers what it was asked to sample last."""
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[str, Sequence[str] | None]] = []
-
-    def last_sample(self, space_id: str, addresses: Sequence[str] | None) -> bool:
-        self.asked.append((space_id, addresses))
-        return True
-
-    def before_restart(self, space_id: str, instance: str) -> bool:
-        self.asked.append((space_id, [instance]))
-        return True
 
 
 @pytest.fixture(scope="session")

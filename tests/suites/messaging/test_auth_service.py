@@ -75,7 +75,7 @@ class Wire:
         self._socket.sendall(frames.SASL_HEADER)
         assert self.read(8) == frames.SASL_HEADER
         offered = self.frame(Code.MECHANISMS)[0]
-        return [str(each) for each in getattr(offered, "elements", [offered])]
+        return [str(mechanism) for mechanism in getattr(offered, "elements", [offered])]
 
     def init(self, mechanism: str, response: bytes, hostname: str | None = rigs.SPACE) -> None:
         self.send(Code.INIT, symbol(mechanism), response, hostname)
@@ -99,12 +99,12 @@ class Wire:
             found += piece
         return found
 
-    def open(self) -> dict[str, object]:
+    def open(self) -> dict[str, Any]:
         """Open the AMQP connection and return what the service says about the login."""
         self._socket.sendall(frames.AMQP_HEADER + frames.encode(Code.OPEN, ["router"]))
         assert self.read(8) == frames.AMQP_HEADER
-        fields = self.frame(Code.OPEN)
-        return {str(key): value for key, value in dict(fields[9]).items()}  # type: ignore[call-overload]
+        fields: Any = self.frame(Code.OPEN)
+        return {str(key): value for key, value in dict(fields[9]).items()}
 
     def raw(self, sent: bytes) -> None:
         self._socket.sendall(sent)
@@ -139,7 +139,7 @@ def test_plain_login_tells_who_it_was_and_what_it_may(service: Service) -> None:
     told = wire.open()
 
     wire.close()
-    granted = {key: list(value.elements) for key, value in told["address-authz"].items()}  # type: ignore[attr-defined]
+    granted = {key: list(value.elements) for key, value in told["address-authz"].items()}
     assert told["authenticated-identity"] == {"sub": "anna", "preferred_username": "anna"}
     granted_of_queues = granted.pop("amqp:/_$temp.*")
     replies = {key for key in granted if key.startswith("amqp:/_topo/0/router-")}

@@ -21,6 +21,7 @@ from controlplane.embedded.supervisor_client import SupervisorClient
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.models import Address, AddressSpace, MessagingUser
 from tests.support.messaging import amqp, routing_rig
+from tests.support.messaging.recording_metering import RecordingMetering
 from tests.support.reconcile import patience, rows
 from tests.support.waiting import eventually
 from workers.instances import Locator
@@ -72,7 +73,7 @@ def snapshot(space: AddressSpace, ports: Ports) -> InstanceSnapshot:
 
 
 def counters(taken: InstanceSnapshot, address: str) -> AddressCounters:
-    return next(each for each in taken.addresses if each.address == address)
+    return next(counted for counted in taken.addresses if counted.address == address)
 
 
 def fill(sender: BlockingSender) -> tuple[int, str]:
@@ -249,16 +250,19 @@ def test_a_deleted_address_refuses_and_loses_what_it_stored(
 
         settle(space, real_ports)
 
-    assert real_ports.metering.asked[-1] == (space.id, ["orders/new"])  # type: ignore[attr-defined]
+    assert isinstance(real_ports.metering, RecordingMetering)
+    assert real_ports.metering.asked[-1] == (space.id, ["orders/new"])
     with (
         amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection,
         pytest.raises(LinkDetached),
     ):
         connection.create_sender("orders/new")
-    assert "orders/new" not in {each.address for each in snapshot(space, real_ports).addresses}
+    assert "orders/new" not in {
+        address.address for address in snapshot(space, real_ports).addresses
+    }
 
 
-def test_an_address_that_is_made_anew_is_counted_under_another_life(
+def test_an_address_that_is_recreated_is_counted_under_another_life(
     space: AddressSpace, real_ports: Ports
 ) -> None:
     before = snapshot(space, real_ports)
@@ -319,7 +323,7 @@ def test_snapshot_counts_what_clients_did(
     assert queue.stored_bytes >= 10 * 100
     assert topic.messages_in == 3
     assert sum(topic.queues_out.values()) == 3  # the one subscription that is still there
-    assert {each.user for each in taken.connections} == {"alice", "bob"}
+    assert {connection.user for connection in taken.connections} == {"alice", "bob"}
     assert taken.connections_opened == 2
     assert (after.connections_opened, after.connections) == (2, [])
     assert taken.boot_id == after.boot_id
@@ -331,7 +335,9 @@ def test_killed_broker_keeps_acknowledged_messages_and_counts_none_twice(
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders/new", *(str(number) for number in range(50)))
     before = snapshot(space, real_ports)
-    (program,) = [each for each in supervisor.list_programs() if each.name.startswith("wp-")]
+    (program,) = [
+        program for program in supervisor.list_programs() if program.name.startswith("wp-")
+    ]
 
     os.kill(program.pid, signal.SIGKILL)
     space.last_full_pass_at = None
@@ -421,7 +427,9 @@ def test_a_subscription_keeps_messages_while_nobody_listens(
 
     addresses.delete(address=subscription, by=SYSTEM)
     settle(space, real_ports)
-    assert "news-reader" not in {each.address for each in snapshot(space, real_ports).addresses}
+    assert "news-reader" not in {
+        address.address for address in snapshot(space, real_ports).addresses
+    }
 
 
 def test_a_taken_port_is_told_and_waited_for(real_ports: Ports) -> None:

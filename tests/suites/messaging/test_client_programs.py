@@ -40,7 +40,7 @@ def test_the_python_program_gets_its_message_back(
     row = space.addresses.get(address=address)
     endpoint = space.endpoints.get()
     at = Target(space.name, endpoint.host, endpoint.port, "checkout", row.address, row.type)
-    (program,) = [each.text for each in snippets.build_all(at) if each.key == "python"]
+    (program,) = [snippet.text for snippet in snippets.build_all(at) if snippet.key == "python"]
     (tmp_path / snippets.ca_file(space.name)).write_text(endpoint.certificate_pem)
 
     ran = subprocess.run(

@@ -47,7 +47,9 @@ def kill(ports: Ports, space: AddressSpace, name: str) -> None:
 
     def pid() -> int:
         found = ports.infra.list_instances(namespace)
-        return next(int(each.boot.rsplit("-", 1)[1]) for each in found if each.name == name)
+        return next(
+            int(instance.boot.rsplit("-", 1)[1]) for instance in found if instance.name == name
+        )
 
     eventually(lambda: pid() > 0, f"{name} runs", seconds=30)
     os.kill(pid(), signal.SIGKILL)

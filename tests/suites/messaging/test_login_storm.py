@@ -29,7 +29,7 @@ def router(
         made.auth.set_users(known("anna", "secret", {"#": ("send", "recv")}), addresses=["orders"])
         held = [DesiredAddress("orders", BrokerAddressKind.QUEUE)]
         with broker_rig.brokers(made, 1, held) as running:
-            made.start([ORDERS], [each.at for each in running])
+            made.start([ORDERS], [broker.at for broker in running])
             yield made
 
 

@@ -53,7 +53,7 @@ def change_plan(space: AddressSpace, ports: Ports, size: str) -> None:
 def is_joined(space: AddressSpace, ports: Ports) -> bool:
     patience.look(space.id, ports)
     space.refresh_from_db()
-    found = next(each for each in space.conditions if each["type"] == "Routers")
+    found = next(condition for condition in space.conditions if condition["type"] == "Routers")
     return bool(found["reason"] == "AsPlanned")
 
 
@@ -78,7 +78,9 @@ def test_topics_go_on_while_the_first_router_stays_away(
     space = make_space(real_ports, "large")
     namespace = context.load(space, now=real_ports.clock(), full=False).namespace
     first = next(
-        each for each in real_ports.infra.list_instances(namespace) if each.name == "router-0"
+        instance
+        for instance in real_ports.infra.list_instances(namespace)
+        if instance.name == "router-0"
     )
     os.kill(int(first.boot.rsplit("-", 1)[1]), signal.SIGSTOP)  # it hangs, and no one restarts it
     try:
@@ -111,7 +113,7 @@ def test_a_space_grows_to_three_routers_and_back_under_traffic(
     assert set(traffic.accepted) <= set(traffic.received)
     assert traffic.longest_pause < 10
     namespace = context.load(space, now=real_ports.clock(), full=False).namespace
-    kinds = [each.kind for each in real_ports.infra.list_instances(namespace)]
+    kinds = [instance.kind for instance in real_ports.infra.list_instances(namespace)]
     assert kinds.count(Kind.ROUTER) == 1
 
 

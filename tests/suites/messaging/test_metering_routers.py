@@ -85,7 +85,9 @@ def exchange(
             posted = [routing_rig.post(sender, number, durable=True) for number in range(2)]
             routing_rig.flush(sending)
             assert sorted(routing_rig.take(receiver, 2)) == [0, 1]
-            assert {routing_rig.outcome(sender, each) for each in posted} == {Delivery.ACCEPTED}
+            assert {routing_rig.outcome(sender, delivery) for delivery in posted} == {
+                Delivery.ACCEPTED
+            }
         desk = receiving.create_receiver("news::desk", credit=5)
         assert len(routing_rig.take(desk, 2)) == 2
         routing_rig.settle_down(sending, receiving)

@@ -32,7 +32,7 @@ def product(real_ports: Ports) -> Readers:
 
 @pytest.fixture
 def ports(real_ports: Ports, product: Readers) -> Ports:
-    """The real doors with the product's last samples."""
+    """The real ports with the product's last samples."""
     return Ports(**{**real_ports.__dict__, "metering": LastSampler(product)})
 
 
@@ -107,9 +107,9 @@ def test_what_a_subscription_gives_out_is_not_its_topics_too(
             plain.accept()
         amqp.receive(connection, "news::desk", 2)
         [readable] = [product.find(space)]
-        [seen] = [each.read() for each in readable.instances]
+        [seen] = [instance.read() for instance in readable.instances]
 
-    counted = {each.address: each for each in seen.addresses}
+    counted = {address.address: address for address in seen.addresses}
     assert (counted["news"].messages_in, counted["news"].messages_out) == (5, 4)
     assert (counted["desk"].messages_in, counted["desk"].messages_out) == (0, 2)
     assert counted["desk"].stored_bytes > 0
@@ -118,7 +118,7 @@ def test_what_a_subscription_gives_out_is_not_its_topics_too(
     settle(space, ports)
 
 
-def test_nothing_is_missed_over_an_address_made_anew_and_a_planned_restart(
+def test_nothing_is_missed_over_an_address_recreated_and_a_planned_restart(
     ports: Ports, product: Readers, tmp_path: Path
 ) -> None:
     space = rows.make_space(rows.make_tenant())

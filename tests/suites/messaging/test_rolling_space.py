@@ -23,10 +23,10 @@ pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db]
 def lives(space: AddressSpace, ports: Ports) -> dict[str, str]:
     """Return the life of each broker that answers."""
     found = {}
-    for each in Locator(ports.infra, ports.identities_dir).list_existing(space):
-        assert each.id.kind is Kind.BROKER
+    for instance in Locator(ports.infra, ports.identities_dir).list_existing(space):
+        assert instance.id.kind is Kind.BROKER
         try:
-            found[each.id.name] = driver.find_incarnation(each.target)
+            found[instance.id.name] = driver.find_incarnation(instance.target)
         except Unreachable:
             continue
     return found
@@ -55,9 +55,9 @@ def test_another_size_reaches_one_broker_at_a_time(real_ports: Ports, tmp_path: 
     assert set(before) == {"broker-0", "broker-1"}
     assert all(seen), "there was a moment without any broker"
     for name, incarnation in before.items():
-        history = [incarnation, *(each[name] for each in seen if name in each)]
+        history = [incarnation, *(look[name] for look in seen if name in look)]
         assert len(dict.fromkeys(history)) == 2, "each restarts, and once"
-    first = next(each for each in seen if each.get("broker-0") != before["broker-0"])
+    first = next(look for look in seen if look.get("broker-0") != before["broker-0"])
     assert first.get("broker-1") == before["broker-1"], "the second waits for the first"
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         assert amqp.receive(connection, "orders", 20) == [str(number) for number in range(20)]

@@ -55,10 +55,10 @@ def space(
         router.auth.set_users(
             known("anna", "secret", {"#": ("send", "recv")}),
             known("bert", "secret", {"nothing": ("recv",)}),
-            addresses=[each.address for each in ROUTED],
+            addresses=[routed.address for routed in ROUTED],
         )
         with broker_rig.brokers(router, 2, HELD) as running:
-            router.start(ROUTED, [each.at for each in running])
+            router.start(ROUTED, [broker.at for broker in running])
             yield router, running
 
 
@@ -114,7 +114,7 @@ def test_queue_with_two_partitions_loses_and_doubles_nothing(router: Rig) -> Non
     sending = anna(router)
     sender = sending.create_sender("parts")
     posted = [rigs.post(sender, number, durable=True) for number in range(200)]
-    assert {rigs.outcome(sender, each) for each in posted} == {Delivery.ACCEPTED}
+    assert {rigs.outcome(sender, delivery) for delivery in posted} == {Delivery.ACCEPTED}
 
     got = rigs.take(anna(router).create_receiver("parts", credit=200), 200)
 
@@ -126,7 +126,7 @@ def test_topic_copies_to_each_subscriber(router: Rig) -> None:
 
     anna(router).create_sender("news").send(Message(body="it rains", durable=True))
 
-    assert [rigs.take(each, 1) for each in receivers] == [["it rains"]] * 2
+    assert [rigs.take(receiver, 1) for receiver in receivers] == [["it rains"]] * 2
     drain(anna(router).create_receiver("news::desk", credit=100))
 
 
@@ -164,8 +164,8 @@ def test_topic_keeps_for_a_durable_subscriber_by_its_link_name(router: Rig) -> N
 def test_a_full_queue_refuses_and_works_again_once_it_is_read(router: Rig) -> None:
     sender = anna(router).create_sender("small")
     posted = [rigs.post(sender, b"x" * 1000, durable=True) for _ in range(200)]
-    outcomes = [rigs.outcome(sender, each) for each in posted]
-    refused = [each for each in posted if each.remote_state == Delivery.REJECTED]
+    outcomes = [rigs.outcome(sender, delivery) for delivery in posted]
+    refused = [delivery for delivery in posted if delivery.remote_state == Delivery.REJECTED]
 
     stored = outcomes.count(Delivery.ACCEPTED)
     assert {rigs.condition_of(delivery) for delivery in refused} == {"amqp:resource-limit-exceeded"}
@@ -236,13 +236,13 @@ def test_subscription_is_consumed_by_its_own_name(router: Rig) -> None:
     assert rigs.take(anna(router).create_receiver("news::desk", credit=10), 1) == ["for the desk"]
 
 
-def test_a_link_that_reads_nothing_is_made_anew(router: Rig, brokers: list[RiggedBroker]) -> None:
+def test_a_link_that_reads_nothing_is_recreated(router: Rig, brokers: list[RiggedBroker]) -> None:
     receiver = anna(router).create_receiver("orders", credit=10)
     at, before = brokers[0].at.name, consumers(brokers[0], "orders")
 
-    made_anew = driver.reattach(router.target, router.desired, unread={at: {"orders", "unknown"}})
+    recreated = driver.reattach(router.target, router.desired, unread={at: {"orders", "unknown"}})
 
-    assert made_anew == ["orders"]
+    assert recreated == ["orders"]
     eventually(lambda: consumers(brokers[0], "orders") - before, "a new consumer", seconds=15)
     anna(router).create_sender("orders").send(Message(body="stored", durable=True))
     assert rigs.take(receiver, 1) == ["stored"]
@@ -256,13 +256,13 @@ def test_a_link_that_is_down_is_left_to_come_up_by_itself(
         lambda: driver.converge(router.target, router.desired).pending, "it is noticed", seconds=15
     )
 
-    made_anew = driver.reattach(
+    recreated = driver.reattach(
         router.target, router.desired, unread={brokers[1].at.name: {"parts"}}
     )
 
     brokers[1].start()
     eventually(lambda: not driver.converge(router.target, router.desired).pending, "all up")
-    assert made_anew == []
+    assert recreated == []
 
 
 def test_a_queue_that_nobody_reads_is_told(router: Rig, brokers: list[RiggedBroker]) -> None:

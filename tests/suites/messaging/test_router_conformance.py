@@ -266,19 +266,19 @@ def test_anycast_shares_and_delivers_each_once(router: Rig) -> None:
     sender = anna(router).create_sender("calls")
 
     posted = [rigs.post(sender, number) for number in range(100)]
-    clients = [each.connection for each in receivers]
+    clients = [receiver.connection for receiver in receivers]
 
     def all_came() -> bool:
         rigs.settle_down(*clients)
-        return sum(rigs.waiting(each) for each in receivers) >= 100
+        return sum(rigs.waiting(receiver) for receiver in receivers) >= 100
 
     eventually(all_came)
     rigs.settle_down(*clients)  # one that came twice may follow
-    got = [rigs.take(each, rigs.waiting(each)) for each in receivers]
+    got = [rigs.take(receiver, rigs.waiting(receiver)) for receiver in receivers]
 
     assert sorted(got[0] + got[1]) == list(range(100))
-    assert min(len(each) for each in got) >= 30
-    assert {rigs.outcome(sender, each) for each in posted} == {Delivery.ACCEPTED}
+    assert min(len(taken) for taken in got) >= 30
+    assert {rigs.outcome(sender, delivery) for delivery in posted} == {Delivery.ACCEPTED}
 
 
 def test_a_message_whose_consumer_leaves_comes_back_as_modified(router: Rig) -> None:
@@ -331,7 +331,7 @@ def test_a_consumer_without_credit_gets_its_share_which_waits_for_it(router: Rig
     taken = rigs.take(ready, 3)
     busy.link.flow(3)
     assert sorted([*taken, *rigs.take(busy, 3)]) == list(range(6))
-    assert {rigs.outcome(sender, each) for each in posted} == {Delivery.ACCEPTED}
+    assert {rigs.outcome(sender, delivery) for delivery in posted} == {Delivery.ACCEPTED}
 
 
 def test_the_share_of_a_consumer_that_leaves_goes_back_to_the_sender(router: Rig) -> None:
@@ -344,7 +344,7 @@ def test_the_share_of_a_consumer_that_leaves_goes_back_to_the_sender(router: Rig
     rigs.take(ready, 3)
     busy.connection.close()
 
-    outcomes = sorted(rigs.outcome(sender, each) for each in posted)
+    outcomes = sorted(rigs.outcome(sender, delivery) for delivery in posted)
     assert outcomes == [*[Delivery.ACCEPTED] * 3, *[Delivery.RELEASED] * 3]
 
 
@@ -408,7 +408,7 @@ def test_a_message_passes_unchanged(router: Rig) -> None:
     sender = anna(router).create_sender("calls")
     sent = Message(
         id="id-1", subject="s", correlation_id=7, durable=True, priority=9, ttl=60,
-        properties={"colour": "red"}, annotations={"x-opt-a": 1}, body={"a": [1, "b"]},
+        properties={"color": "red"}, annotations={"x-opt-a": 1}, body={"a": [1, "b"]},
     )  # fmt: skip
 
     sender.link.send(sent)
@@ -427,7 +427,7 @@ def test_multicast_copies_to_everyone_present(router: Rig) -> None:
 
     delivery = rigs.post(sender, "it rains")
 
-    assert [rigs.take(each, 1) for each in receivers] == [["it rains"]] * 3
+    assert [rigs.take(receiver, 1) for receiver in receivers] == [["it rains"]] * 3
     assert rigs.outcome(sender, delivery) == Delivery.ACCEPTED
 
 

@@ -73,7 +73,7 @@ def exchange(router: Rig, address: str, count: int) -> None:
     sender = sending.create_sender(address)
     posted = [rigs.post(sender, number) for number in range(count)]
     rigs.take(receiver, count)
-    assert {rigs.outcome(sender, each) for each in posted} == {Delivery.ACCEPTED}
+    assert {rigs.outcome(sender, delivery) for delivery in posted} == {Delivery.ACCEPTED}
     receiving.close()
     sending.close()
 
@@ -230,7 +230,7 @@ def test_connections_are_counted_exactly_and_without_ours(router: Rig) -> None:
     snapshot = driver.snapshot(router.target, addresses=[])
 
     assert snapshot.connections_opened == 4
-    assert [each.user for each in snapshot.connections] == ["bert"]
+    assert [connection.user for connection in snapshot.connections] == ["bert"]
 
 
 def test_connections_beyond_the_plan_are_refused_and_not_counted(router: Rig) -> None:
@@ -274,7 +274,7 @@ def test_cut_off_closes_the_connections_of_unknown_users_only(router: Rig) -> No
     cut = driver.disconnect_clients(router.target, allowing(router, "anna"))
 
     seen = driver.snapshot(router.target, addresses=[]).connections
-    assert (cut, [each.user for each in seen]) == (1, ["anna"])
+    assert (cut, [connection.user for connection in seen]) == (1, ["anna"])
     assert driver.disconnect_clients(router.target, allowing(router, "anna")) == 0
 
 
@@ -350,7 +350,7 @@ def test_a_request_with_a_typo_is_swallowed_and_found_by_reading_back(router: Ri
         )
         rows = {str(r["name"]): r for r in asking.query(entities.ADDRESS, "name", "waypoint")}
 
-    assert [each.status for each in made] == [201, 201, 400, 400]
+    assert [answer.status for answer in made] == [201, 201, 400, 400]
     assert (rows["typo"]["waypoint"], rows["text"]["waypoint"]) == (False, False)
 
 
@@ -371,7 +371,7 @@ def test_an_unknown_type_or_column_is_refused(router: Rig) -> None:
         with pytest.raises(Refused):
             asking.query("router.config.nothing", "name")
         with pytest.raises(Refused, match="Unknown attributes"):
-            asking.query("router.node", "id", "colour")
+            asking.query("router.node", "id", "color")
         rows = asking.query("router.node", "id")
 
     assert rows == [{"id": "router-0"}]
@@ -388,7 +388,7 @@ def test_numbers_have_the_types_of_the_real_router(
     with client.connected(router.target, purpose="test") as asking:
         for (kind, column), expected in NUMBERS.items():
             values = [row[column] for row in asking.query(kind, column)]
-            assert {type(each) for each in values} == {expected}, (kind, column)
+            assert {type(value) for value in values} == {expected}, (kind, column)
 
 
 NUMBERS = {

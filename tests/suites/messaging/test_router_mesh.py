@@ -44,7 +44,7 @@ def running(
     with mesh_rig.mesh(tmp_path_factory.mktemp("mesh"), 3) as members:
         members[0].auth.set_users(
             known("anna", "secret", {"#": ("send", "recv")}),
-            addresses=[each.address for each in ADDRESSES],
+            addresses=[address.address for address in ADDRESSES],
         )
         with broker_rig.brokers(members[0], 1, HELD) as brokers:
             yield members, brokers
@@ -53,7 +53,7 @@ def running(
 @pytest.fixture
 def routers(running: tuple[list[Rig], list[RiggedBroker]]) -> Iterator[list[Rig]]:
     members, brokers = running
-    mesh_rig.start(members, ADDRESSES, [each.at for each in brokers])
+    mesh_rig.start(members, ADDRESSES, [broker.at for broker in brokers])
     yield members
     for member in members:
         member.close_clients()
@@ -70,7 +70,7 @@ def exchange(sending: Rig, receiving: Rig, address: str, count: int = 20) -> Non
     rigs.deliver(sender, receiver, "first")
     posted = [rigs.post(sender, number, durable=True) for number in range(count)]
     assert sorted(rigs.take(receiver, count)) == list(range(count))
-    assert {rigs.outcome(sender, each) for each in posted} == {Delivery.ACCEPTED}
+    assert {rigs.outcome(sender, delivery) for delivery in posted} == {Delivery.ACCEPTED}
     receiver.connection.close()  # else it would take its share of the next exchange
     sender.connection.close()
 

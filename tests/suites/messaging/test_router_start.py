@@ -44,13 +44,13 @@ REFUSED: Mapping[str, list[Entry]] = {
     "two groups without users": [vhost({**EVERYBODY, "$connector": {"sources": "*"}})],
     "a user in two groups": [vhost({"a": {"users": "x, y"}, "b": {"users": "y"}})],
     "two vhosts of one name": [vhost(), vhost()],
-    "an unknown attribute of a vhost": [vhost(colour=1)],
-    "an unknown attribute of the policy": [("policy", {"enableVhostPolicy": True, "colour": 1})],
+    "an unknown attribute of a vhost": [vhost(color=1)],
+    "an unknown attribute of the policy": [("policy", {"enableVhostPolicy": True, "color": 1})],
     "an unknown attribute of a listener": [
-        ("listener", {"host": rigs.HOST, "port": 1, "colour": 1})
+        ("listener", {"host": rigs.HOST, "port": 1, "color": 1})
     ],
-    "an unknown attribute of an address": [("address", {"prefix": "a", "colour": 1})],
-    "an unknown type": [("colour", {})],
+    "an unknown attribute of an address": [("address", {"prefix": "a", "color": 1})],
+    "an unknown type": [("color", {})],
     "a negative limit": [vhost(maxConnections=-1)],
     "a limit in words": [vhost(maxConnections="many")],
     "a negative limit of a group": [vhost({"$default": {"remoteHosts": "*", "maxSessions": -5}})],
@@ -69,7 +69,7 @@ REFUSED: Mapping[str, list[Entry]] = {
 }
 TAKEN: Mapping[str, list[Entry]] = {
     "one group": [vhost()],
-    "an unknown option of a group": [vhost({"$default": {"remoteHosts": "*", "colour": 1}})],
+    "an unknown option of a group": [vhost({"$default": {"remoteHosts": "*", "color": 1}})],
     "an address with prefix and pattern": [("address", {"prefix": "a", "pattern": "b"})],
     "two addresses of one prefix": [
         ("address", {"prefix": "a", "name": "n"}),

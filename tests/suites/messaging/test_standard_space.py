@@ -16,6 +16,7 @@ from tests.support.messaging import amqp, routing_rig
 from tests.support.messaging.auth_process import AuthProcess
 from tests.support.reconcile import patience, rows
 from tests.support.waiting import eventually
+from workers.messaging.observed import ManagementTarget
 from workers.messaging.routers import config
 from workers.reconcile import context, loop, management_targets
 from workers.reconcile.outcome import Done
@@ -163,22 +164,22 @@ def test_a_router_that_cannot_start_says_why(
     """As when a rendered file has a mistake: the space's condition shows the router's own words."""
     policy = config._policy
     monkeypatch.setattr(
-        config, "_policy", lambda most: [*policy(most), ("vhost", {"hostname": "x", "colour": 1})]
+        config, "_policy", lambda most: [*policy(most), ("vhost", {"hostname": "x", "color": 1})]
     )
     space = rows.make_space(rows.make_tenant(), kind="standard")
 
     def ready_message() -> str:
         loop.reconcile(space.id, real_ports, budget_seconds=0)
         space.refresh_from_db()
-        ready = (each for each in space.conditions if each["type"] == "Ready")
-        return next((str(each["message"]) for each in ready), "")
+        ready = (condition for condition in space.conditions if condition["type"] == "Ready")
+        return next((str(name["message"]) for name in ready), "")
 
-    eventually(lambda: "Unknown attribute 'colour'" in ready_message(), "its words", seconds=30)
+    eventually(lambda: "Unknown attribute 'color'" in ready_message(), "its words", seconds=30)
 
 
-def incarnation(ports: Ports, target: object) -> str:
+def incarnation(ports: Ports, target: ManagementTarget) -> str:
     try:
-        return ports.routers.find_incarnation(target)  # type: ignore[arg-type]
+        return ports.routers.find_incarnation(target)
     except Exception:  # noqa: BLE001  (away while it restarts)
         return ""
 

@@ -33,7 +33,9 @@ def test_a_broker_that_stops_is_unreachable_not_refusing(
     rows.make_address(space, "orders")
     assert isinstance(patience.look(space.id, real_ports), Done)
     (found,) = Locator(real_ports.infra, real_ports.identities_dir).list_existing(space)
-    (program,) = [each for each in supervisor.list_programs() if each.name.startswith("wp-")]
+    (program,) = [
+        program for program in supervisor.list_programs() if program.name.startswith("wp-")
+    ]
 
     with management.connected(found.target, purpose="test") as client, ThreadPoolExecutor() as pool:
         (refusal,) = client.try_all([Request("queue.of-nobody", attribute="ID")])
@@ -50,7 +52,7 @@ def _ask_on(client: ManagementClient, first: Sequence[object]) -> None:
 
     def differs() -> bool:
         answers = client.try_all([*_LASTING, _PASSING])
-        is_refused = any(isinstance(each, Refused) for each in answers)
+        is_refused = any(isinstance(answer, Refused) for answer in answers)
         return is_refused or answers[:-1] != first
 
     eventually(differs, "it stops")

@@ -8,7 +8,7 @@ from pytest_django import Settings
 
 from tests.support.charts import tools
 from tests.support.object_store import servers
-from tests.support.object_store.servers import Door, Server
+from tests.support.object_store.servers import Proxy, Server
 from tests.unit.workers.metering.conftest import play, readers, space
 from workers.metering.roots import ObjectStore
 
@@ -38,27 +38,27 @@ def server(
 
 
 @pytest.fixture(scope="session")
-def running_door(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
-    with servers.door(server, tmp_path_factory.mktemp("door")) as made:
+def running_proxy(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
+    with servers.proxy(server, tmp_path_factory.mktemp("proxy")) as made:
         yield made
 
 
 @pytest.fixture
-def door(running_door: Door) -> Door:
-    """A door before the server that passes everything yet."""
-    running_door.passes()
-    return running_door
+def proxy(running_proxy: Proxy) -> Proxy:
+    """A proxy before the server that passes everything yet."""
+    running_proxy.passes()
+    return running_proxy
 
 
 @pytest.fixture
-def root(door: Door, request: pytest.FixtureRequest, settings: Settings) -> ObjectStore:
-    """The lakehouse of this test: a prefix of its own, through the door."""
-    return use(door.server.store(prefix=_prefix(request)), settings)
+def root(proxy: Proxy, request: pytest.FixtureRequest, settings: Settings) -> ObjectStore:
+    """The lakehouse of this test: a prefix of its own, through the proxy."""
+    return use(proxy.server.store(prefix=_prefix(request)), settings)
 
 
 @pytest.fixture
 def near(server: Server, request: pytest.FixtureRequest, settings: Settings) -> ObjectStore:
-    """The lakehouse of this test, with no door before it: for thousands of requests."""
+    """The lakehouse of this test, with no proxy before it: for thousands of requests."""
     return use(server.store(prefix=_prefix(request)), settings)
 
 

@@ -10,7 +10,7 @@ from plans.usage.reading import UsageCell
 from tests.support.lakehouse.samples import row
 from tests.support.metering.deltas import write_gold
 from tests.support.metering.readings import at
-from tests.support.object_store.servers import Does, Door, Server
+from tests.support.object_store.servers import Does, Proxy, Server
 from workers.metering import bronze, committer, delta, gold, recompute, restored, roots
 from workers.metering.pipeline import Table
 from workers.metering.roots import ObjectStore
@@ -48,7 +48,7 @@ def test_gold_is_copied_once_and_read_as_it_was_pinned(root: ObjectStore) -> Non
 
     assert copied == (first.version, None)
     assert reading.as_of() == at(12)
-    assert [each.quantity for each in then] == [5]
+    assert [cell.quantity for cell in then] == [5]
 
 
 def test_the_samples_of_a_pinned_version_stay_the_same(root: ObjectStore) -> None:
@@ -88,10 +88,10 @@ def test_a_file_that_is_gone_is_said(root: ObjectStore, server: Server) -> None:
     ("does", "refusal"), [(Does.DROP, roots.StoreAway), (Does.REFUSE, roots.StoreRefuses)]
 )
 def test_a_store_in_the_way_is_said_and_not_taken_for_an_empty_one(
-    root: ObjectStore, door: Door, does: Does, refusal: type[Exception]
+    root: ObjectStore, proxy: Proxy, does: Does, refusal: type[Exception]
 ) -> None:
     pin = land(root, 1, 5)
-    door.does(does)
+    proxy.does(does)
 
     for read in (gold.is_current, gold.copy_newest, restored.check):
         with pytest.raises(refusal):
@@ -100,9 +100,9 @@ def test_a_store_in_the_way_is_said_and_not_taken_for_an_empty_one(
         delta.open_table(root, delta.BRONZE, version=pin.version, table_id=pin.id)
 
 
-def test_files_that_a_store_keeps_back_are_said(root: ObjectStore, door: Door) -> None:
+def test_files_that_a_store_keeps_back_are_said(root: ObjectStore, proxy: Proxy) -> None:
     asked = recompute.question(root, land(root, 1, 5), "ten_a", PERIOD)
-    door.does(Does.REFUSE)
+    proxy.does(Does.REFUSE)
 
     with pytest.raises(roots.StoreRefuses):
         recompute.sample_ids(asked)

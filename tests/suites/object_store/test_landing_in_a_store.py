@@ -16,7 +16,7 @@ from controlplane.core.errors import WaypostError
 from controlplane.embedded import ports
 from tests.suites.object_store.conftest import use
 from tests.support.metering.landed import LANDED_ONCE, rows
-from tests.support.object_store.servers import Does, Door
+from tests.support.object_store.servers import Does, Proxy
 from workers.metering import bronze, committer, ingest, landing, periodic, roots
 from workers.metering.roots import ObjectStore
 from workers.models import LandingBatch, MeteredSource
@@ -130,13 +130,13 @@ _SECOND = [("broker-0", "", 2, 0), ("broker-0", "orders", 2, 7), ("space", "", 2
 def test_an_answer_that_is_lost_adds_nothing_twice(
     root: ObjectStore,
     play: Callable[..., None],
-    door: Door,
+    proxy: Proxy,
     which: str,
     does: Does,
 ) -> None:
     committer.ensure_table(root)
     play(orders=(5, 0))
-    door.does(does, which, times=1)
+    proxy.does(does, which, times=1)
 
     ingest.ingest()
     ingest.ingest()
@@ -163,16 +163,16 @@ def test_a_commit_from_an_old_view_of_the_table_is_refused(
     assert rows(root) == LANDED_ONCE
 
 
-def _away(root: ObjectStore, door: Door) -> ObjectStore:
+def _away(root: ObjectStore, proxy: Proxy) -> ObjectStore:
     return replace(root, endpoint=f"http://127.0.0.1:{ports.free_port()}")
 
 
-def _missing(root: ObjectStore, door: Door) -> ObjectStore:
+def _missing(root: ObjectStore, proxy: Proxy) -> ObjectStore:
     return replace(root, url="s3://no-such-bucket/usage")
 
 
-def _refusing(root: ObjectStore, door: Door) -> ObjectStore:
-    door.does(Does.REFUSE)
+def _refusing(root: ObjectStore, proxy: Proxy) -> ObjectStore:
+    proxy.does(Does.REFUSE)
     return root
 
 
@@ -188,16 +188,16 @@ def _refusing(root: ObjectStore, door: Door) -> ObjectStore:
 def test_a_store_in_the_way_is_said_and_loses_nothing(
     root: ObjectStore,
     play: Callable[..., None],
-    door: Door,
+    proxy: Proxy,
     settings: Settings,
-    break_it: Callable[[ObjectStore, Door], ObjectStore],
+    break_it: Callable[[ObjectStore, Proxy], ObjectStore],
     code: str,
     has_table: bool,
 ) -> None:
     if has_table:
         committer.ensure_table(root)
     play(orders=(5, 0))
-    use(break_it(root, door), settings)
+    use(break_it(root, proxy), settings)
 
     with pytest.raises(WaypostError) as refused:
         ingest.ingest()
@@ -206,7 +206,7 @@ def test_a_store_in_the_way_is_said_and_loses_nothing(
     waiting = LandingBatch.objects.filter(state=State.RESERVED).count()
     play(orders=(7, 0))  # and sampling needs no store
     sampled = MeteredSource.objects.get(source__endswith="broker-0").addresses["orders"]
-    door.passes()
+    proxy.passes()
     use(root, settings)
     ingest.ingest()
 
@@ -230,14 +230,14 @@ def test_a_wrong_key_is_refused(
     root: ObjectStore,
     play: Callable[..., None],
     settings: Settings,
-    door: Door,
+    proxy: Proxy,
     key: str,
     does: Does,
 ) -> None:
     play(orders=(5, 0))
     use(replace(root, **{key: "wrong"}), settings)
-    if "moto" in root.url:  # takes every key: its door says what others say
-        door.does(does)
+    if "moto" in root.url:  # takes every key: its proxy says what others say
+        proxy.does(does)
 
     with pytest.raises(roots.StoreRefuses):
         ingest.ingest()
@@ -245,25 +245,25 @@ def test_a_wrong_key_is_refused(
 
 @pytest.mark.parametrize("part", ["POST .*uploads", "PUT .*partNumber=1", "POST .*uploadId="])
 def test_an_upload_that_is_refused_anywhere_says_so(
-    root: ObjectStore, door: Door, part: str
+    root: ObjectStore, proxy: Proxy, part: str
 ) -> None:
-    door.does(Does.REFUSE, part, times=1)
+    proxy.does(Does.REFUSE, part, times=1)
 
     with pytest.raises((roots.StoreRefuses, roots.StoreAway)):
         roots.put(root, "bronze/large", os.urandom(12 << 20))  # some parts
 
 
 def test_a_store_that_goes_before_the_commit_leaves_the_batch_landed(
-    root: ObjectStore, play: Callable[..., None], door: Door
+    root: ObjectStore, play: Callable[..., None], proxy: Proxy
 ) -> None:
     committer.ensure_table(root)
     play(orders=(5, 0))
-    door.does(Does.DROP, COMMITS)
+    proxy.does(Does.DROP, COMMITS)
 
     with pytest.raises(roots.StoreAway):
         ingest.ingest()
     between = LandingBatch.objects.get().state
-    door.passes()
+    proxy.passes()
     ingest.ingest()
 
     assert between == State.LANDED

@@ -14,7 +14,7 @@ from plans.rating.periods import Period
 from tests.suites.lakehouse.test_close_on_spark import close_and_verify
 from tests.support.lakehouse import engines
 from tests.support.lakehouse.samples import Landed, at, beat, row
-from tests.support.object_store.servers import Does, Door
+from tests.support.object_store.servers import Does, Proxy
 from workers.metering import closing, delta, gold, pipeline, recompute
 from workers.metering.pipeline import PipelineFailed, Report
 from workers.metering.roots import ObjectStore, Root
@@ -62,7 +62,7 @@ def test_a_bucket_gives_the_figures_of_a_folder(near: ObjectStore, tmp_path: Pat
     assert len(cells) > 5
     assert (report.rows, report.as_of) == (in_folder.rows, in_folder.as_of)
     asked = recompute.question(near, report.tables[delta.BRONZE], "ten_a", DAY)
-    of_day = [each for each in cells if each.bucket_at < DAY.ends_at]
+    of_day = [cell for cell in cells if cell.bucket_at < DAY.ends_at]
     assert recompute.totals(asked) == closing.figures(of_day)
     assert set(rebuilt(near)["differences"].values()) == {0}
     assert engines.by_table(near) == engines.EXPECTED
@@ -80,14 +80,14 @@ def refusal(root: ObjectStore) -> str:
     return failed.value.error_code
 
 
-def test_a_store_in_the_way_is_said_in_words(root: ObjectStore, door: Door) -> None:
+def test_a_store_in_the_way_is_said_in_words(root: ObjectStore, proxy: Proxy) -> None:
     Landed(root)(row(at(10, 1), 1, messages_in=5))
     missing = replace(root, url="s3://no-such-bucket/usage")
     said = {"missing": refusal(missing)}
     for does in (Does.DROP, Does.REFUSE):
-        door.does(does)
+        proxy.does(does)
         said[does] = refusal(root)
-    door.passes()
+    proxy.passes()
 
     assert said == {
         Does.DROP: "lakehouse.store_away",

@@ -18,7 +18,7 @@ As = Callable[[User | None], Client]
 
 @pytest.fixture(autouse=True)
 def _portal_settings(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An existing static folder, a cache without a server, no broker to nudge."""
+    """An existing static folder, a cache without a server, no broker to enqueue to."""
     settings.CACHES = {
         "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "page"}
     }

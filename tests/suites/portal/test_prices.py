@@ -41,7 +41,7 @@ def test_signing_up_says_that_spaces_and_addresses_cost_by_the_hour(world: World
 
 def test_a_plan_whose_spaces_cost_nothing_says_nothing_of_hours(world: World) -> None:
     sold = publishing.current()
-    free = [replace(each, hour_price=Decimal(0)) for each in sold.space_plans]
+    free = [replace(space_plan, hour_price=Decimal(0)) for space_plan in sold.space_plans]
 
     assert plan_descriptions.hours(_plan("team"), free, []) == []
     assert plan_descriptions.hours(_plan("team"), sold.space_plans, []) == [

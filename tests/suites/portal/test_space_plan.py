@@ -57,7 +57,7 @@ def test_an_owner_and_a_member_move_the_space(world: World, as_: As, space: Addr
     as_(world.member).post(PAGE, {**ASKED, "space_plan": "standard-small"})
     assert plan_of(space) == "standard-small"
     events = AuditEvent.objects.filter(action="address_space.change_plan").order_by("id")
-    assert [each.actor for each in events] == ["user:olga@acme.example", "user:dev@acme.example"]
+    assert [event.actor for event in events] == ["user:olga@acme.example", "user:dev@acme.example"]
     activity = as_(world.owner).get("/t/acme-shipping/spaces/orders/activity").content.decode()
     assert "Change the plan of" in activity
 
@@ -74,7 +74,7 @@ def test_outsiders_and_those_who_only_pay_move_nothing(
 ) -> None:
     answers = [as_(who).post(PAGE, ASKED) for who in (world.outsider, world.billing)]
 
-    assert [each.status_code for each in answers] == [404, 403]
+    assert [answer.status_code for answer in answers] == [404, 403]
     assert plan_of(space) == "standard-small"
 
 

@@ -1,4 +1,4 @@
-"""The style sheet: contrast of every text and control colour (WCAG 2.2, 1.4.3 and 1.4.11)."""
+"""The style sheet: contrast of every text and control color (WCAG 2.2, 1.4.3 and 1.4.11)."""
 
 import re
 from pathlib import Path
@@ -67,8 +67,8 @@ def tokens(theme: str) -> dict[str, str]:
     return dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", block))
 
 
-def luminance(colour: str) -> float:
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+def luminance(color: str) -> float:
+    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     red, green, blue = (
         c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
     )
@@ -82,17 +82,17 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize(("text", "ground", "least"), PAIRS)
-def test_colours_have_enough_contrast(theme: str, text: str, ground: str, least: float) -> None:
-    colours = tokens(theme)
+def test_colors_have_enough_contrast(theme: str, text: str, ground: str, least: float) -> None:
+    colors = tokens(theme)
 
-    assert contrast(colours[text], colours[ground]) >= least
+    assert contrast(colors[text], colors[ground]) >= least
 
 
 def test_contrast_of_black_on_white_is_the_known_21() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
 
 
-def test_both_themes_name_the_same_colours() -> None:
+def test_both_themes_name_the_same_colors() -> None:
     assert tokens("light").keys() == tokens("dark").keys()
 
 

@@ -1,6 +1,7 @@
 """A brokered space from rows to fakes: until idle, again without writes, and to its end."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -10,11 +11,13 @@ from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.models import Address, AddressSpace, SpaceSecret
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from workers.infra import names
 from workers.infra.base import InfraError
 from workers.messaging.brokers import permissions
+from workers.messaging.management import Refused
+from workers.messaging.probe import ProbeFailed
 from workers.reconcile import loop
 from workers.reconcile.outcome import Done, Failed, Wait
 
@@ -31,7 +34,7 @@ def space() -> AddressSpace:
 
 
 def ready(row: Address | AddressSpace) -> dict[str, str]:
-    return next(each for each in row.conditions if each["type"] == "Ready")
+    return next(condition for condition in row.conditions if condition["type"] == "Ready")
 
 
 def states(kind: str) -> set[str]:
@@ -62,7 +65,7 @@ def test_second_pass_writes_nothing(world: World, space: AddressSpace) -> None:
         world.pass_full(space)
 
     assert (world.writes, _row_versions(space)) == before
-    written = [each["sql"].split('"')[1] for each in queries if _is_write(each["sql"])]
+    written = [query["sql"].split('"')[1] for query in queries if _is_write(query["sql"])]
     assert set(written) == {"tenants_addressspace", "tenants_address", "core_operation"}
     assert written.count("tenants_address") == 1  # when they were probed
 
@@ -103,13 +106,13 @@ def test_drift_is_repaired_by_the_full_pass(world: World, space: AddressSpace) -
     world.settle(space)
     broker = world.broker(space)
     del broker.addresses["news"]
-    broker.addresses["stray"] = object()
-    broker.addresses["stray-with-messages"] = object()
-    broker.stored["stray-with-messages"] = 1
+    broker.addresses["orphan"] = object()
+    broker.addresses["orphan-with-messages"] = object()
+    broker.stored["orphan-with-messages"] = 1
 
     world.pass_full(space)
 
-    assert set(broker.addresses) == {"orders/new", "news", "stray-with-messages"}
+    assert set(broker.addresses) == {"orders/new", "news", "orphan-with-messages"}
 
 
 def test_deleting_an_address_samples_before_it_removes(world: World, space: AddressSpace) -> None:
@@ -157,7 +160,8 @@ def test_withdrawn_send_takes_the_role_and_keeps_receivers(
 
     world.settle(space)
 
-    withdrawn = dict(broker.roles["orders/new"])  # type: ignore[call-overload]
+    withdrawn_roles: Any = broker.roles["orders/new"]
+    withdrawn = dict(withdrawn_roles)
     assert permissions.role("alice") not in withdrawn["send"]
     assert permissions.role("alice") in withdrawn["consume"]
     assert len(broker.links) == 2
@@ -198,18 +202,15 @@ def test_deleting_waits_for_an_unreachable_broker_but_not_for_ever(
 
 
 @pytest.mark.parametrize("kind", ["brokered", "standard"])
-def test_deleting_waits_for_who_holds_files_but_not_for_ever(
-    world: World, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_deleting_waits_for_who_holds_files_but_not_for_ever(world: World, kind: str) -> None:
     """Another applier took a field of an object that is about to go."""
-
-    def refuse(_spec: object, *, may_restart: bool = True) -> None:
-        raise InfraError("Theirs.", reason="FieldConflict", retry=False)
 
     space = rows.make_space(rows.make_tenant(), kind=kind)
     world.settle(space)
     address_spaces.delete(space=space, by=SYSTEM)
-    monkeypatch.setattr(world.infra, "ensure_instance", refuse)
+    world.infra.fail_at(
+        "ensure_instance", InfraError("Theirs.", reason="FieldConflict", retry=False)
+    )
 
     outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
     while_held = dict(world.infra.instances)
@@ -260,7 +261,7 @@ def test_an_address_no_broker_can_carry_fails_alone(world: World, space: Address
 
 
 def test_a_failing_probe_keeps_addresses_from_ready(world: World, space: AddressSpace) -> None:
-    world.brokers.broken_probe = "no credit"
+    world.brokers.fail_at("probe", ProbeFailed("no credit"))
 
     loop.reconcile(space.id, world.ports, budget_seconds=0)
 
@@ -270,13 +271,13 @@ def test_a_failing_probe_keeps_addresses_from_ready(world: World, space: Address
     assert "no credit" in ready(address)["message"]
 
 
-def test_what_a_broker_refuses_is_told_and_trespassers_are_cut_off_all_the_same(
+def test_what_a_broker_refuses_is_told_and_unauthorized_clients_are_disconnected_all_the_same(
     world: World, space: AddressSpace
 ) -> None:
     world.settle(space)
     held = world.broker(space)
     held.links.add(("nobody", "recv", "news"))
-    world.brokers.refusal = "AMQ229230: Failed to bind acceptor public"
+    world.brokers.fail_at("converge", Refused("AMQ229230: Failed to bind acceptor public"))
     world.now += loop.FULL_PASS_EVERY * 2
 
     outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
@@ -289,7 +290,7 @@ def test_what_a_broker_refuses_is_told_and_trespassers_are_cut_off_all_the_same(
 def test_a_deletion_says_what_a_broker_refuses(world: World, space: AddressSpace) -> None:
     world.settle(space)
     address_spaces.delete(space=space, by=SYSTEM)
-    world.brokers.refusal = "AMQ229031: Unable to validate user"
+    world.brokers.fail_at("converge", Refused("AMQ229031: Unable to validate user"))
 
     outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
 

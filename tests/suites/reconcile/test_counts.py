@@ -10,10 +10,10 @@ from controlplane.core.instance_names import Kind
 from plans.models import SpacePlan
 from tenants.actions import addresses
 from tenants.models import Address, AddressSpace, Broker, Placement, SpaceSecret
-from tests.suites.reconcile.conftest import World
 from tests.suites.reconcile.test_crash_anywhere import kill_after, run_killed
 from tests.support.reconcile import rows
 from tests.support.reconcile.fake_routers import Connected
+from tests.support.reconcile.world import World
 from workers.messaging.routers import config, entities
 from workers.reconcile import address_space, loop
 from workers.reconcile.outcome import Done
@@ -47,21 +47,23 @@ def want_routers(space: AddressSpace, count: int) -> None:
 
 
 def running(world: World, kind: Kind) -> list[str]:
-    return sorted(n for (_, n), each in world.infra.instances.items() if each.spec.kind is kind)
+    return sorted(
+        n for (_, n), instance in world.infra.instances.items() if instance.spec.kind is kind
+    )
 
 
 def mesh(world: World, space: AddressSpace, name: str) -> set[str]:
-    """Return whom a router dials."""
+    """Return the peers that a router dials."""
     held = world.router(space, name).held.values()
     return {
-        each.name
-        for each in held
-        if each.kind == entities.CONNECTOR and each.attributes["role"] == "inter-router"
+        entity.name
+        for entity in held
+        if entity.kind == entities.CONNECTOR and entity.attributes["role"] == "inter-router"
     }
 
 
 def ready(row: AddressSpace, kind: str = "Ready") -> dict[str, str]:
-    return next(each for each in row.conditions if each["type"] == kind)
+    return next(condition for condition in row.conditions if condition["type"] == kind)
 
 
 def test_more_routers_join_and_restart_nobody(meshed: World) -> None:
@@ -129,7 +131,7 @@ def test_the_development_router_stays_alone_and_says_so(world: World) -> None:
     assert "development router runs alone" in ready(space, "Routers")["message"]
 
 
-def test_a_router_with_mates_listens_for_them_with_mutual_tls(meshed: World) -> None:
+def test_a_router_with_peers_listens_for_them_with_mutual_tls(meshed: World) -> None:
     space = make_space(meshed)
     (spec,) = (e.spec for e in meshed.infra.instances.values() if e.spec.kind is Kind.ROUTER)
 
@@ -227,7 +229,7 @@ def test_a_broker_that_does_not_answer_is_not_taken_for_empty(world: World) -> N
     space = make_space(world)
     spread(space, world)
     empty_second(space, world)
-    (key,) = (each for each in world.infra.instances if each[1] == "broker-1")
+    (key,) = (instance for instance in world.infra.instances if instance[1] == "broker-1")
     world.infra.instances[key].trouble = "Unschedulable: no node"
 
     for _ in range(3):
@@ -261,7 +263,7 @@ def test_killed_while_counts_and_sizes_change(
     spread(space, meshed)
     want_routers(space, 2)
     meshed.settle(space)
-    before = {key[1]: each.starts for key, each in meshed.infra.instances.items()}
+    before = {key[1]: instance.starts for key, instance in meshed.infra.instances.items()}
     plan = SpacePlan.objects.get(pk=space.space_plan_id)
     plan.definition["broker_memory_mb"] = 192
     plan.save()
@@ -272,10 +274,10 @@ def test_killed_while_counts_and_sizes_change(
     run_killed(meshed, space, monkeypatch)
     meshed.settle(space)
 
-    found = {key[1]: each for key, each in meshed.infra.instances.items()}
+    found = {key[1]: instance for key, instance in meshed.infra.instances.items()}
     assert running(meshed, Kind.ROUTER) == [f"router-{n}" for n in range(count)]
-    for each in ("broker-0", "broker-1"):
-        assert found[each].spec.memory_mb == 192
-        assert found[each].starts == before[each] + 1, "once, whoever was killed"
+    for broker in ("broker-0", "broker-1"):
+        assert found[broker].spec.memory_mb == 192
+        assert found[broker].starts == before[broker] + 1, "once, whoever was killed"
     assert found["router-0"].starts == before["router-0"]
     assert (space.phase, ready(space)["status"]) == ("Active", "True")

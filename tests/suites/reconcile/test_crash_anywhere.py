@@ -9,8 +9,8 @@ from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.models import Address, AddressSpace, MessagingUser
-from tests.suites.reconcile.conftest import World, time_with
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World, time_with
 from workers.reconcile import address_space, lease, loop
 from workers.reconcile.address_space import Step
 from workers.reconcile.context import ReconcileContext

@@ -7,9 +7,9 @@ import pytest
 from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
-from tests.suites.reconcile.conftest import World
 from tests.suites.reconcile.test_counts import make_space, spread, want_routers
 from tests.support.reconcile.fake_routers import Connected
+from tests.support.reconcile.world import World
 from workers.reconcile import loop
 from workers.reconcile.outcome import Wait
 from workers.reconcile.steps.drain import PATIENCE
@@ -61,7 +61,7 @@ def test_what_stays_away_is_gone_on_without(world: World, space: AddressSpace) -
         loop.reconcile(space.id, world.ports, budget_seconds=0)
         world.now += timedelta(minutes=1)
     space.refresh_from_db()
-    (waiting,) = (each for each in space.conditions if each["type"] == "Ready")
+    (waiting,) = (condition for condition in space.conditions if condition["type"] == "Ready")
 
     world.now += PATIENCE
     world.settle(space)

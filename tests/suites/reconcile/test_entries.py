@@ -7,8 +7,8 @@ import pytest
 from django.core.management import call_command
 
 from tenants.models import AddressSpace
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from workers import schedule, tasks, wiring
 
 pytestmark = pytest.mark.django_db
@@ -50,6 +50,6 @@ def test_the_command_stops_when_nothing_is_due(
 
 
 def test_every_entry_of_the_beat_table_is_a_task() -> None:
-    known = {each.name for each in vars(tasks).values() if hasattr(each, "apply_async")}
+    known = {var.name for var in vars(tasks).values() if hasattr(var, "apply_async")}
 
     assert {entry["task"] for entry in schedule.TABLE.values()} <= known

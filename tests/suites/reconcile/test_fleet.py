@@ -16,7 +16,6 @@ from tenants.actions import rollouts as actions
 from tenants.actions.rollouts import NothingToSteer
 from tenants.models import AddressSpace, EngineRelease, Rollout, Tenant
 from tenants.rollouts import Window
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
 from tests.support.reconcile.fleets import (
     ONE,
@@ -30,6 +29,7 @@ from tests.support.reconcile.fleets import (
     run,
     settle_all,
 )
+from tests.support.reconcile.world import World
 from workers import fleet
 from workers.fleet import Policy
 from workers.infra.base import EngineImages, InstanceSpec
@@ -57,7 +57,9 @@ def test_the_first_images_are_the_first_release_and_move_nobody(
     assert EngineRelease.objects.get().number == 1
     assert current().state == "Done"
     assert images(world) == ["broker:1"] * 5
-    assert {each.release_id for each in AddressSpace.objects.all()} == {current().release_id}
+    assert {address_space.release_id for address_space in AddressSpace.objects.all()} == {
+        current().release_id
+    }
 
 
 def test_spaces_from_before_there_were_releases_keep_what_they_run(
@@ -91,7 +93,7 @@ def test_new_images_go_in_waves_that_wait_for_each_other(
     assert between == ["broker:1"] * 3 + ["broker:2"] * 2
     assert done.state == "Done"
     assert images(world) == ["broker:2"] * 5
-    assert {each.starts for each in world.infra.instances.values()} == {2}
+    assert {instance.starts for instance in world.infra.instances.values()} == {2}
     assert AuditEvent.objects.filter(action="address_space.release").count() == 5
     assert run(world, spaces).pk == done.pk
 
@@ -155,7 +157,7 @@ def test_rolling_back_repairs_what_failed_and_the_configured_images_stay_away(
     back = run(world, spaces)
     assert (back.release.number, back.state) == (1, "Done")
     assert images(world) == ["broker:1"] * 5
-    assert {each.phase for each in AddressSpace.objects.all()} == {"Active"}
+    assert {address_space.phase for address_space in AddressSpace.objects.all()} == {"Active"}
     assert AuditEvent.objects.get(action="rollout.roll_back").reason == "broken image"
 
 
@@ -170,20 +172,20 @@ def test_what_got_there_goes_back_in_waves(world: World, spaces: list[AddressSpa
     assert images(world) == ["broker:1"] * 5
 
 
-def test_a_mended_pair_of_images_after_a_roll_back_is_rolled_out(
+def test_a_fixed_pair_of_images_after_a_roll_back_is_rolled_out(
     world: World, spaces: list[AddressSpace]
 ) -> None:
     run(world, spaces)
     actions.roll_back(by=SYSTEM)
     run(world, spaces)
 
-    mended = run(world, spaces, EngineImages("broker:3", "router:2"))
+    fixed = run(world, spaces, EngineImages("broker:3", "router:2"))
 
-    assert (mended.release.number, mended.state) == (3, "Done")
+    assert (fixed.release.number, fixed.state) == (3, "Done")
     assert images(world) == ["broker:3"] * 5
 
 
-def test_mended_images_reach_what_the_broken_ones_broke(
+def test_fixed_images_reach_what_the_broken_ones_broke(
     world: World, spaces: list[AddressSpace]
 ) -> None:
     fail_on("broker:2", world)
@@ -255,7 +257,7 @@ def test_paused_moves_nobody_until_it_is_resumed(world: World, spaces: list[Addr
         actions.pause(by=SYSTEM)
 
 
-def test_a_resumed_rollout_gives_time_anew(world: World, spaces: list[AddressSpace]) -> None:
+def test_a_resumed_rollout_gives_time_again(world: World, spaces: list[AddressSpace]) -> None:
     fail_on("broker:2", world)
     fleet.advance(TWO, POLICY, world.now)
     settle_all(world, spaces)

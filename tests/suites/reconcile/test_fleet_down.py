@@ -10,7 +10,6 @@ from controlplane.core.audit import SYSTEM
 from tenants import rollouts
 from tenants.actions import rollouts as actions
 from tenants.models import AddressSpace
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
 from tests.support.reconcile.fleets import (
     POLICY,
@@ -22,7 +21,9 @@ from tests.support.reconcile.fleets import (
     run,
     settle_all,
 )
+from tests.support.reconcile.world import World
 from workers import fleet
+from workers.messaging.probe import ProbeFailed
 from workers.reconcile import loop
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_clock")]
@@ -64,10 +65,10 @@ def put_up(world: World) -> None:
 def test_a_space_that_is_not_ready_by_itself_is_left_for_later(
     world: World, spaces: list[AddressSpace]
 ) -> None:
-    world.brokers.broken_probe = "no credit"
+    world.brokers.fail_at("probe", ProbeFailed("no credit"))
     world.now += loop.FULL_PASS_EVERY * 2
     loop.reconcile(spaces[0].id, world.ports, budget_seconds=0)
-    world.brokers.broken_probe = ""
+    world.brokers.recover()
 
     fleet.advance(TWO, POLICY, world.now)
     moved = set(AddressSpace.objects.filter(release__number=2).values_list("name", flat=True))
@@ -76,18 +77,22 @@ def test_a_space_that_is_not_ready_by_itself_is_left_for_later(
     assert run(world, spaces).state == "Done"
 
 
-@pytest.mark.parametrize("is_mended", [True, False])
+@pytest.mark.parametrize("is_fixed", [True, False])
 def test_a_space_that_is_down_gets_the_release_last_and_is_no_failure_of_it(
-    world: World, spaces: list[AddressSpace], is_mended: bool
+    world: World, spaces: list[AddressSpace], is_fixed: bool
 ) -> None:
-    """What the former release cannot do any more, the new one may be what mends."""
-    placed = [each for each in world.infra.instances.values() if of_space(each.spec, spaces[0])]
+    """What the former release cannot do any more, the new one may be what fixes."""
+    placed = [
+        instance
+        for instance in world.infra.instances.values()
+        if of_space(instance.spec, spaces[0])
+    ]
     placed[0].trouble = "CreateContainerConfigError"
     world.now += loop.FULL_PASS_EVERY * 2
     settle_all(world, spaces)
     fleet.advance(TWO, POLICY, world.now)
     first = set(AddressSpace.objects.filter(release__number=2).values_list("name", flat=True))
-    world.infra.refuses = lambda spec: "Down" if of_space(spec, spaces[0]) and not is_mended else ""
+    world.infra.refuses = lambda spec: "Down" if of_space(spec, spaces[0]) and not is_fixed else ""
 
     ended = run(world, spaces)
     late = rollouts.progress(ended, world.now + timedelta(days=1), POLICY.patience)
@@ -95,7 +100,7 @@ def test_a_space_that_is_down_gets_the_release_last_and_is_no_failure_of_it(
     assert first == {"space-1", "space-2"}
     assert images(world) == ["broker:2"] * 5
     assert (ended.state, late.waiting, late.failed) == (
-        ("Done", 0, 0) if is_mended else ("Running", 1, 0)
+        ("Done", 0, 0) if is_fixed else ("Running", 1, 0)
     )
 
 

@@ -6,8 +6,8 @@ from controlplane.core.audit import SYSTEM
 from controlplane.core.errors import Missing
 from tenants.actions import address_spaces, kept_volumes
 from tenants.models import AddressSpace, KeptVolumes
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from workers import volumes
 from workers.infra.base import InfraError
 from workers.reconcile import loop

@@ -3,9 +3,10 @@
 import pytest
 
 from tenants.models import AddressSpace
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from tests.support.waiting import eventually, is_keeper_gone
+from workers.infra.base import Namespace, ResourceBudget
 from workers.reconcile import lease, loop
 from workers.reconcile.lease import Lease
 from workers.reconcile.outcome import Done
@@ -31,11 +32,11 @@ def test_a_step_longer_than_the_lease_keeps_the_space(
     def is_held() -> bool:
         return AddressSpace.objects.filter(pk=space.pk, claimed_until__gt=world.now).exists()
 
-    def ensure_namespace(namespace: object, budget: object) -> None:
+    def ensure_namespace(namespace: Namespace, budget: ResourceBudget) -> None:
         world.now += 2 * lease.LENGTH
         eventually(is_held)
         others.append((loop.list_due(world.ports), loop.reconcile(space.id, world.ports)))
-        make(namespace, budget)  # type: ignore[arg-type]
+        make(namespace, budget)
 
     monkeypatch.setattr(world.infra, "ensure_namespace", ensure_namespace)
     outcome = loop.reconcile(space.id, world.ports)

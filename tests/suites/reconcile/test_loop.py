@@ -6,15 +6,17 @@ import psycopg
 import pytest
 from django.db import OperationalError
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 from structlog.testing import capture_logs
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from workers.infra.base import InfraError
+from workers.messaging.observed import ManagementTarget
 from workers.reconcile import loop
 from workers.reconcile.outcome import Done, Failed, Wait
 
@@ -105,7 +107,7 @@ def test_an_error_that_stays_is_told_and_forgotten_when_it_is_gone(
         for _ in range(3):
             loop.reconcile(space.id, world.ports)
             space.refresh_from_db()
-            (ready,) = (each for each in space.conditions if each["type"] == "Ready")
+            (ready,) = (condition for condition in space.conditions if condition["type"] == "Ready")
             seen.append((ready["status"], ready["reason"]))
     phase = space.phase
     world.now += timedelta(minutes=1)
@@ -118,35 +120,30 @@ def test_an_error_that_stays_is_told_and_forgotten_when_it_is_gone(
 
 
 def test_one_crash_after_a_failure_in_words_takes_nothing_back(
-    world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
+    world: World, space: AddressSpace
 ) -> None:
-    errors = [InfraError("Theirs.", reason="FieldConflict", retry=False)] * 3 + [RuntimeError()]
+    conflict = InfraError("Theirs.", reason="FieldConflict", retry=False)
+    world.infra.fail_at("ensure_namespace", conflict, times=3)
+    world.infra.fail_at("ensure_namespace", RuntimeError(), times=1)
 
-    def refuse(*_anything: object) -> None:
-        raise errors.pop(0)
-
-    monkeypatch.setattr(world.infra, "ensure_namespace", refuse)
     for _ in range(4):
         loop.reconcile(space.id, world.ports)
     space.refresh_from_db()
 
-    (ready,) = (each for each in space.conditions if each["type"] == "Ready")
+    (ready,) = (condition for condition in space.conditions if condition["type"] == "Ready")
     assert (ready["reason"], ready["message"]) == ("FieldConflict", "Theirs.")
-    assert errors == []
+    assert not world.infra.has_faults()
 
 
 def test_a_crash_that_cannot_even_be_told_has_its_later_look(
-    world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
+    world: World, space: AddressSpace
 ) -> None:
     """As where a row was restored in a form that nobody reads."""
     AddressSpace.objects.filter(pk=space.pk).update(
         attempts=9, conditions=[{"kind": "odd"}], next_attempt_at=world.now
     )
 
-    def explode(*_anything: object) -> None:
-        raise RuntimeError("unexpected")
-
-    monkeypatch.setattr(world.infra, "ensure_namespace", explode)
+    world.infra.fail_at("ensure_namespace", RuntimeError("unexpected"))
     with pytest.raises(KeyError):
         loop.reconcile(space.id, world.ports)
     space.refresh_from_db()
@@ -208,7 +205,7 @@ def test_what_waits_says_for_what_in_the_words_of_the_place(
         outcome = loop.reconcile(space.id, world.ports)
     space.refresh_from_db()
 
-    ready = next(each for each in space.conditions if each["type"] == "Ready")
+    ready = next(condition for condition in space.conditions if condition["type"] == "Ready")
     assert isinstance(outcome, Wait)
     assert (ready["status"], ready["reason"]) == ("False", "ClusterBusy")
     assert ready["message"] == "The cluster is busy."
@@ -246,7 +243,7 @@ def test_a_space_that_nothing_leads_to_from_outside_says_so_and_all_else_goes_on
 
 def conditions(space: AddressSpace) -> dict[str, str]:
     """Return what is said of each condition, in the order of their names."""
-    return {each["type"]: each["status"] for each in space.conditions}
+    return {condition["type"]: condition["status"] for condition in space.conditions}
 
 
 def test_a_space_whose_address_went_away_says_so_and_all_else_goes_on(
@@ -264,7 +261,7 @@ def test_a_space_whose_address_went_away_says_so_and_all_else_goes_on(
 
     world.settle(space)
     address.refresh_from_db()
-    gone = {each["type"]: each["message"] for each in space.conditions}
+    gone = {condition["type"]: condition["message"] for condition in space.conditions}
     world.infra.has_address = True
     world.now += loop.FULL_PASS_EVERY * 2
     world.settle(space)
@@ -273,7 +270,7 @@ def test_a_space_whose_address_went_away_says_so_and_all_else_goes_on(
     assert at_first.reason == "EndpointPending: No load balancer yet."
     assert (space.phase, address.phase) == ("Active", "Active")
     assert gone["Reachable"] == "No load balancer yet."
-    assert "Reachable" not in {each["type"] for each in space.conditions}
+    assert "Reachable" not in {condition["type"] for condition in space.conditions}
     assert space.endpoints.get().host == before.host
     assert dict(space.secrets.values_list("name", "public")) == certificates
 
@@ -313,18 +310,18 @@ def test_a_change_is_due_even_when_its_message_was_lost(world: World, space: Add
 
 
 def test_a_change_during_the_pass_is_seen_in_the_same_call(
-    world: World, space: AddressSpace
+    world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.settle(space)
     changed: list[object] = []
     original = world.brokers.probe
 
-    def change_once(target: object, address: str) -> float:
+    def change_once(target: ManagementTarget, address: str) -> float:
         if not changed:
             changed.append(rows.make_address(space, "late"))
-        return original(target, address)  # type: ignore[arg-type]
+        return original(target, address)
 
-    world.brokers.probe = change_once  # type: ignore[method-assign]
+    monkeypatch.setattr(world.brokers, "probe", change_once)
     rows.make_address(space, "early")
     loop.reconcile(space.id, world.ports)
 
@@ -335,14 +332,14 @@ def test_a_change_during_the_pass_is_seen_in_the_same_call(
 
 
 def test_a_pass_costs_the_same_queries_for_any_number_of_addresses(
-    world: World, space: AddressSpace, django_assert_max_num_queries: object
+    world: World, space: AddressSpace, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(20):
         rows.make_address(space, f"queue-{number}")
     world.settle(space)
     world.now += loop.FULL_PASS_EVERY * 2
 
-    with django_assert_max_num_queries(40):  # type: ignore[operator]
+    with django_assert_max_num_queries(40):
         loop.reconcile(space.id, world.ports)
 
 

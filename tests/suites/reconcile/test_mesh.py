@@ -8,8 +8,8 @@ from django.db.models import F
 from plans.models import SpacePlan
 from tenants.models import AddressSpace
 from tenants.router_patches import Patch
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from workers.messaging.routers import entities
 from workers.reconcile import loop
 from workers.reconcile.outcome import Done, Wait
@@ -54,12 +54,12 @@ def look_after(world: World, space: AddressSpace, pause: timedelta) -> timedelta
 
 
 def told(space: AddressSpace, kind: str = "Routers") -> tuple[str, str]:
-    (found,) = (each for each in space.conditions if each["type"] == kind)
+    (found,) = (condition for condition in space.conditions if condition["type"] == kind)
     return found["status"], found["reason"]
 
 
 def message(space: AddressSpace) -> str:
-    (found,) = (each for each in space.conditions if each["type"] == "Routers")
+    (found,) = (condition for condition in space.conditions if condition["type"] == "Routers")
     return str(found["message"])
 
 
@@ -129,7 +129,7 @@ def test_a_start_says_nothing_is_wrong(meshed: World) -> None:
     assert told(made) == ("True", "AsPlanned")
 
 
-def test_a_planned_restart_begins_patience_anew(meshed: World, space: AddressSpace) -> None:
+def test_a_planned_restart_begins_patience_again(meshed: World, space: AddressSpace) -> None:
     meshed.routers.apart = {TORN}
     look_after(meshed, space, loop.FULL_PASS_EVERY)
     AddressSpace.objects.filter(pk=space.pk).update(rolled_at=meshed.now + MINUTE / 2)
@@ -177,7 +177,7 @@ def test_one_router_has_nobody_to_reach(meshed: World, space: AddressSpace) -> N
 
     meshed.settle(space)
 
-    assert [each["type"] for each in space.conditions] == ["Ready"]
+    assert [condition["type"] for condition in space.conditions] == ["Ready"]
 
 
 def test_topics_move_to_a_living_router_while_the_first_is_down(
@@ -185,7 +185,9 @@ def test_topics_move_to_a_living_router_while_the_first_is_down(
 ) -> None:
     rows.make_address(space, "news", "topic")
     meshed.settle(space)
-    first = next(each for (_, name), each in meshed.infra.instances.items() if name == "router-0")
+    first = next(
+        instance for (_, name), instance in meshed.infra.instances.items() if name == "router-0"
+    )
     assert leaders(meshed) == {"router-0"}
 
     first.trouble = "OOMKilled"
@@ -214,5 +216,7 @@ def test_every_router_holds_the_topics_where_they_announce_one_container_id(
 def leaders(world: World) -> set[str]:
     """Return the routers that hold routes of topics."""
     return {
-        name for (_, name), each in world.routers.routers.items() if each.names(entities.LINK_ROUTE)
+        name
+        for (_, name), router in world.routers.routers.items()
+        if router.names(entities.LINK_ROUTE)
     }

@@ -7,8 +7,8 @@ import pytest
 from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces
 from tenants.models import Address, AddressSpace
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from workers.infra.base import InfraError
 from workers.reconcile import loop
 from workers.reconcile.outcome import Done, Wait
@@ -19,7 +19,9 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def space(world: World) -> AddressSpace:
     """A space whose namespace waits for the cluster."""
-    world.infra.busy = "no answer"
+    world.infra.fail_at(
+        "ensure_namespace", InfraError("no answer", reason="ClusterBusy", retry=True)
+    )
     return rows.make_space(rows.make_tenant())
 
 
@@ -67,7 +69,7 @@ def test_pauses_grow_up_to_a_minute(world: World, space: AddressSpace) -> None:
     assert pauses[-1] == 60.0
 
 
-def test_a_change_is_looked_at_at_once_and_pauses_begin_anew(
+def test_a_change_is_looked_at_at_once_and_pauses_begin_again(
     world: World, space: AddressSpace
 ) -> None:
     wait_long(world, space)
@@ -76,7 +78,7 @@ def test_a_change_is_looked_at_at_once_and_pauses_begin_anew(
     assert next_look(world, space) == 2.0
 
 
-def test_a_new_address_is_looked_at_at_once_and_pauses_begin_anew(
+def test_a_new_address_is_looked_at_at_once_and_pauses_begin_again(
     world: World, space: AddressSpace
 ) -> None:
     wait_long(world, space)
@@ -85,15 +87,15 @@ def test_a_new_address_is_looked_at_at_once_and_pauses_begin_anew(
     assert next_look(world, space) == 2.0
 
 
-def test_progress_begins_pauses_anew(world: World, space: AddressSpace) -> None:
+def test_progress_begins_pauses_again(world: World, space: AddressSpace) -> None:
     wait_long(world, space)
-    world.infra.busy = ""
+    world.infra.recover()
     world.infra.refuses = lambda _spec: "OOMKilled"
 
     assert next_look(world, space) == 10.0, "what the step asks for, not a minute"
 
 
-def test_another_generation_begins_pauses_anew_without_a_nudge(
+def test_another_generation_begins_pauses_again_without_an_enqueued_task(
     world: World, space: AddressSpace
 ) -> None:
     wait_long(world, space)
@@ -123,7 +125,7 @@ def test_who_asks_during_a_waiting_pass_is_heard_in_the_same_call(
 
 def test_nothing_waits_any_more_once_it_is_ready(world: World, space: AddressSpace) -> None:
     wait_long(world, space)
-    world.infra.busy = ""
+    world.infra.recover()
     world.now += timedelta(minutes=1)
 
     world.settle(space)

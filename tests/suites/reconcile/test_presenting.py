@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from tenants.models import AddressSpace, EngineRelease
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from tests.support.signing import Signed, Signer
 from workers.infra.base import CertificateProblem, EngineImages, GivenCertificate
 from workers.reconcile import configured
@@ -49,7 +49,7 @@ def sign(world: World, signer: Signer, *hosts: str, days: float = 90) -> Signed:
 def shown(world: World, space: AddressSpace) -> str:
     """Return the chain in the public instance's files; that of its server without one."""
     name = "broker-0" if space.type == "brokered" else "router-0"
-    (found,) = [each for key, each in world.infra.instances.items() if key[1] == name]
+    (found,) = [instance for key, instance in world.infra.instances.items() if key[1] == name]
     return str(found.spec.files.get("public.pem", found.spec.files["server.pem"]))
 
 
@@ -62,7 +62,7 @@ def own(space: AddressSpace) -> str:
 
 
 def condition(space: AddressSpace, kind: str = "Certificate") -> tuple[str, str, str]:
-    found = next(each for each in space.conditions if each["type"] == kind)
+    found = next(condition for condition in space.conditions if condition["type"] == kind)
     return found["status"], found["reason"], found["message"]
 
 
@@ -124,7 +124,7 @@ def test_a_renewal_reaches_what_runs_without_a_restart(
     assert world.infra.started == []
 
 
-def test_a_space_that_serves_restarts_first_and_then_changes_whom_clients_trust(
+def test_a_space_that_serves_restarts_first_and_then_changes_what_clients_trust(
     world: World, space: AddressSpace, signer: Signer
 ) -> None:
     world.settle(space)
@@ -260,6 +260,8 @@ def test_where_none_was_ever_given_nothing_is_said_or_stored(
 ) -> None:
     world.settle(space)
 
-    assert [each["type"] for each in space.conditions if each["type"] == "Certificate"] == []
+    assert [
+        condition["type"] for condition in space.conditions if condition["type"] == "Certificate"
+    ] == []
     assert not space.secrets.filter(name__startswith="public").exists()
     assert trusted(space) == own(space)

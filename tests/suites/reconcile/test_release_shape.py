@@ -17,8 +17,8 @@ from tenants import rollouts
 from tenants.actions import address_spaces, space_plans
 from tenants.actions import rollouts as actions
 from tenants.models import AddressSpace, EngineRelease, Rollout, Tenant
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from workers import fleet
 from workers.fleet import Policy
 from workers.infra.base import EngineImages
@@ -64,7 +64,7 @@ def settle_all(world: World, spaces: Sequence[AddressSpace]) -> None:
 
 def starts(world: World) -> list[int]:
     """Return how often each instance was started, brokers and routers."""
-    return sorted(each.starts for each in world.infra.instances.values())
+    return sorted(instance.starts for instance in world.infra.instances.values())
 
 
 def use_other_files(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +97,7 @@ def test_another_template_of_a_cold_file_goes_in_waves(
     done = rollouts.latest()
     assert done is not None
     assert (done.state, done.release.number) == ("Done", 2)
-    assert {each.phase for each in AddressSpace.objects.all()} == {"Active"}
+    assert {address_space.phase for address_space in AddressSpace.objects.all()} == {"Active"}
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_a_withdrawn_send_restarts_nothing_before_its_wave(
     settle_all(world, spaces)
 
     assert starts(world) == [1] * 6
-    assert {each.observed_generation for each in spaces} == {2}
+    assert {space.observed_generation for space in spaces} == {2}
 
 
 class Version:
@@ -253,7 +253,7 @@ def test_an_older_worker_says_so(versions: list[Version], moved: list[AddressSpa
     with capture_logs() as events:
         versions[0].act()
 
-    told = [(each["event"], each["revision"]) for each in events if "revision" in each]
+    told = [(event["event"], event["revision"]) for event in events if "revision" in event]
     assert told == [("rollouts are left to newer workers", 4)]
 
 
@@ -297,7 +297,7 @@ def test_an_older_worker_writes_nothing_to_a_space_that_was_moved(
     for _ in range(6):
         new.act(moved)
     before = AddressSpace.objects.values().get(pk=moved[0].pk)
-    files = {key: each.spec.files for key, each in world.infra.instances.items()}
+    files = {key: instance.spec.files for key, instance in world.infra.instances.items()}
     world.now += 2 * loop.FULL_PASS_EVERY
     writes = world.writes
 
@@ -305,7 +305,7 @@ def test_an_older_worker_writes_nothing_to_a_space_that_was_moved(
     old.act(moved)
 
     assert world.writes == writes
-    assert {key: each.spec.files for key, each in world.infra.instances.items()} == files
+    assert {key: instance.spec.files for key, instance in world.infra.instances.items()} == files
     assert AddressSpace.objects.values().get(pk=moved[0].pk) == before
 
 

@@ -11,8 +11,8 @@ from controlplane.core.instance_names import Kind
 from plans.models import SpacePlan
 from tenants.actions import address_spaces, space_plans
 from tenants.models import AddressSpace, Broker, Placement
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from workers.infra.base import InstanceSpec, InstanceStatus
 from workers.reconcile import loop, rolling
 from workers.reconcile.outcome import Done, Outcome, Wait
@@ -59,9 +59,9 @@ def memory(world: World) -> dict[str, int]:
     """Return the memory that each broker was started with."""
     instances = world.infra.instances.items()
     return {
-        name: each.spec.memory_mb
-        for (_, name), each in sorted(instances)
-        if each.spec.kind is Kind.BROKER
+        name: instance.spec.memory_mb
+        for (_, name), instance in sorted(instances)
+        if instance.spec.kind is Kind.BROKER
     }
 
 
@@ -79,7 +79,7 @@ def fails_to_start(*names: str, memory_mb: int = 256) -> Callable[[InstanceSpec]
 
 
 def ready(space: AddressSpace) -> dict[str, str]:
-    return next(each for each in space.conditions if each["type"] == "Ready")
+    return next(condition for condition in space.conditions if condition["type"] == "Ready")
 
 
 def test_a_size_change_reaches_every_broker_once(world: World, space: AddressSpace) -> None:
@@ -107,7 +107,7 @@ def test_every_restart_follows_a_last_sample_of_that_instance(
 
     world.settle(space)
 
-    of_brokers = [each for each in sampled if each[0].startswith("broker")]
+    of_brokers = [sample for sample in sampled if sample[0].startswith("broker")]
     assert of_brokers == [(name, BROKERS[:n]) for n, name in enumerate(BROKERS)]
 
 
@@ -126,7 +126,9 @@ def test_a_restart_waits_for_its_last_sample(world: World, space: AddressSpace) 
 def test_one_that_does_not_run_restarts_without_a_last_sample(
     world: World, space: AddressSpace
 ) -> None:
-    [stopped] = [each for (_, name), each in world.infra.instances.items() if name == "broker-1"]
+    [stopped] = [
+        instance for (_, name), instance in world.infra.instances.items() if name == "broker-1"
+    ]
     stopped.trouble = "OOMKilled"
     resize(space)
 
@@ -222,15 +224,15 @@ def test_a_start_that_had_to_wait_for_something_else_has_just_begun(world: World
 
     assert isinstance(before, Wait)
     assert before.reason.startswith("EndpointPending")
-    reasons = [each.reason.partition(":")[0] for each in found if isinstance(each, Wait)]
+    reasons = [outcome.reason.partition(":")[0] for outcome in found if isinstance(outcome, Wait)]
     assert reasons == ["BrokerStarting", "BrokerStarting", "BrokerDown"]
 
 
 def test_one_that_starts_is_looked_at_soon_whatever_else_is_down(
     world: World, space: AddressSpace
 ) -> None:
-    for (_, name), each in world.infra.instances.items():
-        each.trouble = "OOMKilled" if name in ("broker-0", "broker-1") else ""
+    for (_, name), instance in world.infra.instances.items():
+        instance.trouble = "OOMKilled" if name in ("broker-0", "broker-1") else ""
     world.infra.withheld = {"broker-0"}
     world.infra.refuses = fails_to_start("broker-1")
     resize(space)
@@ -241,7 +243,7 @@ def test_one_that_starts_is_looked_at_soon_whatever_else_is_down(
         world.now += timedelta(seconds=1)
 
     assert started(world) == ["broker-0", "broker-1"]
-    assert [each.delay_seconds for each in outcomes if isinstance(each, Wait)] == [0.2] * 4
+    assert [outcome.delay_seconds for outcome in outcomes if isinstance(outcome, Wait)] == [0.2] * 4
 
 
 def test_putting_the_old_size_back_repairs_what_did_not_come_up(

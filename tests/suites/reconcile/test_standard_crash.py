@@ -9,10 +9,10 @@ from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.models import Address, AddressSpace, MessagingUser
-from tests.suites.reconcile.conftest import World
 from tests.suites.reconcile.test_crash_anywhere import kill_after, run_killed
 from tests.support.reconcile import rows
 from tests.support.reconcile.fake_routers import Connected
+from tests.support.reconcile.world import World
 from workers.messaging.routers import entities
 from workers.reconcile import address_space, loop
 
@@ -42,7 +42,7 @@ def test_killed_while_building(world: World, monkeypatch: pytest.MonkeyPatch, na
 
     router = world.router(space)
     assert space.phase == "Active"
-    assert {each.starts for each in world.infra.instances.values()} == {1}
+    assert {instance.starts for instance in world.infra.instances.values()} == {1}
     assert set(Operation.objects.values_list("state", flat=True)) == {"Succeeded"}
     assert router.names(entities.ADDRESS) == {"calls", "orders"}
     assert router.names(entities.AUTO_LINK) == {"calls", "orders"}
@@ -68,8 +68,8 @@ def test_killed_while_changing(world: World, monkeypatch: pytest.MonkeyPatch, na
     run_killed(world, space, monkeypatch)
     world.settle(space)
 
-    assert {each.address for each in router.connections} == {"orders"}
-    assert {each.user for each in router.connections} == {"alice"}
+    assert {connection.address for connection in router.connections} == {"orders"}
+    assert {connection.user for connection in router.connections} == {"alice"}
     assert router.names(entities.ADDRESS) == {"orders"}
     assert router.names(entities.AUTO_LINK) == {"orders"}
     assert router.names(entities.LINK_ROUTE) == {"news"}

@@ -10,10 +10,11 @@ from controlplane.core.audit import SYSTEM
 from plans.models import SpacePlan
 from tenants.actions import address_spaces, addresses, messaging_users, space_plans
 from tenants.models import Address, AddressSpace, MessagingUser
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
 from tests.support.reconcile.fake_routers import Connected
+from tests.support.reconcile.world import World
 from workers.infra import names
+from workers.messaging.probe import ProbeFailed
 from workers.messaging.routers import config, entities
 from workers.reconcile import loop
 from workers.reconcile.outcome import Done, Wait
@@ -37,7 +38,7 @@ def address(name: str) -> Address:
 
 
 def ready(row: Address | AddressSpace) -> dict[str, str]:
-    return next(each for each in row.conditions if each["type"] == "Ready")
+    return next(condition for condition in row.conditions if condition["type"] == "Ready")
 
 
 def settle_now(world: World, space: AddressSpace) -> None:
@@ -110,7 +111,7 @@ def test_a_new_address_restarts_nothing(world: World, space: AddressSpace) -> No
     world.settle(space)
 
     assert address("late").phase == "Active"
-    assert {each.starts for each in world.infra.instances.values()} == {1}
+    assert {instance.starts for instance in world.infra.instances.values()} == {1}
 
 
 def test_drift_is_repaired_by_the_full_pass(world: World, space: AddressSpace) -> None:
@@ -118,7 +119,7 @@ def test_drift_is_repaired_by_the_full_pass(world: World, space: AddressSpace) -
     held = world.router(space).held
     before = dict(held)
     del held[entities.ADDRESS, "wp-address:calls"]
-    held[entities.ADDRESS, "wp-stray"] = before[entities.ADDRESS, "wp-address:calls"]
+    held[entities.ADDRESS, "wp-orphan"] = before[entities.ADDRESS, "wp-address:calls"]
 
     world.pass_full(space)
 
@@ -157,7 +158,7 @@ def test_a_link_that_does_not_come_up_is_shown_in_the_routers_words(
 
 
 def test_a_failing_probe_keeps_addresses_from_ready(world: World, space: AddressSpace) -> None:
-    world.routers.broken_probe = "no credit"
+    world.routers.fail_at("probe", ProbeFailed("no credit"))
 
     loop.reconcile(space.id, world.ports, budget_seconds=0)
 
@@ -179,13 +180,13 @@ def test_deleting_an_address_counts_before_it_forgets(
     while_sampling = (
         name in router.names(entities.ADDRESS),
         name in router.names(entities.AUTO_LINK),
-        {each.address for each in router.connections},
+        {connection.address for connection in router.connections},
     )
     world.settle(space)
 
     assert while_sampling == (False, kind == "anycast", {"x"})
     assert world.metering.samples == [(space.id, (name,))]
-    assert name not in {each.address for each in router.held.values()}
+    assert name not in {entity.address for entity in router.held.values()}
     assert address(name).deleted_at is not None
 
 
@@ -199,13 +200,13 @@ def test_revoking_a_user_closes_its_connections_and_no_others(
     messaging_users.revoke(user=bob, by=SYSTEM)
 
     loop.reconcile(space.id, world.ports, budget_seconds=0)
-    at_once = {each.user for each in router.connections}
+    at_once = {connection.user for connection in router.connections}
     # The auth service has not heard of it yet, and lets bob in once more.
     router.connections.add(Connected("bob", world.now))
     world.settle(space)
 
     assert at_once == {"alice"}
-    assert {each.user for each in router.connections} == {"alice"}
+    assert {connection.user for connection in router.connections} == {"alice"}
     assert MessagingUser.objects.get(pk=bob.pk).deleted_at is not None
 
 
@@ -260,7 +261,7 @@ def test_a_change_of_plan_cuts_nobody_off(world: World, space: AddressSpace) -> 
     world.settle(space)
 
     assert space.observed_generation == 2
-    assert {each.user for each in router.connections} == {"alice"}
+    assert {connection.user for connection in router.connections} == {"alice"}
 
 
 def test_a_change_of_plan_hides_no_withdrawn_send(world: World, space: AddressSpace) -> None:

@@ -27,7 +27,7 @@ def template(values: Path = TRIAL, *options: str) -> str:
 
 def objects(values: Path = TRIAL, *options: str) -> list[Object]:
     """Return the rendered objects."""
-    return [each for each in yaml.safe_load_all(template(values, *options)) if each]
+    return [object_ for object_ in yaml.safe_load_all(template(values, *options)) if object_]
 
 
 def find(among: Sequence[Object], kind: str, name: str) -> Object:
@@ -39,11 +39,11 @@ def find(among: Sequence[Object], kind: str, name: str) -> Object:
 def pod_specs(among: Sequence[Object]) -> dict[str, Object]:
     """Return every pod template's spec by kind and name."""
     found = {}
-    for each in among:
-        spec = each.get("spec", {})
+    for object_ in among:
+        spec = object_.get("spec", {})
         spec = spec.get("jobTemplate", {}).get("spec", spec)
         if "template" in spec:
-            found[f"{each['kind']}/{each['metadata']['name']}"] = spec["template"]["spec"]
+            found[f"{object_['kind']}/{object_['metadata']['name']}"] = spec["template"]["spec"]
     return found
 
 

@@ -23,7 +23,9 @@ _NEEDED_GB = 10  # at the peak, where layers share files; copies of layers need 
 
 def missing() -> str:
     """Return what keeps images from being built here; empty: nothing."""
-    programs = [each for each in ("buildah", "debootstrap", "unshare") if not shutil.which(each)]
+    programs = [
+        program for program in ("buildah", "debootstrap", "unshare") if not shutil.which(program)
+    ]
     if programs:
         return f"{', '.join(programs)} missing: run `make images`, which installs them"
     if os.geteuid() != 0:

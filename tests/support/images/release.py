@@ -23,12 +23,12 @@ class Release:
         """Return the one container of a workload, such as ``Deployment/wp-web``."""
         spec = rendered.pod_specs(self.objects)[workload]
         (described,) = spec["containers"]
-        mounts = {each["mountPath"]: each for each in described["volumeMounts"]}
-        kinds = {each["name"]: each for each in spec["volumes"]}
+        mounts = {mount["mountPath"]: mount for mount in described["volumeMounts"]}
+        kinds = {volume["name"]: volume for volume in spec["volumes"]}
         shown = {
-            place: self.files[kinds[each["name"]]["name"]]
-            for place, each in mounts.items()
-            if each.get("readOnly")
+            place: self.files[kinds[mount["name"]]["name"]]
+            for place, mount in mounts.items()
+            if mount.get("readOnly")
         }
         return Container(
             root,
@@ -41,11 +41,11 @@ class Release:
 
     def _environment(self, described: rendered.Object) -> dict[str, str]:
         found: dict[str, str] = {}
-        for each in described["envFrom"]:
-            name = each["configMapRef"]["name"]
+        for source in described["envFrom"]:
+            name = source["configMapRef"]["name"]
             found |= rendered.find(self.objects, "ConfigMap", name)["data"]
-        for each in described.get("env", []):
-            found[each["name"]] = self._value(each, found)
+        for variable in described.get("env", []):
+            found[variable["name"]] = self._value(variable, found)
         return found
 
     def _value(self, variable: rendered.Object, known: Mapping[str, str]) -> str:

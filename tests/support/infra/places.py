@@ -1,5 +1,7 @@
 """A cluster, a space and its instances to build manifests of."""
 
+from typing import Any
+
 from controlplane.core.instance_names import Kind
 from workers.infra.base import InstanceSpec, Namespace, ResourceBudget
 from workers.infra.kubernetes.cluster import Cluster, EndpointChoice, EndpointKind, Images, Pods
@@ -8,7 +10,7 @@ SPACE = Namespace("wp-orders-0123456789ab", "ten_a", "spc_a")
 ROOM = ResourceBudget(brokers=3, broker_memory_mb=256, routers=2)
 
 
-def cluster(kind: EndpointKind = EndpointKind.SERVICE, **other: object) -> Cluster:
+def cluster(kind: EndpointKind = EndpointKind.SERVICE, **other: Any) -> Cluster:
     """Return a cluster with endpoints of a kind."""
     return Cluster(
         installation="waypost.waypost",
@@ -24,7 +26,7 @@ def cluster(kind: EndpointKind = EndpointKind.SERVICE, **other: object) -> Clust
         endpoint=EndpointChoice(
             kind, domain="mq.example.org", class_name="haproxy", gateway="edge/public"
         ),
-        **other,  # type: ignore[arg-type]
+        **other,
     )
 
 

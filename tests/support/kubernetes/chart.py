@@ -29,7 +29,7 @@ def make_namespace(admin: ApiClient, name: str) -> None:
             if error.status != _EXISTS:
                 raise
         live = core.list_namespace(field_selector=f"metadata.name={name}").items
-        return any(each.metadata.deletion_timestamp is None for each in live)
+        return any(object_.metadata.deletion_timestamp is None for object_ in live)
 
     eventually(is_there)  # one that ends is waited for
 
@@ -50,7 +50,7 @@ def install(kubeconfig: Path, release: str, namespace: str, *options: str) -> st
 
 def described_cluster(objects: Sequence[rendered.Object], folder: Path) -> Cluster:
     """Return the cluster as the worker would read it from the rendered config map."""
-    (held,) = [each for each in objects if "cluster.yaml" in (each.get("data") or {})]
+    (held,) = [object_ for object_ in objects if "cluster.yaml" in (object_.get("data") or {})]
     path = folder / "cluster.yaml"
     path.write_text(held["data"]["cluster.yaml"])
     return cluster_file.load(path)
@@ -70,4 +70,4 @@ def as_account(admin: ApiClient, namespace: str, name: str) -> ApiClient:
 
 def manifests(text: str) -> list[rendered.Object]:
     """Return the objects of what helm printed."""
-    return [each for each in yaml.safe_load_all(text) if each]
+    return [object_ for object_ in yaml.safe_load_all(text) if object_]

@@ -66,13 +66,15 @@ def fetch(published: Published) -> Sequence[Path]:
     """
     place = artifacts.cache_dir() / "definitions"
     version = published.module.rsplit("@", 1)[1]
-    wanted = [place / f"{version}-{each}" for each in published.files]
-    if not all(each.exists() for each in wanted):
+    wanted = [place / f"{version}-{file}" for file in published.files]
+    if not all(path.exists() for path in wanted):
         place.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="fetch-", dir=place) as name:
             source = build.download(published.module, published.digest, Path(name))
-            for each, kept in zip(published.files, wanted, strict=True):
-                copied = shutil.copy(source / published.folder / each, Path(name) / kept.name)
+            for published_file, kept in zip(published.files, wanted, strict=True):
+                copied = shutil.copy(
+                    source / published.folder / published_file, Path(name) / kept.name
+                )
                 Path(copied).rename(kept)
     return wanted
 

@@ -40,7 +40,7 @@ def make(admin: ApiClient) -> None:
 
 def _is_served(admin: ApiClient, spec: dict[str, Any]) -> bool:
     custom: Any = client.CustomObjectsApi(admin)
-    served = [each["name"] for each in spec["versions"] if each["served"]]
+    served = [version["name"] for version in spec["versions"] if version["served"]]
     try:
         for version in served:
             custom.list_cluster_custom_object(spec["group"], version, spec["names"]["plural"])

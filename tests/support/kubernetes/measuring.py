@@ -21,12 +21,12 @@ from kubernetes import config
 from controlplane.demo import figures as page
 from controlplane.demo.figures import Figure
 from tenants.models import AddressSpace
-from tests.suites.kubernetes.conftest import CountingApi
-from tests.suites.messaging.conftest import RecordingMetering
 from tests.support.infra import places
 from tests.support.kubernetes import node
+from tests.support.kubernetes.counting_api import CountingApi
 from tests.support.kubernetes.node import ListeningNode
 from tests.support.kubernetes.server import build, cluster
+from tests.support.messaging.recording_metering import RecordingMetering
 from tests.support.reconcile import rows
 from tests.support.reconcile.fake_routers import FakeRouter, FakeRouters, fake_routing
 from tests.support.reconcile.fakes import FakeBroker, FakeBrokers, FakeInfra
@@ -114,7 +114,7 @@ class Bench:
         return len(self.calls) - len(set(self.calls))
 
     def forget(self) -> None:
-        """Begin to count anew."""
+        """Begin to count again."""
         self.calls.clear()
         self._brokers.writes = self._routers.writes = 0
 

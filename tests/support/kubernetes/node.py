@@ -18,7 +18,7 @@ from kubernetes.client import ApiClient, ApiException
 NAME = "node-0"
 _ROOM = {"cpu": "64", "memory": "256Gi", "pods": "5000"}
 _GONE_OR_CHANGED = (403, 404, 409)  # 403: its namespace is ending
-_TOO_OLD = 410  # a watch that fell behind begins anew
+_TOO_OLD = 410  # a watch that fell behind begins again
 
 
 class Node:
@@ -170,23 +170,23 @@ class Node:
         now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         self._next_ip += 1
         conditions = [
-            {"type": each, "status": str(ready), "lastTransitionTime": now}
-            for each in ("Ready", "ContainersReady")
+            {"type": condition, "status": str(ready), "lastTransitionTime": now}
+            for condition in ("Ready", "ContainersReady")
         ] + [
-            {"type": each, "status": "True", "lastTransitionTime": now}
-            for each in ("Initialized", "PodScheduled")
+            {"type": condition, "status": "True", "lastTransitionTime": now}
+            for condition in ("Initialized", "PodScheduled")
         ]
         containers = [
             {
-                "name": each.name,
-                "image": each.image,
+                "name": container.name,
+                "image": container.image,
                 "imageID": "",
                 "ready": ready,
                 "started": True,
                 "restartCount": self.restarts(pod),
                 "state": {"running": {"startedAt": now}},
             }
-            for each in pod.spec.containers
+            for container in pod.spec.containers
         ]
         status = {
             "phase": "Running",
@@ -213,7 +213,8 @@ class ListeningNode(Node):
 
 def _is_ready(pod: Any) -> bool:
     return any(
-        each.type == "Ready" and each.status == "True" for each in pod.status.conditions or []
+        condition.type == "Ready" and condition.status == "True"
+        for condition in pod.status.conditions or []
     )
 
 

@@ -35,11 +35,11 @@ def _passes(
     policies: Sequence[Object], pod: Pod, peer: Pod, direction: str, port: int, protocol: str
 ) -> bool:
     selecting = [
-        each["spec"]
-        for each in policies
-        if each["metadata"]["namespace"] == pod.namespace
-        and direction in each["spec"]["policyTypes"]
-        and _selects(each["spec"].get("podSelector"), pod.labels)
+        policy["spec"]
+        for policy in policies
+        if policy["metadata"]["namespace"] == pod.namespace
+        and direction in policy["spec"]["policyTypes"]
+        and _selects(policy["spec"].get("podSelector"), pod.labels)
     ]
     if not selecting:
         return True
@@ -56,16 +56,16 @@ def _names_port(ports: Iterable[Object] | None, port: int, protocol: str) -> boo
     if not ports:
         return True
     return any(
-        each.get("protocol", "TCP") == protocol
-        and ("port" not in each or each["port"] <= port <= each.get("endPort", each["port"]))
-        for each in ports
+        named.get("protocol", "TCP") == protocol
+        and ("port" not in named or named["port"] <= port <= named.get("endPort", named["port"]))
+        for named in ports
     )
 
 
 def _names_peer(peers: Iterable[Object] | None, home: str, peer: Pod) -> bool:
     if not peers:
         return True
-    return any(_is_peer(each, home, peer) for each in peers)
+    return any(_is_peer(named, home, peer) for named in peers)
 
 
 def _is_peer(named: Object, home: str, peer: Pod) -> bool:
@@ -83,7 +83,9 @@ def _selects(selector: Object | None, labels: Labels) -> bool:
     """Return whether a label selector (absent: everything) matches."""
     selector = selector or {}
     equal = (selector.get("matchLabels") or {}).items() <= labels.items()
-    return equal and all(_matches(each, labels) for each in selector.get("matchExpressions") or [])
+    return equal and all(
+        _matches(expression, labels) for expression in selector.get("matchExpressions") or []
+    )
 
 
 def _matches(expression: Object, labels: Labels) -> bool:

@@ -84,7 +84,7 @@ class ProcessNode(Node):
     def register(self) -> None:
         super().register()
         # What other tests left in the cluster is not run: forty brokers would be too much here.
-        self._strangers = {each.metadata.name for each in self._core.list_namespace().items}
+        self._strangers = {item.metadata.name for item in self._core.list_namespace().items}
 
     def _look_at(self, pod: Any) -> None:
         if pod.metadata.namespace not in self._strangers:
@@ -150,8 +150,8 @@ class ProcessNode(Node):
         shutil.rmtree(self._folder(pod) / "scratch", ignore_errors=True)
         self._mount(pod, places)
         (container,) = pod.spec.containers
-        environment = {each.name: each.value for each in container.env or []}
-        command = [_here(_expanded(each, environment), places) for each in container.command]
+        environment = {variable.name: variable.value for variable in container.env or []}
+        command = [_here(_expanded(word, environment), places) for word in container.command]
         run, of_program = self._of_image(command)
         with (self._folder(pod) / "output.log").open("ab") as log:
             log_from = log.tell()
@@ -205,7 +205,7 @@ class ProcessNode(Node):
 
     def _places(self, pod: Any) -> Mapping[str, str]:
         """Return the folder of each mounted path; a volume is its claim's, whoever mounts it."""
-        volumes = {each.name: each for each in pod.spec.volumes}
+        volumes = {volume.name: volume for volume in pod.spec.volumes}
         (container,) = pod.spec.containers
         folders: dict[str, Path] = {}
         for mount in container.volume_mounts:
@@ -232,7 +232,7 @@ class ProcessNode(Node):
         files.InstanceFiles(self._folder(pod)).write(held)
 
     def _projected(self, pod: Any) -> Mapping[str, str]:
-        volume = next(each for each in pod.spec.volumes if each.projected)
+        volume = next(volume for volume in pod.spec.volumes if volume.projected)
         found: dict[str, str] = {}
         for source in volume.projected.sources:
             if source.secret:
@@ -253,7 +253,7 @@ class ProcessNode(Node):
         """
         lines = [
             f"{running.address} {service.metadata.name}.{namespace}.svc\n"
-            for namespace in {each.pod.metadata.namespace for each in self._running.values()}
+            for namespace in {running.pod.metadata.namespace for running in self._running.values()}
             for service in self._core.list_namespaced_service(namespace).items
             for running in self._running.values()
             if running.pod.metadata.namespace == namespace and _leads_to(service, running)
@@ -264,9 +264,9 @@ class ProcessNode(Node):
 
     def _free_address(self) -> str:
         return next(
-            each
-            for each in self._addresses
-            if not any(ports.is_open(each, port) for port in sizes.PORTS.values())
+            address
+            for address in self._addresses
+            if not any(ports.is_open(address, port) for port in sizes.PORTS.values())
         )
 
     def _folder(self, pod: Any) -> Path:
@@ -276,7 +276,7 @@ class ProcessNode(Node):
         """Return the command with what the images hold, a broker or a router, and its variables."""
         if command[0] != "qdrouterd":
             home = str(settings.ARTEMIS_HOME)
-            return [each.replace("/opt/activemq-artemis", home) for each in command], {}
+            return [word.replace("/opt/activemq-artemis", home) for word in command], {}
         if self._router is not None:
             return [str(self._router), *command[1:]], native_names.environment(self.hosts)
         resolving = ["-m", "tests.support.kubernetes.service_names", str(self.hosts)]
@@ -312,7 +312,7 @@ def _answers(running: Running, probe: str) -> bool:
     """Ask a probe, at the port that the container calls so."""
     (container,) = running.pod.spec.containers
     wanted = getattr(container, probe).tcp_socket.port
-    (port,) = [each.container_port for each in container.ports if each.name == wanted]
+    (port,) = [port.container_port for port in container.ports if port.name == wanted]
     return ports.is_open(running.address, port)
 
 

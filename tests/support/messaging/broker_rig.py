@@ -86,13 +86,13 @@ def brokers(
     with override_settings(ARTEMIS_HOME=settings.ARTEMIS_HOME or str(artifacts.artemis_home())):
         made = [_make(rig, number, addresses) for number in range(count)]
         try:
-            for each in made:
-                each.start()
-                each.hold(*addresses)
+            for broker in made:
+                broker.start()
+                broker.hold(*addresses)
             yield made
         finally:
-            for each in made:
-                each.kill()
+            for broker in made:
+                broker.kill()
 
 
 def _make(rig: Rig, number: int, addresses: Sequence[DesiredAddress]) -> RiggedBroker:

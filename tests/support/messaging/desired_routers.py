@@ -43,7 +43,7 @@ def addresses() -> st.SearchStrategy[list[RoutedAddress]]:
     )
     partitions = st.sampled_from([[OnBroker("broker-0")], [OnBroker("broker-1")]])
     address_kind = st.sampled_from(
-        [each for each in RouterAddressKind if each is not RouterAddressKind.SUBSCRIPTION]
+        [kind for kind in RouterAddressKind if kind is not RouterAddressKind.SUBSCRIPTION]
     )
     made = st.builds(RoutedAddress, name, address_kind, partitions)
-    return st.lists(made, max_size=8, unique_by=lambda each: each.address)
+    return st.lists(made, max_size=8, unique_by=lambda address: address.address)

@@ -29,7 +29,7 @@ class Traffic:
         self.longest_pause = 0.0
         # Read once: threads have no business in the rows.
         endpoints = list(space.endpoints.order_by("name"))
-        self._at = itertools.cycle([(each.host, each.port) for each in endpoints])
+        self._at = itertools.cycle([(endpoint.host, endpoint.port) for endpoint in endpoints])
         self._authority, self._folder = endpoints[0].certificate_pem, folder
         self._numbers = itertools.count()
         self._last_accepted = time.monotonic()
@@ -110,4 +110,4 @@ class Traffic:
         while not until.is_set() and drops == self._drops:
             routing_rig.settle_down(connection, seconds=0.05)
             bodies = routing_rig.take(receiver, routing_rig.waiting(receiver))
-            self.received += [int(str(each)) for each in bodies]
+            self.received += [int(str(body)) for body in bodies]

@@ -38,8 +38,8 @@ def start(
             member.desired,
             leads=all_lead or number == 0,
             peers=[
-                PeerAt(each.desired.name, rigs.HOST, each.engine_layout.mesh_port or 0)
-                for each in members[:number]
+                PeerAt(member.desired.name, rigs.HOST, member.engine_layout.mesh_port or 0)
+                for member in members[:number]
             ],
         )
         member.start(addresses, brokers)
@@ -48,8 +48,8 @@ def start(
 
 def is_joined(members: Sequence[Rig]) -> bool:
     """Return whether every router dials its peers with success and has nothing pending."""
-    found = [driver.converge(each.target, each.desired) for each in members]
-    return not any(each.unjoined or each.pending for each in found)
+    found = [driver.converge(member.target, member.desired) for member in members]
+    return not any(converged.unjoined or converged.pending for converged in found)
 
 
 def _folder(folder: Path, number: int) -> Path:

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -69,7 +69,7 @@ def known(name: str, password: str, permissions: Mapping[str, tuple[str, ...]]) 
     salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, 4096)
     stored = hashlib.sha256(hmac.digest(salted, b"Client Key", "sha256")).digest()
     server = hmac.digest(salted, b"Server Key", "sha256")
-    texts = [base64.b64encode(each).decode() for each in (salt, stored, server)]
+    texts = [base64.b64encode(part).decode() for part in (salt, stored, server)]
     return KnownUser(name, Verifier(texts[0], 4096, texts[1], texts[2]), permissions)
 
 
@@ -85,13 +85,13 @@ class AuthInThread:
         self._thread.start()
         self.port: int = self._call(self._server.start(HOST, 0))
 
-    def _call(self, job: object) -> int:
-        return asyncio.run_coroutine_threadsafe(job, self._loop).result(10)  # type: ignore[arg-type]
+    def _call(self, job: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(job, self._loop).result(10)
 
     def set_users(
         self, *users: KnownUser, addresses: Sequence[str], send_withdrawn: bool = False
     ) -> None:
-        by_name = {each.name: each for each in users}
+        by_name = {user.name: user for user in users}
         space = SpaceUsers(send_withdrawn, by_name, tuple(addresses), self.router_patches)
         self.state.replace({SPACE: space})
 

@@ -51,7 +51,7 @@ class Rounds:
         self, now: datetime, cut_at: datetime | None = None, **instances: InstanceSnapshot
     ) -> list[SampleRow]:
         """One round; instances by name with ``_`` for ``-``. Returns the rows it must land."""
-        named = {name.replace("_", "-"): each for name, each in instances.items()}
+        named = {name.replace("_", "-"): taken for name, taken in instances.items()}
         reading = Reading(TENANT, SPACE_ID, now, named, TYPES)
         return self._take(collector.advance(self.states, reading, cut_at=cut_at))
 

@@ -3,7 +3,7 @@
 ``python -m tests.support.object_store.proxy PORT ENDPOINT``
 
 Hands requests on, but those that its one rule picks. A process of its own, because some calls of
-``deltalake`` hold Python's lock until they are answered. ``servers.Door`` starts and tells it.
+``deltalake`` hold Python's lock until they are answered. ``servers.Proxy`` starts and tells it.
 """
 
 import json

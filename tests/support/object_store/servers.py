@@ -1,6 +1,6 @@
 """Servers that speak S3, as processes on loopback: moto (memory), versitygw (a folder, real keys).
 
-``Door`` stands before one of them and can lose answers, refuse and be away when told.
+``Proxy`` stands before one of them and can lose answers, refuse and be away when told.
 """
 
 import os
@@ -82,7 +82,7 @@ def _running(
 
 
 class Does(StrEnum):
-    """What a door does with a request: hand it on and not answer, do neither, or answer 403.
+    """What a proxy does with a request: hand it on and not answer, do neither, or answer 403.
 
     The last two are S3's codes for a wrong access key and a wrong secret key.
     """
@@ -95,8 +95,8 @@ class Does(StrEnum):
 
 
 @dataclass(frozen=True)
-class Door:
-    """A door before a server; it passes what its rule does not pick."""
+class Proxy:
+    """A proxy before a server; it passes what its rule does not pick."""
 
     server: Server
 
@@ -111,12 +111,12 @@ class Door:
 
 
 @contextmanager
-def door(behind: Server, folder: Path) -> Iterator[Door]:
-    """Run a door before ``behind``."""
+def proxy(behind: Server, folder: Path) -> Iterator[Proxy]:
+    """Run a proxy before ``behind``."""
     port = ports.free_port()
     command = [sys.executable, "-m", "tests.support.object_store.proxy", str(port), behind.endpoint]
-    with _running(command, {}, folder / "door.log", port):
-        yield Door(Server(f"http://127.0.0.1:{port}"))
+    with _running(command, {}, folder / "proxy.log", port):
+        yield Proxy(Server(f"http://127.0.0.1:{port}"))
 
 
 if __name__ == "__main__":  # built before the tests, which need no network then

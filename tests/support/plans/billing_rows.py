@@ -66,8 +66,8 @@ _BULK = {
         }
     },
 }
-# JSON is YAML, so this is a catalogue document.
-CATALOGUE = json.dumps(
+# JSON is YAML, so this is a catalog document.
+CATALOG = json.dumps(
     {
         "seller": {
             "key": "wp",
@@ -108,8 +108,8 @@ _numbers = count(1)
 
 
 def plan(key: str = "team") -> Plan:
-    """Return a plan of the test catalogue, which is published if it was not."""
-    publishing.publish(parsing.parse(CATALOGUE), by=STAFF)
+    """Return a plan of the test catalog, which is published if it was not."""
+    publishing.publish(parsing.parse(CATALOG), by=STAFF)
     return publishing.plan(key)
 
 
@@ -155,7 +155,7 @@ def cell(
 
 def used(*cells: UsageCell) -> list[UsageCell]:
     """Copy cells in as the next version of gold; returns them."""
-    days: set[date] = {each.bucket_at.date() for each in cells}
+    days: set[date] = {cell.bucket_at.date() for cell in cells}
     recording.copy_in(
         table_id="gold", table_version=next(_numbers), as_of=ENDS_AT, days=days, cells=cells
     )
@@ -166,9 +166,9 @@ def evidence(cells: Iterable[UsageCell] = (), **changes: Any) -> Evidence:
     """Return flawless evidence for the given cells."""
     cells = list(cells)
     totals: dict[UsageKey, int] = {}
-    for each in cells:
-        key = UsageKey(each.space_id, each.address, each.meter)
-        totals[key] = reading.merged(each.meter, totals.get(key, 0), each.quantity)
+    for cell in cells:
+        key = UsageKey(cell.space_id, cell.address, cell.meter)
+        totals[key] = reading.merged(cell.meter, totals.get(key, 0), cell.quantity)
     values = {
         "as_of": ENDS_AT,
         "tables": {"bronze.samples": TablePin("b", 7)},
@@ -177,7 +177,7 @@ def evidence(cells: Iterable[UsageCell] = (), **changes: Any) -> Evidence:
         "gold": totals,
         "recomputed": totals,
         "pipeline_version": "1",
-        "sampled_spaces": frozenset(each.space_id for each in cells),
+        "sampled_spaces": frozenset(cell.space_id for cell in cells),
         **changes,
     }
     return Evidence(**values)

@@ -51,7 +51,7 @@ class World:
 
 
 def world(plan: str = "team") -> World:
-    """Return the cast on the default catalogue."""
+    """Return the cast on the default catalog."""
     publishing.ensure_default(by=SYSTEM)
     first = _signed_up("olga@acme.example", "Acme Shipping", plan)
     second = _signed_up("oscar@other.example", "Other People", plan)
@@ -214,9 +214,9 @@ def evidence(cells: Iterable[UsageCell]) -> Evidence:
     """Return flawless evidence for the given cells."""
     cells = list(cells)
     totals: dict[UsageKey, int] = {}
-    for each in cells:
-        key = UsageKey(each.space_id, each.address, each.meter)
-        totals[key] = reading.merged(each.meter, totals.get(key, 0), each.quantity)
+    for cell in cells:
+        key = UsageKey(cell.space_id, cell.address, cell.meter)
+        totals[key] = reading.merged(cell.meter, totals.get(key, 0), cell.quantity)
     return Evidence(
         as_of=datetime.now(UTC),
         tables={"bronze.samples": TablePin("b" * 8, 7)},
@@ -225,7 +225,7 @@ def evidence(cells: Iterable[UsageCell]) -> Evidence:
         gold=totals,
         recomputed=totals,
         pipeline_version="1",
-        sampled_spaces=frozenset(each.space_id for each in cells),
+        sampled_spaces=frozenset(cell.space_id for cell in cells),
     )
 
 

@@ -1,10 +1,11 @@
-"""A fake at the routers' door; ``tests/suites/messaging`` holds the driver to the real thing."""
+"""A fake of the routers' port; ``tests/suites/messaging`` holds the driver to the real thing."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from tenants.router_patches import Patch
+from tests.support.faults import Faults
 from tests.support.reconcile.fakes import FakeInfra
 from workers.messaging import certificates
 from workers.messaging.certificates import KeyPair
@@ -15,7 +16,7 @@ from workers.messaging.routers import entities
 from workers.messaging.routers.desired import PROBE_PREFIX, DesiredRouter, RoutedAddress
 from workers.messaging.routers.driver import Converged
 from workers.messaging.routers.entities import Entity
-from workers.reconcile.ports import Routing
+from workers.reconcile.ports import Routers, Routing
 
 _AUTHORITY = certificates.create_authority("control", datetime.now(UTC))
 
@@ -48,21 +49,22 @@ class FakeRouter:
     def names(self, kind: str) -> set[str]:
         """Return the addresses of the tenant that entities of a kind are for."""
         return {
-            each.address
-            for each in self.held.values()
-            if each.kind == kind and each.address and not each.address.startswith(PROBE_PREFIX)
+            entity.address
+            for entity in self.held.values()
+            if entity.kind == kind
+            and entity.address
+            and not entity.address.startswith(PROBE_PREFIX)
         }
 
 
 @dataclass
-class FakeRouters:
+class FakeRouters(Faults, Routers):
     """The router driver over routers in memory; unreachable until its infra runs them."""
 
     infra: FakeInfra
     clock: Callable[[], datetime]
     routers: dict[tuple[str, str], FakeRouter] = field(default_factory=dict)
     slow_starts: int = 0
-    broken_probe: str = ""
     broken_links: dict[str, str] = field(default_factory=dict)  # address -> the router's words
     apart: set[frozenset[str]] = field(default_factory=set)  # two each that do not join
     writes: int = 0
@@ -82,21 +84,21 @@ class FakeRouters:
     ) -> Converged:
         held = self._at(target).held
         built = [*entities.build(router), *entities.build_holds(leaving)]
-        wanted = {(each.kind, each.name): each for each in built}
+        wanted = {(entity.kind, entity.name): entity for entity in built}
         is_whole = only is None or bool(leaving)
         orphans = [
             key for key in held if key not in wanted and (is_whole or key[0] == entities.LINK_ROUTE)
         ]
         new = {
-            key: each
-            for key, each in wanted.items()
-            if held.get(key) != each and (only is None or leaving or self._may(each, only))
+            key: entity
+            for key, entity in wanted.items()
+            if held.get(key) != entity and (only is None or leaving or self._may(entity, only))
         }
         for key in orphans:
             del held[key]
         held.update(new)
         self.writes += len(orphans) + len(new)
-        present = {each.address for each in held.values()}
+        present = {entity.address for entity in held.values()}
         pending = {key: text for key, text in self.broken_links.items() if key in present}
         unjoined = self._unjoined(router)
         return Converged(pending, len(new), len(orphans), unjoined, self.patches)
@@ -110,10 +112,12 @@ class FakeRouters:
     ) -> Sequence[str]:
         at = self._at(target)
         stuck = [
-            each.address
-            for each in at.held.values()
-            if any(each.reads(broker, queue) for broker, names in unread.items() for queue in names)
-            and each.address not in self.broken_links
+            entity.address
+            for entity in at.held.values()
+            if any(
+                entity.reads(broker, queue) for broker, names in unread.items() for queue in names
+            )
+            and entity.address not in self.broken_links
         ]
         at.reattached += stuck
         self.writes += len(stuck)
@@ -124,30 +128,30 @@ class FakeRouters:
     ) -> int:
         at = self._at(target)
         kept = {
-            each
-            for each in at.connections
-            if each.address not in leaving
-            and each.user in router.allowed
-            and each.opened_at >= router.allowed[each.user]
+            connection
+            for connection in at.connections
+            if connection.address not in leaving
+            and connection.user in router.allowed
+            and connection.opened_at >= router.allowed[connection.user]
         }
         cut = len(at.connections - kept)
         at.connections = kept
-        at.cuts.append(frozenset(each.user for each in kept))
+        at.cuts.append(frozenset(connection.user for connection in kept))
         self.writes += cut
         return cut
 
     def probe(self, target: ManagementTarget, address: str) -> float:
         self._at(target)
-        if self.broken_probe or not address.startswith(PROBE_PREFIX):
-            raise ProbeFailed(self.broken_probe or f"{address}: no such address")
+        if not address.startswith(PROBE_PREFIX):
+            raise ProbeFailed(f"{address}: no such address")
         return 0.001
 
     def _unjoined(self, router: DesiredRouter) -> Mapping[str, str]:
         return {
-            each.name: f"{each.host}:{each.port}: connection refused"
-            for each in router.peers
-            if {router.name, each.name} in self.apart
-            or self.infra.running_at(each.port, "mesh") is None
+            peer.name: f"{peer.host}:{peer.port}: connection refused"
+            for peer in router.peers
+            if {router.name, peer.name} in self.apart
+            or self.infra.running_at(peer.port, "mesh") is None
         }
 
     def _may(self, entity: Entity, only: Collection[str]) -> bool:

@@ -1,18 +1,20 @@
-"""Fakes at the doors of a reconcile pass; tests hold them to the real thing.
+"""Fakes of the ports of a reconcile pass; tests hold them to the real thing.
 
 Those are tests/suites/kubernetes/test_conformance.py and tests/suites/messaging. Each fake counts
-its writes (``writes``), so that a test can say "a second pass changes nothing", and can be told to
-fail at the next write, as a killed worker would.
+its writes (``writes``), so that a test can say "a second pass changes nothing". ``fail_at`` makes
+its calls fail.
 """
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from controlplane.core.instance_names import Kind
+from tests.support.faults import Faults
 from workers.infra.base import (
     EndpointPending,
     EngineImages,
     GivenCertificate,
+    Infra,
     InfraError,
     InstanceSpec,
     InstanceStatus,
@@ -25,9 +27,10 @@ from workers.infra.kinds import REGISTRY
 from workers.messaging.brokers import desired, permissions
 from workers.messaging.brokers.desired import DesiredBroker
 from workers.messaging.brokers.driver import Converged
-from workers.messaging.management import Refused, Unreachable
+from workers.messaging.management import Unreachable
 from workers.messaging.observed import ManagementTarget
 from workers.messaging.probe import ProbeFailed
+from workers.reconcile.ports import Brokers, Metering
 
 
 @dataclass
@@ -41,7 +44,7 @@ class FakeInstance:
 
 
 @dataclass
-class FakeInfra:
+class FakeInfra(Faults, Infra):
     """Instances in a dictionary, with the restart rule of the contract."""
 
     namespaces: set[str] = field(default_factory=set)
@@ -57,7 +60,6 @@ class FakeInfra:
     endpoints: set[str] = field(default_factory=set)  # namespaces
     kept: set[tuple[str, str]] = field(default_factory=set)  # volumes without an instance
     release: Callable[[tuple[str, str]], object] = field(default=lambda _volume: None)
-    busy: str = ""  # why the place cannot do anything now
     endpoint_trouble: str = ""
     has_address: bool = True
 
@@ -65,8 +67,6 @@ class FakeInfra:
         return self.images
 
     def ensure_namespace(self, namespace: Namespace, budget: ResourceBudget) -> None:
-        if self.busy:
-            raise InfraError(self.busy, reason="ClusterBusy", retry=True)
         self.writes += namespace.name not in self.namespaces
         self.namespaces.add(namespace.name)
 
@@ -75,7 +75,7 @@ class FakeInfra:
         taken = sum(len(ports) for ports in self.ports.values())
         if key not in self.ports:
             self.ports[key] = {
-                each: 21000 + taken + i for i, each in enumerate(REGISTRY[kind].listeners)
+                port: 21000 + taken + i for i, port in enumerate(REGISTRY[kind].listeners)
             }
         folder = f"/fake/{namespace.name}/{name}"
         return Layout(
@@ -146,8 +146,8 @@ class FakeInfra:
         self.endpoints.discard(namespace.name)
 
     def delete_namespace(self, namespace: Namespace) -> bool:
-        left = [each.name for each in self.list_instances(namespace)]
-        for name in [*left, *(each for where, each in self.kept if where == namespace.name)]:
+        left = [instance.name for instance in self.list_instances(namespace)]
+        for name in [*left, *(kept for where, kept in self.kept if where == namespace.name)]:
             self.delete_instance(namespace, name)
         self.writes += namespace.name in self.namespaces
         self.namespaces.discard(namespace.name)
@@ -197,14 +197,12 @@ class FakeBroker:
 
 
 @dataclass
-class FakeBrokers:
+class FakeBrokers(Faults, Brokers):
     """The broker driver over brokers in memory, each on its volume; unreachable until they run."""
 
     infra: FakeInfra
     brokers: dict[tuple[str, str], FakeBroker] = field(default_factory=dict)
     slow_starts: int = 0  # how many more calls find a broker still starting
-    broken_probe: str = ""
-    refusal: str = ""  # the broker's words; it loads nothing then
     closed: set[int] = field(default_factory=set)  # public ports whose listener is closed
     taken: set[int] = field(default_factory=set)  # those where it cannot be opened
     writes: int = 0
@@ -224,25 +222,26 @@ class FakeBrokers:
         only: Collection[str] | None = None,
     ) -> Converged:
         held = self._at(target)
-        if self.refusal:
-            raise Refused(self.refusal)
         created = 0
-        for each in broker.addresses:
-            if only is not None and each.address not in only:
+        for address in broker.addresses:
+            if only is not None and address.address not in only:
                 continue
-            roles = permissions.roles_of(broker, each)
-            created += each.address not in held.addresses
-            if held.addresses.get(each.address) != each or held.roles.get(each.address) != roles:
+            roles = permissions.roles_of(broker, address)
+            created += address.address not in held.addresses
+            if (
+                held.addresses.get(address.address) != address
+                or held.roles.get(address.address) != roles
+            ):
                 self.writes += 1
-            held.addresses[each.address] = each
-            held.roles[each.address] = roles
-            held.queues |= set(each.subscriptions)
+            held.addresses[address.address] = address
+            held.roles[address.address] = roles
+            held.queues |= set(address.subscriptions)
         return Converged({}, created)
 
     def disconnect_clients(self, target: ManagementTarget, broker: DesiredBroker) -> int:
         held = self._at(target)
         users = {user.name: user for user in broker.users}
-        addresses = {each.address: each for each in broker.addresses}
+        addresses = {address.address: address for address in broker.addresses}
         kept = {
             link
             for link in held.links
@@ -263,7 +262,7 @@ class FakeBrokers:
 
     def list_orphans(self, target: ManagementTarget, broker: DesiredBroker) -> Sequence[str]:
         held = self._at(target)
-        known = {each.address for each in broker.addresses}
+        known = {address.address for address in broker.addresses}
         return sorted(
             name for name in held.addresses if name not in known and not held.stored.get(name)
         )
@@ -276,8 +275,8 @@ class FakeBrokers:
 
     def probe(self, target: ManagementTarget, address: str) -> float:
         self._at(target)
-        if self.broken_probe or not address.startswith(desired.PROBE_PREFIX):
-            raise ProbeFailed(self.broken_probe or f"{address}: no such address")
+        if not address.startswith(desired.PROBE_PREFIX):
+            raise ProbeFailed(f"{address}: no such address")
         return 0.001
 
     def probe_listener(self, target: ManagementTarget, port: int) -> None:
@@ -298,7 +297,7 @@ class FakeBrokers:
 
 
 @dataclass
-class FakeMetering:
+class FakeMetering(Faults, Metering):
     """Remembers each last sample; can ask for patience a number of times."""
 
     samples: list[tuple[str, tuple[str, ...] | None]] = field(default_factory=list)

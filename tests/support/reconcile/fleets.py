@@ -6,8 +6,8 @@ from datetime import timedelta
 from controlplane.core.instance_names import Kind
 from tenants import rollouts
 from tenants.models import AddressSpace, Rollout, Tenant
-from tests.suites.reconcile.conftest import World
 from tests.support.reconcile import rows
+from tests.support.reconcile.world import World
 from workers import fleet
 from workers.fleet import Policy
 from workers.infra.base import EngineImages, InstanceSpec
@@ -33,9 +33,9 @@ def settle_all(world: World, spaces: Sequence[AddressSpace]) -> None:
 def images(world: World) -> list[str]:
     """Return what each space's broker runs, in the order of the spaces' names."""
     found = {
-        key[0]: each.spec.image
-        for key, each in world.infra.instances.items()
-        if each.spec.kind is Kind.BROKER
+        key[0]: instance.spec.image
+        for key, instance in world.infra.instances.items()
+        if instance.spec.kind is Kind.BROKER
     }
     return [found[name] for name in sorted(found)]
 

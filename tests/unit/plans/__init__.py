@@ -1,1 +1,1 @@
-"""Tests of plans/: catalogue and quotas."""
+"""Tests of plans/: catalog and quotas."""

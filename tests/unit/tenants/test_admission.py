@@ -1,4 +1,4 @@
-"""What counts as used, and by whom."""
+"""What counts as used, and for which tenant."""
 
 import pytest
 

@@ -72,7 +72,7 @@ def race(
 
 
 def refusals(results: list[object]) -> list[WaypostError]:
-    return [each for each in results if isinstance(each, WaypostError)]
+    return [result for result in results if isinstance(result, WaypostError)]
 
 
 def new_address(space: AddressSpace, name: str) -> Callable[[], object]:

@@ -20,13 +20,13 @@ ALLOWED = {
 
 @pytest.mark.parametrize("role", Role.values)
 def test_each_role_may_do_what_the_table_says(role: str) -> None:
-    able = {each for each in Permission if permissions.has_permission(role, each)}
+    able = {permission for permission in Permission if permissions.has_permission(role, permission)}
 
     assert able == {Permission(name) for name in ALLOWED[role].split()}
 
 
 def test_an_unknown_role_may_do_nothing() -> None:
-    assert not any(permissions.has_permission("king", each) for each in Permission)
+    assert not any(permissions.has_permission("king", permission) for permission in Permission)
 
 
 def test_require_names_the_roles_that_may() -> None:

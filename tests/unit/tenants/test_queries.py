@@ -63,8 +63,8 @@ def test_what_is_leaving_is_listed_until_it_is_gone(cast: Cast) -> None:
     assert queries.get_address(space, "orders") == row
     assert queries.get_user(space, "app") == user
 
-    for each in (row, user, space):
-        domain.gone(each)
+    for model in (row, user, space):
+        domain.gone(model)
 
     with pytest.raises(Missing):
         queries.get_space(cast.tenant, space.name)

@@ -8,16 +8,16 @@ import pytest
 from tests.support.source_tree import ROOT
 from workers import schedule, tasks
 
-_NUDGE = re.compile(r"after_commit\(\s*\"([^\"]+)\"")
+_ENQUEUED = re.compile(r"after_commit\(\s*\"([^\"]+)\"")
 
 
 def nudged() -> list[str]:
-    """Return the task names in every nudge of the actions."""
+    """Return the task names that are enqueued by the actions."""
     sources = [path for app in ("tenants", "plans") for path in (ROOT / app).rglob("*.py")]
-    return sorted({name for path in sources for name in _NUDGE.findall(path.read_text())})
+    return sorted({name for path in sources for name in _ENQUEUED.findall(path.read_text())})
 
 
-def test_actions_do_nudge() -> None:
+def test_actions_do_enqueue() -> None:
     assert "workers.reconcile_space" in nudged()
 
 

@@ -93,7 +93,7 @@ def _fetch_into(folder: Path) -> None:
         check=False,
     )
     assert ran.returncode == 0, f"Qpid JMS could not be fetched: {ran.stdout[-2000:]}"
-    found = {each.name: _sha256(each) for each in fetched.iterdir()}
+    found = {path.name: _sha256(path) for path in fetched.iterdir()}
     assert found == _SHA256, "what was fetched is not what was pinned: nothing kept"
 
 

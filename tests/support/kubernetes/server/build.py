@@ -115,7 +115,7 @@ def _flags() -> Sequence[str]:
         "gitTreeState": "clean",
         "buildDate": "1970-01-01T00:00:00Z",
     }
-    stamps = [f"-X {each}.{key}={value}" for each in _STAMPED for key, value in values.items()]
+    stamps = [f"-X {name}.{key}={value}" for name in _STAMPED for key, value in values.items()]
     return ["-gcflags=all=-N -l", f"-ldflags=-s -w {' '.join(stamps)}"]
 
 
@@ -144,12 +144,12 @@ def _go_mod(described: Mapping[str, Any]) -> str:
     replaced = described["Replace"]
     required = described["Require"]
     staging = {
-        each["Old"]["Path"] for each in replaced if each["New"]["Path"].startswith("./staging")
+        line["Old"]["Path"] for line in replaced if line["New"]["Path"].startswith("./staging")
     } - set(_SAMPLES)
     requirements = [
-        f"\t{each['Path']} {_STAGING if each['Path'] in staging else each['Version']}"
-        for each in required
-        if each["Path"] not in _SAMPLES
+        f"\t{line['Path']} {_STAGING if line['Path'] in staging else line['Version']}"
+        for line in required
+        if line["Path"] not in _SAMPLES
     ]
     replacements = [f"\t{path} => {path} {_STAGING}" for path in sorted(staging)]
     replacements += [f"\t{path} => ./empty/{path.rsplit('/', 1)[1]}" for path in _SAMPLES]

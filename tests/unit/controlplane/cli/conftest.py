@@ -19,7 +19,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("WAYPOST_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("WAYPOST_TOKEN", "wps_x")
     monkeypatch.setenv("WAYPOST_TENANT", "acme")
-    return lambda *arguments: CliRunner().invoke(app, [str(each) for each in arguments])
+    return lambda *arguments: CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ def test_every_setting_of_the_api_has_an_option() -> None:
     settings = set(AddressCreateSerializer().fields) - {"address"}
     tree: Any = typer.main.get_command(app)
 
-    options = {each.name for each in tree.commands["addresses"].commands["create"].params}
+    options = {param.name for param in tree.commands["addresses"].commands["create"].params}
 
     assert settings <= options
 

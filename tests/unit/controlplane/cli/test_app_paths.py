@@ -29,7 +29,7 @@ def _verbs() -> Iterator[tuple[str, ...]]:
 
 
 def _misuses(verb: tuple[str, str], command: Any) -> Iterator[tuple[str, ...]]:
-    names = [each.name for each in command.params if each.param_type_name == "argument"]
+    names = [param.name for param in command.params if param.param_type_name == "argument"]
     options = _needed(command)
     plain = ["x"] * len(names)
     yield (*verb, *plain, *options, "-t", "../../x")
@@ -41,8 +41,8 @@ def _misuses(verb: tuple[str, str], command: Any) -> Iterator[tuple[str, ...]]:
 
 def _needed(command: Any) -> list[str]:
     given = {"--plan": "p", "--to": "/nowhere/x.pdf"}
-    flags = [flag for each in command.params for flag in each.opts]
-    needed = [each.opts[0] for each in command.params if each.required]
+    flags = [flag for param in command.params for flag in param.opts]
+    needed = [param.opts[0] for param in command.params if param.required]
     values = [word for flag in needed if flag in given for word in (flag, given[flag])]
     return [*values, *(["--yes"] if "--yes" in flags else [])]
 

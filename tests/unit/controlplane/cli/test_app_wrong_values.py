@@ -22,7 +22,7 @@ def test_an_address_of_http_is_none_the_worse_for_capitals() -> None:
     assert Api("HTTPS://waypost.example").url == "HTTPS://waypost.example"
 
 
-def test_a_folder_is_no_catalogue(run: Run, tmp_path: Path) -> None:
+def test_a_folder_is_no_catalog(run: Run, tmp_path: Path) -> None:
     refused = run("catalog", "publish", tmp_path).exception
 
     assert isinstance(refused, Invalid), refused

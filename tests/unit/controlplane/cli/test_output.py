@@ -81,7 +81,7 @@ def test_refusals_say_nothing_twice(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_refusals_leave_out_whole_sentences_only(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit), output.refusals():
-        raise Invalid("Mend these fields: name, limit.", name=["name", "Too long."], limit=3)
+        raise Invalid("Fix these fields: name, limit.", name=["name", "Too long."], limit=3)
 
     lines = [line.strip() for line in capfd.readouterr().err.splitlines()]
     assert lines[1:4] == ["name: name", "name: Too long.", "limit: 3"]

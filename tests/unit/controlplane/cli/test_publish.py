@@ -1,4 +1,4 @@
-"""A catalogue that is no text ends in one line, not in a traceback."""
+"""A catalog that is no text ends in one line, not in a traceback."""
 
 import json
 import subprocess
@@ -17,8 +17,8 @@ def published(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_every_mistake_of_a_catalogue_is_told_with_its_place(tmp_path: Path) -> None:
-    path = tmp_path / "catalogue.yaml"
+def test_every_mistake_of_a_catalog_is_told_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.yaml"
     path.write_text("seller: 1\nplans: 2\n")
 
     lines = [line.strip() for line in published(path).stderr.splitlines()]
@@ -30,8 +30,8 @@ def test_every_mistake_of_a_catalogue_is_told_with_its_place(tmp_path: Path) -> 
     assert told["fields"]["plans"][0] == "line 2: must be a mapping of names to values"
 
 
-def test_a_catalogue_that_is_not_utf8_is_refused_in_words(tmp_path: Path) -> None:
-    path = tmp_path / "catalogue.yaml"
+def test_a_catalog_that_is_not_utf8_is_refused_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "catalog.yaml"
     path.write_bytes("plans: Größe".encode("latin-1"))
 
     done = published(path)

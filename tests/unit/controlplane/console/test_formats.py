@@ -12,8 +12,8 @@ from plans.catalog.definitions import PlanDefinition, SpacePlanDefinition
 from plans.models import Invoice
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-CATALOGUE = parsing.parse(publishing.default_yaml())
-PLANS = {plan.key: plan for plan in CATALOGUE.plans}
+CATALOG = parsing.parse(publishing.default_yaml())
+PLANS = {plan.key: plan for plan in CATALOG.plans}
 
 
 @pytest.mark.parametrize(
@@ -85,10 +85,10 @@ def test_a_plan_tells_its_quotas_what_is_included_and_its_prices() -> None:
     ]
 
 
-def test_every_plan_of_the_default_catalogue_has_words_without_slugs() -> None:
+def test_every_plan_of_the_default_catalog_has_words_without_slugs() -> None:
     plans: list[PlanDefinition | SpacePlanDefinition] = [
-        *CATALOGUE.plans,
-        *CATALOGUE.space_plans,
+        *CATALOG.plans,
+        *CATALOG.space_plans,
     ]
     for plan in plans:
         assert plan_descriptions.lines(plan)
@@ -96,11 +96,11 @@ def test_every_plan_of_the_default_catalogue_has_words_without_slugs() -> None:
 
 
 def test_every_address_type_says_what_it_promises() -> None:
-    assert all(plan_descriptions.type_words(plan.address_type) for plan in CATALOGUE.address_plans)
+    assert all(plan_descriptions.type_words(plan.address_type) for plan in CATALOG.address_plans)
 
 
 def test_an_hourly_price_is_told_by_the_month_too() -> None:
-    price = CATALOGUE.space_plans[0].hour_price
+    price = CATALOG.space_plans[0].hour_price
 
     words = plan_descriptions.hour_price(price, "EUR")
 

@@ -26,7 +26,7 @@ def target(**changes: Any) -> Target:
 
 
 def program(key: str, at: Target) -> str:
-    return next(each.text for each in snippets.build_all(at) if each.key == key)
+    return next(snippet.text for snippet in snippets.build_all(at) if snippet.key == key)
 
 
 def literals(text: str) -> set[object]:

@@ -1,6 +1,7 @@
 """Leases that are kept while a job runs, and that end soon after a holder that was killed."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from django.db import InterfaceError, OperationalError
@@ -63,11 +64,11 @@ def test_a_database_that_was_away_for_a_moment_loses_no_lease(
     extend = leases._extend
     failed: list[object] = []
 
-    def extend_or_fail(*asked: object) -> bool:
+    def extend_or_fail(*asked: Any) -> bool:
         if not failed:
             failed.append(True)
             raise away("server closed the connection unexpectedly")
-        return extend(*asked)  # type: ignore[arg-type]
+        return extend(*asked)
 
     monkeypatch.setattr(leases, "_extend", extend_or_fail)
     with leases.kept(NAME, "we", SECONDS):

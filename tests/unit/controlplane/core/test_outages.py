@@ -1,7 +1,8 @@
 """A task that fails because the database is away is one line; any other failure keeps its trace."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
+from typing import Any
 
 import psycopg
 import pytest
@@ -56,7 +57,7 @@ def test_only_a_database_that_does_not_answer_is_away(
     assert outages.is_database_away(make()) is is_away
 
 
-def run_due(monkeypatch: pytest.MonkeyPatch, error: Exception) -> list[object]:
+def run_due(monkeypatch: pytest.MonkeyPatch, error: Exception) -> list[MutableMapping[str, Any]]:
     """Run a task that fails with ``error``; return our events."""
 
     def fail(_ports: object) -> None:
@@ -74,9 +75,9 @@ def test_a_task_without_its_database_is_logged_in_one_line(
 ) -> None:
     (event,) = run_due(monkeypatch, nobody_listens())
 
-    assert event["event"] == "database_away"  # type: ignore[index]
-    assert event["task"] == "workers.reconcile_due"  # type: ignore[index]
-    assert "\n" not in event["error"]  # type: ignore[index]
+    assert event["event"] == "database_away"
+    assert event["task"] == "workers.reconcile_due"
+    assert "\n" not in event["error"]
     assert caplog.records == []
 
 

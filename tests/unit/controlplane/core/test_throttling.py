@@ -48,7 +48,7 @@ def test_an_address_is_limited_whatever_account_it_tries() -> None:
     throttling.require_signup(asked("203.0.113.77"), "another@acme.example")
 
 
-def test_the_next_window_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_window_begins_again(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(3):
         throttling.require_login(asked(), f"{number}@acme.example")
     monkeypatch.setattr(time, "time", lambda: 1_200_000_060.0)

@@ -46,7 +46,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "s"
 
 
-def test_who_waits_is_told_for_whom_and_goes_on_after_a_kill(root: Path) -> None:
+def test_who_waits_is_told_for_what_and_goes_on_after_a_kill(root: Path) -> None:
     holder = Holder(root)
     said: list[str] = []
 
@@ -61,7 +61,7 @@ def test_who_waits_is_told_for_whom_and_goes_on_after_a_kill(root: Path) -> None
     assert lock.path_of(root).read_text() == "", "nobody is told of a command that has ended"
 
 
-def test_who_waits_in_vain_is_told_for_whom(root: Path) -> None:
+def test_who_waits_in_vain_is_told_for_what(root: Path) -> None:
     holder = Holder(root)
     try:
         with pytest.raises(lock.Occupied, match=r"changes .*: wait for it") as busy:

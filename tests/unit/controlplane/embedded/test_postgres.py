@@ -17,7 +17,7 @@ def test_service_user_may_run_what_is_in_a_closed_folder(tmp_path: Path) -> None
     program = closed / "program"
     program.touch(mode=0o755)
 
-    # access(2), as initdb asks before it runs its neighbours
+    # access(2), as initdb asks before it runs its neighbors
     asked = postgres.as_service_user(["test", "-x", str(program)], closed)
     ended = subprocess.run(asked, cwd="/", check=False)
 

@@ -90,4 +90,4 @@ def test_samples_that_fail_are_told_and_hinder_no_stop(
     stack.down(made.root, say=said.append)
 
     assert happened == [STOP]
-    assert any("not every counter could be read" in each for each in said)
+    assert any("not every counter could be read" in line for line in said)

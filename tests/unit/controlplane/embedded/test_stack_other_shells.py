@@ -87,7 +87,7 @@ def test_a_named_java_is_used_from_then_on(
     assert found.environment()["JAVA_HOME"] == str(tmp_path / "java-21")
 
 
-def test_a_kept_java_that_is_gone_is_looked_for_anew(
+def test_a_kept_java_that_is_gone_is_looked_for_again(
     made: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "java-17").rename(tmp_path / "removed")
@@ -96,7 +96,7 @@ def test_a_kept_java_that_is_gone_is_looked_for_anew(
     assert made.environment()["JAVA_HOME"] == str(tmp_path / "java-21")
 
 
-def test_a_kept_cache_that_is_empty_is_looked_for_anew(
+def test_a_kept_cache_that_is_empty_is_looked_for_again(
     made: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "first").rename(tmp_path / "gone")

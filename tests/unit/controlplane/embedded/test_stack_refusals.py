@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -29,9 +30,9 @@ def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installation:
     return installations.create(tmp_path / "s")
 
 
-def refusal(root: Path, **asked: object) -> str:
+def refusal(root: Path, **asked: Any) -> str:
     with pytest.raises(WaypostError) as refused:
-        stack.up(root, **asked)  # type: ignore[arg-type]
+        stack.up(root, **asked)
     return refused.value.error_code
 
 
@@ -168,7 +169,7 @@ def test_a_folder_of_other_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
 
     assert refusal(tmp_path) == "stack.folder_taken"
-    assert [each.name for each in tmp_path.iterdir()] == ["thesis.txt"]
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
 def test_an_empty_folder_is_taken(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def test_down_of_a_file_says_that_it_is_one(tmp_path: Path, *, purge: bool) -> N
 
     assert refused.value.error_code == "stack.not_a_folder"
     assert "purge" not in refused.value.message
-    assert [each.name for each in tmp_path.iterdir()] == ["s"]
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_up_leaves_nothing_beside_what_it_refuses(tmp_path: Path, make: object, 
         stack.up(tmp_path / "s")
 
     assert refused.value.error_code == code
-    assert [each.name for each in tmp_path.iterdir()] == ["s"]
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
 
 
 def test_down_of_nothing_leaves_nothing(tmp_path: Path) -> None:

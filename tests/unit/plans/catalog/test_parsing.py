@@ -53,11 +53,11 @@ def refused(text: str) -> dict[str, list[str]]:
 
 
 def test_parse_reads_exact_decimals_without_quotes() -> None:
-    catalogue = parsing.parse(TEXT)
+    catalog = parsing.parse(TEXT)
 
-    assert catalogue.seller.tax_percent == Decimal("7.5")
-    assert catalogue.space_plans[0].hour_price == Decimal("0.060")
-    price = catalogue.plans[0].prices["messages"]
+    assert catalog.seller.tax_percent == Decimal("7.5")
+    assert catalog.space_plans[0].hour_price == Decimal("0.060")
+    price = catalog.plans[0].prices["messages"]
     assert price.tiers == (
         definitions.Tier(Decimal(10), Decimal("0.80")),
         definitions.Tier(None, Decimal("0.5")),
@@ -69,15 +69,15 @@ def test_parse_orders_plans_from_cheap_to_dear() -> None:
 
 
 def test_parse_spells_out_what_was_left_out() -> None:
-    catalogue = parsing.parse(TEXT)
+    catalog = parsing.parse(TEXT)
 
-    queue = catalogue.address_plans[0]
+    queue = catalog.address_plans[0]
     assert (queue.max_delivery_attempts, queue.redelivery_delay_ms) == (10, 0)
     assert (queue.message_ttl_ms, queue.max_bytes) == (60_000, 104_857_600)
-    assert catalogue.space_plans[0].broker_memory_mb == 128
-    assert (catalogue.seller.payment_days, catalogue.seller.tax_id) == (14, "")
-    assert catalogue.plans[1].quotas == {}
-    assert catalogue.plans[1].currency == "EUR"
+    assert catalog.space_plans[0].broker_memory_mb == 128
+    assert (catalog.seller.payment_days, catalog.seller.tax_id) == (14, "")
+    assert catalog.plans[1].quotas == {}
+    assert catalog.plans[1].currency == "EUR"
 
 
 def test_parse_reads_the_settings_of_an_address_plan() -> None:
@@ -101,16 +101,16 @@ def test_documents_do_not_depend_on_how_the_yaml_was_written() -> None:
 
 
 def test_definitions_come_back_from_the_document() -> None:
-    catalogue = parsing.parse(TEXT)
+    catalog = parsing.parse(TEXT)
 
-    assert definitions.from_document(catalogue.document) == catalogue
+    assert definitions.from_document(catalog.document) == catalog
 
 
-def test_default_catalogue_offers_what_the_design_asks_for() -> None:
-    catalogue = parsing.parse(publishing.default_yaml())
+def test_default_catalog_offers_what_the_design_asks_for() -> None:
+    catalog = parsing.parse(publishing.default_yaml())
 
-    assert [plan.key for plan in catalogue.plans] == ["free", "team", "business"]
-    assert {plan.key for plan in catalogue.space_plans} == {
+    assert [plan.key for plan in catalog.plans] == ["free", "team", "business"]
+    assert {plan.key for plan in catalog.space_plans} == {
         "standard-small",
         "standard-medium",
         "standard-large",
@@ -118,13 +118,13 @@ def test_default_catalogue_offers_what_the_design_asks_for() -> None:
         "brokered-small",
         "brokered-medium",
     }
-    types = {(plan.space_type, plan.address_type) for plan in catalogue.address_plans}
+    types = {(plan.space_type, plan.address_type) for plan in catalog.address_plans}
     assert types == {
-        *(("standard", each) for each in ("queue", "topic", "subscription", "anycast")),
+        *(("standard", type_) for type_ in ("queue", "topic", "subscription", "anycast")),
         ("standard", "multicast"),
-        *(("brokered", each) for each in ("queue", "topic", "subscription")),
+        *(("brokered", type_) for type_ in ("queue", "topic", "subscription")),
     }
-    free = catalogue.plans[0]
+    free = catalog.plans[0]
     assert free.monthly_fee_minor == 0
     assert free.quotas["messages_per_month"] == 100_000
     assert free.at_quota == "withdraw_send"
@@ -287,5 +287,5 @@ def test_parse_refuses_what_is_no_yaml_with_its_line(text: str, line: int, reaso
 
 
 @pytest.mark.parametrize("text", ["", "null", "[]", "catalogue", "{}", "? [1]\n: 2", "code: 1"])
-def test_parse_refuses_a_document_that_is_no_catalogue(text: str) -> None:
+def test_parse_refuses_a_document_that_is_no_catalog(text: str) -> None:
     assert "plans" in refused(text)

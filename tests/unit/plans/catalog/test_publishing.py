@@ -1,4 +1,4 @@
-"""Publishing catalogues: versions, retirement, what stays, and who is affected."""
+"""Publishing catalogs: versions, retirement, what stays, and who is affected."""
 
 import threading
 
@@ -23,7 +23,7 @@ def publish(text: str) -> CatalogVersion:
 
 
 @pytest.mark.django_db
-def test_ensure_default_publishes_once_and_never_over_another_catalogue() -> None:
+def test_ensure_default_publishes_once_and_never_over_another_catalog() -> None:
     first = publishing.ensure_default(by=SYSTEM)
     publish(DEARER)
 
@@ -66,7 +66,7 @@ def test_publish_writes_who_did_it() -> None:
 
 
 @pytest.mark.django_db
-def test_publish_brings_an_older_catalogue_back_under_a_new_number() -> None:
+def test_publish_brings_an_older_catalog_back_under_a_new_number() -> None:
     publish(DEFAULT)
     publish(DEARER)
 
@@ -80,8 +80,8 @@ def test_publish_brings_an_older_catalogue_back_under_a_new_number() -> None:
 @pytest.mark.django_db
 def test_publish_retires_what_is_gone_and_its_users_keep_it() -> None:
     cast = domain.cast("business")
-    catalogue = parsing.parse(DEFAULT)
-    document = {**catalogue.document}
+    catalog = parsing.parse(DEFAULT)
+    document = {**catalog.document}
     document["plans"] = {key: document["plans"][key] for key in ("free", "team")}
 
     publishing.publish(definitions.from_document(document), by=STAFF)
@@ -104,7 +104,7 @@ def test_publish_offers_again_what_was_retired() -> None:
 
 
 @pytest.mark.django_db
-def test_a_malformed_catalogue_publishes_nothing() -> None:
+def test_a_malformed_catalog_publishes_nothing() -> None:
     publish(DEFAULT)
 
     with pytest.raises(Invalid):
@@ -130,14 +130,16 @@ def test_a_publication_that_fails_half_way_leaves_nothing(monkeypatch: pytest.Mo
 
 
 @pytest.mark.django_db
-def test_preview_says_what_changes_and_whom_it_touches() -> None:
+def test_preview_says_what_changes_and_who_is_affected() -> None:
     cast = domain.cast("team")
     domain.address(domain.space(cast.tenant), "orders")
     wanted = DEARER.replace("standard-medium:", "standard-huge:").replace(
         "- standard-medium\n", "- standard-huge\n"
     )
 
-    changes = {(each.section, each.key): each for each in publishing.preview(parsing.parse(wanted))}
+    changes = {
+        (change.section, change.key): change for change in publishing.preview(parsing.parse(wanted))
+    }
 
     team = changes["plans", "team"]
     assert (team.kind, team.n_subscribers) == ("changed", 2)
@@ -158,7 +160,7 @@ def test_preview_leaves_ended_subscriptions_and_retired_plans_alone() -> None:
 
     changes = publishing.preview(definitions.from_document(kept))
 
-    assert {each.key: each.kind for each in changes}["business"] == "same"
+    assert {change.key: change.kind for change in changes}["business"] == "same"
 
 
 @pytest.mark.django_db

@@ -56,7 +56,7 @@ def test_verify_still_holds_when_names_and_plans_change_later(
     invoice, cells = billed
     Tenant.objects.update(billing_name="Other", billing_time_zone="Asia/Tokyo", name="Renamed")
     AddressSpace.objects.update(deletion_requested_at=ENDS_AT, deleted_at=ENDS_AT)
-    changed = rows.CATALOGUE.replace("4900", "9999").replace("GmbH", "AG")
+    changed = rows.CATALOG.replace("4900", "9999").replace("GmbH", "AG")
     publishing.publish(parsing.parse(changed), by=STAFF)
     invoice.refresh_from_db()
 
@@ -238,6 +238,6 @@ def test_hours_of_a_plan_without_a_price_make_no_line() -> None:
     assert "space_hours" not in {line["meter"] for line in found.document["lines"]}
 
 
-def test_without_a_catalogue_the_seller_is_unknown_and_says_what_to_do() -> None:
+def test_without_a_catalog_the_seller_is_unknown_and_says_what_to_do() -> None:
     with pytest.raises(Unavailable, match="waypost catalog publish"):
         billing_inputs.seller()

@@ -57,9 +57,9 @@ def move(space: AddressSpace, to: SpacePlan, at: datetime) -> None:
 def hours(owner: Tenant, period: Period = MONTH) -> dict[str, tuple[float, int]]:
     """Return the hours of spaces by plan, and how many spaces had it."""
     return {
-        each.plan: (seconds / 3600, count)
-        for each, (seconds, count) in KnownLifetimes.read(owner, period).seconds.items()
-        if each.meter == "space_hours"
+        key.plan: (seconds / 3600, count)
+        for key, (seconds, count) in KnownLifetimes.read(owner, period).seconds.items()
+        if key.meter == "space_hours"
     }
 
 
@@ -95,8 +95,8 @@ def test_each_second_has_the_plan_of_its_time(owner: Tenant, large: SpacePlan) -
         move(space, to, STARTS_AT + timedelta(seconds=second))
 
     found = [
-        {plan: round(lifetimes * 3600) for plan, (lifetimes, _) in hours(owner, each).items()}
-        for each in (span(0, 60), span(0, 12), span(12, 30), span(30, 60))
+        {plan: round(lifetimes * 3600) for plan, (lifetimes, _) in hours(owner, period).items()}
+        for period in (span(0, 60), span(0, 12), span(12, 30), span(30, 60))
     ]
 
     assert found == [

@@ -41,7 +41,7 @@ def test_usage_that_lands_after_issue_is_flagged_on_the_next_invoice(april: Invo
 
     assert may.state == Invoice.State.DRAFT
     assert may.quality["flagged"] is True
-    assert [(each["meter"], each["billed"], each["now"]) for each in may.quality["late"]] == [
+    assert [(late["meter"], late["billed"], late["now"]) for late in may.quality["late"]] == [
         ("messages_in", 7, 12),
         ("messages_out", 0, 2),
     ]

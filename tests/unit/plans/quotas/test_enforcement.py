@@ -161,7 +161,7 @@ def test_the_month_is_the_tenants_own() -> None:
     assert QuotaAlert.objects.filter(period_starts_at=STARTS_AT + timedelta(hours=7)).count() == 3
 
 
-def test_a_crash_after_the_alerts_is_mended_by_the_next_pass(
+def test_a_crash_after_the_alerts_is_repaired_by_the_next_pass(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     owner = tenant()
@@ -225,7 +225,7 @@ def test_one_tenants_failure_stops_nobody_and_is_said_once(
         return real(owner, *args, **given)
 
     monkeypatch.setattr(enforcement, "standing", standing)
-    counts = {each.id: {"messages_in": 850} for each in (broken, fine)}
+    counts = {tenant.id: {"messages_in": 850} for tenant in (broken, fine)}
 
     with capture_logs() as logs, pytest.raises(enforcement.PassIncomplete) as refused:
         enforcement.evaluate_all(not_yet_copied=counts, now=NOW)

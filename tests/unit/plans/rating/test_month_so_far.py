@@ -71,7 +71,7 @@ def test_a_month_costs_the_same_however_it_is_cut(
     """Each piece is a segment of its own; after the pieces in ``cuts`` an invoice ends."""
     whole = {rule.meter: sum(use[rule.meter] for _, use, _ in pieces) for rule in RULES}
     whole["peak"] = max(use["peak"] for _, use, _ in pieces)
-    hours = tuple(sum(each[n] for _, _, each in pieces) for n in (0, 1))
+    hours = tuple(sum(piece[n] for _, _, piece in pieces) for n in (0, 1))
     uncut = pricing.rate([_segment(MONTH, whole)], _lifetimes(*hours), SELLER, MONTH)
 
     assert sum(rating.net_minor for rating in _billed(pieces, cuts)) == uncut.net_minor
@@ -251,7 +251,7 @@ def test_an_invoice_waits_for_the_earlier_one_of_its_month(
     assert [reason["code"] for reason in held.held_reasons] == ["invoice.earlier_open"]
 
 
-def test_an_earlier_invoice_that_was_closed_anew_is_noticed_at_approval(
+def test_an_earlier_invoice_that_was_closed_again_is_noticed_at_approval(
     owner: Tenant, shop: AddressSpace
 ) -> None:
     middle = STARTS_AT + 7 * DAY
@@ -276,7 +276,7 @@ def test_spaces_and_addresses_are_read_in_one_statement(owner: Tenant, shop: Add
         found = KnownLifetimes.read(owner, MONTH)
 
     assert len(queries) == 1
-    assert {each.meter: each.seconds for each in found.lifetimes()} == {
+    assert {lifetime.meter: lifetime.seconds for lifetime in found.lifetimes()} == {
         "space_hours": MONTH.seconds,
         "address_hours": MONTH.seconds,
     }

@@ -12,8 +12,9 @@ from plans.rating import periods
 from plans.rating.periods import Period
 
 
-def at(*parts: int) -> datetime:
-    return datetime(*parts, tzinfo=UTC)  # type: ignore[misc, arg-type]
+def at(year: int, month: int, day: int, *time: int) -> datetime:
+    hour, minute, second, microsecond = (*time, 0, 0, 0, 0)[:4]
+    return datetime(year, month, day, hour, minute, second, microsecond, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -24,8 +25,8 @@ TIERS = (
 )
 
 
-def rule(model: Model = Model.UNIT, price: str = "1", **fields: object) -> PriceRule:
-    values = {
+def rule(model: Model = Model.UNIT, price: str = "1", **fields: Any) -> PriceRule:
+    values: dict[str, Any] = {
         "meter": "messages",
         "title": "Messages",
         "model": model,
@@ -34,13 +35,13 @@ def rule(model: Model = Model.UNIT, price: str = "1", **fields: object) -> Price
         "tiers": (Tier(None, Decimal(price)),),
         **fields,
     }
-    return PriceRule(**values)  # type: ignore[arg-type]
+    return PriceRule(**values)
 
 
 def segment(
     quantity: int, *rules: PriceRule, fee_minor: int = 0, period: Period = MONTH
 ) -> Segment:
-    usage = tuple(SpaceUsage("spc_a", each.meter, quantity) for each in rules if quantity)
+    usage = tuple(SpaceUsage("spc_a", rule.meter, quantity) for rule in rules if quantity)
     return Segment(period, "team", 3, "Team", fee_minor, rules, usage)
 
 

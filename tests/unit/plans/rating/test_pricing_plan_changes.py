@@ -155,7 +155,7 @@ def invoices(pieces: Sequence[Piece]) -> list[Rating]:
 
 
 def uncut(pieces: Sequence[Piece]) -> Rating:
-    """Return the month as one invoice, neighbours of one plan put together."""
+    """Return the month as one invoice, neighbors of one plan put together."""
     starts = starts_of(pieces)
     merged, n = [], 0
     for _, same in groupby(pieces, key=lambda piece: piece.offer):

@@ -1,5 +1,6 @@
 """The copy of gold: replaced by days, never by an older version; and what is read from it."""
 
+from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 
 import pytest
@@ -91,7 +92,7 @@ def test_a_failing_copy_leaves_the_old_cells() -> None:
     copy(1, cell(5))
 
     def dying() -> None:
-        def cells() -> object:
+        def cells() -> Iterator[UsageCell]:
             yield cell(6)
             raise KeyboardInterrupt
 
@@ -100,7 +101,7 @@ def test_a_failing_copy_leaves_the_old_cells() -> None:
             table_version=2,
             as_of=ENDS_AT,
             days=[DAY],
-            cells=cells(),  # type: ignore[arg-type]
+            cells=cells(),
         )
 
     with pytest.raises(KeyboardInterrupt):

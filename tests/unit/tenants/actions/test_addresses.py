@@ -74,7 +74,7 @@ def test_create_writes_address_placement_broker_operation_and_audit(
     assert event.after["message_ttl_ms"] == 5
 
 
-def test_create_brings_the_space_forward_and_nudges(
+def test_create_brings_the_space_forward_and_enqueues(
     space: AddressSpace,
     monkeypatch: pytest.MonkeyPatch,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,

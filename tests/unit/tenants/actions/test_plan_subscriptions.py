@@ -55,7 +55,7 @@ def test_change_at_the_very_instant_of_the_last_one_keeps_spans_apart(cast: Cast
     assert opened.starts_at == later + timedelta(microseconds=1)
 
 
-def test_change_nudges_the_period_quotas(
+def test_change_enqueues_the_period_quotas(
     cast: Cast,
     monkeypatch: pytest.MonkeyPatch,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,

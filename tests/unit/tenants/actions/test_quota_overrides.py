@@ -64,7 +64,7 @@ def test_clear_goes_back_to_the_plan_once(cast: Cast) -> None:
     assert AuditEvent.objects.filter(action="quota_override.clear").count() == 1
 
 
-def test_set_and_clear_nudge_the_period_quotas(
+def test_set_and_clear_enqueue_the_period_quotas(
     cast: Cast,
     monkeypatch: pytest.MonkeyPatch,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,

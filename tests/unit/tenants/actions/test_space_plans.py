@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from controlplane.core.audit import SYSTEM
-from controlplane.core.errors import Conflict, Denied, Invalid, Missing
+from controlplane.core.errors import Conflict, Denied, Invalid, Missing, WaypostError
 from controlplane.core.models import AuditEvent, Operation
 from plans.models import SpacePlan
 from tenants.actions import address_spaces, space_plans
@@ -89,12 +89,12 @@ def test_a_newer_version_of_its_plan_is_another_plan(space: AddressSpace) -> Non
     ],
 )
 def test_another_kind_of_plan_is_refused(
-    space: AddressSpace, plan: str, kind: type[Exception], code: str
+    space: AddressSpace, plan: str, kind: type[WaypostError], code: str
 ) -> None:
     with pytest.raises(kind) as refusal:
         change(space, plan)
 
-    assert refusal.value.error_code == code  # type: ignore[attr-defined]
+    assert refusal.value.error_code == code
     assert AddressSpace.objects.get().generation == 1
 
 

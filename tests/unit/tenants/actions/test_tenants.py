@@ -21,7 +21,7 @@ PASSWORD = "seventeen lazy dogs"
 
 
 @pytest.fixture(autouse=True)
-def catalogue(db: None) -> None:
+def catalog(db: None) -> None:
     publishing.ensure_default(by=SYSTEM)
 
 

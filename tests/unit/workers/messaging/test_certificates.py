@@ -110,4 +110,4 @@ def test_a_control_authority_that_is_there_is_only_read(tmp_path: Path) -> None:
     found = certificates.control_authority(folder, NOW)
 
     assert found == given
-    assert [each.name for each in folder.iterdir()] == ["authority.pem"]
+    assert [path.name for path in folder.iterdir()] == ["authority.pem"]

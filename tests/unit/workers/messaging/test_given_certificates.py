@@ -1,6 +1,7 @@
 """What may be presented to clients, and the words for what may not."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from cryptography import x509
@@ -31,13 +32,13 @@ def check(given: Signed, *, authority: str = "", host: str = HOST, now: datetime
     return given_certificates.check(given.key_pem, given.chain_pem, authority, SOURCE, host, now)
 
 
-def refused(given: Signed, **more: object) -> tuple[str, str]:
+def refused(given: Signed, **more: Any) -> tuple[str, str]:
     with pytest.raises(NotUsable) as caught:
-        check(given, **more)  # type: ignore[arg-type]
+        check(given, **more)
     return caught.value.reason, str(caught.value)
 
 
-def test_what_is_good_is_written_anew_with_its_chain(signer: Signer, wildcard: Signed) -> None:
+def test_what_is_good_is_written_again_with_its_chain(signer: Signer, wildcard: Signed) -> None:
     noisy = Signed(f"Bag Attributes\n{wildcard.key_pem}", f"# ours\n{wildcard.chain_pem}")
 
     found = check(noisy, authority=signer.root_pem)
@@ -199,8 +200,8 @@ def test_one_for_clients_only_is_refused(signer: Signer) -> None:
 
 def _parts(chain_pem: str) -> list[str]:
     return [
-        each.public_bytes(serialization.Encoding.PEM).decode()
-        for each in x509.load_pem_x509_certificates(chain_pem.encode())
+        certificate.public_bytes(serialization.Encoding.PEM).decode()
+        for certificate in x509.load_pem_x509_certificates(chain_pem.encode())
     ]
 
 

@@ -1,4 +1,4 @@
-"""Our AMQP clients check whom they talk to, and make what TLS needs once."""
+"""Our AMQP clients verify the server, and make what TLS needs once."""
 
 import queue
 import socket

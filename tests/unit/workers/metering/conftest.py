@@ -12,17 +12,18 @@ from pytest_django import Settings
 from tenants.models import AddressSpace
 from tests.support import domain
 from tests.support.domain import Cast
+from tests.support.faults import Faults
 from tests.support.metering.readings import TYPES, snapshot
 from workers.messaging.observed import InstanceSnapshot
 from workers.metering import sampling
-from workers.metering.readers import Instance, NoAnswer, Readable
+from workers.metering.readers import Instance, NoAnswer, Readable, Readers
 from workers.metering.source_states import BUCKET, floor_bucket
 
 Answer = InstanceSnapshot | Exception | None
 
 
 @dataclass
-class FakeReaders:
+class FakeReaders(Faults, Readers):
     """Answers for instances by space id; None does not answer, an exception is raised.
 
     Verified against the real drivers by tests/suites/messaging.
@@ -33,7 +34,9 @@ class FakeReaders:
 
     def find(self, space: AddressSpace) -> Readable:
         told = self.answers.get(space.id, {})
-        return Readable([Instance(name, self._reader(each)) for name, each in told.items()], TYPES)
+        return Readable(
+            [Instance(name, self._reader(answer)) for name, answer in told.items()], TYPES
+        )
 
     def _reader(self, told: Answer) -> Callable[[], InstanceSnapshot]:
         def read() -> InstanceSnapshot:

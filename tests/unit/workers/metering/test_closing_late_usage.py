@@ -86,5 +86,5 @@ def test_late_usage_is_billed_and_proved_from_the_pinned_tables(
     found = {line["kind"]: (line["quantity"], line["amount_minor"]) for line in lines
              if line["meter"] == "messages"}  # fmt: skip
     assert found == {"usage": ("7", 700), "correction": ("5", 500)}
-    assert [each["number"] for each in invoice.quality["late"]] == [earlier.number]
+    assert [late["number"] for late in invoice.quality["late"]] == [earlier.number]
     assert verifying.recomputed(invoice, root).differences == ()

@@ -78,7 +78,7 @@ def test_address_that_vanished_and_returned_begins_an_epoch(rounds: Rounds) -> N
     assert [(row.epoch, row.messages_in) for row in rows_of(rounds.land(), "orders")] == [(1, 6)]
 
 
-def test_address_made_anew_between_two_rounds_begins_an_epoch(rounds: Rounds) -> None:
+def test_address_recreated_between_two_rounds_begins_an_epoch(rounds: Rounds) -> None:
     for shown in (queue(5, 5, "17"), queue(8, 6, "23"), queue(9, 6, "23")):
         rounds.play(at(10, 1), broker_0=snapshot(orders=shown))
 
@@ -88,7 +88,7 @@ def test_address_made_anew_between_two_rounds_begins_an_epoch(rounds: Rounds) ->
     assert rounds.state("broker-0").used_in == 5 + 9
 
 
-def test_topic_made_anew_between_two_rounds_begins_an_epoch(rounds: Rounds) -> None:
+def test_topic_recreated_between_two_rounds_begins_an_epoch(rounds: Rounds) -> None:
     for life, shown in (("17", topic(5, {"a#1": 5})), ("23", topic(8, {"a#2": 3}))):
         rounds.play(at(10, 1), broker_0=snapshot(events=replace(shown, incarnation=life)))
 

@@ -11,11 +11,11 @@ from tests.support.metering.readings import Rounds, at, queue, snapshot
 from workers.metering.source_states import SampleRow
 
 # One event of one instance: traffic, a new process, an address that vanished and returned
-# ("remake") or was deleted and made again between two rounds ("anew"), silence, a landing.
+# ("remake") or was deleted and made again between two rounds ("again"), silence, a landing.
 EVENTS = st.lists(
     st.tuples(
         st.sampled_from(
-            ["traffic", "traffic", "traffic", "restart", "remake", "anew", "silent", "land"]
+            ["traffic", "traffic", "traffic", "restart", "remake", "again", "silent", "land"]
         ),
         st.integers(1, 900),  # seconds until it
         st.integers(0, 50),
@@ -110,7 +110,7 @@ def _play(events: Iterable[tuple[str, int, int, int]]) -> tuple[Rounds, int, int
         if kind == "silent":
             rounds.play(now)
             continue
-        if kind in {"restart", "remake", "anew"}:
+        if kind in {"restart", "remake", "again"}:
             boot, life = boot + (kind == "restart"), life + 1
             if kind == "remake":
                 rounds.play(now, broker_0=snapshot(f"boot-{boot}"))

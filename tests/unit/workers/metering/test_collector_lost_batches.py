@@ -93,7 +93,7 @@ def _play(events: Iterable[tuple[str, int, str, int, bool, bool]]) -> tuple[list
             boot, counters = boot + 1, {}
         if kind not in {"delete", "silent"}:
             counters[name] = counters.get(name, 0) + more
-        seen = {each: (n, n // 2, n) for each, n in counters.items()}
+        seen = {counter: (n, n // 2, n) for counter, n in counters.items()}
         told = snapshot(f"boot-{boot}", opened=more, open_now=more % 7, **seen)
         arrived += rounds.play(now, cut_at, **({} if kind == "silent" else {"broker_0": told}))
         landed = rounds.land() if lands else []

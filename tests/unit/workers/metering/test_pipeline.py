@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -164,8 +165,8 @@ def test_run_keeps_a_short_lease_for_as_long_as_the_job_lives(
     seen = []
 
     @contextmanager
-    def watched(root: Path, process: Callable[..., object] = pipeline._process) -> Iterator[object]:
-        with process(root) as running:  # type: ignore[attr-defined]
+    def watched(root: Path, process: Callable[..., Any] = pipeline._process) -> Iterator[object]:
+        with process(root) as running:
             seen.append(Lease.objects.get(name=pipeline.LEASE).expires_at)
             yield running
             seen.append(Lease.objects.get(name=pipeline.LEASE).expires_at)
@@ -184,8 +185,8 @@ def test_run_stops_the_job_when_another_has_its_lease(
     root: Path, job: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @contextmanager
-    def robbed(root: Path, process: Callable[..., object] = pipeline._process) -> Iterator[object]:
-        with process(root) as running:  # type: ignore[attr-defined]
+    def robbed(root: Path, process: Callable[..., Any] = pipeline._process) -> Iterator[object]:
+        with process(root) as running:
             Lease.objects.filter(name=pipeline.LEASE).update(holder="another")
             yield running
 

@@ -172,7 +172,7 @@ def test_every_space_is_due_in_full_and_no_lease_is_held(space: AddressSpace, ro
     assert "1 spaces are due" in said
 
 
-def test_revisions_are_counted_anew(space: AddressSpace, root: Path) -> None:
+def test_revisions_are_counted_again(space: AddressSpace, root: Path) -> None:
     release = EngineRelease.objects.create(number=1, broker_image="broker:1")
     Rollout.objects.create(release=release, is_configured=True, revision=12)
     before = rollouts.is_outdated(1)

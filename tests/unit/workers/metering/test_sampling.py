@@ -92,7 +92,7 @@ def test_odd_instance_is_silent_and_all_others_are_sampled(
     readers.answers[space.id] = {"broker-0": odd, "router-0": snapshot(rpc=(5, 0))}
     readers.answers[other.id] = {"broker-1": snapshot(orders=(7, 0))}
 
-    sampled = {each.space_id: each for each in sampling.sample_all(readers)}
+    sampled = {sample.space_id: sample for sample in sampling.sample_all(readers)}
 
     assert sampled[space.id].silent == {"broker-0"}
     assert sampled[other.id].reached == {"broker-1"}
@@ -105,8 +105,8 @@ def test_odd_space_is_no_sample_and_all_others_are_sampled(
 ) -> None:
     other = domain.space(space.tenant, "brokered")
     AddressSpace.objects.filter(id=other.id).update(active_since=timezone.now())
-    for each in (space, other):
-        readers.answers[each.id] = {"broker-0": snapshot(orders=(7, 0))}
+    for sampled_space in (space, other):
+        readers.answers[sampled_space.id] = {"broker-0": snapshot(orders=(7, 0))}
     whole: Callable[..., Any] = readers.find if step == "find" else sampling.apply
 
     def fail_once(of: Any, **arguments: Any) -> Any:
@@ -116,7 +116,7 @@ def test_odd_space_is_no_sample_and_all_others_are_sampled(
 
     monkeypatch.setattr(readers if step == "find" else sampling, step, fail_once)
 
-    sampled = {each.space_id: each for each in sampling.sample_all(readers)}
+    sampled = {sample.space_id: sample for sample in sampling.sample_all(readers)}
 
     assert (sampled[space.id].is_applied, sampled[other.id].is_applied) == (False, True)
     assert sampled[space.id].silent

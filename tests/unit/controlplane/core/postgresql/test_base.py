@@ -19,7 +19,7 @@ def break_a_unique_constraint() -> None:
 
 
 def break_a_not_null_constraint() -> None:
-    User.objects.create(username=SECRET, email=SECRET, first_name=None)  # type: ignore[misc]  # it is refused
+    User.objects.create(username=SECRET, email=SECRET, first_name=None)  # type: ignore[misc]  # the column refuses it
 
 
 BREAKING = [break_a_unique_constraint, break_a_not_null_constraint]

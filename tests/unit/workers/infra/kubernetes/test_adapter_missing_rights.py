@@ -39,10 +39,10 @@ class Limited(Api):
     ) -> Sequence[Manifest]:
         self._check(resource)
         return [
-            each
-            for (kind, _), each in self.held.items()
+            held
+            for (kind, _), held in self.held.items()
             if kind == resource.kind
-            and selector.items() <= each["metadata"].get("labels", {}).items()
+            and selector.items() <= held["metadata"].get("labels", {}).items()
         ]
 
     def apply(self, manifest: Manifest) -> Manifest:

@@ -91,7 +91,7 @@ def test_nobody_adds_to_a_policy(live: dict[str, Any]) -> None:
 def test_files_that_are_none_are_settled() -> None:
     """The API leaves the field out; what somebody puts there is an addition none the less."""
     empty = instances.build(cluster(), replace(broker(), files={}, live_files=frozenset()))
-    wanted = difference.stamped(next(each for each in empty if each["kind"] == "ConfigMap"))
+    wanted = difference.stamped(next(rule for rule in empty if rule["kind"] == "ConfigMap"))
     live = {key: value for key, value in wanted.items() if key != "data"}
 
     assert wanted["data"] == {}
@@ -145,6 +145,6 @@ def test_a_port_of_another_protocol_is_another_port(is_first: bool) -> None:
 
 def test_a_port_without_a_protocol_is_of_tcp() -> None:
     wanted = {"ports": [{"containerPort": 1}, {"containerPort": 1, "protocol": "UDP"}]}
-    live = {"ports": [{"containerPort": 1, "protocol": each} for each in ("UDP", "TCP")]}
+    live = {"ports": [{"containerPort": 1, "protocol": protocol} for protocol in ("UDP", "TCP")]}
 
     assert difference.holds(live, wanted)

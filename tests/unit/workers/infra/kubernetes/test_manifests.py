@@ -86,12 +86,12 @@ def test_routers_ask_for_names_at_addresses_too() -> None:
     cached = replace(cluster(), dns_cidrs=("169.254.20.10/32",))
     policies = isolation.network_policies(cached, SPACE, ROOM)
 
-    (names,) = [each["spec"] for each in policies if each["metadata"]["name"] == "names"]
+    (names,) = [policy["spec"] for policy in policies if policy["metadata"]["name"] == "names"]
     (rule,) = names["egress"]
 
-    assert [set(each) for each in rule["to"]] == [{"namespaceSelector", "podSelector"}, {"ipBlock"}]
+    assert [set(peer) for peer in rule["to"]] == [{"namespaceSelector", "podSelector"}, {"ipBlock"}]
     assert rule["to"][1] == {"ipBlock": {"cidr": "169.254.20.10/32"}}
-    assert [each["port"] for each in rule["ports"]] == [53, 53]
+    assert [port["port"] for port in rule["ports"]] == [53, 53]
 
 
 def _model(manifest: Manifest) -> str | None:
@@ -106,7 +106,7 @@ def wrote(manager: str, *files: str) -> dict[str, Any]:
     return {
         "manager": manager,
         "operation": "Apply" if manager == "waypost" else "Update",
-        "fieldsV1": {"f:data": {".": {}, **{f"f:{each}": {} for each in files}}},
+        "fieldsV1": {"f:data": {".": {}, **{f"f:{file}": {} for file in files}}},
     }
 
 

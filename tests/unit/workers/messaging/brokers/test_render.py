@@ -44,13 +44,13 @@ legal_address = st.from_regex(r"[^\s#*+$:][^\s#*+]{0,40}", fullmatch=True).filte
 def broker(
     *addresses: DesiredAddress, users: tuple[DesiredUser, ...] = (), **more: object
 ) -> DesiredBroker:
-    fields: dict[str, object] = {"public": True, "send_withdrawn": False, **more}
+    fields: dict[str, Any] = {"public": True, "send_withdrawn": False, **more}
     return DesiredBroker(
         addresses=addresses,
         users=users,
         server=KeyPair("key", "certificate"),
         authority_pem="authority",
-        **fields,  # type: ignore[arg-type]
+        **fields,
     )
 
 
@@ -69,7 +69,7 @@ def parsed(wanted: DesiredBroker) -> ElementTree.Element:
 def security(core: ElementTree.Element) -> dict[str, dict[str, list[str]]]:
     return {
         setting.get("match", ""): {
-            each.get("type", ""): each.get("roles", "").split(",") for each in setting
+            element.get("type", ""): element.get("roles", "").split(",") for element in setting
         }
         for setting in core.iter(f"{CORE}security-setting")
     }
@@ -79,7 +79,7 @@ def security(core: ElementTree.Element) -> dict[str, dict[str, list[str]]]:
 def test_hostile_names_stay_names(name: str) -> None:
     core = parsed(broker(DesiredAddress(name, BrokerAddressKind.QUEUE)))
 
-    addresses = {each.get("name") for each in core.iter(f"{CORE}address")}
+    addresses = {element.get("name") for element in core.iter(f"{CORE}address")}
     assert name in addresses
     assert set(security(core)) == {
         "#",
@@ -108,8 +108,8 @@ def test_any_legal_address_comes_back_from_the_file(name: str) -> None:
 
     assert text.count("${") == 1  # only the boot property is ever left to the broker to replace
     root = ElementTree.fromstring(text)
-    assert name in {each.get("name") for each in root.iter(f"{CORE}address")}
-    assert f"{name}-sub" in {each.get("name") for each in root.iter(f"{CORE}queue")}
+    assert name in {element.get("name") for element in root.iter(f"{CORE}address")}
+    assert f"{name}-sub" in {queue.get("name") for queue in root.iter(f"{CORE}queue")}
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_standard_brokers_have_no_public_listener_and_no_users() -> None:
 
     core = parsed(wanted)
 
-    assert [each.get("name") for each in core.iter(f"{CORE}acceptor")] == ["internal"]
+    assert [acceptor.get("name") for acceptor in core.iter(f"{CORE}acceptor")] == ["internal"]
     assert render.files(wanted, PLACE)["users.properties"] == ""
     assert desired.ROUTER_ROLE in security(core)["#"]["send"]
 
@@ -242,7 +242,9 @@ def test_what_clients_are_shown_is_in_files_of_its_own_and_changes_live() -> Non
     def listeners(text: str) -> dict[str | None, str]:
         core = ElementTree.fromstring(text).find(f"{CORE}core")
         assert core is not None
-        found = {each.get("name"): each.text or "" for each in core.iter(f"{CORE}acceptor")}
+        found = {
+            acceptor.get("name"): acceptor.text or "" for acceptor in core.iter(f"{CORE}acceptor")
+        }
         return {
             name: text.partition("keyStorePath=")[2].split(";")[0] for name, text in found.items()
         }

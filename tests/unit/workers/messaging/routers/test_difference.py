@@ -15,9 +15,9 @@ QUEUE = RoutedAddress("orders", RouterAddressKind.QUEUE, [OnBroker("broker-0")])
 def shown(wanted: list[Entity]) -> dict[str, dict[str, dict[str, object]]]:
     """Return what a healthy router shows once it holds ``wanted``."""
     held: dict[str, dict[str, dict[str, object]]] = {}
-    for each in wanted:
-        row = {"name": each.name, **each.attributes, "operStatus": "active", "priority": -1}
-        held.setdefault(each.kind, {})[each.name] = row
+    for entity in wanted:
+        row = {"name": entity.name, **entity.attributes, "operStatus": "active", "priority": -1}
+        held.setdefault(entity.kind, {})[entity.name] = row
     return held
 
 
@@ -38,9 +38,9 @@ def test_applying_the_difference_leaves_none(
     steps = difference.compare(wanted, held, complete=entities.ORDER)
     for kind, name in steps.delete:
         del held[kind][name]
-    for each in steps.create:
-        assert each.name not in held.get(each.kind, {})
-        held.setdefault(each.kind, {})[each.name] = dict(each.attributes)
+    for entity in steps.create:
+        assert entity.name not in held.get(entity.kind, {})
+        held.setdefault(entity.kind, {})[entity.name] = dict(entity.attributes)
 
     assert difference.compare(wanted, held, complete=entities.ORDER).is_empty
 
@@ -53,7 +53,7 @@ def test_an_attribute_that_the_router_swallowed_is_seen() -> None:
     steps = difference.compare(wanted, held, complete=entities.ORDER)
 
     assert steps.delete == [(entities.ADDRESS, "wp-address:orders")]
-    assert [each.name for each in steps.create] == ["wp-address:orders"]
+    assert [entity.name for entity in steps.create] == ["wp-address:orders"]
 
 
 def test_what_others_made_is_left_alone() -> None:
@@ -84,13 +84,13 @@ def test_a_link_that_is_not_active_is_a_problem_in_the_routers_words() -> None:
 def test_a_holding_link_need_not_be_active() -> None:
     wanted = list(entities.build(desired([RoutedAddress("calls", RouterAddressKind.ANYCAST)])))
     held = shown(wanted)
-    hold = next(each for each in wanted if each.is_hold and each.address == "calls")
+    hold = next(entity for entity in wanted if entity.is_hold and entity.address == "calls")
     held[entities.AUTO_LINK][hold.name]["operStatus"] = "inactive"
 
     assert difference.find_problem(hold, held) == ""
 
 
-def test_a_mate_is_joined_by_success_alone() -> None:
+def test_a_peer_is_joined_by_success_alone() -> None:
     peers = [PeerAt(f"router-{ordinal}", "host", 5674) for ordinal in range(4)]
     said = {"connectionStatus": "CONNECTING", "connectionMsg": "Connection Opened: dir=out"}
     rows: dict[str, dict[str, Any]] = {

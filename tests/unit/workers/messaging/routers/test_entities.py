@@ -1,6 +1,7 @@
 """From desired addresses to entities: what each shape becomes, and what must never happen."""
 
 import json
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -61,7 +62,7 @@ def test_a_draining_partition_gives_and_takes_nothing() -> None:
         RoutedAddress("orders", RouterAddressKind.QUEUE, [OnBroker("broker-0", draining=True)])
     )
 
-    directions = [each["direction"] for kind, each in built if kind == entities.AUTO_LINK]
+    directions = [entity["direction"] for kind, entity in built if kind == entities.AUTO_LINK]
     assert directions == ["in"]
 
 
@@ -84,14 +85,14 @@ def test_topic_does_not_swallow_an_address_below_it() -> None:
 
     built = entities.build(desired([topic, below]))
 
-    routes = [each.attributes for each in built if each.address == "news"]
-    assert [set(each) for each in routes] == [{"pattern", "direction", "connection"}] * 2
+    routes = [entity.attributes for entity in built if entity.address == "news"]
+    assert [set(route) for route in routes] == [{"pattern", "direction", "connection"}] * 2
 
 
 def test_subscription_is_read_from_the_broker_under_its_full_name() -> None:
     built = of(RoutedAddress("news::desk", RouterAddressKind.SUBSCRIPTION, [ZERO]))
 
-    assert [each["direction"] for kind, each in built if kind == entities.AUTO_LINK] == ["in"]
+    assert [entity["direction"] for kind, entity in built if kind == entities.AUTO_LINK] == ["in"]
     assert built[-1][1]["externalAddress"] == "news::desk"
 
 
@@ -109,18 +110,18 @@ def test_names_that_a_router_cannot_tell_apart_are_found() -> None:
 def test_everything_is_ours_and_named_once(given_addresses: list[RoutedAddress]) -> None:
     built = entities.build(desired(given_addresses))
 
-    names = [(each.kind, each.name) for each in built]
+    names = [(entity.kind, entity.name) for entity in built]
     assert len(set(names)) == len(names)
-    assert all(each.name.startswith("wp-") for each in built)
+    assert all(entity.name.startswith("wp-") for entity in built)
 
 
 @given(addresses(), st.randoms(use_true_random=False))
 def test_the_order_of_addresses_changes_nothing(
-    given_addresses: list[RoutedAddress], random: object
+    given_addresses: list[RoutedAddress], random: Random
 ) -> None:
     clear = [e for e in given_addresses if e.address not in entities.find_clashes(given_addresses)]
     shuffled = list(clear)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(shuffled)
 
     one, other = entities.build(desired(clear)), entities.build(desired(shuffled))
 
@@ -130,25 +131,25 @@ def test_the_order_of_addresses_changes_nothing(
 @given(addresses())
 def test_what_is_referred_to_comes_first(given_addresses: list[RoutedAddress]) -> None:
     seen: set[str] = {entities.HOLD}
-    for each in entities.build(desired(given_addresses)):
-        if each.kind == entities.CONNECTOR:
-            seen.add(each.name)
+    for entity in entities.build(desired(given_addresses)):
+        if entity.kind == entities.CONNECTOR:
+            seen.add(entity.name)
         else:
-            assert each.attributes.get("connection", entities.HOLD) in seen
+            assert entity.attributes.get("connection", entities.HOLD) in seen
 
 
 @given(addresses())
 def test_each_address_is_found_by_its_own_name_alone(given_addresses: list[RoutedAddress]) -> None:
     built = entities.build(desired(given_addresses))
     rules: matching.PatternTable[str] = matching.PatternTable()
-    for each in built:
-        if each.kind == entities.ADDRESS:
-            assert rules.add(matching.tokens(each.attributes["pattern"]), each.address)
+    for entity in built:
+        if entity.kind == entities.ADDRESS:
+            assert rules.add(matching.tokens(entity.attributes["pattern"]), entity.address)
 
-    for each in built:
-        if each.kind == entities.ADDRESS:
-            assert rules.find(each.address) == each.address
-            assert rules.find(f"{each.address}/below/it") in (None, f"{each.address}/below/it")
+    for entity in built:
+        if entity.kind == entities.ADDRESS:
+            assert rules.find(entity.address) == entity.address
+            assert rules.find(f"{entity.address}/below/it") in (None, f"{entity.address}/below/it")
 
 
 @given(addresses())
@@ -193,11 +194,11 @@ def test_what_clients_are_shown_is_in_files_of_its_own_and_changes_live() -> Non
     engine_layout = EngineLayout("/etc/router", "127.0.0.1", 1, 2, 3)
 
     def profiles(text: str) -> dict[str, str]:
-        held = [each for kind, each in json.loads(text) if kind == "listener"]
-        return {each["name"]: each["sslProfile"] for each in held}
+        held = [entity for kind, entity in json.loads(text) if kind == "listener"]
+        return {entity["name"]: entity["sslProfile"] for entity in held}
 
     own, first = (
-        config.files(desired(public_certificate=each), engine_layout) for each in (None, PAIR)
+        config.files(desired(public_certificate=pair), engine_layout) for pair in (None, PAIR)
     )
     second = config.files(desired(public_certificate=KeyPair("key", "renewed")), engine_layout)
 

@@ -38,7 +38,7 @@ def test_a_prefix_covers_itself_and_whole_tokens_below() -> None:
     made: PatternTable[str] = PatternTable()
     made.add(matching.of_prefix("a"), "a")
 
-    assert [made.find(each) for each in ("a", "a/b/c", "ab")] == ["a", "a", None]
+    assert [made.find(address) for address in ("a", "a/b/c", "ab")] == ["a", "a", None]
 
 
 def test_the_same_pattern_is_taken_once() -> None:

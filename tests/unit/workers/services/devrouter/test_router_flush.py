@@ -43,5 +43,5 @@ def test_a_broken_connection_is_aborted_and_the_others_go_on() -> None:
 
     asyncio.run(take_two_turns())
 
-    assert [each.flushed for each in connections] == [2, 2, 2, 2]
-    assert [each.aborted for each in connections] == [2, 0, 2, 0]
+    assert [connection.flushed for connection in connections] == [2, 2, 2, 2]
+    assert [connection.aborted for connection in connections] == [2, 0, 2, 0]

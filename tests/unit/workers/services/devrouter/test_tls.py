@@ -41,7 +41,7 @@ def test_a_certificate_with_another_type_of_key_takes_the_place_of_the_former(
     now = datetime.now(UTC)
     authority = certificates.create_authority("space", now)
     elliptic = [certificates.issue_server(authority, [HOST], now) for _ in range(2)]
-    of_space = [Signed(each.key_pem, each.certificate_pem) for each in elliptic]
+    of_space = [Signed(pair.key_pem, pair.certificate_pem) for pair in elliptic]
     given = Signer().sign(HOST)
     first = write(of_space[0])
     files = (str(tmp_path / "public.pem"), str(tmp_path / "public.key"))
@@ -49,7 +49,7 @@ def test_a_certificate_with_another_type_of_key_takes_the_place_of_the_former(
     listening = profile.server(needs_client=False)
     assert shown(listening) == first
 
-    for each in (given, of_space[1]):
-        wanted = write(each)
+    for pair in (given, of_space[1]):
+        wanted = write(pair)
         profile.reload(listening)
         assert shown(listening) == wanted
