@@ -35,6 +35,7 @@ class Address(Reconciled):
     address_plan = models.ForeignKey(
         "plans.AddressPlan", on_delete=models.PROTECT, related_name="addresses"
     )
+    # PROTECT: a topic outlives its subscriptions, because they are queues bound to it.
     topic = models.ForeignKey(
         "self", on_delete=models.PROTECT, null=True, related_name="subscriptions"
     )
@@ -42,6 +43,7 @@ class Address(Reconciled):
     max_delivery_attempts = models.IntegerField(null=True)
     redelivery_delay_ms = models.BigIntegerField(null=True)
     max_bytes = models.BigIntegerField(null=True)
+    # A name, not a foreign key: brokers route dead letters by name.
     dead_letter = models.CharField(max_length=255, blank=True)
     probed_at = models.DateTimeField(null=True)
     # Set while the address is being deleted, once its counters were read for the last time.
@@ -58,9 +60,12 @@ class Address(Reconciled):
             models.CheckConstraint(
                 name="address_type_known", condition=Q(type__in=AddressType.values)
             ),
+            # Again in the database, because routers and brokers take names literally: a row that
+            # any other program wrote must not reach them.
             models.CheckConstraint(
                 name="address_legal", condition=Q(address__regex=r"^[^\s#*+$:][^\s#*+]{0,254}$")
             ),
+            # "::" is the broker's fully qualified queue name: topic and queue.
             models.CheckConstraint(name="address_no_fqqn", condition=~Q(address__contains="::")),
             models.CheckConstraint(
                 name="subscription_has_topic",

@@ -7,8 +7,8 @@ from controlplane.core.audit import SYSTEM, Actor
 from controlplane.core.errors import Conflict, Denied, Invalid, Missing
 from controlplane.core.models import AuditEvent
 from plans.catalog import publishing
+from tenants.account_rules import BillingDetails
 from tenants.actions import tenants
-from tenants.actions.tenants import BillingDetails
 from tenants.models import Role, Tenant, User
 from tests.factories import domain
 from tests.factories.domain import Cast
