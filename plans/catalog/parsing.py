@@ -19,6 +19,7 @@ from pydantic import (
     ConfigDict,
     ValidationError,
     ValidationInfo,
+    create_model,
     field_validator,
     model_validator,
 )
@@ -38,7 +39,6 @@ SPACE_TYPES = ("standard", "brokered")
 WHOLE_BROKER = 1000  # credits are thousandths of a broker
 _METERS = (*meters.DERIVED, *meters.METERS)
 _ONE_TIER = (Model.FLAT, Model.UNIT, Model.PACKAGE)
-_LONGEST_MS = 10 * 365 * 24 * 3600 * 1000  # ten years
 T = TypeVar("T")
 
 
@@ -72,7 +72,6 @@ def not_empty(section: dict[str, T]) -> dict[str, T]:
 Counts = dict[Annotated[str, known_name((*_METERS, *meters.LIFETIMES))], Count]
 Quotas = dict[Annotated[str, known_name(resource.value for resource in TENANT_RESOURCES)], Count]
 SpaceType = Annotated[str, fields.one_of(SPACE_TYPES)]
-Milliseconds = Annotated[int, fields.whole(largest=_LONGEST_MS)]
 
 
 class Section(BaseModel):
@@ -216,7 +215,25 @@ class SpacePlanSection(Section):
         return self
 
 
-class AddressPlanSection(Section):
+# The settings that a plan gives its addresses; a plan that names none has these.
+_SETTING_DEFAULTS = {
+    "message_ttl_ms": None,
+    "max_delivery_attempts": 10,
+    "redelivery_delay_ms": 0,
+    "max_bytes": 104_857_600,
+}
+# Generated from the registry, so that a new setting needs no line here but its default.
+_SETTING_FIELDS: dict[str, Any] = {
+    setting.name: (
+        Annotated[int, fields.whole(smallest=setting.smallest, largest=setting.largest)] | None,
+        _SETTING_DEFAULTS[setting.name],
+    )
+    for setting in address_types.SETTINGS
+}
+PlanSettings = create_model("PlanSettings", __base__=Section, **_SETTING_FIELDS)
+
+
+class AddressPlanSection(PlanSettings):  # type: ignore[valid-type, misc]  # made above
     """The size of one address. A field is checked against those above it."""
 
     title: Title
@@ -226,10 +243,6 @@ class AddressPlanSection(Section):
     partitions: Annotated[int, fields.whole(smallest=1, largest=100)] = 1
     broker_credit: Count
     hour_price: Price = "0"
-    message_ttl_ms: Annotated[int, fields.whole(smallest=1, largest=_LONGEST_MS)] | None = None
-    max_delivery_attempts: Annotated[int, fields.whole(smallest=1, largest=1_000_000)] = 10
-    redelivery_delay_ms: Milliseconds = 0
-    max_bytes: Annotated[int, fields.whole(smallest=1)] = 104_857_600
 
     @field_validator("address_type", mode="before")
     @classmethod
