@@ -81,7 +81,7 @@ def in_force(tenant: Tenant, plan: PlanDefinition) -> dict[str, int]:
 
 def used(tenant: Tenant, resource: Resource) -> int:
     """Return how much of a counted resource the tenant has. Rows being deleted count."""
-    return _rows(tenant, resource).count()
+    return counted_rows(tenant, resource).count()
 
 
 def use_of_all(tenant: Tenant) -> dict[Resource, int]:
@@ -141,7 +141,8 @@ def space_limits(plan: SpacePlanDefinition) -> Limits:
     return Limits(plan.router_credit, plan.broker_credit, plan.aggregate_credit, plan.max_brokers)
 
 
-def _rows(tenant: Tenant, resource: Resource) -> QuerySet[Any, Any]:
+def counted_rows(tenant: Tenant, resource: Resource) -> QuerySet[Any, Any]:
+    """Return the rows that count against a tenant's limit; KeyError for a metered resource."""
     # Querysets are lazy: only the chosen one is evaluated.
     counted: dict[Resource, QuerySet[Any, Any]] = {
         Resource.SPACES: AddressSpace.objects.filter(tenant=tenant, deleted_at__isnull=True),

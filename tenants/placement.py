@@ -148,8 +148,9 @@ def _choose(
     for share in shares:
         fitting = [o for o, credit in free.items() if credit >= share and o not in chosen]
         if not fitting:
-            fitting = [_new_ordinal(free)]
-            free[fitting[0]] = FULL
+            # The lowest free ordinal: one of ``len(free) + 1`` numbers is always free.
+            new = next(ordinal for ordinal in range(len(free) + 1) if ordinal not in free)
+            fitting, free[new] = [new], FULL
         # The ordinal comes last in the key, so that ties do not depend on the order of ``uses``.
         chosen.append(min(fitting, key=lambda o: (o not in current, free[o], o)))
     checks.require(
@@ -159,8 +160,3 @@ def _choose(
         asked=len(free) - len(uses),
     )
     return chosen
-
-
-def _new_ordinal(taken: Collection[int]) -> int:
-    # The lowest free ordinal: one of ``len(taken) + 1`` numbers is always free.
-    return next(ordinal for ordinal in range(len(taken) + 1) if ordinal not in taken)

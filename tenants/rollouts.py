@@ -28,6 +28,15 @@ class Window:
     starts_at: time
     minutes: int
 
+    def contains(self, now: datetime) -> bool:
+        start = self.weekday * 24 * 60 + self.starts_at.hour * 60 + self.starts_at.minute
+        passed = now.weekday() * 24 * 60 + now.hour * 60 + now.minute - start
+        # Modulo a week, so that a window which runs past Sunday also covers Monday's first hours.
+        return passed % _WEEK_MINUTES < self.minutes
+
+    def __str__(self) -> str:
+        return f"{self.weekday} {self.starts_at:%H:%M} {self.minutes} min"
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -55,13 +64,19 @@ class Failure:
 
 def is_open(windows: Sequence[Window], now: datetime) -> bool:
     """Return whether ``now`` (UTC) is in one of the windows. Without windows it always is."""
-    return not windows or any(_contains(window, now) for window in windows)
+    return not windows or any(window.contains(now) for window in windows)
 
 
 def list_failed(rollout: Rollout, now: datetime, patience: timedelta) -> Sequence[Failure]:
     """Return the failed spaces with their reasons, in the order they were moved (one query)."""
     rows = failed(rollout, now, patience).select_related("tenant").order_by("released_at", "id")
-    return [Failure(space.tenant.slug, space.name, _why(space)) for space in rows]
+    found = []
+    for space in rows:
+        ready = next((row for row in space.conditions if row["type"] == "Ready"), None)
+        # A space that is Ready again since runs the release; it has no reason any more.
+        reason = ready["message"] if ready and ready["status"] != "True" else ""
+        found.append(Failure(space.tenant.slug, space.name, reason))
+    return found
 
 
 def list_closed_tenants(now: datetime) -> Sequence[str]:
@@ -137,15 +152,3 @@ def _is_late(rollout: Rollout, since: datetime) -> Q:
     if rollout.resumed_at is not None and rollout.resumed_at >= since:
         return Q(pk__in=[])  # matches nothing
     return Q(released_at__lt=since)
-
-
-def _why(space: AddressSpace) -> str:
-    ready = next((found for found in space.conditions if found["type"] == "Ready"), None)
-    return ready["message"] if ready and ready["status"] != "True" else ""
-
-
-def _contains(window: Window, now: datetime) -> bool:
-    start = window.weekday * 24 * 60 + window.starts_at.hour * 60 + window.starts_at.minute
-    passed = now.weekday() * 24 * 60 + now.hour * 60 + now.minute - start
-    # Modulo a week, so that a window which runs past Sunday also covers Monday's first hours.
-    return passed % _WEEK_MINUTES < window.minutes

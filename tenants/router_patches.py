@@ -60,6 +60,7 @@ def notes_for_clients(patches: Collection[str], routers: int) -> Sequence[str]:
     notes = [_BROWSING_IS_REFUSED if Patch.NO_BROWSE in patches else _BROWSING_TAKES]
     reports = Patch.REFUSED_LINK in patches
     notes.append(_UNSUBSCRIBE_FAILS if reports else _UNSUBSCRIBE_DOES_NOTHING)
+    # With one router there is no other one that a subscription could be missing on.
     if routers > 1 and Patch.CONTAINER_ID not in patches:
         notes.append(_DURABLE_MOVE)
     return notes

@@ -16,7 +16,9 @@ class TypeNotOffered(Denied):
 
 def offered() -> Sequence[SpaceType]:
     """Return the types that this installation can run: without a router image, no standard ones."""
-    return [kind for kind in SpaceType if kind != SpaceType.STANDARD or _has_routers()]
+    # Read at each call, because the setting depends on how the installation is set up.
+    has_routers = bool(settings.STANDARD_SPACES_OFFERED)
+    return [kind for kind in SpaceType if kind != SpaceType.STANDARD or has_routers]
 
 
 def check(type: str) -> None:
@@ -31,7 +33,3 @@ def check(type: str) -> None:
             "brokered plan, or ask the operator to set `router.image` in the chart's values.",
             offered=[kind.value for kind in offered()],
         )
-
-
-def _has_routers() -> bool:
-    return bool(settings.STANDARD_SPACES_OFFERED)

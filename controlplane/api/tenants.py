@@ -12,6 +12,7 @@ from controlplane.api.serializers import StrictSerializer
 from controlplane.api.sessions import MembershipSerializer, memberships_of
 from controlplane.api.views import ApiView, TenantView, person
 from plans.models import PlanSubscription
+from tenants import account_rules
 from tenants.actions import plan_subscriptions, tenants
 from tenants.models import Tenant
 from tenants.permissions import Permission
@@ -122,7 +123,7 @@ class BillingDetailsView(TenantView):
         """Replace all details. Without them, tax id becomes empty and the time zone UTC."""
         serializer = BillingDetailsSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        details = tenants.BillingDetails(**serializer.validated_data)
+        details = account_rules.BillingDetails(**serializer.validated_data)
         row = tenants.update_billing(tenant=self.tenant, details=details, by=self.actor)
         return Response(BillingDetailsSerializer(row).data)
 

@@ -268,7 +268,7 @@ class AddressPlanSection(SettingsSection):
     def credit_fits_the_brokers(cls, credit: int, info: ValidationInfo) -> int:
         row = address_types.BY_SLUG.get(info.data.get("address_type", ""))
         if credit and row is not None and not row.is_stored:
-            raise wrong("must be 0: anycast and multicast use no broker")
+            raise wrong(f"must be 0: no broker stores an address of type {row.slug}")
         if not is_spread(info.data):
             if credit > WHOLE_BROKER:
                 raise wrong(f"must be at most {WHOLE_BROKER}: the address is on one broker")

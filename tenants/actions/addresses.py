@@ -6,42 +6,27 @@ commit. ``create`` locks the tenant's row first.
 """
 
 from django.db import transaction
-from django.db.models import Q, Value
-from django.db.models.functions import Replace
 from django.utils import timezone
 
 from controlplane.core import audit, operations
 from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import Actor
-from controlplane.core.errors import Conflict, Denied, Invalid
+from controlplane.core.errors import Conflict
 from controlplane.core.models import Operation
 from controlplane.core.phases import Phase
 from plans.catalog import publishing
-from plans.models import AddressPlan
 from plans.quotas.resources import Resource
-from tenants import address_rules, admission, placement
+from tenants import address_admission, address_rules, admission, placement
 from tenants.actions import address_spaces
-from tenants.models import Address, AddressSpace, AddressType, Broker, Placement, SpaceType
+from tenants.models import Address, AddressSpace, Broker, Placement
 
 SUBJECT = "address"
-
-
-class AddressExists(Conflict):
-    """The space already has this address."""
-
-    code = "address.exists"
 
 
 class AddressTerminating(Conflict):
     """The address is being deleted, so it cannot change."""
 
     code = "address.terminating"
-
-
-class AddressInUse(Conflict):
-    """Other addresses need this one: subscriptions of a topic, or senders of dead letters."""
-
-    code = "address.in_use"
 
 
 def create(
@@ -68,22 +53,22 @@ def create(
     address_rules.check_type(space.type, type)
     address_rules.check_settings(space.type, type, wanted)
     plan = publishing.address_plan(address_plan)
-    _check_plan(space, type, plan)
+    address_admission.check_plan(space, type, plan)
     with transaction.atomic():
         # The tenant's row before the space's, as everywhere: the other order could deadlock.
         tenant = admission.locked_tenant(space.tenant)
         locked = address_spaces.lock_for_change(space)
-        _check_included(plan.key, admission.plan_of(tenant).address_plans)
-        _check_free(locked, address)
+        address_admission.check_included(plan.key, admission.plan_of(tenant).address_plans)
+        address_admission.check_free(locked, address)
         admission.check(tenant, Resource.ADDRESSES)
         admission.check_space(locked, Resource.SPACE_ADDRESSES)
-        _check_dead_letter(locked, wanted.dead_letter, address)
+        address_admission.check_dead_letter(locked, wanted.dead_letter, address)
         row = Address(
             space=locked,
             address=address,
             type=type,
             address_plan=plan,
-            topic=_topic(locked, type, wanted.topic),
+            topic=address_admission.topic_of(locked, type, wanted.topic),
             **wanted.columns(),
         )
         _place(row)
@@ -111,11 +96,12 @@ def update(
                 f"The address {row.address!r} is being deleted; create it again when it is gone."
             )
         address_rules.check_settings(locked.type, row.type, settings)
-        _check_dead_letter(locked, settings.dead_letter, row.address)
+        address_admission.check_dead_letter(locked, settings.dead_letter, row.address)
         # ``columns`` leaves out the topic, so an update cannot change it.
         before = row.settings.columns()
         for name, value in settings.columns().items():
             setattr(row, name, value)
+        # The workers compare it with ``observed_generation`` to find what they have not applied.
         row.generation += 1
         row.save(update_fields=[*settings.columns(), "generation", "updated_at"])
         operation = _begin(row, f"{SUBJECT}.update")
@@ -136,7 +122,7 @@ def delete(*, address: Address, by: Actor) -> Operation:
         row = _reread(address)
         if row.deletion_requested_at is not None:
             return address_spaces.deletion_of(row.pk, row.space_id)
-        _check_unused(row)
+        address_admission.check_unused(row)
         row.deletion_requested_at = timezone.now()
         row.phase = Phase.TERMINATING
         row.generation += 1
@@ -153,99 +139,6 @@ def subject(address: Address) -> audit.Subject:
 
 def _reread(address: Address) -> Address:
     return Address.objects.select_related("space__tenant", "address_plan").get(pk=address.pk)
-
-
-def _check_plan(space: AddressSpace, type: str, plan: AddressPlan) -> None:
-    if plan.address_type != type or plan.space_type != space.type:
-        raise Invalid(
-            f"The plan {plan.key!r} is for a {plan.address_type} in a {plan.space_type} space; "
-            f"choose one for a {type} in a {space.type} space.",
-            code=f"{SUBJECT}.plan_mismatch",
-            address_plan=[f"Not a plan for a {type} in a {space.type} space."],
-        )
-
-
-def _check_included(key: str, allowed: tuple[str, ...]) -> None:
-    if key not in allowed:
-        raise Denied(
-            f"Your plan does not include {key!r}; it includes: {', '.join(allowed)}. Move to a "
-            "larger plan to use it.",
-            code="address_plan.not_included",
-            allowed=list(allowed),
-        )
-
-
-def _check_free(space: AddressSpace, address: str) -> None:
-    """Refuse a name that is taken. The space's lock keeps a free name free until the commit."""
-    taken = _alike(space, address)
-    if taken is None:
-        return
-    leaving = taken.deletion_requested_at is not None
-    hint = "It is being deleted: try again when it is gone." if leaving else "Choose another."
-    if taken.address == address:
-        raise AddressExists(f"There is an address {address!r} in this space already. {hint}")
-    raise AddressExists(
-        f"This space has {taken.address!r} already. Routers treat {address!r} as the same address, "
-        f"because to them '.' equals '/'. {hint}"
-    )
-
-
-def _alike(space: AddressSpace, address: str) -> Address | None:
-    """Return the space's address of this name, or one that its routers treat as equal."""
-    # An address keeps its name until it is deleted completely, as in the constraint address_once.
-    rows = space.addresses.filter(deleted_at__isnull=True)
-    if space.type == SpaceType.BROKERED:
-        return rows.filter(address=address).first()
-    at_routers = Replace("address", Value("."), Value("/"))
-    return (
-        rows.alias(at_routers=at_routers)
-        .filter(at_routers=address_rules.name_at_routers(address))
-        .first()
-    )
-
-
-def _check_dead_letter(space: AddressSpace, target: str, address: str) -> None:
-    if not target:
-        return
-    # A queue that is being deleted must not become the target of dead letters.
-    queues = space.addresses.filter(type=AddressType.QUEUE, deletion_requested_at__isnull=True)
-    if target == address or not queues.filter(address=target).exists():
-        raise Invalid(
-            f"Dead letters go to another queue of the same space; {target[:80]!r} is no such "
-            "queue. Create it first.",
-            code=f"{SUBJECT}.invalid",
-            dead_letter=["Name another queue of this space."],
-        )
-
-
-def _check_unused(row: Address) -> None:
-    dependents = (
-        Address.objects.filter(space_id=row.space_id, deletion_requested_at__isnull=True)
-        .filter(Q(topic=row) | Q(dead_letter=row.address))
-        .exclude(pk=row.pk)
-    )
-    # Five names are enough for the message: a topic may have thousands of subscriptions.
-    names = list(dependents.order_by("address").values_list("address", flat=True)[:5])
-    if names:
-        raise AddressInUse(
-            f"{row.address!r} is the topic or the dead-letter queue of: {', '.join(names)}. Delete "
-            "or change those first."
-        )
-
-
-def _topic(space: AddressSpace, type: str, name: str) -> Address | None:
-    if type != AddressType.SUBSCRIPTION:
-        return None
-    found = space.addresses.filter(
-        address=name, type=AddressType.TOPIC, deletion_requested_at__isnull=True
-    ).first()
-    if found is None:
-        raise Invalid(
-            f"A subscription names a topic of its space; there is no topic {name[:80]!r}.",
-            code=f"{SUBJECT}.invalid",
-            topic=["Name a topic of this space."],
-        )
-    return found
 
 
 def _place(address: Address) -> None:

@@ -51,6 +51,7 @@ def issue(
 def revoke(*, token: ApiToken, by: Actor) -> None:
     """Revoke the token at once. Idempotent."""
     with transaction.atomic():
+        # The filter makes a second revocation change nothing and write no second audit event.
         ended = ApiToken.objects.filter(pk=token.pk, revoked_at__isnull=True)
         if ended.update(revoked_at=timezone.now()):
             audit.record(by, "api_token.revoke", _subject(token))
@@ -62,6 +63,7 @@ def find(clear: str) -> ApiToken | None:
     token = (
         ApiToken.objects.select_related("tenant")
         .filter(Q(expires_at__isnull=True) | Q(expires_at__gt=now))
+        # By hash: neither the database nor its backups can be used to log in.
         .filter(token_hash=ids.token_hash(clear), revoked_at__isnull=True)
         .first()
     )

@@ -20,6 +20,7 @@ def release(*, space_id: str, by: Actor) -> KeptVolumes:
     kept = (
         KeptVolumes.objects.select_for_update(of=("self",))
         .select_related("space")
+        # Only after the deletion: before, the brokers still use the volumes.
         .filter(space_id=space_id, space__deleted_at__isnull=False)
         .first()
     )

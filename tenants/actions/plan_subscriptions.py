@@ -1,6 +1,6 @@
 """Move a tenant to another commercial plan."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.db import transaction
 from django.utils import timezone
@@ -48,20 +48,17 @@ def change(*, tenant: Tenant, plan_key: str, by: Actor) -> PlanSubscription:
             return present
         _check_fits(locked, publishing.plan_definition(plan))
         # One instant for both, so that the subscriptions neither overlap nor leave a gap.
-        now = timezone.now() if present is None else _end(present)
+        now = timezone.now()
+        if present is not None:
+            now = present.ends_at = max(now, present.starts_at + _SHORTEST)
+            # Before the new one, because a tenant has one open subscription (a constraint).
+            present.save(update_fields=["ends_at", "updated_at"])
         opened = PlanSubscription.objects.create(tenant=locked, plan=plan, starts_at=now)
         before = {"plan": present.plan.key if present else ""}
         subject, after = tenants.subject(locked), {"plan": plan.key}
         audit.record(by, "plan_subscription.change", subject, before=before, after=after)
         enqueue.after_commit("workers.enforce_quotas", tenant_id=locked.pk)
     return opened
-
-
-def _end(present: PlanSubscription) -> datetime:
-    now = max(timezone.now(), present.starts_at + _SHORTEST)
-    present.ends_at = now
-    present.save(update_fields=["ends_at", "updated_at"])
-    return now
 
 
 def _check_fits(tenant: Tenant, plan: PlanDefinition) -> None:

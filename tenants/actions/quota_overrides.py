@@ -49,6 +49,7 @@ def set_override(
             reason=reason,
             after={"resource": resource, "amount": amount},
         )
+        # At once, not after the next copy of gold: a higher limit gives ``send`` back.
         enqueue.after_commit("workers.enforce_quotas", tenant_id=tenant.pk)
     return override
 
@@ -70,6 +71,7 @@ def _check(resource: str, amount: int, reason: str, expires_at: datetime | None)
         wrong["resource"] = [f"One of: {', '.join(TENANT_RESOURCES)}."]
     if not 0 <= amount <= LARGEST:
         wrong["amount"] = [f"From 0 to {LARGEST}."]
+    # PostgreSQL stores no NUL in a text.
     if not reason.strip() or "\x00" in reason:
         wrong["reason"] = ["Say why; the audit log keeps the reason."]
     if expires_at is not None and expires_at <= timezone.now():

@@ -45,7 +45,12 @@ def begin(
     made = Rollout.objects.create(
         release=release, former=former, is_configured=is_configured, revision=revision
     )
-    audit.record(by, "rollout.begin", subject(made), after=_images(release))
+    audit.record(
+        by,
+        "rollout.begin",
+        subject(made),
+        after={"broker": release.broker_image, "router": release.router_image},
+    )
     return made
 
 
@@ -108,7 +113,7 @@ def set_windows(*, tenant: Tenant, windows: Sequence[Window], by: Actor) -> None
     Raises:
         Invalid: a window is out of range, two begin at the same time, or there are too many.
     """
-    _check(windows)
+    check_windows(windows)
     # Serializes two requests, which could otherwise store the windows of both.
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant.pk)
     before = list(tenant.maintenance_windows.values("weekday", "starts_at", "minutes"))
@@ -120,8 +125,8 @@ def set_windows(*, tenant: Tenant, windows: Sequence[Window], by: Actor) -> None
         by,
         "tenant.maintenance_windows",
         audit.Subject("tenant", tenant.pk, tenant.slug, tenant.pk),
-        before={"windows": [_describe(Window(**values)) for values in before]},
-        after={"windows": [_describe(window) for window in windows]},
+        before={"windows": [str(Window(**values)) for values in before]},
+        after={"windows": [str(window) for window in windows]},
     )
 
 
@@ -146,7 +151,8 @@ def _set(state: str, allowed: Sequence[str], *, by: Actor, reason: str) -> Rollo
     return row
 
 
-def _check(windows: Sequence[Window]) -> None:
+def check_windows(windows: Sequence[Window]) -> None:
+    """Raise Invalid unless the windows are in range and begin at different times."""
     begins = {(window.weekday, window.starts_at) for window in windows}
     legal = all(0 <= window.weekday <= 6 and 30 <= window.minutes <= 10080 for window in windows)
     if not legal or len(begins) < len(windows) or len(windows) > _MOST_WINDOWS:
@@ -155,11 +161,3 @@ def _check(windows: Sequence[Window]) -> None:
             f"no two begin at the same time, and there are at most {_MOST_WINDOWS}.",
             code="maintenance_window.invalid",
         )
-
-
-def _images(release: EngineRelease) -> dict[str, str]:
-    return {"broker": release.broker_image, "router": release.router_image}
-
-
-def _describe(window: Window) -> str:
-    return f"{window.weekday} {window.starts_at:%H:%M} {window.minutes} min"

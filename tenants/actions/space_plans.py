@@ -10,7 +10,6 @@ from controlplane.core.audit import Actor
 from controlplane.core.errors import Conflict
 from controlplane.core.models import Operation
 from plans.catalog import publishing
-from plans.catalog.definitions import SpacePlanDefinition
 from plans.models import SpacePlan
 from tenants import admission, space_types
 from tenants.actions import address_spaces
@@ -51,7 +50,7 @@ def change(
         address_spaces.check_allowed(tenant, plan)
         # The same plan version needs no capacity check and no row of a former plan.
         if locked.space_plan_id != plan.pk:
-            _check_capacity(locked, plan)
+            check_capacity(locked, plan)
             _move(locked, plan, by)
         return address_spaces.begin(locked, _KIND)
 
@@ -65,48 +64,36 @@ def _move(space: AddressSpace, plan: SpacePlan, by: Actor) -> None:
     space.plan_generation = space.generation
     space.save(update_fields=["space_plan", "generation", "plan_generation", "updated_at"])
     subject = address_spaces.subject(space)
-    audit.record(by, _KIND, subject, before=_identify(former), after=_identify(plan))
+    audit.record(by, _KIND, subject, before=named(former), after=named(plan))
 
 
-def _identify(plan: SpacePlan) -> dict[str, str | int]:
+def named(plan: SpacePlan) -> dict[str, str | int]:
+    """Return how the audit names a plan version."""
     return {"plan": plan.key, "version": plan.version}
 
 
-def _check_capacity(space: AddressSpace, plan: SpacePlan) -> None:
-    """Refuse a plan that is too small for the space's addresses, users and credits."""
-    in_use, allowed = _in_use(space), _allowed(publishing.space_plan_definition(plan))
-    over = {name: used for name, used in in_use.items() if used > allowed[name]}
+def check_capacity(space: AddressSpace, plan: SpacePlan) -> None:
+    """Raise PlanTooSmall if the locked space has more than the plan allows."""
+    size, credit = publishing.space_plan_definition(plan), admission.credit_use(space)
+    placed = sum(broker.used_credit for broker in credit.brokers)
+    # What is in use and what the plan allows; rows in deletion still use their share.
+    use: dict[str, tuple[int, int]] = {
+        "addresses": (space.addresses.filter(deleted_at__isnull=True).count(), size.max_addresses),
+        "users": (space.users.filter(deleted_at__isnull=True).count(), size.max_users),
+        # An empty broker does not count: the workers remove it.
+        "brokers": (sum(broker.used_credit > 0 for broker in credit.brokers), size.max_brokers),
+        "router_credit": (credit.router_credit, size.router_credit),
+        "broker_credit": (placed, size.broker_credit),
+        "aggregate_credit": (credit.router_credit + placed, size.aggregate_credit),
+    }
+    over = {name: (used, allowed) for name, (used, allowed) in use.items() if used > allowed}
     if over:
-        listed = ", ".join(f"{used} {name.replace('_', ' ')}" for name, used in over.items())
+        listed = ", ".join(f"{used} {name.replace('_', ' ')}" for name, (used, _) in over.items())
         reasons: dict[str, Any] = {
-            name: [f"{used} in use, {allowed[name]} allowed."] for name, used in over.items()
+            name: [f"{used} in use, {allowed} allowed."] for name, (used, allowed) in over.items()
         }
         raise PlanTooSmall(
             f"The plan {plan.key!r} is too small for this space, which has {listed}: delete some, "
             "or choose a larger plan.",
             **reasons,
         )
-
-
-def _in_use(space: AddressSpace) -> dict[str, int]:
-    credit = admission.credit_use(space)
-    placed = sum(broker.used_credit for broker in credit.brokers)
-    return {
-        "addresses": space.addresses.filter(deleted_at__isnull=True).count(),
-        "users": space.users.filter(deleted_at__isnull=True).count(),
-        "brokers": sum(broker.used_credit > 0 for broker in credit.brokers),
-        "router_credit": credit.router_credit,
-        "broker_credit": placed,
-        "aggregate_credit": credit.router_credit + placed,
-    }
-
-
-def _allowed(plan: SpacePlanDefinition) -> dict[str, int]:
-    return {
-        "addresses": plan.max_addresses,
-        "users": plan.max_users,
-        "brokers": plan.max_brokers,
-        "router_credit": plan.router_credit,
-        "broker_credit": plan.broker_credit,
-        "aggregate_credit": plan.aggregate_credit,
-    }

@@ -37,6 +37,7 @@ class Address(Reconciled):
     address_plan = models.ForeignKey(
         "plans.AddressPlan", on_delete=models.PROTECT, related_name="addresses"
     )
+    # PROTECT: a topic outlives its subscriptions, because they are queues bound to it.
     topic = models.ForeignKey(
         "self", on_delete=models.PROTECT, null=True, related_name="subscriptions"
     )
@@ -56,9 +57,12 @@ class Address(Reconciled):
             models.CheckConstraint(
                 name="address_type_known", condition=Q(type__in=AddressType.values)
             ),
+            # Again in the database, because routers and brokers take names literally: a row that
+            # any other program wrote must not reach them.
             models.CheckConstraint(
                 name="address_legal", condition=Q(address__regex=r"^[^\s#*+$:][^\s#*+]{0,254}$")
             ),
+            # "::" is the broker's fully qualified queue name: topic and queue.
             models.CheckConstraint(name="address_no_fqqn", condition=~Q(address__contains="::")),
             models.CheckConstraint(
                 name="subscription_has_topic",

@@ -81,6 +81,7 @@ class AddressSpace(Reconciled):
             *reconciled_constraints("space"),
             models.UniqueConstraint(
                 fields=["tenant", "name"],
+                # Deleted rows stay for billing, and their names may be used again.
                 condition=Q(deleted_at__isnull=True),
                 name="space_name_once",
             ),
@@ -96,6 +97,7 @@ class FormerSpacePlan(Timestamped):
     """
 
     space = models.ForeignKey(AddressSpace, on_delete=models.PROTECT, related_name="former_plans")
+    # PROTECT: invoices are recomputed from these rows years later.
     space_plan = models.ForeignKey("plans.SpacePlan", on_delete=models.PROTECT, related_name="+")
     ended_at = models.DateTimeField()
 

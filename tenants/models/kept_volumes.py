@@ -16,6 +16,7 @@ class KeptVolumes(Timestamped):
         "tenants.AddressSpace", on_delete=models.PROTECT, related_name="kept_volumes"
     )
     released_at = models.DateTimeField(null=True)
+    # The row stays as proof of when the messages were destroyed.
     gone_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -23,6 +23,7 @@ class MessagingUser(Reconciled):
     space = models.ForeignKey(AddressSpace, on_delete=models.PROTECT, related_name="users")
     name = models.CharField(max_length=63)
     permissions = models.JSONField(default=list)
+    # One per login mechanism: each needs its own iterations and salt.
     verifiers = models.JSONField(default=dict)
 
     class Meta:

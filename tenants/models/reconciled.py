@@ -20,6 +20,7 @@ class Reconciled(Timestamped):
     phase = models.CharField(max_length=12, choices=Phase.choices, default=Phase.PENDING)
     generation = models.BigIntegerField(default=1)
     observed_generation = models.BigIntegerField(default=0)
+    # A list of objects, as on Kubernetes; the status writer replaces it as a whole.
     conditions = models.JSONField(default=list)
     active_since = models.DateTimeField(null=True)  # first time Active: billed hours begin here
     deletion_requested_at = models.DateTimeField(null=True)
@@ -33,6 +34,7 @@ def reconciled_constraints(model: str) -> list[models.CheckConstraint]:
     """Return the invariants of ``Reconciled`` under names that are unique to ``model``."""
     conditions: dict[str, Any] = {
         "phase_known": Q(phase__in=Phase.values),
+        # A worker can only have applied what was requested before.
         "observed_within_generation": Q(observed_generation__lte=F("generation")),
         "deleted_was_requested": Q(deleted_at__isnull=True)
         | Q(deletion_requested_at__isnull=False),

@@ -24,6 +24,7 @@ class User(AbstractUser):
     A user who logs in through OIDC has ``oidc_subject`` (issuer#sub) and no usable password.
     """
 
+    # Unique, which Django's own field is not: the email is the login.
     email = models.EmailField(unique=True)
     oidc_subject = models.CharField(max_length=400, unique=True, null=True, blank=True)
 
@@ -42,6 +43,7 @@ class Tenant(Timestamped):
     billing_address = models.TextField(blank=True)
     billing_country = models.CharField(max_length=2, blank=True)
     tax_id = models.CharField(max_length=60, blank=True)
+    # Decides where a billing month begins (docs/billing.md, rule 1).
     billing_time_zone = models.CharField(max_length=60, default="UTC")
 
 
@@ -76,6 +78,7 @@ class ApiToken(Timestamped):
         constraints = [
             models.UniqueConstraint(
                 fields=["tenant", "name"],
+                # A revoked token keeps its row for the audit and gives its name free.
                 condition=Q(revoked_at__isnull=True),
                 name="api_token_name_once",
             )

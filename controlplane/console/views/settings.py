@@ -11,8 +11,8 @@ from controlplane.console.forms.base import form_status
 from controlplane.console.forms.organization import BillingForm
 from controlplane.console.scope import TenantScope
 from tenants import admission
+from tenants.account_rules import BillingDetails
 from tenants.actions import plan_subscriptions, tenants
-from tenants.actions.tenants import BillingDetails
 from tenants.permissions import Permission
 
 

@@ -21,6 +21,7 @@ from plans.rating import periods
 from plans.usage import reading, recording
 from plans.usage.meters import MESSAGES_IN
 from plans.usage.reading import UsageCell
+from tenants import account_rules
 from tenants.actions import address_spaces, addresses, memberships, messaging_users, tenants
 from tenants.models import Address, AddressSpace, Endpoint, MessagingUser, Role, Tenant, User
 
@@ -167,7 +168,7 @@ def subscribed_since(tenant: Tenant, moment: datetime) -> None:
 
 def bill_to(tenant: Tenant) -> None:
     """Complete the tenant's billing details."""
-    details = tenants.BillingDetails(
+    details = account_rules.BillingDetails(
         billing_name="Acme Shipping Ltd",
         billing_email="bills@acme.example",
         billing_address="High Street 5\nLeeds",

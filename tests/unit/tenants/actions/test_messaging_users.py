@@ -8,7 +8,7 @@ from controlplane.core.audit import SYSTEM
 from controlplane.core.errors import Conflict, Invalid, QuotaExceeded
 from controlplane.core.models import AuditEvent
 from controlplane.core.phases import Phase
-from tenants import verifiers
+from tenants import user_rules, verifiers
 from tenants.actions import address_spaces, messaging_users
 from tenants.models import AddressSpace, MessagingUser
 from tests.support import domain
@@ -93,7 +93,7 @@ def test_create_accepts_passwords(space: AddressSpace, password: str) -> None:
 def test_permissions_accept_patterns(pattern: str) -> None:
     wanted = [{"addresses": [pattern], "operations": ["recv"]}]
 
-    assert messaging_users.check_permissions(wanted) == wanted
+    assert user_rules.check_permissions(wanted) == wanted
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_permissions_are_bounded() -> None:
 def test_permissions_are_stored_in_one_form() -> None:
     wanted = [{"addresses": ["a"], "operations": ["recv", "send", "recv"]}]
 
-    assert messaging_users.check_permissions(wanted) == [
+    assert user_rules.check_permissions(wanted) == [
         {"addresses": ["a"], "operations": ["send", "recv"]}
     ]
 

@@ -10,8 +10,8 @@ from controlplane.core.audit import SYSTEM, Actor
 from controlplane.core.errors import Conflict, Denied, Invalid, Missing
 from controlplane.core.models import AuditEvent
 from plans.catalog import publishing
+from tenants.account_rules import BillingDetails
 from tenants.actions import tenants
-from tenants.actions.tenants import BillingDetails
 from tenants.models import Role, Tenant, User
 from tests.support import domain
 from tests.support.domain import Cast
