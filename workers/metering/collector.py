@@ -20,8 +20,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from plans.usage.meters import (
+    CONNECTION_MS,
+    CONNECTIONS_OPENED,
+    MESSAGES_IN,
+    MESSAGES_OUT,
+    PEAK_CONNECTIONS,
+    STORED_BYTE_MS,
+)
 from workers.messaging.observed import AddressCounters, InstanceSnapshot
 from workers.metering.buckets import Clock
+from workers.metering.counters import NOTHING, Counters
 from workers.metering.source_states import (
     SPACE,
     AddressState,
@@ -122,9 +131,7 @@ def land(state: SourceState, *, is_end: bool = False) -> Advance:
         landed.seq,
         taken_at,
         state.bucket_at,
-        connections_opened=state.connections_opened,
-        connection_ms=state.connection_ms,
-        peak_connections=state.peak_connections,
+        counters=state.counters,
     )
     rows = [_address_row(heartbeat, name, address) for name, address in due]
     return Advance((landed,), (heartbeat, *sorted(rows, key=lambda row: (row.address, row.epoch))))
@@ -164,7 +171,7 @@ def _step(
 
 def _is_due(address: AddressState, is_end: bool) -> bool:
     is_repeated = is_end and (address.present or address.fresh > 0)
-    return address.moved or (is_repeated and any(_counters(address)))
+    return address.moved or (is_repeated and any(address.counters.values()))
 
 
 def _landed(address: AddressState, is_end: bool) -> AddressState:
@@ -191,16 +198,18 @@ def _closed(state: SourceState, rows: list[SampleRow]) -> SourceState:
 def _open_bucket(state: SourceState, bucket_at: datetime) -> SourceState:
     mark = Mark(bucket_at, state.used_in, state.used_out)
     marks = (*state.marks, mark)[-_MARKS_KEPT:]
-    return replace(state, bucket_at=bucket_at, peak_connections=0, marks=marks)
+    # A peak is that of one bucket; all other counters run through the whole incarnation.
+    counters = state.counters.having(peak_connections=0)
+    return replace(state, bucket_at=bucket_at, counters=counters, marks=marks)
 
 
 def _observe_space(state: SourceState, reading: Reading) -> SourceState:
     connections = sum(len(snapshot.connections) for snapshot in reading.instances.values())
-    peak = max(state.peak_connections, connections)
+    peak = max(state.counters[PEAK_CONNECTIONS], connections)
     return replace(
         state,
         sampled_at=reading.taken_at,
-        peak_connections=peak,
+        counters=state.counters.having(peak_connections=peak),
         unlanded=True,
         unclosed=True,
     )
@@ -214,6 +223,7 @@ def _observe(state: SourceState, snapshot: InstanceSnapshot, reading: Reading) -
     # Old epochs of addresses that began again.
     over = tuple((n, _gone(a)) for n, a in olds if n in seen and seen[n].epoch != a.epoch)
     used_in, used_out = _used(state, seen)
+    opened = state.counters[CONNECTIONS_OPENED]
     return replace(
         state,
         sampled_at=reading.taken_at,
@@ -222,10 +232,12 @@ def _observe(state: SourceState, snapshot: InstanceSnapshot, reading: Reading) -
         addresses={**gone, **seen},
         retired=(*state.retired, *over),
         connections=len(snapshot.connections),
-        # Each value is a lower bound while a login is in progress, so the maximum is right.
-        connections_opened=max(state.connections_opened, snapshot.connections_opened),
-        # The number seen last is taken to hold until now.
-        connection_ms=state.connection_ms + state.connections * elapsed_ms,
+        counters=state.counters.having(
+            # Each value is a lower bound while a login is in progress, so the maximum is right.
+            connections_opened=max(opened, snapshot.connections_opened),
+            # The number seen last is taken to hold until now.
+            connection_ms=state.counters[CONNECTION_MS] + state.connections * elapsed_ms,
+        ),
         used_in=state.used_in + used_in,
         used_out=state.used_out + used_out,
     )
@@ -243,14 +255,18 @@ def _observe_address(
         type=kind,
         epoch=0 if old is None else old.epoch + is_new,
         present=True,
-        messages_in=counters.messages_in,
-        messages_out=_out(before, counters),
+        counters=Counters(
+            {
+                MESSAGES_IN: counters.messages_in,
+                MESSAGES_OUT: _out(before, counters),
+                STORED_BYTE_MS: before.counters[STORED_BYTE_MS] + before.stored_bytes * elapsed_ms,
+            }
+        ),
         queues_out=dict(counters.queues_out),
         life=counters.incarnation,
         stored_bytes=counters.stored_bytes,
-        stored_byte_ms=before.stored_byte_ms + before.stored_bytes * elapsed_ms,
     )
-    if _counters(seen) == _counters(before):
+    if seen.counters == before.counters:
         return seen
     return replace(seen, moved=True)
 
@@ -269,13 +285,13 @@ def _out(before: AddressState, counters: AddressCounters) -> int:
         last = before.queues_out.get(queue, 0)
         # A lower value means that the queue was deleted and created again.
         grown += now - last if now >= last else now
-    return before.messages_out + grown
+    return before.counters[MESSAGES_OUT] + grown
 
 
 def _is_next_epoch(old: AddressState, counters: AddressCounters) -> bool:
     # A topic's messages out are already robust against counter resets (``_out``).
-    is_reset = counters.messages_in < old.messages_in or (
-        old.type != _TOPIC and counters.messages_out < old.messages_out
+    is_reset = counters.messages_in < old.counters[MESSAGES_IN] or (
+        old.type != _TOPIC and counters.messages_out < old.counters[MESSAGES_OUT]
     )
     is_recreated = "" not in (old.life, counters.incarnation) and old.life != counters.incarnation
     return is_reset or is_recreated or not old.present
@@ -285,14 +301,11 @@ def _used(state: SourceState, seen: Mapping[str, AddressState]) -> tuple[int, in
     used_in = used_out = 0
     for name, address in seen.items():
         old = state.addresses.get(name)
-        is_same = old is not None and old.epoch == address.epoch
-        used_in += address.messages_in - (old.messages_in if old and is_same else 0)
-        used_out += address.messages_out - (old.messages_out if old and is_same else 0)
+        # A new epoch counts from zero.
+        before = old.counters if old and old.epoch == address.epoch else NOTHING
+        used_in += address.counters[MESSAGES_IN] - before[MESSAGES_IN]
+        used_out += address.counters[MESSAGES_OUT] - before[MESSAGES_OUT]
     return used_in, used_out
-
-
-def _counters(address: AddressState) -> tuple[int, int, int]:
-    return address.messages_in, address.messages_out, address.stored_byte_ms
 
 
 def _address_row(heartbeat: SampleRow, name: str, address: AddressState) -> SampleRow:
@@ -301,12 +314,7 @@ def _address_row(heartbeat: SampleRow, name: str, address: AddressState) -> Samp
         address=name,
         address_type=address.type,
         epoch=address.epoch,
-        messages_in=address.messages_in,
-        messages_out=address.messages_out,
-        stored_byte_ms=address.stored_byte_ms,
-        connections_opened=0,
-        connection_ms=0,
-        peak_connections=0,
+        counters=address.counters,
     )
 
 

@@ -10,7 +10,6 @@ import errno
 import os
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
@@ -154,12 +153,12 @@ def _refusal(path: Path, error: OSError) -> Unavailable:
 
 
 def _payload(row: SampleRow) -> dict[str, Any]:
-    return {**asdict(row), **{name: getattr(row, name).isoformat() for name in _INSTANTS}}
+    return {**row.columns, **{name: getattr(row, name).isoformat() for name in _INSTANTS}}
 
 
 def _row(payload: dict[str, Any]) -> SampleRow:
     instants = {name: datetime.fromisoformat(payload[name]) for name in _INSTANTS}
-    return SampleRow(**{**payload, **instants})
+    return SampleRow.of_columns({**payload, **instants})
 
 
 def remove_orphans(root: Root, older_than: timedelta = timedelta(hours=1)) -> int:

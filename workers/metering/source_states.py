@@ -5,8 +5,12 @@ fields are persistent), and ``bronze`` writes the rows.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, date, datetime, timedelta
+from typing import Any, Self
+
+from plans.usage.meters import METERS
+from workers.metering.counters import NOTHING, Counters
 
 BUCKET = timedelta(minutes=15)
 SPACE = "space"  # instance name and boot_id of the source for the sums over all instances
@@ -29,12 +33,19 @@ class SampleRow:
     address: str = ""
     address_type: str = ""
     epoch: int = 0
-    messages_in: int = 0
-    messages_out: int = 0
-    stored_byte_ms: int = 0
-    connections_opened: int = 0
-    connection_ms: int = 0
-    peak_connections: int = 0
+    counters: Counters = NOTHING
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, Any]) -> Self:
+        """Return the row whose values are ``columns``, one for each column of bronze."""
+        rest = {name: value for name, value in columns.items() if name not in METERS}
+        return cls(**rest, counters=Counters({meter: columns[meter] for meter in METERS}))
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The values by column of bronze, without the batch id and the partition."""
+        own = (field.name for field in fields(self) if field.name != "counters")
+        return {**{name: getattr(self, name) for name in own}, **self.counters}
 
     @property
     def date(self) -> date:
@@ -46,20 +57,19 @@ class SampleRow:
 class AddressState:
     """The state of one address on one source.
 
+    * ``counters``: those of ``ADDRESS_METERS``; the others are zero.
     * ``moved``: a counter changed since the address was last landed.
     * ``present``: the last snapshot had the address. Every end of a bucket lands it again.
     * ``fresh``: for an address that is gone, the number of ends of buckets that still land it.
     * ``queues_out``: the last value of each subscription queue of a topic. Queues come and go, so a
-      topic's ``messages_out`` is the running sum of their growth.
+      topic's messages out are the running sum of their growth.
     * ``life``: the id of the address's incarnation on the broker; empty if the engine has none.
     """
 
     type: str
     epoch: int = 0
-    messages_in: int = 0
-    messages_out: int = 0
+    counters: Counters = NOTHING
     stored_bytes: int = 0
-    stored_byte_ms: int = 0
     moved: bool = False
     fresh: int = 0
     present: bool = True
@@ -83,6 +93,7 @@ class Mark:
 class SourceState:
     """The state of one incarnation of one source. Key: (source, boot_id).
 
+    * ``counters``: those of ``SOURCE_METERS``; the others are zero.
     * ``used_in``, ``used_out``: messages of all addresses and epochs of the incarnation.
     * ``unlanded``: sampled since anything was landed.
     * ``unclosed``: sampled since a whole snapshot was landed.
@@ -97,9 +108,7 @@ class SourceState:
     sampled_at: datetime | None = None
     bucket_at: datetime | None = None
     connections: int = 0
-    connections_opened: int = 0
-    connection_ms: int = 0
-    peak_connections: int = 0
+    counters: Counters = NOTHING
     used_in: int = 0
     used_out: int = 0
     unlanded: bool = False

@@ -41,7 +41,7 @@ def source(instance: str) -> MeteredSource:
 
 
 def seen(instance: str, address: str = "orders") -> int:
-    return sources.state_of(source(instance)).addresses[address].messages_in
+    return sources.state_of(source(instance)).addresses[address].counters["messages_in"]
 
 
 def test_round_all_samples_active_spaces_only(space: AddressSpace, readers: FakeReaders) -> None:
@@ -230,7 +230,7 @@ def test_ended_epoch_that_is_still_repeated_is_remembered(
     state = sources.state_of(source("broker-0"))
 
     [(name, ended)] = state.retired
-    assert (name, ended.epoch, ended.messages_in, ended.fresh) == ("orders", 0, 5, 2)
+    assert (name, ended.epoch, ended.counters["messages_in"], ended.fresh) == ("orders", 0, 5, 2)
     assert state.addresses["orders"].epoch == 1
 
 
@@ -280,7 +280,7 @@ def test_last_sample_again_goes_on_with_the_same_lives(
     broker = MeteredSource.objects.get(source__endswith="broker-0")
     assert (broker.seq, broker.ended_cleanly) == (2, True)
     assert MeteredSource.objects.get(boot_id=source_states.SPACE).seq == 2
-    assert sources.state_of(broker).addresses["orders"].messages_in == 6
+    assert sources.state_of(broker).addresses["orders"].counters["messages_in"] == 6
 
 
 def test_last_sample_of_a_space_gives_up_on_an_instance_that_stays_silent(
