@@ -57,7 +57,7 @@ def auth(auth_port: int, tmp_path: Path, control_ca_dir: Path) -> Iterator[AuthP
 
 @pytest.fixture
 def product(real_ports: Ports) -> Readers:
-    return readers.product(real_ports.infra, real_ports.identities_dir)
+    return readers.product(real_ports.infra, real_ports.identities_dir, real_ports.clock)
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db]
 
 @pytest.fixture
 def product(real_ports: Ports) -> Readers:
-    return readers.product(real_ports.infra, real_ports.identities_dir)
+    return readers.product(real_ports.infra, real_ports.identities_dir, real_ports.clock)
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from datetime import timedelta
 
 import structlog
 from django.db.models import QuerySet
-from django.utils import timezone
 
 from controlplane.core import leases, operations
 from controlplane.core.audit import WORKER
@@ -107,7 +106,7 @@ def gather(attempt: _Close) -> Evidence:
     attempt.tell("last samples")
     _cut(attempt)
     attempt.tell("landing")
-    as_of = timezone.now()
+    as_of = attempt.readers.clock()
     # Read before landing: whatever has a number by now must be in bronze afterwards.
     expected = quality.expected_seqs(attempt.invoice.tenant_id, attempt.period)
     _land(attempt)
@@ -153,7 +152,7 @@ def _cut(attempt: _Close) -> None:
         raise NotYet("another sampling cycle is reading a space")
     if not silent:
         return
-    if timezone.now() - attempt.invoice.updated_at < PATIENCE:
+    if attempt.readers.clock() - attempt.invoice.updated_at < PATIENCE:
         raise NotYet(f"no answer from {silent}")
     names = ", ".join(sorted(name for found in silent.values() for name in found))
     raise InstancesSilent(

@@ -64,14 +64,16 @@ def outdated(space_id: str, snapshots: Mapping[str, InstanceSnapshot]) -> set[st
     return replaced
 
 
-def save(states: Iterable[SourceState], now: datetime, *, cleanly: bool = False) -> None:
-    """Write the states; ``ended_at`` of ended ones becomes ``now``.
+def save(
+    states: Iterable[SourceState], *, ended_at: datetime | None = None, cleanly: bool = False
+) -> None:
+    """Write the states. ``ended_at`` is when those that have ended did so; none has without it.
 
     Ended states are written first: a unique constraint allows a source one row without an end.
     """
     for state in sorted(states, key=lambda state: not state.ended):
         ended = {
-            "ended_at": now if state.ended else None,
+            "ended_at": ended_at if state.ended else None,
             "ended_cleanly": cleanly and state.ended,
         }
         MeteredSource.objects.update_or_create(

@@ -73,7 +73,7 @@ def test_states_keep_the_form_of_older_versions() -> None:
         retired=(("gone", orders),),
     )
 
-    sources.save([state], NOW)
+    sources.save([state])
 
     row = MeteredSource.objects.get()
     flat = {

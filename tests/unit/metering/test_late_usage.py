@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from django.utils import timezone
 
 from plans import invoicing
 from plans.invoicing import document
@@ -16,7 +15,7 @@ from plans.rating.periods import Period, month_of
 from plans.usage.reading import UsageCell
 from tenants.models import AddressSpace, Tenant
 from tests.billing_histories import Batch
-from tests.unit.metering.conftest import FakeReaders
+from tests.unit.metering.conftest import FakeReaders, clock
 from tests.unit.metering.deltas import write_gold
 from tests.unit.metering.readings import snapshot
 from tests.unit.plans_billing import billing_rows, reference_gold
@@ -30,10 +29,10 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("mid_bucket")]
 @pytest.fixture
 def space() -> AddressSpace:
     """A space of a tenant that pays 1.00 a message, Active since a moment ago."""
-    subscribed_at = timezone.now() - timedelta(days=40)
+    subscribed_at = clock() - timedelta(days=40)
     owner = billing_rows.tenant(subscribed_at, to=billing_rows.plan("bulk"))
-    row = billing_rows.space(owner, active_since=timezone.now())
-    billing_rows.address(row, active_since=timezone.now())
+    row = billing_rows.space(owner, active_since=clock())
+    billing_rows.address(row, active_since=clock())
     return row
 
 
@@ -48,7 +47,7 @@ def late(root: Path, space: AddressSpace, monkeypatch: pytest.MonkeyPatch) -> Us
         rows = delta.ask("SELECT * FROM b", {"b": bronze})
         cells = reference_gold.gold(reference_gold.fold({}, [Batch("all", tuple(rows))]))
         found = [UsageCell(*key, quantity) for key, quantity in cells.items()]
-        gold = write_gold(where, [*found, cell], timezone.now())
+        gold = write_gold(where, [*found, cell], clock())
         pin = Table(str(bronze.metadata().id), int(bronze.version()))
         return Report({"bronze.samples": pin, "gold.usage": gold}, pin.version, {}, None)
 
@@ -57,13 +56,13 @@ def late(root: Path, space: AddressSpace, monkeypatch: pytest.MonkeyPatch) -> Us
 
 
 def last_month(owner: Tenant) -> Period:
-    this = month_of(timezone.now(), owner.billing_time_zone)
+    this = month_of(clock(), owner.billing_time_zone)
     return month_of(this.starts_at - timedelta(seconds=1), owner.billing_time_zone)
 
 
 def issued(owner: Tenant, period: Period) -> Invoice:
     """Return an issued invoice of a month without usage."""
-    now: datetime = timezone.now()
+    now: datetime = clock()
     invoice, _ = invoicing.request_close(
         tenant=owner, starts_at=period.starts_at, ends_at=period.ends_at, by=STAFF,
         now_forced=True, now=now,

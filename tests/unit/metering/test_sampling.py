@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError
-from django.utils import timezone
 
 from controlplane.core import leases
 from controlplane.core.errors import Unavailable
@@ -15,7 +14,7 @@ from plans.invoicing import CrashGap
 from plans.rating.periods import Period
 from tenants.models import AddressSpace
 from tests.factories import domain
-from tests.unit.metering.conftest import FakeReaders
+from tests.unit.metering.conftest import FakeReaders, clock
 from tests.unit.metering.readings import snapshot
 from workers.infra.base import InfraError
 from workers.messaging.management import Refused
@@ -48,13 +47,25 @@ def test_round_all_samples_active_spaces_only(space: AddressSpace, readers: Fake
     readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
 
     [sampled] = sampling.sample_all(readers)
-    space.deletion_requested_at = timezone.now()
+    space.deletion_requested_at = clock()
     space.save()
     after = sampling.sample_all(readers)
 
     assert (sampled.is_applied, sampled.reached) == (True, {"broker-0"})
     assert after == []
     assert seen("broker-0") == 5
+
+
+def test_samples_are_dated_by_the_clock_of_the_readers(
+    space: AddressSpace, readers: FakeReaders
+) -> None:
+    taken_at = clock() + timedelta(days=400)
+    readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
+    readers.clock = lambda: taken_at
+
+    sampling.sample_all(readers)
+
+    assert source("broker-0").sampled_at == taken_at
 
 
 def test_silent_instance_leaves_the_others_sampled(
@@ -87,7 +98,7 @@ def test_odd_instance_is_silent_and_all_others_are_sampled(
     space: AddressSpace, readers: FakeReaders, odd: Exception
 ) -> None:
     other = domain.space(space.tenant, "brokered")
-    AddressSpace.objects.filter(id=other.id).update(active_since=timezone.now())
+    AddressSpace.objects.filter(id=other.id).update(active_since=clock())
     readers.answers[space.id] = {"broker-0": odd, "router-0": snapshot(rpc=(5, 0))}
     readers.answers[other.id] = {"broker-1": snapshot(orders=(7, 0))}
 
@@ -103,7 +114,7 @@ def test_odd_space_is_no_sample_and_all_others_are_sampled(
     space: AddressSpace, readers: FakeReaders, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     other = domain.space(space.tenant, "brokered")
-    AddressSpace.objects.filter(id=other.id).update(active_since=timezone.now())
+    AddressSpace.objects.filter(id=other.id).update(active_since=clock())
     for each in (space, other):
         readers.answers[each.id] = {"broker-0": snapshot(orders=(7, 0))}
     whole = {"find": readers.find, "apply": sampling.apply}[step]
@@ -150,12 +161,10 @@ def test_round_gives_its_lease_back(space: AddressSpace, readers: FakeReaders) -
 def test_snapshot_read_before_a_newer_one_was_applied_is_forgotten(
     space: AddressSpace, readers: FakeReaders
 ) -> None:
-    before = timezone.now()
+    before = clock()
     readers.answers[space.id] = {"broker-0": snapshot(orders=(9, 0))}
     sampling.sample_all(readers)
-    late = Reading(
-        space.tenant_id, space.id, timezone.now(), {"broker-0": snapshot(orders=(5, 0))}, {}
-    )
+    late = Reading(space.tenant_id, space.id, clock(), {"broker-0": snapshot(orders=(5, 0))}, {})
 
     applied = sampling.apply(late, started_at=before)
 
@@ -167,12 +176,10 @@ def test_round_that_waited_for_another_is_no_older_than_that_one(
     space: AddressSpace, readers: FakeReaders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     leases.acquire(f"sample:{space.id}", "another round", 60)
-    other = Reading(
-        space.tenant_id, space.id, timezone.now(), {"broker-0": snapshot(orders=(5, 0))}, {}
-    )
+    other = Reading(space.tenant_id, space.id, clock(), {"broker-0": snapshot(orders=(5, 0))}, {})
 
     def end_the_other(_seconds: float) -> None:
-        assert sampling.apply(replace(other, taken_at=timezone.now()), started_at=timezone.now())
+        assert sampling.apply(replace(other, taken_at=clock()), started_at=clock())
         leases.release(f"sample:{space.id}", "another round")
 
     monkeypatch.setattr("time.sleep", end_the_other)
@@ -187,7 +194,7 @@ def test_sampling_goes_on_after_the_clock_was_set_back(
 ) -> None:
     readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
     sampling.sample_all(readers)
-    ahead = timezone.now() + timedelta(hours=1)
+    ahead = clock() + timedelta(hours=1)
     MeteredSource.objects.update(sampled_at=ahead, bucket_at=ahead)
     readers.answers[space.id] = {"broker-0": snapshot(orders=(6, 0))}
 
@@ -244,7 +251,7 @@ def test_last_sample_of_addresses_is_recorded(space: AddressSpace, readers: Fake
 
 def test_last_sample_waits_for_a_silent_instance(space: AddressSpace, readers: FakeReaders) -> None:
     readers.answers[space.id] = {"broker-0": None}
-    space.deletion_requested_at = timezone.now()
+    space.deletion_requested_at = clock()
     space.save()
 
     assert LastSampler(readers).last_sample(space.id, ["orders"]) is False
@@ -289,7 +296,7 @@ def test_last_sample_of_a_space_gives_up_on_an_instance_that_stays_silent(
     readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
     sampling.sample_all(readers)
     readers.answers[space.id] = {"broker-0": None}
-    space.deletion_requested_at = timezone.now() - last_samples.PATIENCE - timedelta(seconds=1)
+    space.deletion_requested_at = clock() - last_samples.PATIENCE - timedelta(seconds=1)
     space.save()
 
     assert LastSampler(readers).last_sample(space.id, None) is True
@@ -301,7 +308,7 @@ def test_space_that_was_never_usable_ends_without_waiting(
     space: AddressSpace, readers: FakeReaders
 ) -> None:
     readers.answers[space.id] = {"broker-0": None}
-    AddressSpace.objects.update(active_since=None, deletion_requested_at=timezone.now())
+    AddressSpace.objects.update(active_since=None, deletion_requested_at=clock())
 
     assert LastSampler(readers).last_sample(space.id, None) is True
 
@@ -329,7 +336,7 @@ def test_crash_long_after_a_restart_that_never_came_is_a_crash(
 ) -> None:
     readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
     LastSampler(readers).before_restart(space.id, "broker-0")
-    MeteredSource.objects.update(restart_at=timezone.now() - timedelta(minutes=3))
+    MeteredSource.objects.update(restart_at=clock() - timedelta(minutes=3))
     sampling.sample_all(readers)
     readers.answers[space.id] = {"broker-0": snapshot("boot-2", orders=(1, 0))}
     sampling.sample_all(readers)
@@ -393,6 +400,6 @@ def test_stop_of_everything_says_that_an_instance_did_not_answer(
 
 def gaps(space: AddressSpace) -> tuple[CrashGap, ...]:
     """The crash gaps of the running time."""
-    now = timezone.now()
+    now = clock()
     around = Period(now - timedelta(days=1), now + timedelta(days=1))
     return quality.crash_gaps(space.tenant_id, around)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from django.utils import timezone
 
 from controlplane.core.models import Operation
 from plans import invoicing
@@ -13,7 +12,7 @@ from plans.models import Invoice
 from plans.usage.reading import UsageCell
 from tenants.models import Tenant
 from tests.unit.metering.closing.conftest import close_now
-from tests.unit.metering.conftest import FakeReaders
+from tests.unit.metering.conftest import FakeReaders, clock
 from tests.unit.metering.deltas import write_gold
 from tests.unit.plans_billing import billing_rows
 from workers.metering import closing, ingest, periodic, sampling, verifying
@@ -31,7 +30,7 @@ def test_verify_gives_the_same_bytes_again(
     shows(orders=(50, 20))
     sampling.sample_all(readers)
     ingest.ingest()
-    periodic.run_pipeline()
+    periodic.run_pipeline(clock())
     invoice.refresh_from_db()
 
     operation = invoicing.request_verify(invoice=invoice, by=billing_rows.STAFF)
@@ -50,9 +49,7 @@ def test_verify_says_what_differs(
     closing.close(invoice.id, readers)
     invoice.refresh_from_db()
     gold = invoice.manifest["tables"]["gold.usage"]
-    write_gold(
-        root, [UsageCell(owner.id, "spc", "", "messages_in", timezone.now(), 1)], timezone.now()
-    )
+    write_gold(root, [UsageCell(owner.id, "spc", "", "messages_in", clock(), 1)], clock())
     invoice.manifest["tables"]["gold.usage"] = {**gold, "version": gold["version"] + 1}
     Invoice.objects.filter(pk=invoice.pk).update(manifest=invoice.manifest)
 
