@@ -5,14 +5,17 @@ fields are persistent), and ``bronze`` writes the rows.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Self
 
-from plans.usage.meters import METERS
+from plans.usage.meters import MESSAGES_IN, MESSAGES_OUT, METERS
+from workers.messaging.observed import AddressCounters
 from workers.metering.counters import NOTHING, Counters
 
 BUCKET = timedelta(minutes=15)
+_TOPIC = "topic"
+_REPEATS = 2  # at so many ends of buckets an address that is gone is landed again
 SPACE = "space"  # instance name and boot_id of the source for the sums over all instances
 
 
@@ -75,6 +78,39 @@ class AddressState:
     present: bool = True
     queues_out: Mapping[str, int] = field(default_factory=dict)
     life: str = ""
+
+    def is_due(self, *, is_end: bool) -> bool:
+        """Return whether the address must be landed now; ``is_end``: in a whole snapshot."""
+        is_repeated = is_end and (self.present or self.fresh > 0)
+        return self.moved or (is_repeated and any(self.counters.values()))
+
+    def landed(self, *, is_end: bool) -> Self:
+        """Return the state after the address was landed."""
+        return replace(self, moved=False, fresh=max(0, self.fresh - is_end))
+
+    def gone(self) -> Self:
+        """Return the state once the address, or this epoch of it, reports no counters any more."""
+        return replace(self, present=False, fresh=_REPEATS) if self.present else self
+
+    def messages_out_now(self, shown: AddressCounters) -> int:
+        """Return the messages out since the epoch began: for a topic the growth of its queues."""
+        if self.type != _TOPIC:
+            return shown.messages_out
+        grown = 0
+        for queue, now in shown.queues_out.items():
+            last = self.queues_out.get(queue, 0)
+            # A lower value means that the queue was deleted and created again.
+            grown += now - last if now >= last else now
+        return self.counters[MESSAGES_OUT] + grown
+
+    def is_over(self, shown: AddressCounters) -> bool:
+        """Return whether ``shown`` belongs to a new epoch: the counters began again."""
+        # A topic's messages out are already robust against counter resets.
+        is_reset = shown.messages_in < self.counters[MESSAGES_IN] or (
+            self.type != _TOPIC and shown.messages_out < self.counters[MESSAGES_OUT]
+        )
+        is_recreated = "" not in (self.life, shown.incarnation) and self.life != shown.incarnation
+        return is_reset or is_recreated or not self.present
 
 
 Retired = tuple[str, AddressState]  # the address's name, and the state of an ended epoch

@@ -20,7 +20,7 @@ from tests.unit.plans_billing import billing_rows
 from tests.waiting import eventually
 from workers.infra.base import InfraError
 from workers.messaging.management import Refused
-from workers.metering import closing, committer, ingest, landing, periodic, pipeline, sampling
+from workers.metering import closing, committer, gold, ingest, landing, periodic, pipeline, sampling
 from workers.metering.last_samples import LastSampler
 from workers.metering.pipeline import PipelineBusy, PipelineFailed
 from workers.metering.source_states import BUCKET, floor_bucket
@@ -188,24 +188,33 @@ def test_close_again_changes_nothing(
     assert again.updated_at == invoice.updated_at
 
 
-@pytest.mark.parametrize("step", ["_cut", "_land", "_pipeline", "_gold"])
+@pytest.mark.parametrize(
+    ("of", "step"),
+    [
+        (closing.CloseAttempt, "cut"),
+        (closing.CloseAttempt, "land"),
+        (closing.CloseAttempt, "compute_usage"),
+        (gold, "cells"),
+    ],
+)
 def test_close_killed_after_any_step_ends_the_same(
     owner: Tenant,
     readers: FakeReaders,
     shows: Callable[..., None],
     monkeypatch: pytest.MonkeyPatch,
+    of: Any,
     step: str,
 ) -> None:
     shows(orders=(5, 0))
     invoice = close_now(owner)
-    finished = getattr(closing, step)
+    finished = getattr(of, step)
 
     def finish_and_die(*arguments: Any) -> None:
         finished(*arguments)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as killed:
-        killed.setattr(closing, step, finish_and_die)
+        killed.setattr(of, step, finish_and_die)
         with pytest.raises(KeyboardInterrupt):
             closing.close(invoice.id, readers)
     shows(orders=(7, 0))  # traffic goes on meanwhile
