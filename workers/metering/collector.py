@@ -145,7 +145,8 @@ class _Cycle:
     ) -> None:
         self._reading = reading
         self._known = {state.source: state for state in states}
-        self._space = self._known.pop(self._name(SPACE), None) or self._begin(SPACE, SPACE)
+        space = self._known.pop(self._name(SPACE), None)
+        self._space = space or self._begin(SPACE, SPACE)
         self._clock = Clock(reading.taken_at, self._space.bucket_at or begins_at, cut_at)
         self._done: list[SourceState] = []
         self._rows: list[SampleRow] = []
