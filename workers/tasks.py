@@ -67,7 +67,7 @@ def enforce_quotas(**_future: str) -> None:
 @shared_task(name="workers.run_pipeline")  # type: ignore[untyped-decorator]
 def run_pipeline(**_future: str) -> None:
     """Compute gold from bronze with Spark, and copy it to the database."""
-    periodic.run_pipeline()
+    periodic.run_pipeline(timezone.now())
 
 
 @shared_task(name="workers.close_invoice")  # type: ignore[untyped-decorator]

@@ -17,7 +17,7 @@ from workers.reconcile.ports import Ports, Routing
 
 def readers() -> Readers:
     """Return the readers that sample this installation's routers and brokers."""
-    return metering.product(adapters.current(), _identities_dir())
+    return metering.product(adapters.current(), _identities_dir(), timezone.now)
 
 
 def ports() -> Ports:

@@ -1,8 +1,8 @@
 """The registry of meters, and the names of the price models.
 
 A new meter is one row of ``REGISTRY``. Plans, portal, API, command and invoices iterate it. A meter
-that is sampled also needs a column in ``lakehouse/bronze_schema.json`` and code in
-``workers/metering/collector.py`` that counts it.
+that is sampled also needs a column in ``lakehouse/bronze_schema.json``, a place in
+``workers/metering/counters.py`` and code in ``workers/metering/collector.py`` that counts it.
 """
 
 from dataclasses import dataclass

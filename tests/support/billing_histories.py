@@ -21,7 +21,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from workers.messaging.observed import AddressCounters, ConnectionSeen, InstanceSnapshot
-from workers.metering import bronze, collector
+from workers.metering import collector
 from workers.metering.collector import Advance, Reading
 from workers.metering.source_states import SampleRow, SourceState
 
@@ -455,8 +455,7 @@ class _Simulation:
 
 
 def _row(sample: SampleRow) -> Row:
-    names = [name for name in bronze.schema().names if name != "batch_id"]
-    return {"batch_id": "", **{name: getattr(sample, name) for name in names}}
+    return {"batch_id": "", **sample.columns, "date": sample.date}
 
 
 def _ms(span: timedelta) -> int:

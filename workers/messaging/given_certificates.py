@@ -5,7 +5,7 @@ stands for the whole leftmost label.
 """
 
 import ipaddress
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -54,16 +54,21 @@ def check(
             ``CertificateExpired``, ``CertificateHostMissing``, ``CertificateUsageOther`` or
             ``CertificateAuthorityOther``.
     """
-    chain = _read_all(certificate_pem, f"tls.crt in {source}")
-    key = _read_key(key_pem, f"tls.key in {source}")
-    authorities = _read_all(authority_pem, f"ca.crt in {source}") if authority_pem.strip() else []
+    found = _Found(source, now)
+    chain = found.read_all(certificate_pem, "tls.crt")
+    key = found.read_key(key_pem, "tls.key")
+    authorities = found.read_all(authority_pem, "ca.crt") if authority_pem.strip() else []
     # Cheap checks of the server's own certificate first; the first problem is the one reported.
-    for find_problem in (_find_other_key(key), _find_time(now), _find_host(host), _find_usage):
-        _refuse(find_problem(chain[0]), f"The certificate in {source}")
-    _check_signers(chain, source, now)
+    found.check_own(chain[0], key, host)
+    found.check_signers(chain)
     if authorities:
-        _check_authorities(chain[-1], authorities, source, now)
-    return Usable(KeyPair(_write_key(key), _write(chain)), _write(authorities))
+        found.check_authorities(chain[-1], authorities)
+    key_text = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    ).decode()
+    return Usable(KeyPair(key_text, _write(chain)), _write(authorities))
 
 
 def covers(certificate: x509.Certificate, host: str) -> bool:
@@ -76,8 +81,11 @@ def covers(certificate: x509.Certificate, host: str) -> bool:
         # An IP address counts only as an IPAddress entry, never as a DNS name (RFC 9525).
         return ipaddress.ip_address(host) in names.get_values_for_type(x509.IPAddress)
     except ValueError:
+        _, _, parent = host.lower().partition(".")
+        # The star stands for one whole label, and never for a name of one label.
+        accepted = {host.lower(), f"*.{parent}"} if parent else {host.lower()}
         patterns = names.get_values_for_type(x509.DNSName)
-        return any(_matches(pattern.lower(), host.lower()) for pattern in patterns)
+        return any(pattern.lower() in accepted for pattern in patterns)
 
 
 def warn_at(certificate: x509.Certificate) -> datetime:
@@ -90,97 +98,103 @@ def warn_at(certificate: x509.Certificate) -> datetime:
     return ends - min(_WARNED_BEFORE, (ends - begins) / 6)
 
 
-# A check of one certificate: returns the slug and the text of a problem, None if there is none.
-_Check = Callable[[x509.Certificate], tuple[str, str] | None]
+class _Found:
+    """What was found in one place: reads it and checks it, naming the place in every message."""
 
+    def __init__(self, source: str, now: datetime) -> None:
+        self._source = source
+        self._now = now
 
-def _find_other_key(key: _Key) -> _Check:
-    def find_problem(certificate: x509.Certificate) -> tuple[str, str] | None:
-        if key.public_key() == certificate.public_key():
-            return None
-        problem = "does not match tls.key: the first certificate in tls.crt must belong to it."
-        return "CertificateKeyOther", problem
+    def read_all(self, pem: str, file: str) -> Sequence[x509.Certificate]:
+        try:
+            return x509.load_pem_x509_certificates(pem.encode())
+        except ValueError as error:
+            raise self._unreadable(file, "one or more certificates") from error
 
-    return find_problem
+    def read_key(self, pem: str, file: str) -> _Key:
+        """Return the key; only RSA and EC keys, which every client, router and broker supports."""
+        wanted = "one RSA or EC private key without a passphrase"
+        try:
+            found = serialization.load_pem_private_key(pem.encode(), password=None)
+        except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+            raise self._unreadable(file, wanted) from error
+        if not isinstance(found, _Key):
+            raise self._unreadable(file, wanted)
+        return found
 
+    def check_own(self, certificate: x509.Certificate, key: _Key, host: str) -> None:
+        """Check the server's own certificate: its key, time, host name and purpose."""
+        what = f"The certificate in {self._source}"
+        if key.public_key() != certificate.public_key():
+            problem = "does not match tls.key: the first certificate in tls.crt must belong to it."
+            raise NotUsable("CertificateKeyOther", f"{what} {problem}")
+        self._check_time(certificate, what)
+        if not covers(certificate, host):
+            raise NotUsable("CertificateHostMissing", f"{what} is not valid for {host}.")
+        if not _is_for_servers(certificate):
+            problem = "is not for servers: its extended key usage must contain serverAuth."
+            raise NotUsable("CertificateUsageOther", f"{what} {problem}")
 
-def _find_time(now: datetime) -> _Check:
-    def find_problem(certificate: x509.Certificate) -> tuple[str, str] | None:
+    def check_signers(self, chain: Sequence[x509.Certificate]) -> None:
+        """Check that each certificate of tls.crt signs the one before it and is valid now.
+
+        Source of the order: RFC 5246, section 7.4.2.
+        """
+        for certificate, by in pairwise(chain):
+            signer = by.subject.rfc4514_string()
+            if not _is_signed(certificate, by):
+                raise NotUsable(
+                    _AUTHORITY_OTHER,
+                    f"The certificate of {certificate.subject.rfc4514_string()} in {self._source} "
+                    f"is not signed by the next certificate in tls.crt, {signer}.",
+                )
+            self._check_time(by, f"The certificate of {signer} in tls.crt in {self._source}")
+
+    def check_authorities(
+        self, last: x509.Certificate, authorities: Sequence[x509.Certificate]
+    ) -> None:
+        """Check that a valid certificate of ca.crt signed the last one of tls.crt, or equals it."""
+        signers = [
+            authority
+            for authority in authorities
+            if authority == last or _is_signed(last, authority)
+        ]
+        if not signers:
+            problem = "has no chain to ca.crt: no certificate there signed the last one in tls.crt."
+            raise NotUsable(_AUTHORITY_OTHER, f"The certificate in {self._source} {problem}")
+        # One valid signer is enough: ca.crt may hold the old and the new authority during a change.
+        if not any(
+            signer.not_valid_before_utc <= self._now < signer.not_valid_after_utc
+            for signer in signers
+        ):
+            first = signers[0].subject.rfc4514_string()
+            what = f"The certificate of {first} in ca.crt in {self._source}"
+            self._check_time(signers[0], what)
+
+    def _check_time(self, certificate: x509.Certificate, what: str) -> None:
         begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
-        if now < begins:
-            return "CertificateNotYetValid", f"is not valid before {begins:%Y-%m-%d %H:%M} UTC."
-        if now >= ends:
-            return "CertificateExpired", f"expired on {ends:%Y-%m-%d %H:%M} UTC."
-        return None
+        if self._now < begins:
+            problem = f"is not valid before {begins:%Y-%m-%d %H:%M} UTC."
+            raise NotUsable("CertificateNotYetValid", f"{what} {problem}")
+        if self._now >= ends:
+            raise NotUsable("CertificateExpired", f"{what} expired on {ends:%Y-%m-%d %H:%M} UTC.")
 
-    return find_problem
-
-
-def _find_host(host: str) -> _Check:
-    def find_problem(certificate: x509.Certificate) -> tuple[str, str] | None:
-        if covers(certificate, host):
-            return None
-        return "CertificateHostMissing", f"is not valid for {host}."
-
-    return find_problem
+    def _unreadable(self, file: str, wanted: str) -> NotUsable:
+        where = f"{file} in {self._source}"
+        problem = f"{where} cannot be read: put {wanted} there as PEM."
+        return NotUsable("CertificateUnreadable", problem)
 
 
-def _find_usage(certificate: x509.Certificate) -> tuple[str, str] | None:
-    """Check the purpose as clients do: without the extension, every purpose is allowed.
+def _is_for_servers(certificate: x509.Certificate) -> bool:
+    """Return whether clients accept the purpose: without the extension, all purposes are allowed.
 
     Source: RFC 5280, section 4.2.1.12.
     """
     try:
         purposes = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
     except x509.ExtensionNotFound:
-        return None
-    if ExtendedKeyUsageOID.SERVER_AUTH in purposes:
-        return None
-    problem = "is not for servers: its extended key usage must contain serverAuth."
-    return "CertificateUsageOther", problem
-
-
-def _matches(pattern: str, host: str) -> bool:
-    first, _, rest = pattern.partition(".")
-    return pattern == host or (first == "*" and rest != "" and host.partition(".")[2] == rest)
-
-
-def _check_signers(chain: Sequence[x509.Certificate], source: str, now: datetime) -> None:
-    """Check that each certificate of tls.crt signs the one before it and is valid now.
-
-    Source of the order: RFC 5246, section 7.4.2.
-    """
-    for certificate, by in pairwise(chain):
-        if not _is_signed(certificate, by):
-            problem = f"is not signed by the next certificate in tls.crt, {_subject(by)}."
-            subject = _subject(certificate)
-            _refuse((_AUTHORITY_OTHER, problem), f"The certificate of {subject} in {source}")
-        _refuse(_find_time(now)(by), f"The certificate of {_subject(by)} in tls.crt in {source}")
-
-
-def _check_authorities(
-    last: x509.Certificate, authorities: Sequence[x509.Certificate], source: str, now: datetime
-) -> None:
-    """Check that a valid certificate of ca.crt signed the last one of tls.crt, or equals it."""
-    signers = [
-        authority for authority in authorities if authority == last or _is_signed(last, authority)
-    ]
-    if not signers:
-        problem = "has no chain to ca.crt: no certificate there signed the last one in tls.crt."
-        _refuse((_AUTHORITY_OTHER, problem), f"The certificate in {source}")
-    # One valid signer is enough: ca.crt may hold the old and the new authority during a change.
-    if all(_find_time(now)(authority) for authority in signers):
-        where = f"The certificate of {_subject(signers[0])} in ca.crt in {source}"
-        _refuse(_find_time(now)(signers[0]), where)
-
-
-def _refuse(problem: tuple[str, str] | None, what: str) -> None:
-    if problem:
-        raise NotUsable(problem[0], f"{what} {problem[1]}")
-
-
-def _subject(certificate: x509.Certificate) -> str:
-    return certificate.subject.rfc4514_string()
+        return True
+    return ExtendedKeyUsageOID.SERVER_AUTH in purposes
 
 
 def _is_signed(certificate: x509.Certificate, by: x509.Certificate) -> bool:
@@ -189,37 +203,6 @@ def _is_signed(certificate: x509.Certificate, by: x509.Certificate) -> bool:
     except (ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm):
         return False
     return True
-
-
-def _read_all(pem: str, where: str) -> Sequence[x509.Certificate]:
-    try:
-        return x509.load_pem_x509_certificates(pem.encode())
-    except ValueError as error:
-        raise _unreadable(where, "one or more certificates") from error
-
-
-def _read_key(pem: str, where: str) -> _Key:
-    """Return the key; only RSA and EC keys, which every client, router and broker supports."""
-    wanted = "one RSA or EC private key without a passphrase"
-    try:
-        found = serialization.load_pem_private_key(pem.encode(), password=None)
-    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise _unreadable(where, wanted) from error
-    if not isinstance(found, _Key):
-        raise _unreadable(where, wanted)
-    return found
-
-
-def _unreadable(where: str, wanted: str) -> NotUsable:
-    return NotUsable("CertificateUnreadable", f"{where} cannot be read: put {wanted} there as PEM.")
-
-
-def _write_key(key: _Key) -> str:
-    return key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    ).decode()
 
 
 def _write(certificates: Sequence[x509.Certificate]) -> str:

@@ -55,7 +55,8 @@ def encode(batch_id: str, rows: Sequence[SampleRow]) -> bytes:
     The partition column ``date`` is in the file's path, not in the file.
     """
     fields = [field for field in schema() if field.name != "date"]
-    columns = [[_value(batch_id, row, field.name) for row in rows] for field in fields]
+    values = [{"batch_id": batch_id, **row.columns} for row in rows]
+    columns = [[row[field.name] for row in values] for field in fields]
     arrays = [pa.array(c, field.type) for c, field in zip(columns, fields, strict=True)]
     buffer = io.BytesIO()
     table = pa.Table.from_arrays(arrays, schema=pa.schema(fields))
@@ -103,10 +104,6 @@ def _floor(value: datetime) -> str:
 def _ceiling(value: datetime) -> str:
     """Return a maximum for Delta: rounded up, or readers would skip a file that has the value."""
     return _floor(value + timedelta(microseconds=999))
-
-
-def _value(batch_id: str, row: SampleRow, name: str) -> Any:
-    return batch_id if name == "batch_id" else getattr(row, name)
 
 
 def _schema_file() -> Path:

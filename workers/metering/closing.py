@@ -13,7 +13,6 @@ from datetime import timedelta
 
 import structlog
 from django.db.models import QuerySet
-from django.utils import timezone
 
 from controlplane.core import leases, operations
 from controlplane.core.audit import WORKER
@@ -56,7 +55,7 @@ class InstancesSilent(Unavailable):
 
 
 @dataclass(frozen=True)
-class _Close:
+class CloseAttempt:
     """One attempt to close: the invoice, the readers of instances, the root of the lakehouse."""
 
     invoice: Invoice
@@ -78,6 +77,71 @@ class _Close:
             [{"name": n, "state": s, "message": ""} for n, s in zip(_STEPS, states, strict=True)],
         )
 
+    def cut(self) -> None:
+        """Take the period's last samples. Afterwards every source is in a later bucket.
+
+        Raises:
+            NotYet: an instance is silent, or another cycle is reading a space.
+            InstancesSilent: an instance has been silent for too long.
+        """
+        spaces = self._list_uncut()
+        if not spaces:
+            return
+        cut = sampling.Cut(self.invoice.ends_at)
+        results = sampling.sample(spaces, self.readers, cut=cut, patience=_WAIT_SECONDS)
+        silent = {sampled.space_id: sampled.silent for sampled in results if sampled.silent}
+        if not all(sampled.is_applied or sampled.silent for sampled in results):
+            raise NotYet("another sampling cycle is reading a space")
+        if not silent:
+            return
+        if self.readers.clock() - self.invoice.updated_at < PATIENCE:
+            raise NotYet(f"no answer from {silent}")
+        names = ", ".join(sorted(name for found in silent.values() for name in found))
+        raise InstancesSilent(
+            f"{names} did not answer for {PATIENCE.seconds // 60} minutes, so the last samples of "
+            "the period are missing. Bring the instances back, then close the invoice again."
+        )
+
+    def land(self) -> None:
+        """Commit every sample of the period; raise ``NotYet`` if another process holds some."""
+        ingest.ingest()
+        if landing.waiting(self.invoice.tenant_id, self.invoice.ends_at):
+            raise NotYet("another process is committing the last samples")
+
+    def compute_usage(self) -> Report:
+        """Run the pipeline and copy gold; raise ``NotYet`` if another process is doing so."""
+        holder = f"close:{self.invoice.id}"
+        try:
+            report = pipeline.run(self.root)
+            pipeline.end_turn(holder)
+            gold.copy_newest(self.root)
+        except pipeline.PipelineBusy as error:
+            # Reserves the next run: otherwise the periodic task could start the job first every
+            # time.
+            pipeline.await_turn(holder)
+            raise NotYet(error.message) from error
+        except recording.CopyIsOlder as error:
+            raise NotYet(error.message) from error
+        return report
+
+    def _list_uncut(self) -> list[AddressSpace]:
+        """Return the tenant's spaces with a source whose next sample would still be in the period.
+
+        Includes a space that is being deleted, until its last sample has ended all its
+        incarnations, and a space that was never sampled.
+        """
+        own = AddressSpace.objects.filter(
+            tenant_id=self.invoice.tenant_id, active_since__isnull=False, deleted_at__isnull=True
+        )
+        # ``bucket_at`` is null until the first sample.
+        begun = MeteredSource.objects.filter(bucket_at__isnull=False, space_id__in=own.values("id"))
+        living = begun.filter(ended_at__isnull=True)
+        inside = _space_ids(living.filter(bucket_at__lt=self.invoice.ends_at))
+        deleting = own.filter(deletion_requested_at__isnull=False)
+        over = _space_ids(begun.filter(space_id__in=deleting))
+        outside = (_space_ids(living) | over) - inside
+        return list(own.exclude(id__in=outside).order_by("id"))
+
 
 def close(invoice_id: str, readers: Readers) -> None:
     """Bring a closing invoice to draft or held. Idempotent; a lease keeps attempts apart."""
@@ -85,7 +149,7 @@ def close(invoice_id: str, readers: Readers) -> None:
         invoice = Invoice.objects.get(pk=invoice_id)
         if not won or invoice.state != Invoice.State.CLOSING:
             return
-        attempt = _Close(invoice, readers, ingest.lakehouse_root())
+        attempt = CloseAttempt(invoice, readers, ingest.lakehouse_root())
         try:
             evidence = gather(attempt)
             attempt.tell("gate")
@@ -99,7 +163,7 @@ def close(invoice_id: str, readers: Readers) -> None:
             )
 
 
-def gather(attempt: _Close) -> Evidence:
+def gather(attempt: CloseAttempt) -> Evidence:
     """Return the evidence of the period, at table versions that hold every sample before now.
 
     Raises:
@@ -107,16 +171,19 @@ def gather(attempt: _Close) -> Evidence:
         WaypostError: it cannot be gathered; the message says what to fix.
     """
     attempt.tell("last samples")
-    _cut(attempt)
+    attempt.cut()
     attempt.tell("landing")
-    as_of = timezone.now()
+    as_of = attempt.readers.clock()
     # Read before landing: whatever has a number by now must be in bronze afterwards.
     expected = quality.expected_seqs(attempt.invoice.tenant_id, attempt.period)
-    _land(attempt)
+    attempt.land()
     attempt.tell("pipeline")
-    report = _pipeline(attempt)
+    report = attempt.compute_usage()
     attempt.tell("recompute")
-    question = _question(attempt, report)
+    tenant_id, period = attempt.invoice.tenant_id, attempt.period
+    bronze, usage = report.tables[delta.BRONZE], report.tables[delta.USAGE]
+    question = recompute.question(attempt.root, bronze, tenant_id, period)
+    cells = gold.cells(attempt.root, usage, tenant_id, period.starts_at, period.ends_at)
     sample_hash, n_samples = recompute.sample_ids(question)
     lost = quality.lost_ends(expected, recompute.last_seqs(question))
     return Evidence(
@@ -124,13 +191,13 @@ def gather(attempt: _Close) -> Evidence:
         tables={n: TablePin(table.id, table.version) for n, table in report.tables.items()},
         sample_hash=sample_hash,
         n_samples=n_samples,
-        gold=figures(_gold(attempt, report)),
+        gold=figures(cells),
         recomputed=recompute.totals(question),
         sampled_spaces=recompute.sampled_spaces(question),
         pipeline_version=PIPELINE_VERSION,
         holes=(*recompute.holes(question), *lost),
         falls=recompute.falls(question),
-        crash_gaps=quality.crash_gaps(attempt.invoice.tenant_id, attempt.period),
+        crash_gaps=quality.crash_gaps(tenant_id, period),
     )
 
 
@@ -143,81 +210,5 @@ def figures(cells: list[UsageCell]) -> dict[UsageKey, int]:
     return found
 
 
-def _cut(attempt: _Close) -> None:
-    """Take the period's last samples. Afterwards every source is in a later bucket."""
-    spaces = _uncut(attempt)
-    if not spaces:
-        return
-    cut = sampling.Cut(attempt.invoice.ends_at)
-    results = sampling.sample(spaces, attempt.readers, cut=cut, patience=_WAIT_SECONDS)
-    silent = {sampled.space_id: sampled.silent for sampled in results if sampled.silent}
-    if not all(sampled.is_applied or sampled.silent for sampled in results):
-        raise NotYet("another sampling cycle is reading a space")
-    if not silent:
-        return
-    if timezone.now() - attempt.invoice.updated_at < PATIENCE:
-        raise NotYet(f"no answer from {silent}")
-    names = ", ".join(sorted(name for found in silent.values() for name in found))
-    raise InstancesSilent(
-        f"{names} did not answer for {PATIENCE.seconds // 60} minutes, so the last samples of the "
-        "period are missing. Bring the instances back, then close the invoice again."
-    )
-
-
-def _uncut(attempt: _Close) -> list[AddressSpace]:
-    """Return the tenant's spaces with a source whose next sample would still be in the period.
-
-    Includes a space that is being deleted, until its last sample has ended all its incarnations,
-    and a space that was never sampled.
-    """
-    own = AddressSpace.objects.filter(
-        tenant_id=attempt.invoice.tenant_id, active_since__isnull=False, deleted_at__isnull=True
-    )
-    # ``bucket_at`` is null until the first sample.
-    begun = MeteredSource.objects.filter(bucket_at__isnull=False, space_id__in=own.values("id"))
-    living = begun.filter(ended_at__isnull=True)
-    inside = _spaces(living.filter(bucket_at__lt=attempt.invoice.ends_at))
-    over = _spaces(begun.filter(space_id__in=own.filter(deletion_requested_at__isnull=False)))
-    outside = (_spaces(living) | over) - inside
-    return list(own.exclude(id__in=outside).order_by("id"))
-
-
-def _spaces(sources: QuerySet[MeteredSource]) -> set[str]:
+def _space_ids(sources: QuerySet[MeteredSource]) -> set[str]:
     return set(sources.values_list("space_id", flat=True))
-
-
-def _land(attempt: _Close) -> None:
-    ingest.ingest()
-    if landing.waiting(attempt.invoice.tenant_id, attempt.invoice.ends_at):
-        raise NotYet("another process is committing the last samples")
-
-
-def _pipeline(attempt: _Close) -> Report:
-    holder = f"close:{attempt.invoice.id}"
-    try:
-        report = pipeline.run(attempt.root)
-        pipeline.end_turn(holder)
-        gold.copy_newest(attempt.root)
-    except pipeline.PipelineBusy as error:
-        # Reserves the next run: otherwise the periodic task could start the job first every time.
-        pipeline.await_turn(holder)
-        raise NotYet(error.message) from error
-    except recording.CopyIsOlder as error:
-        raise NotYet(error.message) from error
-    return report
-
-
-def _question(attempt: _Close, report: Report) -> recompute.Question:
-    pin = report.tables[delta.BRONZE]
-    return recompute.question(attempt.root, pin, attempt.invoice.tenant_id, attempt.period)
-
-
-def _gold(attempt: _Close, report: Report) -> list[UsageCell]:
-    period = attempt.period
-    return gold.cells(
-        attempt.root,
-        report.tables[delta.USAGE],
-        attempt.invoice.tenant_id,
-        period.starts_at,
-        period.ends_at,
-    )

@@ -20,21 +20,27 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from plans.usage.meters import (
+    CONNECTION_MS,
+    CONNECTIONS_OPENED,
+    MESSAGES_IN,
+    MESSAGES_OUT,
+    PEAK_CONNECTIONS,
+    STORED_BYTE_MS,
+)
 from workers.messaging.observed import AddressCounters, InstanceSnapshot
 from workers.metering.buckets import Clock
+from workers.metering.counters import NOTHING, Counters
 from workers.metering.source_states import (
     SPACE,
     AddressState,
     Mark,
-    Retired,
     SampleRow,
     SourceState,
 )
 
 # The value of a gauge is unknown in a longer silence, so the time beyond this is not billed.
 LONGEST_STEP = timedelta(minutes=2)
-_TOPIC = "topic"
-_REPEATS = 2  # at so many ends of buckets an address that is gone is landed again
 _MARKS_KEPT = 96  # a day of buckets: ``live`` is exact while the pipeline lags no further
 
 
@@ -73,25 +79,7 @@ def advance(
     this cycle still belongs to the bucket that ends, all later ones to the bucket that begins.
     ``begins_at`` is the earliest begin of the first bucket of a space that was never sampled.
     """
-    known = {state.source: state for state in states}
-    space = known.pop(_name(reading, SPACE), None) or _fresh(reading, SPACE, SPACE)
-    clock = Clock(reading.taken_at, space.bucket_at or begins_at, cut_at)
-    done: list[SourceState] = []
-    rows: list[SampleRow] = []
-    for instance, snapshot in sorted(reading.instances.items()):
-        previous = known.pop(_name(reading, instance), None)
-        if previous is not None and previous.boot_id != snapshot.boot_id:
-            # The instance restarted: its previous incarnation ended with what was seen last.
-            _collect(end(previous), done, rows)
-            previous = None
-        state = previous or _fresh(reading, instance, snapshot.boot_id)
-        _collect(_step(state, snapshot, reading, clock), done, rows)
-    if reading.instances:  # otherwise the number of connections is unknown, not zero
-        _collect(_step(space, None, reading, clock), done, rows)
-    else:
-        done.append(space)
-    # Sources left in ``known`` did not answer; they keep their state.
-    return Advance((*done, *known.values()), tuple(rows))
+    return _Cycle(reading, states, cut_at, begins_at).run()
 
 
 def land(state: SourceState, *, is_end: bool = False) -> Advance:
@@ -104,14 +92,15 @@ def land(state: SourceState, *, is_end: bool = False) -> Advance:
     if state.sampled_at is None or state.bucket_at is None:
         return Advance((state,), ())
     known = [*state.addresses.items(), *state.retired]
-    due = [(name, address) for name, address in known if _is_due(address, is_end)]
+    due = [(name, address) for name, address in known if address.is_due(is_end=is_end)]
+    retired = [(name, address.landed(is_end=is_end)) for name, address in state.retired]
     landed = replace(
         state,
         seq=state.seq + 1,
         unlanded=False,
         unclosed=state.unclosed and not is_end,
-        addresses={n: _landed(address, is_end) for n, address in state.addresses.items()},
-        retired=_still_repeated(state.retired, is_end),
+        addresses={n: address.landed(is_end=is_end) for n, address in state.addresses.items()},
+        retired=tuple((n, address) for n, address in retired if address.fresh),
     )
     taken_at = max(state.sampled_at, state.bucket_at)  # the clock may have been set back
     heartbeat = SampleRow(
@@ -122,11 +111,18 @@ def land(state: SourceState, *, is_end: bool = False) -> Advance:
         landed.seq,
         taken_at,
         state.bucket_at,
-        connections_opened=state.connections_opened,
-        connection_ms=state.connection_ms,
-        peak_connections=state.peak_connections,
+        counters=state.counters,
     )
-    rows = [_address_row(heartbeat, name, address) for name, address in due]
+    rows = [
+        replace(
+            heartbeat,
+            address=name,
+            address_type=address.type,
+            epoch=address.epoch,
+            counters=address.counters,
+        )
+        for name, address in due
+    ]
     return Advance((landed,), (heartbeat, *sorted(rows, key=lambda row: (row.address, row.epoch))))
 
 
@@ -137,43 +133,136 @@ def end(state: SourceState) -> Advance:
     return Advance((last,), tuple(rows))
 
 
-def _collect(step: Advance, done: list[SourceState], rows: list[SampleRow]) -> None:
-    done.extend(step.states)
-    rows.extend(step.rows)
+class _Cycle:
+    """One sampling cycle of one space; collects the next states and the rows to land."""
 
+    def __init__(
+        self,
+        reading: Reading,
+        states: Iterable[SourceState],
+        cut_at: datetime | None,
+        begins_at: datetime | None,
+    ) -> None:
+        self._reading = reading
+        self._known = {state.source: state for state in states}
+        space = self._known.pop(self._name(SPACE), None)
+        self._space = space or self._begin(SPACE, SPACE)
+        self._clock = Clock(reading.taken_at, self._space.bucket_at or begins_at, cut_at)
+        self._done: list[SourceState] = []
+        self._rows: list[SampleRow] = []
 
-def _step(
-    state: SourceState, snapshot: InstanceSnapshot | None, reading: Reading, clock: Clock
-) -> Advance:
-    """Return one source after one cycle; ``snapshot`` is None for the space's own source."""
-    rows: list[SampleRow] = []
-    before = state.bucket_at or clock.regular
-    bucket_at = clock.bucket_of_sample(before)
-    if before < bucket_at:  # the sample is too late for the old bucket
-        state = _closed(state, rows)
-    if state.bucket_at != bucket_at:
-        state = _open_bucket(state, bucket_at)
-    if snapshot is None:
-        state = _observe_space(state, reading)
-    else:
-        state = _observe(state, snapshot, reading)
-    if bucket_at < clock.current:  # the sample was the last one of its bucket
-        state = _open_bucket(_closed(state, rows), clock.current)
-    return Advance((state,), tuple(rows))
+    def run(self) -> Advance:
+        for instance, snapshot in sorted(self._reading.instances.items()):
+            previous = self._known.pop(self._name(instance), None)
+            if previous is not None and previous.boot_id != snapshot.boot_id:
+                # The instance restarted: its previous incarnation ended with what was seen last.
+                self._collect(end(previous))
+                previous = None
+            self._step(previous or self._begin(instance, snapshot.boot_id), snapshot)
+        if self._reading.instances:  # otherwise the number of connections is unknown, not zero
+            self._step(self._space, None)
+        else:
+            self._done.append(self._space)
+        # Sources left in ``_known`` did not answer; they keep their state.
+        return Advance((*self._done, *self._known.values()), tuple(self._rows))
 
+    def _name(self, instance: str) -> str:
+        return f"{self._reading.space_id}/{instance}"
 
-def _is_due(address: AddressState, is_end: bool) -> bool:
-    is_repeated = is_end and (address.present or address.fresh > 0)
-    return address.moved or (is_repeated and any(_counters(address)))
+    def _begin(self, instance: str, boot_id: str) -> SourceState:
+        reading = self._reading
+        return SourceState(reading.tenant_id, reading.space_id, self._name(instance), boot_id)
 
+    def _collect(self, step: Advance) -> None:
+        self._done.extend(step.states)
+        self._rows.extend(step.rows)
 
-def _landed(address: AddressState, is_end: bool) -> AddressState:
-    return replace(address, moved=False, fresh=max(0, address.fresh - is_end))
+    def _step(self, state: SourceState, snapshot: InstanceSnapshot | None) -> None:
+        """Take one source through the cycle; ``snapshot`` is None for the space's own source."""
+        before = state.bucket_at or self._clock.regular
+        bucket_at = self._clock.bucket_of_sample(before)
+        if before < bucket_at:  # the sample is too late for the old bucket
+            state = _closed(state, self._rows)
+        if state.bucket_at != bucket_at:
+            state = _open_bucket(state, bucket_at)
+        if snapshot is None:
+            state = self._observe_space(state)
+        else:
+            state = self._observe(state, snapshot)
+        if bucket_at < self._clock.current:  # the sample was the last one of its bucket
+            state = _open_bucket(_closed(state, self._rows), self._clock.current)
+        self._done.append(state)
 
+    def _observe_space(self, state: SourceState) -> SourceState:
+        snapshots = self._reading.instances.values()
+        connections = sum(len(snapshot.connections) for snapshot in snapshots)
+        peak = max(state.counters[PEAK_CONNECTIONS], connections)
+        return replace(
+            state,
+            sampled_at=self._reading.taken_at,
+            counters=state.counters.having(peak_connections=peak),
+            unlanded=True,
+            unclosed=True,
+        )
 
-def _still_repeated(retired: tuple[Retired, ...], is_end: bool) -> tuple[Retired, ...]:
-    landed = ((name, _landed(address, is_end)) for name, address in retired)
-    return tuple((name, address) for name, address in landed if address.fresh)
+    def _observe(self, state: SourceState, snapshot: InstanceSnapshot) -> SourceState:
+        elapsed_ms = self._elapsed_ms(state.sampled_at)
+        seen = {c.address: self._observe_address(state, c, elapsed_ms) for c in snapshot.addresses}
+        olds = state.addresses.items()
+        gone = {name: old.gone() for name, old in olds if name not in seen}
+        # Old epochs of addresses that began again.
+        over = tuple((n, a.gone()) for n, a in olds if n in seen and seen[n].epoch != a.epoch)
+        used_in, used_out = _used(state, seen)
+        opened = state.counters[CONNECTIONS_OPENED]
+        return replace(
+            state,
+            sampled_at=self._reading.taken_at,
+            unlanded=True,
+            unclosed=True,
+            addresses={**gone, **seen},
+            retired=(*state.retired, *over),
+            connections=len(snapshot.connections),
+            counters=state.counters.having(
+                # Each value is a lower bound while a login is in progress: the maximum is right.
+                connections_opened=max(opened, snapshot.connections_opened),
+                # The number seen last is taken to hold until now.
+                connection_ms=state.counters[CONNECTION_MS] + state.connections * elapsed_ms,
+            ),
+            used_in=state.used_in + used_in,
+            used_out=state.used_out + used_out,
+        )
+
+    def _observe_address(
+        self, state: SourceState, shown: AddressCounters, elapsed_ms: int
+    ) -> AddressState:
+        old = state.addresses.get(shown.address)
+        kind = self._reading.types.get(shown.address) or (old.type if old else "")
+        is_new = old is None or old.is_over(shown)
+        before = AddressState(kind) if old is None or is_new else old
+        seen = replace(
+            before,
+            type=kind,
+            epoch=0 if old is None else old.epoch + is_new,
+            present=True,
+            counters=Counters(
+                {
+                    MESSAGES_IN: shown.messages_in,
+                    MESSAGES_OUT: before.messages_out_now(shown),
+                    STORED_BYTE_MS: before.counters[STORED_BYTE_MS]
+                    + before.stored_bytes * elapsed_ms,
+                }
+            ),
+            queues_out=dict(shown.queues_out),
+            life=shown.incarnation,
+            stored_bytes=shown.stored_bytes,
+        )
+        return seen if seen.counters == before.counters else replace(seen, moved=True)
+
+    def _elapsed_ms(self, before: datetime | None) -> int:
+        if before is None:
+            return 0
+        step = min(max(self._reading.taken_at - before, timedelta(0)), LONGEST_STEP)
+        return step // timedelta(milliseconds=1)
 
 
 def _closed(state: SourceState, rows: list[SampleRow]) -> SourceState:
@@ -191,135 +280,17 @@ def _closed(state: SourceState, rows: list[SampleRow]) -> SourceState:
 def _open_bucket(state: SourceState, bucket_at: datetime) -> SourceState:
     mark = Mark(bucket_at, state.used_in, state.used_out)
     marks = (*state.marks, mark)[-_MARKS_KEPT:]
-    return replace(state, bucket_at=bucket_at, peak_connections=0, marks=marks)
-
-
-def _observe_space(state: SourceState, reading: Reading) -> SourceState:
-    connections = sum(len(snapshot.connections) for snapshot in reading.instances.values())
-    peak = max(state.peak_connections, connections)
-    return replace(
-        state,
-        sampled_at=reading.taken_at,
-        peak_connections=peak,
-        unlanded=True,
-        unclosed=True,
-    )
-
-
-def _observe(state: SourceState, snapshot: InstanceSnapshot, reading: Reading) -> SourceState:
-    elapsed_ms = _elapsed_ms(state.sampled_at, reading.taken_at)
-    seen = {c.address: _observe_address(state, c, reading, elapsed_ms) for c in snapshot.addresses}
-    olds = state.addresses.items()
-    gone = {name: _gone(old) for name, old in olds if name not in seen}
-    # Old epochs of addresses that began again.
-    over = tuple((n, _gone(a)) for n, a in olds if n in seen and seen[n].epoch != a.epoch)
-    used_in, used_out = _used(state, seen)
-    return replace(
-        state,
-        sampled_at=reading.taken_at,
-        unlanded=True,
-        unclosed=True,
-        addresses={**gone, **seen},
-        retired=(*state.retired, *over),
-        connections=len(snapshot.connections),
-        # Each value is a lower bound while a login is in progress, so the maximum is right.
-        connections_opened=max(state.connections_opened, snapshot.connections_opened),
-        # The number seen last is taken to hold until now.
-        connection_ms=state.connection_ms + state.connections * elapsed_ms,
-        used_in=state.used_in + used_in,
-        used_out=state.used_out + used_out,
-    )
-
-
-def _observe_address(
-    state: SourceState, counters: AddressCounters, reading: Reading, elapsed_ms: int
-) -> AddressState:
-    old = state.addresses.get(counters.address)
-    kind = reading.types.get(counters.address) or (old.type if old else "")
-    is_new = old is None or _is_next_epoch(old, counters)
-    before = AddressState(kind) if old is None or is_new else old
-    seen = replace(
-        before,
-        type=kind,
-        epoch=0 if old is None else old.epoch + is_new,
-        present=True,
-        messages_in=counters.messages_in,
-        messages_out=_out(before, counters),
-        queues_out=dict(counters.queues_out),
-        life=counters.incarnation,
-        stored_bytes=counters.stored_bytes,
-        stored_byte_ms=before.stored_byte_ms + before.stored_bytes * elapsed_ms,
-    )
-    if _counters(seen) == _counters(before):
-        return seen
-    return replace(seen, moved=True)
-
-
-def _gone(address: AddressState) -> AddressState:
-    """Return the state of an address, or of an epoch of one, that reports no counters any more."""
-    return replace(address, present=False, fresh=_REPEATS) if address.present else address
-
-
-def _out(before: AddressState, counters: AddressCounters) -> int:
-    """Return the messages out since the epoch began: for a topic the growth of its queues."""
-    if before.type != _TOPIC:
-        return counters.messages_out
-    grown = 0
-    for queue, now in counters.queues_out.items():
-        last = before.queues_out.get(queue, 0)
-        # A lower value means that the queue was deleted and created again.
-        grown += now - last if now >= last else now
-    return before.messages_out + grown
-
-
-def _is_next_epoch(old: AddressState, counters: AddressCounters) -> bool:
-    # A topic's messages out are already robust against counter resets (``_out``).
-    is_reset = counters.messages_in < old.messages_in or (
-        old.type != _TOPIC and counters.messages_out < old.messages_out
-    )
-    is_recreated = "" not in (old.life, counters.incarnation) and old.life != counters.incarnation
-    return is_reset or is_recreated or not old.present
+    # A peak is that of one bucket; all other counters run through the whole incarnation.
+    counters = state.counters.having(peak_connections=0)
+    return replace(state, bucket_at=bucket_at, counters=counters, marks=marks)
 
 
 def _used(state: SourceState, seen: Mapping[str, AddressState]) -> tuple[int, int]:
     used_in = used_out = 0
     for name, address in seen.items():
         old = state.addresses.get(name)
-        is_same = old is not None and old.epoch == address.epoch
-        used_in += address.messages_in - (old.messages_in if old and is_same else 0)
-        used_out += address.messages_out - (old.messages_out if old and is_same else 0)
+        # A new epoch counts from zero.
+        before = old.counters if old and old.epoch == address.epoch else NOTHING
+        used_in += address.counters[MESSAGES_IN] - before[MESSAGES_IN]
+        used_out += address.counters[MESSAGES_OUT] - before[MESSAGES_OUT]
     return used_in, used_out
-
-
-def _counters(address: AddressState) -> tuple[int, int, int]:
-    return address.messages_in, address.messages_out, address.stored_byte_ms
-
-
-def _address_row(heartbeat: SampleRow, name: str, address: AddressState) -> SampleRow:
-    return replace(
-        heartbeat,
-        address=name,
-        address_type=address.type,
-        epoch=address.epoch,
-        messages_in=address.messages_in,
-        messages_out=address.messages_out,
-        stored_byte_ms=address.stored_byte_ms,
-        connections_opened=0,
-        connection_ms=0,
-        peak_connections=0,
-    )
-
-
-def _elapsed_ms(before: datetime | None, now: datetime) -> int:
-    if before is None:
-        return 0
-    step = min(max(now - before, timedelta(0)), LONGEST_STEP)
-    return step // timedelta(milliseconds=1)
-
-
-def _name(reading: Reading, instance: str) -> str:
-    return f"{reading.space_id}/{instance}"
-
-
-def _fresh(reading: Reading, instance: str, boot_id: str) -> SourceState:
-    return SourceState(reading.tenant_id, reading.space_id, _name(reading, instance), boot_id)

@@ -18,7 +18,7 @@ from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction
 from django.db import transaction
 from django.db.models import Max
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from controlplane.core import leases
 from workers.metering import bronze, roots
@@ -138,16 +138,14 @@ def _finish(table: DeltaTable, root: Root) -> int:
         except CommitFailedError:
             logger.warning("another process committed first; the next run continues", number=number)
             return done
-        done += batches.update(
-            state=LandingBatch.State.COMMITTED, rows=[], committed_at=timezone.now()
-        )
+        done += batches.update(state=LandingBatch.State.COMMITTED, rows=[], committed_at=Now())
     return done
 
 
 def forget_committed() -> int:
     """Delete the outbox rows of batches committed long ago; return how many."""
     old = LandingBatch.objects.filter(
-        state=LandingBatch.State.COMMITTED, committed_at__lt=timezone.now() - _KEPT_ROWS
+        state=LandingBatch.State.COMMITTED, committed_at__lt=Now() - _KEPT_ROWS
     )
     last = LandingBatch.objects.aggregate(last=Max("commit_number"))["last"]
     # The last number stays: ``_number_landed`` and ``restored.check`` read it.

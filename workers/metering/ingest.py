@@ -5,6 +5,7 @@ killed and repeated.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from workers.metering import committer, landing, roots
 from workers.metering.roots import Root
@@ -31,7 +32,7 @@ def ingest(space_ids: Sequence[str] | None = None) -> int:
     return committer.commit_landed(root)
 
 
-def tidy() -> None:
+def tidy(now: datetime) -> None:
     """Remove temporary files of killed processes, and old outbox rows."""
-    landing.remove_orphans(lakehouse_root())
+    landing.remove_orphans(lakehouse_root(), now)
     committer.forget_committed()

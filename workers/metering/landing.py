@@ -10,14 +10,13 @@ import errno
 import os
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from controlplane.core.errors import Unavailable
 from workers.metering import bronze, collector, roots, sources
@@ -51,7 +50,7 @@ def reserve_moved(space_ids: Sequence[str] | None = None) -> int:
     with transaction.atomic():
         states = [s for s in sources.load(sources.living(space_ids)) if s.unlanded]
         steps = [collector.land(state) for state in states]
-        sources.save([state for step in steps for state in step.states], timezone.now())
+        sources.save([state for step in steps for state in step.states])
         rows = [row for step in steps for row in step.rows]
         reserve(rows)
     return len(rows)
@@ -86,7 +85,7 @@ def write_reserved(root: Root) -> int:
         # Only the first of two attempts at once updates the row, so ``path`` names one whole file.
         landed += LandingBatch.objects.filter(
             number=batch.number, state=LandingBatch.State.RESERVED
-        ).update(state=LandingBatch.State.LANDED, path=path, landed_at=timezone.now())
+        ).update(state=LandingBatch.State.LANDED, path=path, landed_at=Now())
     return landed
 
 
@@ -154,22 +153,22 @@ def _refusal(path: Path, error: OSError) -> Unavailable:
 
 
 def _payload(row: SampleRow) -> dict[str, Any]:
-    return {**asdict(row), **{name: getattr(row, name).isoformat() for name in _INSTANTS}}
+    return {**row.columns, **{name: getattr(row, name).isoformat() for name in _INSTANTS}}
 
 
 def _row(payload: dict[str, Any]) -> SampleRow:
     instants = {name: datetime.fromisoformat(payload[name]) for name in _INSTANTS}
-    return SampleRow(**{**payload, **instants})
+    return SampleRow.of_columns({**payload, **instants})
 
 
-def remove_orphans(root: Root, older_than: timedelta = timedelta(hours=1)) -> int:
-    """Delete temporary files of killed processes; return how many.
+def remove_orphans(root: Root, now: datetime, older_than: timedelta = timedelta(hours=1)) -> int:
+    """Delete temporary files of processes that were killed before ``now``; return how many.
 
     Nothing is deleted in an object store. No table refers to what an interrupted upload left there.
     """
     if isinstance(root, ObjectStore):
         return 0
-    before = timezone.now().timestamp() - older_than.total_seconds()
+    before = (now - older_than).timestamp()
     orphans = [f for f in (root / bronze.TABLE).glob("date=*/.*.tmp") if f.stat().st_mtime < before]
     for orphan in orphans:
         orphan.unlink(missing_ok=True)

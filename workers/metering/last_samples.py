@@ -7,10 +7,9 @@ moment until the instance stops.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.utils import timezone
 
 from tenants.models import AddressSpace
 from workers.metering import collector, landing, sampling, source_states, sources
@@ -41,9 +40,11 @@ class LastSampler:
         is_complete = sampled.is_applied and not sampled.silent
         if addresses is not None:
             return is_complete
-        if not is_complete and not _is_patience_over(space):
+        if not is_complete and not self._is_patience_over(space):
             return False
-        end_space(space_id, sampled.reached if sampled.is_applied else frozenset())
+        end_space(
+            space_id, sampled.reached if sampled.is_applied else frozenset(), self.readers.clock()
+        )
         return True
 
     def before_restart(self, space_id: str, instance: str) -> bool:
@@ -56,7 +57,7 @@ class LastSampler:
         if space.active_since is None:
             return True  # no client could use it yet
         [sampled] = sampling.sample([space], self.readers, patience=_WAIT_SECONDS)
-        _expect_restart(sampled, {instance})
+        self._expect_restart(sampled, {instance})
         return sampled.is_applied or bool(sampled.silent)
 
     def before_stop(self) -> bool:
@@ -64,30 +65,30 @@ class LastSampler:
         spaces = sampling.list_spaces()
         results = sampling.sample(spaces, self.readers, patience=_WAIT_FOR_ALL_SECONDS)
         for sampled in results:
-            _expect_restart(sampled, sampled.reached)
+            self._expect_restart(sampled, sampled.reached)
         return all(sampled.is_applied and not sampled.silent for sampled in results)
 
+    def _expect_restart(self, sampled: Sampled, instances: Collection[str]) -> None:
+        """Note that the instances restart now, so that their end does not count as a crash."""
+        if sampled.is_applied:
+            names = [
+                f"{sampled.space_id}/{name}" for name in sampled.reached.intersection(instances)
+            ]
+            sources.living().filter(source__in=names).update(restart_at=self.readers.clock())
 
-def end_space(space_id: str, reached: frozenset[str]) -> None:
+    def _is_patience_over(self, space: AddressSpace) -> bool:
+        if space.active_since is None:
+            return True  # no client could ever use it
+        requested_at = space.deletion_requested_at
+        return requested_at is not None and self.readers.clock() - requested_at > PATIENCE
+
+
+def end_space(space_id: str, reached: frozenset[str], now: datetime) -> None:
     """End every incarnation of the space, cleanly if its instance was just ``reached``."""
-    now = timezone.now()
     clean = {f"{space_id}/{name}" for name in (*reached, source_states.SPACE)}
     with transaction.atomic():
         states = sources.load(sources.living([space_id]))
         for is_clean in (True, False):
             steps = [collector.end(s) for s in states if (s.source in clean) is is_clean]
-            sources.save([s for step in steps for s in step.states], now, cleanly=is_clean)
+            sources.save([s for step in steps for s in step.states], ended_at=now, cleanly=is_clean)
             landing.reserve([row for step in steps for row in step.rows])
-
-
-def _expect_restart(sampled: Sampled, instances: Collection[str]) -> None:
-    if sampled.is_applied:
-        names = [f"{sampled.space_id}/{name}" for name in sampled.reached.intersection(instances)]
-        sources.living().filter(source__in=names).update(restart_at=timezone.now())
-
-
-def _is_patience_over(space: AddressSpace) -> bool:
-    if space.active_since is None:
-        return True  # no client could ever use it
-    requested_at = space.deletion_requested_at
-    return requested_at is not None and timezone.now() - requested_at > PATIENCE

@@ -45,10 +45,10 @@ def compute_usage() -> None:
     gold.copy_newest(root)
 
 
-def run_pipeline() -> None:
+def run_pipeline(now: datetime) -> None:
     """Compute usage and log errors; leave this run to a close that waits for the pipeline."""
     try:
-        if pipeline.is_awaited():
+        if pipeline.is_awaited(now):
             logger.info("left to a close, which computes usage")
         else:
             compute_usage()
@@ -56,7 +56,7 @@ def run_pipeline() -> None:
         logger.info("another process computes usage")
     except WaypostError as error:
         logger.error("usage is late", **_fields(error))
-    ingest.tidy()
+    ingest.tidy(now)
 
 
 def _fields(error: WaypostError) -> dict[str, str]:

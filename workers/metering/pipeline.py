@@ -15,12 +15,12 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any
 
 import structlog
 from django.conf import settings
-from django.utils import timezone
 
 from controlplane.core import leases
 from controlplane.core.errors import Unavailable
@@ -108,9 +108,9 @@ def end_turn(holder: str) -> None:
     leases.release(_AWAITED, holder)
 
 
-def is_awaited() -> bool:
+def is_awaited(now: datetime) -> bool:
     """Return whether a close waits for the job; its run computes the usage of all tenants."""
-    return Lease.objects.filter(name=_AWAITED, expires_at__gt=timezone.now()).exists()
+    return Lease.objects.filter(name=_AWAITED, expires_at__gt=now).exists()
 
 
 def _execute(root: Root, timeout_seconds: float, renew: Callable[[], bool]) -> tuple[int, str, str]:

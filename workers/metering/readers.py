@@ -6,6 +6,7 @@ tests have their own.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -42,6 +43,11 @@ class Readable:
 class Readers(Protocol):
     """Finds the instances of a space, in the database and on the platform that runs them."""
 
+    @property
+    def clock(self) -> Callable[[], datetime]:
+        """The time by which everything that is read is dated."""
+        ...
+
     def find(self, space: AddressSpace) -> Readable:
         """Return the instances and address types of ``space``.
 
@@ -57,6 +63,7 @@ class DriverReaders:
 
     infra: Infra
     identities_dir: Path
+    clock: Callable[[], datetime]
 
     def find(self, space: AddressSpace) -> Readable:
         types = address_types(space)
@@ -69,9 +76,9 @@ class DriverReaders:
         return Readable(instances, types)
 
 
-def product(infra: Infra, identities_dir: Path) -> DriverReaders:
+def product(infra: Infra, identities_dir: Path, clock: Callable[[], datetime]) -> DriverReaders:
     """Return the readers of this installation."""
-    return DriverReaders(infra, identities_dir)
+    return DriverReaders(infra, identities_dir, clock)
 
 
 def address_types(space: AddressSpace) -> dict[str, str]:

@@ -21,7 +21,6 @@ from itertools import islice
 import structlog
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Max
-from django.utils import timezone
 
 from controlplane.core import leases
 from controlplane.core.errors import WaypostError
@@ -32,7 +31,7 @@ from workers.infra.base import InfraError
 from workers.messaging.observed import InstanceSnapshot
 from workers.metering import collector, landing, sources
 from workers.metering.collector import Reading
-from workers.metering.readers import Instance, NoAnswer, Readable, Readers
+from workers.metering.readers import Instance, NoAnswer, Readers
 from workers.metering.source_states import SourceState
 
 logger = structlog.get_logger(__name__)
@@ -93,75 +92,90 @@ def sample(
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         while chunk := list(islice(waiting, _AT_ONCE)):
             with ExitStack() as stack:  # holds the leases until the whole chunk is applied
-                begun = [_begin(space, readers, pool, (stack, patience)) for space in chunk]
-                done += [_finish(reading, cut or Cut()) for reading in begun]
+                visits = [_Visit(space, readers) for space in chunk]
+                for visit in visits:
+                    visit.begin(pool, stack, patience)
+                done += [visit.finish(cut or Cut()) for visit in visits]
     return done
 
 
-@dataclass(frozen=True)
-class _Begun:
-    """A space that is being read.
+class _Visit:
+    """One space in one cycle: ``begin`` starts to read its instances, ``finish`` stores the result.
 
-    ``running`` is None if another cycle is reading the space, or if it ``is_unreadable``.
+    In between, other spaces begin: their instances are read at the same time.
     """
 
-    space: AddressSpace
-    started_at: datetime
-    types: Mapping[str, str]
-    running: Mapping[str, Future[tuple[InstanceSnapshot, datetime]]] | None
-    is_unreadable: bool = False
+    def __init__(self, space: AddressSpace, readers: Readers) -> None:
+        self._space = space
+        self._readers = readers
+        self._started_at = readers.clock()
+        self._types: Mapping[str, str] = {}
+        # None until the instances are known: another cycle reads the space, or it is unreadable.
+        self._running: Mapping[str, Future[tuple[InstanceSnapshot, datetime]]] | None = None
+        self._is_unreadable = False
 
+    def begin(self, pool: ThreadPoolExecutor, stack: ExitStack, patience: float) -> None:
+        """Hold the space's lease until ``stack`` ends, and start to read the instances."""
+        if not self._hold(stack, patience):
+            return
+        # After the wait, so what another cycle applied in the meantime is older.
+        self._started_at = self._readers.clock()
+        self._is_unreadable = True
+        with self._guarded("instances cannot be listed"):
+            found = self._readers.find(self._space)
+            self._types = found.types
+            self._running = {one.name: pool.submit(self._read, one) for one in found.instances}
 
-def _begin(
-    space: AddressSpace,
-    readers: Readers,
-    pool: ThreadPoolExecutor,
-    context: tuple[ExitStack, float],
-) -> _Begun:
-    stack, patience = context
-    if not _hold(space, stack, patience):
-        return _Begun(space, timezone.now(), {}, None)
-    started_at = timezone.now()  # after the wait, so what another cycle applied then is older
-    readable = _find(readers, space)
-    if readable is None:
-        return _Begun(space, started_at, {}, None, is_unreadable=True)
-    running = {one.name: pool.submit(_timed, one) for one in readable.instances}
-    return _Begun(space, started_at, readable.types, running)
+    def finish(self, cut: Cut) -> Sampled:
+        """Wait for the snapshots and apply them; an instance without an answer is silent."""
+        if self._running is None:
+            another = Sampled(self._space.id, is_applied=False)
+            return self._unread() if self._is_unreadable else another
+        snapshots: dict[str, InstanceSnapshot] = {}
+        times: list[datetime] = []
+        for name, future in self._running.items():
+            with self._guarded("no sample", instance=name):
+                snapshots[name], at = future.result()
+                times.append(at)
+        # One time for all snapshots of the reading, no earlier than any of them.
+        taken_at = max(times, default=self._readers.clock())
+        space = self._space
+        reading = Reading(space.tenant_id, space.id, taken_at, snapshots, self._types)
+        with self._guarded("samples cannot be stored"):
+            applied = apply(reading, started_at=self._started_at, cut=cut)
+            silent = frozenset(self._running) - frozenset(snapshots)
+            return Sampled(space.id, applied, frozenset(snapshots), silent)
+        return self._unread()  # ``_guarded`` suppressed an error
 
+    def _read(self, instance: Instance) -> tuple[InstanceSnapshot, datetime]:
+        return instance.read(), self._readers.clock()
 
-def _finish(begun: _Begun, cut: Cut) -> Sampled:
-    space = begun.space
-    if begun.running is None:
-        return _unread(space) if begun.is_unreadable else Sampled(space.id, is_applied=False)
-    seen = {name: _answer(space, name, future) for name, future in begun.running.items()}
-    answers = {name: answer for name, answer in seen.items() if answer is not None}
-    # One time for all snapshots of the reading, no earlier than any of them.
-    taken_at = max((at for _, at in answers.values()), default=timezone.now())
-    snapshots = {name: snapshot for name, (snapshot, _) in answers.items()}
-    reading = Reading(space.tenant_id, space.id, taken_at, snapshots, begun.types)
-    silent = frozenset(seen) - frozenset(snapshots)
-    with _guarded("samples cannot be stored", space=space.id):
-        applied = apply(reading, started_at=begun.started_at, cut=cut)
-        return Sampled(space.id, applied, frozenset(snapshots), silent)
-    return _unread(space)  # ``_guarded`` suppressed an error
+    def _unread(self) -> Sampled:
+        silent = frozenset({f"every instance of {self._space.name}"})
+        return Sampled(self._space.id, is_applied=False, silent=silent)
 
+    def _hold(self, stack: ExitStack, patience: float) -> bool:
+        """Hold the space's lease until ``stack`` ends; return False if another cycle keeps it."""
+        name, holder = f"sample:{self._space.id}", uuid.uuid4().hex
+        deadline = time.monotonic() + patience
+        while not leases.acquire(name, holder, _LEASE_SECONDS):
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_POLL_SECONDS)
+        stack.callback(leases.release, name, holder)
+        return True
 
-def _unread(space: AddressSpace) -> Sampled:
-    silent = frozenset({f"every instance of {space.name}"})
-    return Sampled(space.id, is_applied=False, silent=silent)
-
-
-@contextmanager
-def _guarded(event: str, **about: str) -> Iterator[None]:
-    """Log and suppress errors of the block, except if the database does not answer."""
-    try:
-        yield
-    except (OperationalError, InterfaceError):
-        raise
-    except (NoAnswer, InfraError, WaypostError) as error:
-        logger.warning(event, **about, reason=str(error))
-    except Exception:  # one faulty instance must not stop the metering of all others
-        logger.exception(event, **about)
+    @contextmanager
+    def _guarded(self, event: str, **about: str) -> Iterator[None]:
+        """Log and suppress errors of the block, except if the database does not answer."""
+        try:
+            yield
+        except (OperationalError, InterfaceError):
+            raise
+        except (NoAnswer, InfraError, WaypostError) as error:
+            logger.warning(event, space=self._space.id, **about, reason=str(error))
+        except Exception:  # one faulty instance must not stop the metering of all others
+            logger.exception(event, space=self._space.id, **about)
 
 
 def apply(reading: Reading, *, started_at: datetime, cut: Cut | None = None) -> bool:
@@ -182,18 +196,15 @@ def apply(reading: Reading, *, started_at: datetime, cut: Cut | None = None) -> 
         )
         cut_at = cut.at if cut else None
         until = cut_at or reading.taken_at
-        begins_at = None if states else _last_close(reading.tenant_id, until)
+        begins_at = None
+        if not states:
+            # The first bucket of a new space begins no earlier than the tenant's last invoice ends.
+            closes = Invoice.objects.filter(tenant_id=reading.tenant_id, ends_at__lt=until)
+            begins_at = closes.aggregate(last=Max("ends_at"))["last"]
         step = collector.advance(states, read, cut_at=cut_at, begins_at=begins_at)
-        sources.save(step.states, reading.taken_at)
+        sources.save(step.states, ended_at=reading.taken_at)
         landing.reserve(step.rows)
     return True
-
-
-def _last_close(tenant_id: str, until: datetime) -> datetime | None:
-    """Return the end of the tenant's last invoice: a new space's first bucket begins no earlier."""
-    closes = Invoice.objects.filter(tenant_id=tenant_id, ends_at__lt=until)
-    last: datetime | None = closes.aggregate(last=Max("ends_at"))["last"]
-    return last
 
 
 def _is_newer(state: SourceState, started_at: datetime) -> bool:
@@ -201,33 +212,3 @@ def _is_newer(state: SourceState, started_at: datetime) -> bool:
         return False
     # Far ahead is not a newer cycle: the clock was set back, and sampling must go on.
     return timedelta(0) < state.sampled_at - started_at < _CLOCK_SET_BACK
-
-
-def _find(readers: Readers, space: AddressSpace) -> Readable | None:
-    with _guarded("instances cannot be listed", space=space.id):
-        return readers.find(space)
-    return None
-
-
-def _timed(instance: Instance) -> tuple[InstanceSnapshot, datetime]:
-    return instance.read(), timezone.now()
-
-
-def _answer(
-    space: AddressSpace, name: str, reading: Future[tuple[InstanceSnapshot, datetime]]
-) -> tuple[InstanceSnapshot, datetime] | None:
-    with _guarded("no sample", space=space.id, instance=name):
-        return reading.result()
-    return None
-
-
-def _hold(space: AddressSpace, stack: ExitStack, patience: float) -> bool:
-    """Hold the space's lease until ``stack`` ends; return False if another cycle keeps it."""
-    name, holder = f"sample:{space.id}", uuid.uuid4().hex
-    deadline = time.monotonic() + patience
-    while not leases.acquire(name, holder, _LEASE_SECONDS):
-        if time.monotonic() >= deadline:
-            return False
-        time.sleep(_POLL_SECONDS)
-    stack.callback(leases.release, name, holder)
-    return True

@@ -5,10 +5,17 @@ fields are persistent), and ``bronze`` writes the rows.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime, timedelta
+from typing import Any, Self
+
+from plans.usage.meters import MESSAGES_IN, MESSAGES_OUT, METERS
+from workers.messaging.observed import AddressCounters
+from workers.metering.counters import NOTHING, Counters
 
 BUCKET = timedelta(minutes=15)
+_TOPIC = "topic"
+_REPEATS = 2  # at so many ends of buckets an address that is gone is landed again
 SPACE = "space"  # instance name and boot_id of the source for the sums over all instances
 
 
@@ -29,12 +36,19 @@ class SampleRow:
     address: str = ""
     address_type: str = ""
     epoch: int = 0
-    messages_in: int = 0
-    messages_out: int = 0
-    stored_byte_ms: int = 0
-    connections_opened: int = 0
-    connection_ms: int = 0
-    peak_connections: int = 0
+    counters: Counters = NOTHING
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[str, Any]) -> Self:
+        """Return the row whose values are ``columns``, one for each column of bronze."""
+        rest = {name: value for name, value in columns.items() if name not in METERS}
+        return cls(**rest, counters=Counters({meter: columns[meter] for meter in METERS}))
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The values by column of bronze, without the batch id and the partition."""
+        own = (field.name for field in fields(self) if field.name != "counters")
+        return {**{name: getattr(self, name) for name in own}, **self.counters}
 
     @property
     def date(self) -> date:
@@ -46,25 +60,57 @@ class SampleRow:
 class AddressState:
     """The state of one address on one source.
 
+    * ``counters``: those of ``ADDRESS_METERS``; the others are zero.
     * ``moved``: a counter changed since the address was last landed.
     * ``present``: the last snapshot had the address. Every end of a bucket lands it again.
     * ``fresh``: for an address that is gone, the number of ends of buckets that still land it.
     * ``queues_out``: the last value of each subscription queue of a topic. Queues come and go, so a
-      topic's ``messages_out`` is the running sum of their growth.
+      topic's messages out are the running sum of their growth.
     * ``life``: the id of the address's incarnation on the broker; empty if the engine has none.
     """
 
     type: str
     epoch: int = 0
-    messages_in: int = 0
-    messages_out: int = 0
+    counters: Counters = NOTHING
     stored_bytes: int = 0
-    stored_byte_ms: int = 0
     moved: bool = False
     fresh: int = 0
     present: bool = True
     queues_out: Mapping[str, int] = field(default_factory=dict)
     life: str = ""
+
+    def is_due(self, *, is_end: bool) -> bool:
+        """Return whether the address must be landed now; ``is_end``: in a whole snapshot."""
+        is_repeated = is_end and (self.present or self.fresh > 0)
+        return self.moved or (is_repeated and any(self.counters.values()))
+
+    def landed(self, *, is_end: bool) -> Self:
+        """Return the state after the address was landed."""
+        return replace(self, moved=False, fresh=max(0, self.fresh - is_end))
+
+    def gone(self) -> Self:
+        """Return the state once the address, or this epoch of it, reports no counters any more."""
+        return replace(self, present=False, fresh=_REPEATS) if self.present else self
+
+    def messages_out_now(self, shown: AddressCounters) -> int:
+        """Return the messages out since the epoch began: for a topic the growth of its queues."""
+        if self.type != _TOPIC:
+            return shown.messages_out
+        grown = 0
+        for queue, now in shown.queues_out.items():
+            last = self.queues_out.get(queue, 0)
+            # A lower value means that the queue was deleted and created again.
+            grown += now - last if now >= last else now
+        return self.counters[MESSAGES_OUT] + grown
+
+    def is_over(self, shown: AddressCounters) -> bool:
+        """Return whether ``shown`` belongs to a new epoch: the counters began again."""
+        # A topic's messages out are already robust against counter resets.
+        is_reset = shown.messages_in < self.counters[MESSAGES_IN] or (
+            self.type != _TOPIC and shown.messages_out < self.counters[MESSAGES_OUT]
+        )
+        is_recreated = "" not in (self.life, shown.incarnation) and self.life != shown.incarnation
+        return is_reset or is_recreated or not self.present
 
 
 Retired = tuple[str, AddressState]  # the address's name, and the state of an ended epoch
@@ -83,6 +129,7 @@ class Mark:
 class SourceState:
     """The state of one incarnation of one source. Key: (source, boot_id).
 
+    * ``counters``: those of ``SOURCE_METERS``; the others are zero.
     * ``used_in``, ``used_out``: messages of all addresses and epochs of the incarnation.
     * ``unlanded``: sampled since anything was landed.
     * ``unclosed``: sampled since a whole snapshot was landed.
@@ -97,9 +144,7 @@ class SourceState:
     sampled_at: datetime | None = None
     bucket_at: datetime | None = None
     connections: int = 0
-    connections_opened: int = 0
-    connection_ms: int = 0
-    peak_connections: int = 0
+    counters: Counters = NOTHING
     used_in: int = 0
     used_out: int = 0
     unlanded: bool = False

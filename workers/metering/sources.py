@@ -4,22 +4,20 @@
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
 
 from workers.messaging.observed import InstanceSnapshot
+from workers.metering.counters import ADDRESS_METERS, SOURCE_METERS, Counters
 from workers.metering.source_states import SPACE, AddressState, Mark, SourceState
 from workers.models import MeteredSource
 
 # Fields of ``SourceState`` that are keys of the JSON column ``integrals``.
 _SCALARS = (
     "connections",
-    "connections_opened",
-    "connection_ms",
-    "peak_connections",
     "used_in",
     "used_out",
     "unlanded",
@@ -66,14 +64,16 @@ def outdated(space_id: str, snapshots: Mapping[str, InstanceSnapshot]) -> set[st
     return replaced
 
 
-def save(states: Iterable[SourceState], now: datetime, *, cleanly: bool = False) -> None:
-    """Write the states; ``ended_at`` of ended ones becomes ``now``.
+def save(
+    states: Iterable[SourceState], *, ended_at: datetime | None = None, cleanly: bool = False
+) -> None:
+    """Write the states. ``ended_at`` is when those that have ended did so; none has without it.
 
     Ended states are written first: a unique constraint allows a source one row without an end.
     """
     for state in sorted(states, key=lambda state: not state.ended):
         ended = {
-            "ended_at": now if state.ended else None,
+            "ended_at": ended_at if state.ended else None,
             "ended_cleanly": cleanly and state.ended,
         }
         MeteredSource.objects.update_or_create(
@@ -92,9 +92,10 @@ def state_of(row: MeteredSource) -> SourceState:
         Mark(datetime.fromisoformat(at), messages_in, messages_out)
         for at, messages_in, messages_out in row.integrals.get("marks", [])
     )
-    addresses = {name: AddressState(**fields) for name, fields in row.addresses.items()}
+    counters = {meter: row.integrals[meter] for meter in SOURCE_METERS if meter in row.integrals}
+    addresses = {name: _read_address(values) for name, values in row.addresses.items()}
     retired = tuple(
-        (name, AddressState(**fields)) for name, fields in row.integrals.get("retired", [])
+        (name, _read_address(values)) for name, values in row.integrals.get("retired", [])
     )
     return SourceState(
         row.tenant_id,
@@ -104,6 +105,7 @@ def state_of(row: MeteredSource) -> SourceState:
         seq=row.seq,
         sampled_at=row.sampled_at,
         bucket_at=row.bucket_at,
+        counters=Counters(counters),
         addresses=addresses,
         retired=retired,
         marks=marks,
@@ -113,7 +115,8 @@ def state_of(row: MeteredSource) -> SourceState:
 
 def _columns(state: SourceState) -> dict[str, Any]:
     integrals = {name: getattr(state, name) for name in _SCALARS}
-    integrals["retired"] = [[name, asdict(address)] for name, address in state.retired]
+    integrals |= {meter: state.counters[meter] for meter in SOURCE_METERS}
+    integrals["retired"] = [[name, _write_address(address)] for name, address in state.retired]
     integrals["marks"] = [
         [mark.bucket_at.isoformat(), mark.messages_in, mark.messages_out] for mark in state.marks
     ]
@@ -124,5 +127,18 @@ def _columns(state: SourceState) -> dict[str, Any]:
         "sampled_at": state.sampled_at,
         "bucket_at": state.bucket_at,
         "integrals": integrals,
-        "addresses": {name: asdict(address) for name, address in state.addresses.items()},
+        "addresses": {name: _write_address(address) for name, address in state.addresses.items()},
     }
+
+
+def _write_address(address: AddressState) -> dict[str, Any]:
+    """Return the stored form of an address: its counters beside its other fields, as one level."""
+    own = (field.name for field in fields(address) if field.name != "counters")
+    counters = {meter: address.counters[meter] for meter in ADDRESS_METERS}
+    return {**{name: getattr(address, name) for name in own}, **counters}
+
+
+def _read_address(values: Mapping[str, Any]) -> AddressState:
+    counters = {meter: values[meter] for meter in ADDRESS_METERS if meter in values}
+    rest = {name: value for name, value in values.items() if name not in ADDRESS_METERS}
+    return AddressState(**rest, counters=Counters(counters))

@@ -1,11 +1,9 @@
 """One close with nothing stood in for: outbox, bronze, the Spark job as a process, copy, gate."""
 
-import time
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from django.utils import timezone
 from pytest_django import Settings
 
 from plans.invoicing import invoice_closing
@@ -14,12 +12,10 @@ from plans.usage import reading
 from tests.support.lakehouse import engines
 from tests.support.metering.readings import snapshot, topic
 from tests.support.plans import billing_rows
-from tests.unit.workers.metering.conftest import FakeReaders
+from tests.unit.workers.metering.conftest import FakeReaders, clock
 from workers.metering import closing, sampling, verifying
 from workers.metering.roots import Root
-from workers.metering.source_states import BUCKET, floor_bucket
 
-_AHEAD_SECONDS = 5  # more than it takes to sample twice and ask for a close
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.django_db]
 
 
@@ -31,22 +27,11 @@ def test_close_drafts_what_was_sampled_and_can_be_verified(
     close_and_verify(tmp_path / "lakehouse")
 
 
-def _keep_off_bucket_ends() -> None:
-    """Closes cut at full seconds: the one in which a bucket begins would leave it to the next."""
-    now = timezone.now()
-    gone = (now - floor_bucket(now)).total_seconds()
-    left = BUCKET.total_seconds() - gone
-    if gone < 1:
-        time.sleep(1 - gone)
-    elif left < _AHEAD_SECONDS:
-        time.sleep(left + 1)
-
-
 def close_and_verify(root: Root) -> None:
     """Meter a space into the configured lakehouse at ``root``, bill it and prove the bill."""
-    _keep_off_bucket_ends()
-    owner = billing_rows.tenant(subscribed_at=timezone.now() - timedelta(days=40))
-    space = billing_rows.space(owner, active_since=timezone.now())
+    clock.start()
+    owner = billing_rows.tenant(subscribed_at=clock() - timedelta(days=40))
+    space = billing_rows.space(owner, active_since=clock())
     readers = FakeReaders()
     for queues in ({"a#1": 4}, {"b#2": 3}):
         shown = snapshot(
@@ -54,7 +39,7 @@ def close_and_verify(root: Root) -> None:
         )
         readers.answers[space.id] = {"broker-0": shown, "router-0": snapshot("r", rpc=(9, 9))}
         sampling.sample_all(readers)
-    invoice, _ = invoice_closing.close_now(tenant=owner, by=billing_rows.STAFF)
+    invoice, _ = invoice_closing.close_now(tenant=owner, by=billing_rows.STAFF, now=clock())
 
     closing.close(invoice.id, readers)
 

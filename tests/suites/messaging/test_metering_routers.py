@@ -32,7 +32,7 @@ REAL = routing_rig.ENGINES[-1]
 
 @pytest.fixture
 def product(real_ports: Ports) -> Readers:
-    return readers.product(real_ports.infra, real_ports.identities_dir)
+    return readers.product(real_ports.infra, real_ports.identities_dir, real_ports.clock)
 
 
 @pytest.fixture

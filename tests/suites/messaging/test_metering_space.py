@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.django_db]
 
 @pytest.fixture
 def product(real_ports: Ports) -> Readers:
-    return readers.product(real_ports.infra, real_ports.identities_dir)
+    return readers.product(real_ports.infra, real_ports.identities_dir, real_ports.clock)
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_everything_that_went_through_a_space_is_metered_to_its_end(
     assert (sampled.is_applied, sampled.silent) == (True, frozenset())
     assert used(space) == (9, 5)
     peak = MeteredSource.objects.get(space_id=space.id, boot_id=source_states.SPACE)
-    assert sources.state_of(peak).peak_connections == 1
+    assert sources.state_of(peak).counters["peak_connections"] == 1
 
     addresses.delete(address=Address.objects.get(pk=orders.pk), by=SYSTEM)
     settle(space, ports)  # the fourth message was received after the round above

@@ -59,12 +59,13 @@ def render(broker: DesiredBroker, engine_layout: EngineLayout) -> str:
         _text(core, name, value)
     for name in ("journal", "bindings", "paging", "large-messages"):
         _text(core, f"{name}-directory", f"{engine_layout.data_dir}/{name}")
-    _add_wildcards(core)
-    _add_acceptors(core, broker, engine_layout)
-    _add_security(core, broker)
-    _add_address_settings(core, broker)
-    _add_plugin(core)
-    _add_addresses(core, broker)
+    document = _Document(core, broker)
+    document.add_wildcards()
+    document.add_acceptors(engine_layout)
+    document.add_security()
+    document.add_address_settings()
+    document.add_plugin()
+    document.add_addresses()
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode")
     text = text.replace("$", "&#36;")
@@ -116,40 +117,131 @@ def _unset() -> dict[str, str]:
     }
 
 
-def _add_wildcards(core: ElementTree.Element) -> None:
-    wildcards = ElementTree.SubElement(core, "wildcard-addresses")
-    _text(wildcards, "routing-enabled", "false")
-    _text(wildcards, "delimiter", "/")
+class _Document:
+    """The part of the file that depends on the broker; each method adds one element to ``core``."""
 
+    def __init__(self, core: ElementTree.Element, broker: DesiredBroker) -> None:
+        self._core = core
+        self._broker = broker
 
-def _add_acceptors(
-    core: ElementTree.Element, broker: DesiredBroker, engine_layout: EngineLayout
-) -> None:
-    acceptors = ElementTree.SubElement(core, "acceptors")
-    common = "protocols=AMQP;amqpCredits=1000;amqpLowCredits=300;supportAdvisory=false"
-    internal = (
-        f"{common};{_tls(engine_layout, 'server')};needClientAuth=true;trustStoreType=PEMCA;"
-        f"trustStorePath={engine_layout.config_dir}/authority.pem;saslMechanisms=EXTERNAL;"
-        # -1: the broker stores large messages in one piece. Routers forward them in parts, and only
-        # in one piece does a message survive a consumer that leaves.
-        "amqpMinLargeMessageSize=-1"
-    )
-    base_url = f"tcp://{engine_layout.bind_host}"
-    _text(
-        acceptors,
-        "acceptor",
-        f"{base_url}:{engine_layout.internal_port}?{internal}",
-        name="internal",
-    )
-    if broker.public:
-        # PLAIN only, always inside TLS. SCRAM works too, but the broker sends no notification of a
-        # failed SCRAM login: metering would bill it as a connection.
-        limit = f"connectionsAllowed={broker.max_connections}"
-        tls = _tls(engine_layout, "server" if broker.public_certificate is None else "public")
-        public = f"{common};{tls};saslMechanisms=PLAIN;{limit}"
-        _text(
-            acceptors, "acceptor", f"{base_url}:{engine_layout.public_port}?{public}", name=PUBLIC
+    def add_wildcards(self) -> None:
+        wildcards = ElementTree.SubElement(self._core, "wildcard-addresses")
+        _text(wildcards, "routing-enabled", "false")
+        _text(wildcards, "delimiter", "/")
+
+    def add_acceptors(self, engine_layout: EngineLayout) -> None:
+        acceptors = ElementTree.SubElement(self._core, "acceptors")
+        common = "protocols=AMQP;amqpCredits=1000;amqpLowCredits=300;supportAdvisory=false"
+        internal = (
+            f"{common};{_tls(engine_layout, 'server')};needClientAuth=true;trustStoreType=PEMCA;"
+            f"trustStorePath={engine_layout.config_dir}/authority.pem;saslMechanisms=EXTERNAL;"
+            # -1: the broker stores large messages in one piece. Routers forward them in parts, and
+            # only in one piece does a message survive a consumer that leaves.
+            "amqpMinLargeMessageSize=-1"
         )
+        base_url = f"tcp://{engine_layout.bind_host}"
+        _text(
+            acceptors,
+            "acceptor",
+            f"{base_url}:{engine_layout.internal_port}?{internal}",
+            name="internal",
+        )
+        if self._broker.public:
+            # PLAIN only, always inside TLS. SCRAM works too, but the broker does not notify us of a
+            # failed SCRAM login: metering would bill it as a connection.
+            limit = f"connectionsAllowed={self._broker.max_connections}"
+            tls = _tls(
+                engine_layout, "server" if self._broker.public_certificate is None else "public"
+            )
+            public = f"{common};{tls};saslMechanisms=PLAIN;{limit}"
+            _text(
+                acceptors,
+                "acceptor",
+                f"{base_url}:{engine_layout.public_port}?{public}",
+                name=PUBLIC,
+            )
+
+    def add_security(self) -> None:
+        settings = ElementTree.SubElement(self._core, "security-settings")
+        anything = (
+            permissions.internal_roles() if self._broker.public else permissions.router_roles()
+        )
+        self._add_setting(settings, "#", anything)
+        for name in (desired.MANAGEMENT_ADDRESS, desired.NOTIFICATIONS_ADDRESS):
+            self._add_setting(settings, name, permissions.internal_roles())
+        for address in (
+            self._broker.addresses if self._broker.public else desired.topics(self._broker)
+        ):
+            self._add_setting(
+                settings, address.address, permissions.roles_of(self._broker, address)
+            )
+
+    def add_address_settings(self) -> None:
+        parent = ElementTree.SubElement(self._core, "address-settings")
+        matches = {"#": address_settings(AddressSettings(), BrokerAddressKind.QUEUE)}
+        for address in (*desired.probe_twins(), *self._broker.addresses):
+            matches[address.address] = address_settings(address.limits, address.address_kind)
+        for match, settings in matches.items():
+            setting = ElementTree.SubElement(parent, "address-setting", match=match)
+            for name, value in settings.items():
+                _text(setting, name, value)
+
+    def add_plugin(self) -> None:
+        """Have the broker send a notification of each connection; ``snapshot`` counts them."""
+        plugins = ElementTree.SubElement(self._core, "broker-plugins")
+        plugin = ElementTree.SubElement(
+            plugins,
+            "broker-plugin",
+            attrib={
+                "class-name": "org.apache.activemq.artemis.core.server.plugin.impl."
+                "NotificationActiveMQServerPlugin"
+            },
+        )
+        ElementTree.SubElement(
+            plugin, "property", key="SEND_CONNECTION_NOTIFICATIONS", value="true"
+        )
+
+    def add_addresses(self) -> None:
+        parent = ElementTree.SubElement(self._core, "addresses")
+        self._add_counting_queues(parent)
+        for address in (*desired.probe_twins(), *self._broker.addresses):
+            element = ElementTree.SubElement(parent, "address", name=address.address)
+            if address.address_kind is BrokerAddressKind.QUEUE:
+                routing = ElementTree.SubElement(element, "anycast")
+                _add_queue(routing, address.address)
+            else:
+                routing = ElementTree.SubElement(element, "multicast")
+                for name in address.subscriptions:
+                    _add_queue(routing, name)
+
+    @staticmethod
+    def _add_setting(parent: ElementTree.Element, match: str, roles: permissions.Roles) -> None:
+        setting = ElementTree.SubElement(parent, "security-setting", match=match)
+        for kind, holders in roles.items():
+            ElementTree.SubElement(setting, "permission", type=kind, roles=",".join(holders))
+
+    @staticmethod
+    def _add_counting_queues(parent: ElementTree.Element) -> None:
+        address = ElementTree.SubElement(parent, "address", name=desired.NOTIFICATIONS_ADDRESS)
+        routing = ElementTree.SubElement(address, "multicast")
+        kinds = {
+            desired.CONNECTIONS_QUEUE: "CONNECTION_CREATED",
+            desired.REFUSALS_QUEUE: "SECURITY_AUTHENTICATION_VIOLATION",
+        }
+        restored = ElementTree.SubElement(parent, "address", name=desired.RESTORED_QUEUE)
+        queue = ElementTree.SubElement(
+            ElementTree.SubElement(restored, "anycast"), "queue", name=desired.RESTORED_QUEUE
+        )
+        _text(queue, "durable", "false")
+        for name, kind in kinds.items():
+            # Only the queue's counter is read, so a ring of one message is enough.
+            queue = ElementTree.SubElement(
+                routing, "queue", attrib={"name": name, "ring-size": "1"}
+            )
+            # Connections with one of our certificates are internal; clients present none.
+            clients = f"_AMQ_NotifType = '{kind}' AND _AMQ_CertSubjectDN NOT LIKE '%O=waypost%'"
+            ElementTree.SubElement(queue, "filter", string=clients)
+            _text(queue, "durable", "false")
 
 
 def _tls(engine_layout: EngineLayout, name: str) -> str:
@@ -160,85 +252,9 @@ def _tls(engine_layout: EngineLayout, name: str) -> str:
     )
 
 
-def _add_security(core: ElementTree.Element, broker: DesiredBroker) -> None:
-    settings = ElementTree.SubElement(core, "security-settings")
-    anything = permissions.internal_roles() if broker.public else permissions.router_roles()
-    _add_setting(settings, "#", anything)
-    for name in (desired.MANAGEMENT_ADDRESS, desired.NOTIFICATIONS_ADDRESS):
-        _add_setting(settings, name, permissions.internal_roles())
-    for address in broker.addresses if broker.public else desired.topics(broker):
-        _add_setting(settings, address.address, permissions.roles_of(broker, address))
-
-
-def _add_setting(parent: ElementTree.Element, match: str, roles: permissions.Roles) -> None:
-    setting = ElementTree.SubElement(parent, "security-setting", match=match)
-    for kind, holders in roles.items():
-        ElementTree.SubElement(setting, "permission", type=kind, roles=",".join(holders))
-
-
-def _add_address_settings(core: ElementTree.Element, broker: DesiredBroker) -> None:
-    parent = ElementTree.SubElement(core, "address-settings")
-    matches = {"#": address_settings(AddressSettings(), BrokerAddressKind.QUEUE)}
-    for address in (*desired.probe_twins(), *broker.addresses):
-        matches[address.address] = address_settings(address.limits, address.address_kind)
-    for match, settings in matches.items():
-        setting = ElementTree.SubElement(parent, "address-setting", match=match)
-        for name, value in settings.items():
-            _text(setting, name, value)
-
-
-def _add_plugin(core: ElementTree.Element) -> None:
-    """Have the broker send a notification of each connection; ``snapshot`` counts them."""
-    plugins = ElementTree.SubElement(core, "broker-plugins")
-    plugin = ElementTree.SubElement(
-        plugins,
-        "broker-plugin",
-        attrib={
-            "class-name": "org.apache.activemq.artemis.core.server.plugin.impl."
-            "NotificationActiveMQServerPlugin"
-        },
-    )
-    ElementTree.SubElement(plugin, "property", key="SEND_CONNECTION_NOTIFICATIONS", value="true")
-
-
-def _add_addresses(core: ElementTree.Element, broker: DesiredBroker) -> None:
-    parent = ElementTree.SubElement(core, "addresses")
-    _add_counting_queues(parent)
-    for address in (*desired.probe_twins(), *broker.addresses):
-        element = ElementTree.SubElement(parent, "address", name=address.address)
-        if address.address_kind is BrokerAddressKind.QUEUE:
-            routing = ElementTree.SubElement(element, "anycast")
-            _add_queue(routing, address.address)
-        else:
-            routing = ElementTree.SubElement(element, "multicast")
-            for name in address.subscriptions:
-                _add_queue(routing, name)
-
-
 def _add_queue(parent: ElementTree.Element, name: str) -> None:
     queue = ElementTree.SubElement(parent, "queue", name=name)
     _text(queue, "durable", "true")
-
-
-def _add_counting_queues(parent: ElementTree.Element) -> None:
-    address = ElementTree.SubElement(parent, "address", name=desired.NOTIFICATIONS_ADDRESS)
-    routing = ElementTree.SubElement(address, "multicast")
-    kinds = {
-        desired.CONNECTIONS_QUEUE: "CONNECTION_CREATED",
-        desired.REFUSALS_QUEUE: "SECURITY_AUTHENTICATION_VIOLATION",
-    }
-    restored = ElementTree.SubElement(parent, "address", name=desired.RESTORED_QUEUE)
-    queue = ElementTree.SubElement(
-        ElementTree.SubElement(restored, "anycast"), "queue", name=desired.RESTORED_QUEUE
-    )
-    _text(queue, "durable", "false")
-    for name, kind in kinds.items():
-        # Only the queue's counter is read, so a ring of one message is enough.
-        queue = ElementTree.SubElement(routing, "queue", attrib={"name": name, "ring-size": "1"})
-        # Connections with one of our certificates are internal; clients present none.
-        clients = f"_AMQ_NotifType = '{kind}' AND _AMQ_CertSubjectDN NOT LIKE '%O=waypost%'"
-        ElementTree.SubElement(queue, "filter", string=clients)
-        _text(queue, "durable", "false")
 
 
 def _text(parent: ElementTree.Element, tag: str, text: str, **attributes: str) -> None:

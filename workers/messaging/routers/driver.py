@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 
 from tenants.router_patches import Patch
 from workers.messaging.brokers.snapshot import MeteredAddress
-from workers.messaging.management import Unreachable
 from workers.messaging.observed import (
     AddressCounters,
     ConnectionSeen,
@@ -23,32 +22,15 @@ from workers.messaging.observed import (
     ManagementTarget,
 )
 from workers.messaging.routers import client, difference, entities, probing
-from workers.messaging.routers.client import RouterClient, Row
+from workers.messaging.routers.client import Row
 from workers.messaging.routers.desired import (
-    CLIENT_VHOST,
     PROBE_PREFIX,
     DesiredRouter,
     RoutedAddress,
     RouterAddressKind,
 )
 from workers.messaging.routers.entities import Entity
-
-# The columns that the driver reads, by entity type: those it compares, and the state of links.
-_COLUMNS: Mapping[str, Sequence[str]] = {
-    entities.CONNECTOR: (
-        "name", "host", "port", "role", "sslProfile", "saslMechanisms", "verifyHostname",
-        "idleTimeoutSeconds", "connectionStatus", "connectionMsg",
-    ),
-    entities.ADDRESS: ("name", "prefix", "pattern", "distribution", "waypoint"),
-    entities.LINK_ROUTE: ("name", "prefix", "pattern", "direction", "connection", "operStatus"),
-    entities.AUTO_LINK: (
-        "name", "address", "direction", "phase", "connection", "externalAddress", "operStatus",
-        "lastError",
-    ),
-}  # fmt: skip
-_CONNECTION_COLUMNS = ("identity", "host", "container", "user", "role", "dir", "sasl", "opened",
-                       "uptimeSeconds")  # fmt: skip
-
+from workers.messaging.routers.tables import RouterTables
 
 _FEW = 200  # up to this number of entities, single READs cost less than one QUERY of everything
 
@@ -72,7 +54,7 @@ class Converged:
 def find_incarnation(target: ManagementTarget) -> str:
     """Return the identity of the router's current incarnation. Raises ``Unreachable``."""
     with client.connected(target, purpose="incarnation") as router_client:
-        return _incarnation(router_client)
+        return RouterTables(router_client).incarnation()
 
 
 def converge(
@@ -95,21 +77,18 @@ def converge(
     wanted: Sequence[Entity] = [*entities.build(router), *entities.build_holds(leaving)]
     complete: Collection[str] = entities.ORDER
     with client.connected(target, purpose="converge") as router_client:
+        tables = RouterTables(router_client)
         # Leaving addresses lose entities, and only a full read finds those.
         if only is None or leaving:
-            existing = _read_all(router_client)
+            existing = tables.read_all()
         else:
             wanted = _that_may_have_changed(wanted, only)
-            existing, complete = _read_some(router_client, wanted), (entities.LINK_ROUTE,)
+            existing, complete = tables.read_some(wanted), (entities.LINK_ROUTE,)
         steps = difference.compare(wanted, existing, complete=complete)
-        refusals = _apply(router_client, steps)
+        refusals = tables.apply(steps)
         # A 201 proves nothing (see ``difference``): read back what was changed.
         if not steps.is_empty:
-            existing = (
-                _read_all(router_client)
-                if len(wanted) > _FEW
-                else _read_some(router_client, wanted)
-            )
+            existing = tables.read_all() if len(wanted) > _FEW else tables.read_some(wanted)
     # The text of a refusal explains more than the missing entity, so it takes precedence.
     pending = {**_pending(wanted, existing), **refusals}
     unjoined = difference.find_unjoined(router.peers, existing)
@@ -138,11 +117,12 @@ def reattach(
         if any(entity.reads(broker, queue) for broker, queues in unread.items() for queue in queues)
     ]
     with client.connected(target, purpose="reattach") as router_client:
-        existing = _read_some(router_client, suspects)
+        tables = RouterTables(router_client)
+        existing = tables.read_some(suspects)
         # No problem according to the router, but no consumer at the broker: the link is stuck.
         stuck = [entity for entity in suspects if not difference.find_problem(entity, existing)]
         names = [(entity.kind, entity.name) for entity in stuck]
-        _apply(router_client, difference.Difference(delete=names, create=stuck))
+        tables.apply(difference.Difference(delete=names, create=stuck))
     return [entity.address for entity in stuck]
 
 
@@ -163,8 +143,9 @@ def disconnect_clients(
     """
     now = datetime.now(UTC)
     with client.connected(target, purpose="disconnect") as router_client:
-        rows = _client_connections(router_client)
-        on_leaving = _with_links_on(router_client, leaving) if leaving else set()
+        tables = RouterTables(router_client)
+        rows = tables.client_connections()
+        on_leaving = tables.connections_on(leaving) if leaving else set()
         unauthorized = [
             row
             for row in rows
@@ -189,15 +170,17 @@ def snapshot(
     """
     direct = [metered.address for metered in addresses if RouterAddressKind(metered.type).is_direct]
     with client.connected(target, purpose="meter") as router_client:
-        incarnation = _incarnation(router_client)
+        tables = RouterTables(router_client)
+        incarnation = tables.incarnation()
         rows = router_client.query(
             "router.address", "name", "deliveriesIngress", "deliveriesEgress"
         )
-        seen = _client_connections(router_client)
-        opened = _connections_opened(router_client)
-    # An address without a row has no counters yet and is left out.
+        seen = tables.client_connections()
+        opened = tables.connections_opened()
+    # An address without a row has no counters yet and is left out. The key of a mobile address in
+    # phase 0 begins with ``M0``.
     by_key = {str(row["name"]): row for row in rows}
-    found = [(address, by_key.get(_counter_key(address))) for address in direct]
+    found = [(address, by_key.get(f"M0{address}")) for address in direct]
     return InstanceSnapshot(
         boot_id=incarnation,
         addresses=[
@@ -215,28 +198,6 @@ def probe(target: ManagementTarget, address: str, *, timeout_seconds: float = 5)
     return probing.through_router(target, address, timeout_seconds=timeout_seconds)
 
 
-def _incarnation(router_client: RouterClient) -> str:
-    # ``instance`` changes at each start of the router.
-    for row in router_client.query("router.node", "id", "instance", "nextHop"):
-        if row["nextHop"] == "(self)":
-            return f"{row['id']}-{row['instance']}"
-    raise Unreachable("the router does not show itself")
-
-
-def _counter_key(address: str) -> str:
-    """Return the key of a direct address in the router's address table: mobile, phase 0."""
-    return f"M0{address}"
-
-
-def _read_all(router_client: RouterClient) -> difference.Existing:
-    """Return all entities of our types, by one QUERY for each type."""
-    return {kind: _rows(router_client, kind) for kind in entities.ORDER}
-
-
-def _rows(router_client: RouterClient, kind: str) -> dict[str, Row]:
-    return {str(row["name"]): row for row in router_client.query(kind, *_COLUMNS[kind])}
-
-
 def _that_may_have_changed(wanted: Sequence[Entity], only: Collection[str]) -> Sequence[Entity]:
     """Return the entities for the short path: those of ``only``, and the few shared ones.
 
@@ -251,39 +212,6 @@ def _that_may_have_changed(wanted: Sequence[Entity], only: Collection[str]) -> S
     ]
 
 
-def _read_some(router_client: RouterClient, wanted: Sequence[Entity]) -> difference.Existing:
-    """Read these entities, many requests in flight; of link routes all, because they are few."""
-    single = [entity for entity in wanted if entity.kind != entities.LINK_ROUTE]
-    replies = router_client.ask(
-        [router_client.entity_request("READ", entity.kind, entity.name) for entity in single]
-    )
-    existing: dict[str, dict[str, Row]] = {
-        entities.LINK_ROUTE: _rows(router_client, entities.LINK_ROUTE)
-    }
-    for entity, reply in zip(single, replies, strict=True):
-        if reply.status == 200:
-            existing.setdefault(entity.kind, {})[entity.name] = reply.body
-    return existing
-
-
-def _apply(router_client: RouterClient, steps: difference.Difference) -> Mapping[str, str]:
-    """Delete, then create; return the refused creations: address -> reason."""
-    router_client.ask(
-        [router_client.entity_request("DELETE", kind, name) for kind, name in steps.delete]
-    )
-    refusals: dict[str, str] = {}
-    replies = router_client.ask(
-        [
-            router_client.entity_request("CREATE", entity.kind, entity.name, entity.attributes)
-            for entity in steps.create
-        ]
-    )
-    for entity, reply in zip(steps.create, replies, strict=True):
-        if reply.status != 201:
-            refusals[entity.address] = f"{entity.name}: {reply.description}"
-    return refusals
-
-
 def _pending(wanted: Sequence[Entity], existing: difference.Existing) -> dict[str, str]:
     found: dict[str, str] = {}
     for entity in wanted:
@@ -293,31 +221,6 @@ def _pending(wanted: Sequence[Entity], existing: difference.Existing) -> dict[st
     return found
 
 
-def _client_connections(router_client: RouterClient) -> Sequence[Row]:
-    """Return the connections of clients.
-
-    Our own connections and those to brokers are left out: they log in by certificate (EXTERNAL).
-    """
-    return [
-        row
-        for row in router_client.query("connection", *_CONNECTION_COLUMNS)
-        if row["role"] == "normal" and row["dir"] == "in" and row["sasl"] != "EXTERNAL"
-    ]
-
-
-def _with_links_on(router_client: RouterClient, addresses: Collection[str]) -> set[str]:
-    """Return the connections that have a link on one of the addresses, whatever its kind."""
-    rows = router_client.query("router.link", "owningAddr", "connectionId")
-    return {str(row["connectionId"]) for row in rows if _bare(row["owningAddr"]) in addresses}
-
-
-def _bare(key: object) -> str:
-    """Return an address without the prefix of the address table (such as ``M0``)."""
-    text = str(key or "")
-    # Only the class ``M`` has a second character: the phase.
-    return text[2:] if text.startswith("M") else text[1:]
-
-
 def _is_allowed(row: Row, router: DesiredRouter, now: datetime) -> bool:
     since = router.allowed.get(str(row["user"]))
     if since is None:
@@ -325,11 +228,6 @@ def _is_allowed(row: Row, router: DesiredRouter, now: datetime) -> bool:
     age = float(row["uptimeSeconds"] or 0)
     # The router shows whole seconds: a connection may be up to one second older than shown.
     return now.timestamp() - age >= since.timestamp()
-
-
-def _connections_opened(router_client: RouterClient) -> int:
-    rows = router_client.query("vhostStats", "hostname", "connectionsApproved")
-    return sum(int(row["connectionsApproved"]) for row in rows if row["hostname"] == CLIENT_VHOST)
 
 
 def _seen(row: Row) -> ConnectionSeen:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,11 @@ from workers.metering.source_states import BUCKET, floor_bucket
 Answer = InstanceSnapshot | Exception | None
 
 
+def read_clock() -> datetime:
+    """Return the time of the running test."""
+    return clock()
+
+
 @dataclass
 class FakeReaders(Faults, Readers):
     """Answers for instances by space id; None does not answer, an exception is raised.
@@ -31,6 +37,7 @@ class FakeReaders(Faults, Readers):
 
     answers: dict[str, Mapping[str, Answer]] = field(default_factory=dict)
     before_read: Callable[[], None] = lambda: None
+    clock: Callable[[], datetime] = field(default_factory=lambda: read_clock)
 
     def find(self, space: AddressSpace) -> Readable:
         told = self.answers.get(space.id, {})
@@ -50,17 +57,34 @@ class FakeReaders(Faults, Readers):
         return read
 
 
-@pytest.fixture
-def mid_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock of a test begins in the middle of a bucket, so that none meets its end by chance.
+class InsideBucket:
+    """A clock that a test starts well inside a bucket, so that none meets its end by chance.
 
     Closes cut at full seconds: what a space uses in the very second in which a bucket begins is
-    billed after a close in that second, not by it.
+    billed after a close in that second, not by it. The clock is at most three minutes from the real
+    one, by which the database dates rows.
     """
-    real = timezone.now
-    begun = real()
-    shift = floor_bucket(begun) + BUCKET / 2 - begun
-    monkeypatch.setattr(timezone, "now", lambda: real() + shift)
+
+    def __init__(self) -> None:
+        self._shift = timedelta(0)
+
+    def __call__(self) -> datetime:
+        return timezone.now() + self._shift
+
+    def start(self) -> None:
+        begun = timezone.now()
+        gone = begun - floor_bucket(begun)
+        self._shift = min(max(gone, FAR), BUCKET - FAR) - gone
+
+
+FAR = timedelta(minutes=3)
+clock = InsideBucket()
+
+
+@pytest.fixture
+def mid_bucket() -> None:
+    """``clock`` starts well inside a bucket."""
+    clock.start()
 
 
 @pytest.fixture
@@ -79,7 +103,7 @@ def root(tmp_path: Path, settings: Settings) -> Path:
 def space(cast: Cast) -> AddressSpace:
     """A space that has been Active since now."""
     row = domain.space(cast.tenant, "brokered")
-    row.active_since = timezone.now()
+    row.active_since = clock()
     row.save(update_fields=["active_since"])
     return row
 

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from django.utils import timezone
 
 from plans.invoicing import document, invoice_closing, issuing
 from plans.models import Invoice
@@ -19,7 +18,7 @@ from tests.support.metering.deltas import write_gold
 from tests.support.metering.readings import snapshot
 from tests.support.plans import billing_rows, reference_gold
 from tests.support.plans.billing_rows import STAFF
-from tests.unit.workers.metering.conftest import FakeReaders
+from tests.unit.workers.metering.conftest import FakeReaders, clock
 from workers.metering import closing, committer, delta, pipeline, verifying
 from workers.metering.pipeline import Report, Table
 
@@ -29,10 +28,10 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("mid_bucket")]
 @pytest.fixture
 def space() -> AddressSpace:
     """A space of a tenant that pays 1.00 a message, Active since a moment ago."""
-    subscribed_at = timezone.now() - timedelta(days=40)
+    subscribed_at = clock() - timedelta(days=40)
     owner = billing_rows.tenant(subscribed_at, to=billing_rows.plan("bulk"))
-    row = billing_rows.space(owner, active_since=timezone.now())
-    billing_rows.address(row, active_since=timezone.now())
+    row = billing_rows.space(owner, active_since=clock())
+    billing_rows.address(row, active_since=clock())
     return row
 
 
@@ -47,7 +46,7 @@ def late(root: Path, space: AddressSpace, monkeypatch: pytest.MonkeyPatch) -> Us
         rows = delta.ask("SELECT * FROM b", {"b": bronze})
         cells = reference_gold.gold(reference_gold.fold({}, [Batch("all", tuple(rows))]))
         found = [UsageCell(*key, quantity) for key, quantity in cells.items()]
-        gold = write_gold(where, [*found, cell], timezone.now())
+        gold = write_gold(where, [*found, cell], clock())
         pin = Table(str(bronze.metadata().id), int(bronze.version()))
         return Report({"bronze.samples": pin, "gold.usage": gold}, pin.version, {}, None)
 
@@ -56,13 +55,13 @@ def late(root: Path, space: AddressSpace, monkeypatch: pytest.MonkeyPatch) -> Us
 
 
 def last_month(owner: Tenant) -> Period:
-    this = month_of(timezone.now(), owner.billing_time_zone)
+    this = month_of(clock(), owner.billing_time_zone)
     return month_of(this.starts_at - timedelta(seconds=1), owner.billing_time_zone)
 
 
 def issued(owner: Tenant, period: Period) -> Invoice:
     """Return an issued invoice of a month without usage."""
-    now: datetime = timezone.now()
+    now: datetime = clock()
     invoice, _ = invoice_closing.request_close(
         tenant=owner, starts_at=period.starts_at, ends_at=period.ends_at, by=STAFF,
         now_forced=True, now=now,

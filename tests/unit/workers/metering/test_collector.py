@@ -4,6 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from plans.usage.meters import CONNECTIONS_OPENED as OPENED
+from plans.usage.meters import MESSAGES_IN as IN
+from plans.usage.meters import MESSAGES_OUT as OUT
+from plans.usage.meters import PEAK_CONNECTIONS as PEAK
 from tests.support.metering.readings import Rounds, at, queue, rows_of, snapshot, topic
 
 
@@ -22,8 +26,15 @@ def test_landing_holds_what_moved_and_one_heartbeat_a_source(rounds: Rounds) -> 
         ("spc_1/broker-0", "orders", 1),
         ("spc_1/space", "", 1),
     ]
-    assert (rows[1].messages_in, rows[1].messages_out, rows[1].address_type) == (5, 2, "queue")
-    assert (rows[0].connections_opened, rows[1].connections_opened) == (1, 0)
+    assert (
+        rows[1].counters[IN],
+        rows[1].counters[OUT],
+        rows[1].address_type,
+    ) == (5, 2, "queue")
+    assert (rows[0].counters[OPENED], rows[1].counters[OPENED]) == (
+        1,
+        0,
+    )
 
 
 def test_landing_leaves_out_what_did_not_move_since(rounds: Rounds) -> None:
@@ -49,10 +60,10 @@ def test_new_process_begins_a_life_after_the_old_one_has_landed(rounds: Rounds) 
 
     rows = rounds.play(at(10, 2), broker_0=snapshot("boot-2", orders=(1, 0)))
 
-    assert [(row.boot_id, row.messages_in) for row in rows_of(rows, "orders")] == [("boot-1", 5)]
+    assert [(row.boot_id, row.counters[IN]) for row in rows_of(rows, "orders")] == [("boot-1", 5)]
     assert [state.boot_id for state in rounds.ended] == ["boot-1"]
     assert rounds.state("broker-0").seq == 0
-    assert rounds.land()[1].messages_in == 1
+    assert rounds.land()[1].counters[IN] == 1
 
 
 def test_counter_that_falls_begins_an_epoch_of_its_address_alone(rounds: Rounds) -> None:
@@ -62,8 +73,11 @@ def test_counter_that_falls_begins_an_epoch_of_its_address_alone(rounds: Rounds)
     landed = rounds.land()
 
     assert rows == []
-    assert [(row.epoch, row.messages_in) for row in rows_of(landed, "orders")] == [(0, 5), (1, 3)]
-    assert [(row.epoch, row.messages_in) for row in rows_of(landed, "rpc")] == [(0, 8)]
+    assert [(row.epoch, row.counters[IN]) for row in rows_of(landed, "orders")] == [
+        (0, 5),
+        (1, 3),
+    ]
+    assert [(row.epoch, row.counters[IN]) for row in rows_of(landed, "rpc")] == [(0, 8)]
     assert {row.seq for row in landed} == {1}
 
 
@@ -74,8 +88,8 @@ def test_address_that_vanished_and_returned_begins_an_epoch(rounds: Rounds) -> N
 
     rounds.play(at(10, 3), broker_0=snapshot(orders=(6, 2)))
 
-    assert [(row.epoch, row.messages_in) for row in rows_of(gone, "orders")] == [(0, 5)]
-    assert [(row.epoch, row.messages_in) for row in rows_of(rounds.land(), "orders")] == [(1, 6)]
+    assert [(row.epoch, row.counters[IN]) for row in rows_of(gone, "orders")] == [(0, 5)]
+    assert [(row.epoch, row.counters[IN]) for row in rows_of(rounds.land(), "orders")] == [(1, 6)]
 
 
 def test_address_recreated_between_two_rounds_begins_an_epoch(rounds: Rounds) -> None:
@@ -84,7 +98,10 @@ def test_address_recreated_between_two_rounds_begins_an_epoch(rounds: Rounds) ->
 
     landed = rounds.land()
 
-    assert [(r.epoch, r.messages_in) for r in rows_of(landed, "orders")] == [(0, 5), (1, 9)]
+    assert [(r.epoch, r.counters[IN]) for r in rows_of(landed, "orders")] == [
+        (0, 5),
+        (1, 9),
+    ]
     assert rounds.state("broker-0").used_in == 5 + 9
 
 
@@ -94,14 +111,17 @@ def test_topic_recreated_between_two_rounds_begins_an_epoch(rounds: Rounds) -> N
 
     landed = rows_of(rounds.land(), "events")
 
-    assert [(r.epoch, r.messages_in, r.messages_out) for r in landed] == [(0, 5, 5), (1, 8, 3)]
+    assert [(r.epoch, r.counters[IN], r.counters[OUT]) for r in landed] == [
+        (0, 5, 5),
+        (1, 8, 3),
+    ]
 
 
 def test_address_remembered_without_its_life_goes_on(rounds: Rounds) -> None:
     rounds.play(at(10, 1), broker_0=snapshot(orders=(5, 5)))
     rounds.play(at(10, 2), broker_0=snapshot(orders=queue(8, 5, "17")))
 
-    assert [(row.epoch, row.messages_in) for row in rows_of(rounds.land(), "orders")] == [(0, 8)]
+    assert [(row.epoch, row.counters[IN]) for row in rows_of(rounds.land(), "orders")] == [(0, 8)]
 
 
 def test_topic_adds_up_the_growth_of_queues_that_come_and_go(rounds: Rounds) -> None:
@@ -112,14 +132,18 @@ def test_topic_adds_up_the_growth_of_queues_that_come_and_go(rounds: Rounds) -> 
 
     [row] = rows_of(rounds.land(), "events")
 
-    assert (row.epoch, row.messages_in, row.messages_out) == (0, 9, 5 + 3 + 1 + 2)
+    assert (row.epoch, row.counters[IN], row.counters[OUT]) == (
+        0,
+        9,
+        5 + 3 + 1 + 2,
+    )
 
 
 def test_connections_opened_is_the_largest_of_its_life(rounds: Rounds) -> None:
     rounds.play(at(10, 1), broker_0=snapshot(opened=4))
     rounds.play(at(10, 2), broker_0=snapshot(opened=3))
 
-    assert rounds.land()[0].connections_opened == 4
+    assert rounds.land()[0].counters[OPENED] == 4
 
 
 def test_gauges_become_integrals_of_what_was_seen_last(rounds: Rounds) -> None:
@@ -129,15 +153,15 @@ def test_gauges_become_integrals_of_what_was_seen_last(rounds: Rounds) -> None:
 
     beat, orders, _ = rounds.land()
 
-    assert beat.connection_ms == 2 * 10_000 + 5 * 20_000
-    assert orders.stored_byte_ms == 100 * 10_000 + 50 * 20_000
+    assert beat.counters["connection_ms"] == 2 * 10_000 + 5 * 20_000
+    assert orders.counters["stored_byte_ms"] == 100 * 10_000 + 50 * 20_000
 
 
 def test_silence_longer_than_two_minutes_is_not_integrated(rounds: Rounds) -> None:
     rounds.play(at(10, 1), broker_0=snapshot(open_now=1))
     rounds.play(at(11, 1), broker_0=snapshot(open_now=1))
 
-    assert rounds.state("broker-0").connection_ms == 120_000
+    assert rounds.state("broker-0").counters["connection_ms"] == 120_000
 
 
 def test_peak_is_the_largest_sum_over_instances_of_one_round(rounds: Rounds) -> None:
@@ -145,7 +169,7 @@ def test_peak_is_the_largest_sum_over_instances_of_one_round(rounds: Rounds) -> 
     rounds.play(at(10, 2), router_0=snapshot(open_now=90), router_1=snapshot(open_now=10))
     rounds.play(at(10, 3), router_0=snapshot(open_now=10), router_1=snapshot(open_now=10))
 
-    peaks = {row.source: row.peak_connections for row in rounds.land()}
+    peaks = {row.source: row.counters[PEAK] for row in rounds.land()}
 
     assert peaks == {"spc_1/router-0": 0, "spc_1/router-1": 0, "spc_1/space": 100}
 
@@ -158,9 +182,12 @@ def test_first_round_after_a_boundary_belongs_to_the_bucket_that_ended(rounds: R
     later = rounds.land()
 
     assert {row.bucket_at for row in rows} == {at(10, 0)}
-    assert rows_of(rows, "orders")[0].messages_in == 8
+    assert rows_of(rows, "orders")[0].counters[IN] == 8
     assert {row.bucket_at for row in later} == {at(10, 15)}
-    assert [r.peak_connections for r in rows + later if r.source.endswith("space")] == [9, 2]
+    assert [r.counters[PEAK] for r in rows + later if r.source.endswith("space")] == [
+        9,
+        2,
+    ]
 
 
 def test_round_long_after_a_boundary_belongs_to_the_running_bucket(rounds: Rounds) -> None:
@@ -168,7 +195,7 @@ def test_round_long_after_a_boundary_belongs_to_the_running_bucket(rounds: Round
 
     rows = rounds.play(at(10, 21), broker_0=snapshot(orders=(8, 0)))
 
-    assert [(r.bucket_at, r.messages_in) for r in rows_of(rows, "orders")] == [(at(10, 0), 5)]
+    assert [(r.bucket_at, r.counters[IN]) for r in rows_of(rows, "orders")] == [(at(10, 0), 5)]
     assert rows_of(rounds.land(), "orders")[0].bucket_at == at(10, 15)
 
 
@@ -181,7 +208,11 @@ def test_what_moved_once_is_landed_again_at_the_end_of_each_bucket(rounds: Round
         for hour, minute in ((10, 15), (10, 30), (10, 45))
     ]
 
-    assert [[row.messages_in for row in rows_of(end, "orders")] for end in ends] == [[5], [5], [5]]
+    assert [[row.counters[IN] for row in rows_of(end, "orders")] for end in ends] == [
+        [5],
+        [5],
+        [5],
+    ]
 
 
 def test_cut_ends_the_running_bucket_for_every_source(rounds: Rounds) -> None:
@@ -195,7 +226,7 @@ def test_cut_ends_the_running_bucket_for_every_source(rounds: Rounds) -> None:
     )
 
     assert {row.bucket_at for row in rows} == {at(10, 0)}
-    assert rows_of(rows, "orders")[0].messages_in == 6
+    assert rows_of(rows, "orders")[0].counters[IN] == 6
     assert {row.bucket_at for row in rounds.land()} == {at(10, 7, 3)}
 
 
@@ -204,7 +235,7 @@ def test_cut_long_after_a_boundary_that_nobody_sampled_does_not_reach_back(round
 
     rows = rounds.play(at(10, 31), at(10, 14, 50), broker_0=snapshot(orders=(6, 0)))
 
-    assert [(r.bucket_at, r.messages_in) for r in rows_of(rows, "orders")] == [(at(10, 0), 5)]
+    assert [(r.bucket_at, r.counters[IN]) for r in rows_of(rows, "orders")] == [(at(10, 0), 5)]
     assert rows_of(rounds.land(), "orders")[0].bucket_at == at(10, 30)
 
 
@@ -215,7 +246,7 @@ def test_cut_of_a_source_that_was_silent_for_long_belongs_to_the_running_bucket(
 
     rows = rounds.play(at(10, 9, 10), at(10, 9), broker_0=snapshot(orders=(6, 0)))
 
-    found = [(row.bucket_at, row.messages_in) for row in rows_of(rows, "orders")]
+    found = [(row.bucket_at, row.counters[IN]) for row in rows_of(rows, "orders")]
     assert found == [(at(8, 0), 5), (at(10, 0), 6)]
     assert rounds.state("broker-0").bucket_at == at(10, 9)
 
@@ -230,7 +261,7 @@ def test_instance_that_answers_the_repeated_cut_is_still_in_the_bucket_that_ends
         at(10, 7, 29), at(10, 7, 3), broker_0=snapshot(orders=(7, 0)), broker_1=snapshot(rpc=(4, 4))
     )
 
-    assert [(r.bucket_at, r.messages_in) for r in rows_of(rows, "rpc")] == [(at(10, 0), 4)]
+    assert [(r.bucket_at, r.counters[IN]) for r in rows_of(rows, "rpc")] == [(at(10, 0), 4)]
     assert rows_of(rows, "orders") == []
 
 
@@ -258,7 +289,7 @@ def test_instance_that_missed_the_cut_goes_on_in_the_new_bucket(rounds: Rounds) 
     rounds.play(at(10, 7, 30), broker_0=snapshot(orders=(6, 0)), broker_1=snapshot(rpc=(4, 4)))
 
     [row] = rows_of(rounds.land(), "rpc")
-    assert (row.bucket_at, row.messages_in) == (at(10, 7, 3), 4)
+    assert (row.bucket_at, row.counters[IN]) == (at(10, 7, 3), 4)
 
 
 def test_clock_set_back_neither_goes_back_in_buckets_nor_in_integrals(rounds: Rounds) -> None:
@@ -269,7 +300,7 @@ def test_clock_set_back_neither_goes_back_in_buckets_nor_in_integrals(rounds: Ro
 
     assert {row.bucket_at for row in rows} == {at(10, 15)}
     assert all(row.taken_at >= row.bucket_at for row in rows)
-    assert rows[0].connection_ms == 0
+    assert rows[0].counters["connection_ms"] == 0
 
 
 def test_round_without_any_answer_says_nothing(rounds: Rounds) -> None:

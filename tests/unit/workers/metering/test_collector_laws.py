@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plans.usage.meters import MESSAGES_IN as IN
+from plans.usage.meters import MESSAGES_OUT as OUT
 from tests.support.metering.readings import Rounds, at, queue, snapshot
 from workers.metering.source_states import SampleRow
 
@@ -48,9 +50,9 @@ def test_rows_never_fall_inside_a_life_and_seq_has_no_hole(
     for row in rounds.rows:
         key = (row.source, row.boot_id, row.address, row.epoch)
         if key in last:
-            assert row.messages_in >= last[key].messages_in
-            assert row.messages_out >= last[key].messages_out
-            assert row.connection_ms >= last[key].connection_ms
+            assert row.counters[IN] >= last[key].counters[IN]
+            assert row.counters[OUT] >= last[key].counters[OUT]
+            assert row.counters["connection_ms"] >= last[key].counters["connection_ms"]
             assert row.bucket_at >= last[key].bucket_at
         last[key] = row
     beats: dict[tuple[str, str], list[int]] = defaultdict(list)
@@ -126,5 +128,5 @@ def _billed(rows: Iterable[SampleRow], counter: str) -> int:
     largest: dict[tuple[str, str, str, int], int] = defaultdict(int)
     for row in rows:
         key = (row.source, row.boot_id, row.address, row.epoch)
-        largest[key] = max(largest[key], getattr(row, counter))
+        largest[key] = max(largest[key], row.counters[counter])
     return sum(largest.values())

@@ -12,6 +12,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from plans.usage.meters import MESSAGES_IN as IN
 from tests.support.metering.readings import Rounds, at, rows_of, snapshot
 from workers.metering import collector
 from workers.metering.source_states import SampleRow
@@ -47,7 +48,7 @@ def test_bucket_whose_end_nobody_sampled_ends_with_a_whole_snapshot() -> None:
 
     rows = rounds.play(at(10, 40), broker_0=snapshot(orders=(5, 0)))
 
-    assert [(r.bucket_at, r.messages_in) for r in rows_of(rows, "orders")] == [(at(10), 5)]
+    assert [(r.bucket_at, r.counters[IN]) for r in rows_of(rows, "orders")] == [(at(10), 5)]
 
 
 def test_life_ends_with_a_whole_snapshot_though_everything_has_landed() -> None:
@@ -59,7 +60,7 @@ def test_life_ends_with_a_whole_snapshot_though_everything_has_landed() -> None:
 
     rows = rounds.play(at(10, 3), broker_0=snapshot("boot-2"))
 
-    assert [(r.boot_id, r.messages_in) for r in rows_of(rows, "orders")] == [("boot-1", 5)]
+    assert [(r.boot_id, r.counters[IN]) for r in rows_of(rows, "orders")] == [("boot-1", 5)]
 
 
 def test_ended_epochs_and_vanished_addresses_are_repeated_twice_and_then_left_out() -> None:
@@ -71,12 +72,16 @@ def test_ended_epochs_and_vanished_addresses_are_repeated_twice_and_then_left_ou
 
     ends = [rounds.play(at(10, 15 * n), broker_0=snapshot(orders=(1, 0))) for n in (1, 2, 3)]
 
-    assert [[(r.epoch, r.messages_in) for r in rows_of(end, "orders")] for end in ends] == [
+    assert [[(r.epoch, r.counters[IN]) for r in rows_of(end, "orders")] for end in ends] == [
         [(0, 5), (1, 1)],
         [(0, 5), (1, 1)],
         [(1, 1)],
     ]
-    assert [[row.messages_in for row in rows_of(end, "rpc")] for end in ends] == [[7], [7], []]
+    assert [[row.counters[IN] for row in rows_of(end, "rpc")] for end in ends] == [
+        [7],
+        [7],
+        [],
+    ]
 
 
 def _play(events: Iterable[tuple[str, int, str, int, bool, bool]]) -> tuple[list[Any], list[Any]]:
@@ -110,7 +115,7 @@ def _cells(rows: Iterable[SampleRow]) -> dict[tuple[Any, ...], int]:
         for counter in ("messages_in", "messages_out", "stored_byte_ms", "connections_opened",
                         "connection_ms", "peak_connections"):  # fmt: skip
             key = (*life, counter, row.bucket_at)
-            largest[key] = max(largest[key], getattr(row, counter))
+            largest[key] = max(largest[key], row.counters[counter])
     before: dict[tuple[Any, ...], int] = defaultdict(int)
     cells = {}
     for key in sorted(largest):

@@ -15,6 +15,7 @@ from deltalake.exceptions import CommitFailedError
 from controlplane.core import leases
 from controlplane.core.errors import WaypostError
 from tests.support.metering.landed import LANDED_ONCE, rows
+from tests.unit.workers.metering.conftest import clock
 from workers.metering import bronze, committer, delta, ingest, landing
 from workers.models import LandingBatch, MeteredSource
 
@@ -243,8 +244,8 @@ def test_tidy_removes_old_temporary_files(root: Path) -> None:
     folder.mkdir(parents=True)
     (folder / ".x.parquet.1.tmp").touch()
 
-    assert landing.remove_orphans(root) == 0
-    assert landing.remove_orphans(root, older_than=timedelta(0)) == 1
+    assert landing.remove_orphans(root, clock()) == 0
+    assert landing.remove_orphans(root, clock(), older_than=timedelta(0)) == 1
 
 
 def _killed(*_: Any, **__: Any) -> None:

@@ -4,14 +4,13 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from django.utils import timezone
 
 from plans.models import QuotaAlert, UsageCopy, UsageRecord
 from plans.usage import recording
 from plans.usage.reading import UsageCell
 from tenants.models import AddressSpace
 from tests.support.metering.readings import snapshot
-from tests.unit.workers.metering.conftest import FakeReaders
+from tests.unit.workers.metering.conftest import FakeReaders, clock
 from workers.metering import live, sampling, source_states
 from workers.models import MeteredSource
 
@@ -27,19 +26,19 @@ def fresh(space: AddressSpace, readers: FakeReaders) -> AddressSpace:
 
 
 def copied(space: AddressSpace, messages_in: int, *, buckets_ago: int = 0) -> None:
-    bucket_at = source_states.floor_bucket(timezone.now()) - buckets_ago * source_states.BUCKET
+    bucket_at = source_states.floor_bucket(clock()) - buckets_ago * source_states.BUCKET
     cell = UsageCell(space.tenant_id, space.id, "orders", "messages_in", bucket_at, messages_in)
     recording.copy_in(
         table_id="gold",
         table_version=UsageCopy.objects.count(),
-        as_of=timezone.now(),
+        as_of=clock(),
         days=[bucket_at.date()],
         cells=[cell],
     )
 
 
 def uncopied(space: AddressSpace) -> dict[str, int]:
-    return live.not_yet_copied(timezone.now())[space.tenant_id]
+    return live.not_yet_copied(clock())[space.tenant_id]
 
 
 def test_before_the_first_copy_everything_is_uncopied(fresh: AddressSpace) -> None:
@@ -84,7 +83,7 @@ def test_what_was_used_in_earlier_buckets_is_gold_s_business(
 def test_month_that_began_after_the_copy_counts_from_its_beginning(
     fresh: AddressSpace, root: Path
 ) -> None:
-    next_month = timezone.now() + timedelta(days=40)
+    next_month = clock() + timedelta(days=40)
 
     assert live.not_yet_copied(next_month)[fresh.tenant_id] == {"messages_in": 0, "messages_out": 0}
 
@@ -95,7 +94,7 @@ def test_enforce_raises_alerts_before_any_pipeline_run(
     readers.answers[space.id] = {"broker-0": snapshot(orders=(10**9, 0))}
     sampling.sample_all(readers)
 
-    live.enforce(timezone.now())
+    live.enforce(clock())
 
     levels = QuotaAlert.objects.filter(tenant=space.tenant_id).values_list(
         "level_percent", flat=True

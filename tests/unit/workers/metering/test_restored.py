@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.utils import timezone
 
 from controlplane.core import leases
 from plans.invoicing.evidence import UsageKey
@@ -19,7 +18,7 @@ from plans.rating.periods import Period
 from tenants import rollouts
 from tenants.models import AddressSpace, EngineRelease, Rollout
 from tests.support.metering.readings import snapshot
-from tests.unit.workers.metering.conftest import FakeReaders
+from tests.unit.workers.metering.conftest import FakeReaders, clock
 from workers.metering import delta, ingest, quality, recompute, sampling
 from workers.metering.last_samples import LastSampler
 from workers.models import LandingBatch, MeteredSource
@@ -118,7 +117,7 @@ def test_a_newer_lakehouse_is_refused(commit: Callable[[int], None]) -> None:
 
 
 def test_a_copied_version_of_gold_that_is_missing_is_refused(root: Path) -> None:
-    UsageCopy.objects.create(table_id="t1", table_version=4, as_of=timezone.now())
+    UsageCopy.objects.create(table_id="t1", table_version=4, as_of=clock())
 
     assert "older than the database, which copied version 4 of gold.usage" in refusal()
 
@@ -135,7 +134,7 @@ def test_what_brokers_did_since_the_backup_is_counted_once(
     commit(12)  # the broker lived on and counted on
 
     table = delta.open_table(root, delta.BRONZE)
-    now = timezone.now()
+    now = clock()
     period = Period(now - timedelta(days=1), now + timedelta(days=1))
     asked = recompute.Question(table, space.tenant_id, period)
     assert recompute.totals(asked)[UsageKey(space.id, "orders", "messages_in")] == 12
@@ -148,7 +147,7 @@ def test_what_a_stopped_broker_did_after_the_backup_is_a_gap(
 ) -> None:
     commit(5)
     assert LastSampler(readers).before_stop()  # as a backup does
-    period = Period(timezone.now() - timedelta(days=1), timezone.now() + timedelta(days=1))
+    period = Period(clock() - timedelta(days=1), clock() + timedelta(days=1))
 
     after_restore()
     readers.answers[space.id] = {"broker-0": snapshot("boot-2", orders=(0, 0))}
@@ -159,9 +158,9 @@ def test_what_a_stopped_broker_did_after_the_backup_is_a_gap(
 
 def test_every_space_is_due_in_full_and_no_lease_is_held(space: AddressSpace, root: Path) -> None:
     leases.acquire("lakehouse-pipeline", "a worker that is gone", 900)
-    far = timezone.now() + timedelta(minutes=4)
+    far = clock() + timedelta(minutes=4)
     held: dict[str, Any] = {"claimed_by": "gone", "claimed_until": far, "next_attempt_at": far}
-    AddressSpace.objects.update(**held, last_full_pass_at=timezone.now())
+    AddressSpace.objects.update(**held, last_full_pass_at=clock())
 
     said = after_restore()
 

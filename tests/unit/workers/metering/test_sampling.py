@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError
-from django.utils import timezone
 
 from controlplane.core import leases
 from controlplane.core.errors import Unavailable
@@ -17,7 +16,7 @@ from plans.rating.periods import Period
 from tenants.models import AddressSpace
 from tests.support import domain
 from tests.support.metering.readings import snapshot
-from tests.unit.workers.metering.conftest import FakeReaders
+from tests.unit.workers.metering.conftest import FakeReaders, clock
 from workers.infra.base import InfraError
 from workers.messaging.management import Refused
 from workers.metering import (
@@ -42,20 +41,32 @@ def source(instance: str) -> MeteredSource:
 
 
 def seen(instance: str, address: str = "orders") -> int:
-    return sources.state_of(source(instance)).addresses[address].messages_in
+    return sources.state_of(source(instance)).addresses[address].counters["messages_in"]
 
 
 def test_round_all_samples_active_spaces_only(space: AddressSpace, readers: FakeReaders) -> None:
     readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
 
     [sampled] = sampling.sample_all(readers)
-    space.deletion_requested_at = timezone.now()
+    space.deletion_requested_at = clock()
     space.save()
     after = sampling.sample_all(readers)
 
     assert (sampled.is_applied, sampled.reached) == (True, frozenset({"broker-0"}))
     assert after == []
     assert seen("broker-0") == 5
+
+
+def test_samples_are_dated_by_the_clock_of_the_readers(
+    space: AddressSpace, readers: FakeReaders
+) -> None:
+    taken_at = clock() + timedelta(days=400)
+    readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
+    readers.clock = lambda: taken_at
+
+    sampling.sample_all(readers)
+
+    assert source("broker-0").sampled_at == taken_at
 
 
 def test_silent_instance_leaves_the_others_sampled(
@@ -88,7 +99,7 @@ def test_odd_instance_is_silent_and_all_others_are_sampled(
     space: AddressSpace, readers: FakeReaders, odd: Exception
 ) -> None:
     other = domain.space(space.tenant, "brokered")
-    AddressSpace.objects.filter(id=other.id).update(active_since=timezone.now())
+    AddressSpace.objects.filter(id=other.id).update(active_since=clock())
     readers.answers[space.id] = {"broker-0": odd, "router-0": snapshot(rpc=(5, 0))}
     readers.answers[other.id] = {"broker-1": snapshot(orders=(7, 0))}
 
@@ -104,10 +115,11 @@ def test_odd_space_is_no_sample_and_all_others_are_sampled(
     space: AddressSpace, readers: FakeReaders, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     other = domain.space(space.tenant, "brokered")
-    AddressSpace.objects.filter(id=other.id).update(active_since=timezone.now())
+    AddressSpace.objects.filter(id=other.id).update(active_since=clock())
     for sampled_space in (space, other):
         readers.answers[sampled_space.id] = {"broker-0": snapshot(orders=(7, 0))}
-    whole: Callable[..., Any] = readers.find if step == "find" else sampling.apply
+    steps: dict[str, Callable[..., Any]] = {"find": readers.find, "apply": sampling.apply}
+    whole = steps[step]
 
     def fail_once(of: Any, **arguments: Any) -> Any:
         if space.id in (getattr(of, "id", ""), getattr(of, "space_id", "")):
@@ -151,12 +163,10 @@ def test_round_gives_its_lease_back(space: AddressSpace, readers: FakeReaders) -
 def test_snapshot_read_before_a_newer_one_was_applied_is_forgotten(
     space: AddressSpace, readers: FakeReaders
 ) -> None:
-    before = timezone.now()
+    before = clock()
     readers.answers[space.id] = {"broker-0": snapshot(orders=(9, 0))}
     sampling.sample_all(readers)
-    late = Reading(
-        space.tenant_id, space.id, timezone.now(), {"broker-0": snapshot(orders=(5, 0))}, {}
-    )
+    late = Reading(space.tenant_id, space.id, clock(), {"broker-0": snapshot(orders=(5, 0))}, {})
 
     applied = sampling.apply(late, started_at=before)
 
@@ -168,12 +178,10 @@ def test_round_that_waited_for_another_is_no_older_than_that_one(
     space: AddressSpace, readers: FakeReaders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     leases.acquire(f"sample:{space.id}", "another round", 60)
-    other = Reading(
-        space.tenant_id, space.id, timezone.now(), {"broker-0": snapshot(orders=(5, 0))}, {}
-    )
+    other = Reading(space.tenant_id, space.id, clock(), {"broker-0": snapshot(orders=(5, 0))}, {})
 
     def end_the_other(_seconds: float) -> None:
-        assert sampling.apply(replace(other, taken_at=timezone.now()), started_at=timezone.now())
+        assert sampling.apply(replace(other, taken_at=clock()), started_at=clock())
         leases.release(f"sample:{space.id}", "another round")
 
     monkeypatch.setattr("time.sleep", end_the_other)
@@ -188,7 +196,7 @@ def test_sampling_goes_on_after_the_clock_was_set_back(
 ) -> None:
     readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
     sampling.sample_all(readers)
-    ahead = timezone.now() + timedelta(hours=1)
+    ahead = clock() + timedelta(hours=1)
     MeteredSource.objects.update(sampled_at=ahead, bucket_at=ahead)
     readers.answers[space.id] = {"broker-0": snapshot(orders=(6, 0))}
 
@@ -231,7 +239,7 @@ def test_ended_epoch_that_is_still_repeated_is_remembered(
     state = sources.state_of(source("broker-0"))
 
     [(name, ended)] = state.retired
-    assert (name, ended.epoch, ended.messages_in, ended.fresh) == ("orders", 0, 5, 2)
+    assert (name, ended.epoch, ended.counters["messages_in"], ended.fresh) == ("orders", 0, 5, 2)
     assert state.addresses["orders"].epoch == 1
 
 
@@ -245,7 +253,7 @@ def test_last_sample_of_addresses_is_recorded(space: AddressSpace, readers: Fake
 
 def test_last_sample_waits_for_a_silent_instance(space: AddressSpace, readers: FakeReaders) -> None:
     readers.answers[space.id] = {"broker-0": None}
-    space.deletion_requested_at = timezone.now()
+    space.deletion_requested_at = clock()
     space.save()
 
     assert LastSampler(readers).last_sample(space.id, ["orders"]) is False
@@ -281,7 +289,7 @@ def test_last_sample_again_goes_on_with_the_same_lives(
     broker = MeteredSource.objects.get(source__endswith="broker-0")
     assert (broker.seq, broker.ended_cleanly) == (2, True)
     assert MeteredSource.objects.get(boot_id=source_states.SPACE).seq == 2
-    assert sources.state_of(broker).addresses["orders"].messages_in == 6
+    assert sources.state_of(broker).addresses["orders"].counters["messages_in"] == 6
 
 
 def test_last_sample_of_a_space_gives_up_on_an_instance_that_stays_silent(
@@ -290,7 +298,7 @@ def test_last_sample_of_a_space_gives_up_on_an_instance_that_stays_silent(
     readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
     sampling.sample_all(readers)
     readers.answers[space.id] = {"broker-0": None}
-    space.deletion_requested_at = timezone.now() - last_samples.PATIENCE - timedelta(seconds=1)
+    space.deletion_requested_at = clock() - last_samples.PATIENCE - timedelta(seconds=1)
     space.save()
 
     assert LastSampler(readers).last_sample(space.id, None) is True
@@ -302,7 +310,7 @@ def test_space_that_was_never_usable_ends_without_waiting(
     space: AddressSpace, readers: FakeReaders
 ) -> None:
     readers.answers[space.id] = {"broker-0": None}
-    AddressSpace.objects.update(active_since=None, deletion_requested_at=timezone.now())
+    AddressSpace.objects.update(active_since=None, deletion_requested_at=clock())
 
     assert LastSampler(readers).last_sample(space.id, None) is True
 
@@ -330,7 +338,7 @@ def test_crash_long_after_a_restart_that_never_came_is_a_crash(
 ) -> None:
     readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
     LastSampler(readers).before_restart(space.id, "broker-0")
-    MeteredSource.objects.update(restart_at=timezone.now() - timedelta(minutes=3))
+    MeteredSource.objects.update(restart_at=clock() - timedelta(minutes=3))
     sampling.sample_all(readers)
     readers.answers[space.id] = {"broker-0": snapshot("boot-2", orders=(1, 0))}
     sampling.sample_all(readers)
@@ -394,6 +402,6 @@ def test_stop_of_everything_says_that_an_instance_did_not_answer(
 
 def gaps(space: AddressSpace) -> tuple[CrashGap, ...]:
     """The crash gaps of the running time."""
-    now = timezone.now()
+    now = clock()
     around = Period(now - timedelta(days=1), now + timedelta(days=1))
     return quality.crash_gaps(space.tenant_id, around)

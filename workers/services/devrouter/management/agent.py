@@ -143,7 +143,7 @@ class Agent:
             raise Rejected(400, f"Bad Request: no such entity type {kind}")
         return [
             columns.typed({**row, "type": PREFIX + kind})
-            for row in build(self._router, self._entities)
+            for row in build(rows.Rows(self._router, self._entities))
         ]
 
 

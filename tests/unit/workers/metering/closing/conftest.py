@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from plans.invoicing import invoice_closing
 from plans.models import Invoice
@@ -20,7 +19,7 @@ from tests.support.billing_histories import Batch
 from tests.support.metering.deltas import write_gold
 from tests.support.metering.readings import snapshot
 from tests.support.plans import billing_rows, reference_gold
-from tests.unit.workers.metering.conftest import FakeReaders
+from tests.unit.workers.metering.conftest import FakeReaders, clock
 from workers.metering import (
     committer,
     delta,
@@ -36,13 +35,13 @@ def _mid_bucket(mid_bucket: None) -> None:
 
 @pytest.fixture
 def owner() -> Tenant:
-    return billing_rows.tenant(subscribed_at=timezone.now() - timedelta(days=40))
+    return billing_rows.tenant(subscribed_at=clock() - timedelta(days=40))
 
 
 @pytest.fixture
 def space(owner: Tenant) -> AddressSpace:
-    row = billing_rows.space(owner, active_since=timezone.now())
-    billing_rows.address(row, active_since=timezone.now())
+    row = billing_rows.space(owner, active_since=clock())
+    billing_rows.address(row, active_since=clock())
     return row
 
 
@@ -55,7 +54,7 @@ def spark(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         rows = delta.ask("SELECT * FROM b", {"b": bronze})
         cells = reference_gold.gold(reference_gold.fold({}, [Batch("all", tuple(rows))]))
         gold = write_gold(
-            where, [UsageCell(*key, quantity) for key, quantity in cells.items()], timezone.now()
+            where, [UsageCell(*key, quantity) for key, quantity in cells.items()], clock()
         )
         pin = Table(str(bronze.metadata().id), int(bronze.version()))
         return Report({"bronze.samples": pin, "gold.usage": gold}, pin.version, {}, None)
@@ -74,7 +73,7 @@ def shows(space: AddressSpace, readers: FakeReaders) -> Callable[..., None]:
 
 
 def close_now(tenant: Tenant, now: datetime | None = None) -> Invoice:
-    invoice, _ = invoice_closing.close_now(tenant=tenant, by=billing_rows.STAFF, now=now)
+    invoice, _ = invoice_closing.close_now(tenant=tenant, by=billing_rows.STAFF, now=now or clock())
     return invoice
 
 

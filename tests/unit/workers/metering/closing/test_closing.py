@@ -17,7 +17,7 @@ from tests.support.metering.readings import snapshot
 from tests.support.plans import billing_rows
 from tests.support.waiting import eventually
 from tests.unit.workers.metering.closing.conftest import billed, close_now, reasons
-from tests.unit.workers.metering.conftest import FakeReaders
+from tests.unit.workers.metering.conftest import FakeReaders, clock
 from workers.infra.base import InfraError
 from workers.messaging.management import Refused
 from workers.metering import closing, committer, gold, ingest, landing, periodic, pipeline, sampling
@@ -78,10 +78,10 @@ def test_usage_after_the_close_belongs_to_the_next_period(
     sampling.sample_all(readers)
 
     ingest.ingest()
-    periodic.run_pipeline()
+    periodic.run_pipeline(clock())
 
     assert billed(invoice)["messages_in"] == 5
-    later = reading.totals(owner.id, invoice.ends_at, timezone.now() + timedelta(days=1))
+    later = reading.totals(owner.id, invoice.ends_at, clock() + timedelta(days=1))
     assert later["messages_in"] == 3
 
 
@@ -89,18 +89,18 @@ def test_a_close_in_the_second_in_which_a_bucket_begins_leaves_it_to_the_next_pe
     owner: Tenant,
     readers: FakeReaders,
     shows: Callable[..., None],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    begun, boundary = timezone.now(), floor_bucket(timezone.now()) + BUCKET
-    elapsed = timezone.now
-    monkeypatch.setattr(
-        timezone, "now", lambda: boundary + timedelta(seconds=0.2) + (elapsed() - begun) / 1000
-    )
-    AddressSpace.objects.filter(tenant=owner).update(active_since=timezone.now())
+    begun, boundary = clock(), floor_bucket(clock()) + BUCKET
+
+    def just_after() -> datetime:
+        return boundary + timedelta(seconds=0.2) + (clock() - begun) / 1000
+
+    readers.clock = just_after
+    AddressSpace.objects.filter(tenant=owner).update(active_since=just_after())
     shows(orders=(5, 2))
     sampling.sample_all(readers)
     shows(orders=(9, 4))
-    invoice = close_now(owner)
+    invoice = close_now(owner, just_after())
 
     closing.close(invoice.id, readers)
 
@@ -108,7 +108,7 @@ def test_a_close_in_the_second_in_which_a_bucket_begins_leaves_it_to_the_next_pe
     assert (invoice.state, invoice.ends_at) == (State.DRAFT, boundary)
     sampling.sample_all(readers)
     ingest.ingest()
-    periodic.run_pipeline()
+    periodic.run_pipeline(just_after())
     assert billed(invoice)["messages_in"] == 0
     later = reading.totals(owner.id, invoice.ends_at, boundary + timedelta(days=1))
     assert (later["messages_in"], later["messages_out"]) == (9, 4)
@@ -119,15 +119,15 @@ def test_space_that_is_new_after_the_close_is_billed_in_the_next_period(
 ) -> None:
     invoice = close_now(owner)
     closing.close(invoice.id, readers)
-    later = billing_rows.space(owner, "later", active_since=timezone.now())
+    later = billing_rows.space(owner, "later", active_since=clock())
     readers.answers[later.id] = {"broker-0": snapshot(orders=(5, 0))}
 
     sampling.sample_all(readers)
     ingest.ingest()
-    periodic.run_pipeline()
+    periodic.run_pipeline(clock())
 
     assert billed(invoice)["messages_in"] == 0
-    after = reading.totals(owner.id, invoice.ends_at, timezone.now() + timedelta(days=1))
+    after = reading.totals(owner.id, invoice.ends_at, clock() + timedelta(days=1))
     assert after["messages_in"] == 5
 
 
@@ -136,7 +136,7 @@ def test_close_cuts_a_space_whose_last_sample_is_still_to_come(
 ) -> None:
     shows(orders=(5, 0))
     sampling.sample_all(readers)
-    AddressSpace.objects.filter(id=space.id).update(deletion_requested_at=timezone.now())
+    AddressSpace.objects.filter(id=space.id).update(deletion_requested_at=clock())
     shows(orders=(9, 0))
     invoice = close_now(owner)
     closing.close(invoice.id, readers)
@@ -144,11 +144,11 @@ def test_close_cuts_a_space_whose_last_sample_is_still_to_come(
 
     LastSampler(readers).last_sample(space.id, None)
     ingest.ingest()
-    periodic.run_pipeline()
+    periodic.run_pipeline(clock())
 
     assert Invoice.objects.get(pk=invoice.pk).state == State.DRAFT
     assert billed(invoice)["messages_in"] == 9
-    later = reading.totals(owner.id, invoice.ends_at, timezone.now() + timedelta(days=1))
+    later = reading.totals(owner.id, invoice.ends_at, clock() + timedelta(days=1))
     assert later["messages_in"] == 3
 
 
@@ -157,7 +157,7 @@ def test_close_waits_for_a_space_that_ends_and_asks_it_nothing_afterwards(
 ) -> None:
     shows(orders=(5, 0))
     sampling.sample_all(readers)
-    AddressSpace.objects.filter(id=space.id).update(deletion_requested_at=timezone.now())
+    AddressSpace.objects.filter(id=space.id).update(deletion_requested_at=clock())
     readers.answers[space.id] = {"broker-0": None}
     invoice = close_now(owner)
 
@@ -170,7 +170,7 @@ def test_close_waits_for_a_space_that_ends_and_asks_it_nothing_afterwards(
 
     assert waiting == State.CLOSING
     assert Invoice.objects.get(pk=invoice.pk).state == State.DRAFT
-    assert reading.totals(owner.id, invoice.starts_at, timezone.now())["messages_in"] == 9
+    assert reading.totals(owner.id, invoice.starts_at, clock())["messages_in"] == 9
 
 
 def test_close_again_changes_nothing(
@@ -188,24 +188,33 @@ def test_close_again_changes_nothing(
     assert again.updated_at == invoice.updated_at
 
 
-@pytest.mark.parametrize("step", ["_cut", "_land", "_pipeline", "_gold"])
+@pytest.mark.parametrize(
+    ("of", "step"),
+    [
+        (closing.CloseAttempt, "cut"),
+        (closing.CloseAttempt, "land"),
+        (closing.CloseAttempt, "compute_usage"),
+        (gold, "cells"),
+    ],
+)
 def test_close_killed_after_any_step_ends_the_same(
     owner: Tenant,
     readers: FakeReaders,
     shows: Callable[..., None],
     monkeypatch: pytest.MonkeyPatch,
+    of: Any,
     step: str,
 ) -> None:
     shows(orders=(5, 0))
     invoice = close_now(owner)
-    finished = getattr(closing, step)
+    finished = getattr(of, step)
 
     def finish_and_die(*arguments: Any) -> None:
         finished(*arguments)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as killed:
-        killed.setattr(closing, step, finish_and_die)
+        killed.setattr(of, step, finish_and_die)
         with pytest.raises(KeyboardInterrupt):
             closing.close(invoice.id, readers)
     shows(orders=(7, 0))  # traffic goes on meanwhile
@@ -258,7 +267,7 @@ def test_close_waits_for_a_silent_instance_and_then_is_held(
 
     closing.close(invoice.id, readers)
     waiting = Invoice.objects.get(pk=invoice.pk).state
-    Invoice.objects.filter(pk=invoice.pk).update(updated_at=timezone.now() - 2 * closing.PATIENCE)
+    Invoice.objects.filter(pk=invoice.pk).update(updated_at=clock() - 2 * closing.PATIENCE)
     closing.close(invoice.id, readers)
 
     assert waiting == State.CLOSING
@@ -283,7 +292,7 @@ def test_close_is_held_by_an_instance_or_space_that_cannot_be_read(
 
     closing.close(invoice.id, readers)
     waiting = Invoice.objects.get(pk=invoice.pk).state
-    Invoice.objects.filter(pk=invoice.pk).update(updated_at=timezone.now() - 2 * closing.PATIENCE)
+    Invoice.objects.filter(pk=invoice.pk).update(updated_at=clock() - 2 * closing.PATIENCE)
     closing.close(invoice.id, readers)
 
     assert waiting == State.CLOSING
@@ -304,7 +313,7 @@ def test_a_close_after_an_upgrade_waits_until_metering_has_its_rights(
 
     shows(orders=(5, 0))
     invoice = close_now(owner)
-    since = timezone.now() - loop.FULL_PASS_EVERY - timedelta(minutes=1)
+    since = clock() - loop.FULL_PASS_EVERY - timedelta(minutes=1)
     Invoice.objects.filter(pk=invoice.pk).update(updated_at=since)
 
     with monkeypatch.context() as unbound:
@@ -369,22 +378,19 @@ def test_a_close_that_found_the_pipeline_busy_goes_before_the_beat_for_a_while(
 
     monkeypatch.setattr(pipeline, "run", refuse)
     monkeypatch.setattr(gold, "is_current", lambda _: False)
-    periodic.run_pipeline()
+    periodic.run_pipeline(timezone.now())
     assert begun == ["refused"], "the beat computes where no close waits"
     closing.close(invoice.id, readers)
-    periodic.run_pipeline()
+    periodic.run_pipeline(timezone.now())
     assert begun == ["refused"] * 2, "the beat left it to the close"
 
-    later = timezone.now() + timedelta(minutes=2)
-    with monkeypatch.context() as afterwards:
-        afterwards.setattr(timezone, "now", lambda: later)
-        periodic.run_pipeline()
+    periodic.run_pipeline(timezone.now() + timedelta(minutes=2))
     assert begun == ["refused"] * 3
 
-    assert pipeline.is_awaited()
+    assert pipeline.is_awaited(timezone.now())
     monkeypatch.setattr(pipeline, "run", run)
     closing.close(invoice.id, readers)
-    assert not pipeline.is_awaited(), "its turn is over"
+    assert not pipeline.is_awaited(timezone.now()), "its turn is over"
 
 
 def test_close_shows_its_progress_on_the_operation(
@@ -425,7 +431,7 @@ def test_end_of_a_life_that_never_landed_holds_the_invoice(
     sampling.sample_all(readers)
     ingest.ingest()
     MeteredSource.objects.filter(source__endswith="broker-0").update(
-        seq=9, ended_at=timezone.now(), ended_cleanly=True
+        seq=9, ended_at=clock(), ended_cleanly=True
     )
     shows("boot-2", orders=(5, 0))
     invoice = close_now(owner)
@@ -438,7 +444,7 @@ def test_end_of_a_life_that_never_landed_holds_the_invoice(
 def test_due_lists_what_waits_for_a_worker(owner: Tenant, readers: FakeReaders) -> None:
     invoice = close_now(owner)
 
-    due = periodic.list_due(timezone.now())
+    due = periodic.list_due(clock())
 
     assert invoice.id in due.closing
     assert due.verifying == ()

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from django.utils import timezone
 
 from controlplane.core.models import Operation
 from plans.invoicing import invoice_verification
@@ -15,7 +14,7 @@ from tenants.models import Tenant
 from tests.support.metering.deltas import write_gold
 from tests.support.plans import billing_rows
 from tests.unit.workers.metering.closing.conftest import close_now
-from tests.unit.workers.metering.conftest import FakeReaders
+from tests.unit.workers.metering.conftest import FakeReaders, clock
 from workers.metering import closing, ingest, periodic, sampling, verifying
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +30,7 @@ def test_verify_gives_the_same_bytes_again(
     shows(orders=(50, 20))
     sampling.sample_all(readers)
     ingest.ingest()
-    periodic.run_pipeline()
+    periodic.run_pipeline(clock())
     invoice.refresh_from_db()
 
     operation = invoice_verification.request_verify(invoice=invoice, by=billing_rows.STAFF)
@@ -50,9 +49,7 @@ def test_verify_says_what_differs(
     closing.close(invoice.id, readers)
     invoice.refresh_from_db()
     gold = invoice.manifest["tables"]["gold.usage"]
-    write_gold(
-        root, [UsageCell(owner.id, "spc", "", "messages_in", timezone.now(), 1)], timezone.now()
-    )
+    write_gold(root, [UsageCell(owner.id, "spc", "", "messages_in", clock(), 1)], clock())
     invoice.manifest["tables"]["gold.usage"] = {**gold, "version": gold["version"] + 1}
     Invoice.objects.filter(pk=invoice.pk).update(manifest=invoice.manifest)
 

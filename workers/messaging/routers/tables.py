@@ -1,0 +1,111 @@
+"""The tables of a running router, through one management connection. Used by the driver.
+
+Each method sends its requests at once and raises ``Unreachable`` if the router does not answer.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from workers.messaging.management import Unreachable
+from workers.messaging.routers import entities
+from workers.messaging.routers.client import RouterClient, Row
+from workers.messaging.routers.desired import CLIENT_VHOST
+from workers.messaging.routers.difference import Difference, Existing
+from workers.messaging.routers.entities import Entity
+
+# The columns that the driver reads, by entity type: those it compares, and the state of links.
+_COLUMNS: Mapping[str, Sequence[str]] = {
+    entities.CONNECTOR: (
+        "name", "host", "port", "role", "sslProfile", "saslMechanisms", "verifyHostname",
+        "idleTimeoutSeconds", "connectionStatus", "connectionMsg",
+    ),
+    entities.ADDRESS: ("name", "prefix", "pattern", "distribution", "waypoint"),
+    entities.LINK_ROUTE: ("name", "prefix", "pattern", "direction", "connection", "operStatus"),
+    entities.AUTO_LINK: (
+        "name", "address", "direction", "phase", "connection", "externalAddress", "operStatus",
+        "lastError",
+    ),
+}  # fmt: skip
+_CONNECTION_COLUMNS = ("identity", "host", "container", "user", "role", "dir", "sasl", "opened",
+                       "uptimeSeconds")  # fmt: skip
+
+
+class RouterTables:
+    """Reads and changes the entities of one router; ``router_client`` is connected."""
+
+    def __init__(self, router_client: RouterClient) -> None:
+        self._client = router_client
+
+    def incarnation(self) -> str:
+        """Return the identity of the incarnation; raise ``Unreachable`` if it shows none."""
+        # ``instance`` changes at each start of the router.
+        for row in self._client.query("router.node", "id", "instance", "nextHop"):
+            if row["nextHop"] == "(self)":
+                return f"{row['id']}-{row['instance']}"
+        raise Unreachable("the router does not show itself")
+
+    def read_all(self) -> Existing:
+        """Return all entities of our types, by one QUERY for each type."""
+        return {kind: self._rows(kind) for kind in entities.ORDER}
+
+    def _rows(self, kind: str) -> dict[str, Row]:
+        return {str(row["name"]): row for row in self._client.query(kind, *_COLUMNS[kind])}
+
+    def read_some(self, wanted: Sequence[Entity]) -> Existing:
+        """Read these entities, many requests in flight; of the few link routes all."""
+        single = [entity for entity in wanted if entity.kind != entities.LINK_ROUTE]
+        replies = self._client.ask(
+            [self._client.entity_request("READ", entity.kind, entity.name) for entity in single]
+        )
+        existing: dict[str, dict[str, Row]] = {entities.LINK_ROUTE: self._rows(entities.LINK_ROUTE)}
+        for entity, reply in zip(single, replies, strict=True):
+            if reply.status == 200:
+                existing.setdefault(entity.kind, {})[entity.name] = reply.body
+        return existing
+
+    def apply(self, steps: Difference) -> Mapping[str, str]:
+        """Delete, then create; return the refused creations: address -> reason."""
+        self._client.ask(
+            [self._client.entity_request("DELETE", kind, name) for kind, name in steps.delete]
+        )
+        refusals: dict[str, str] = {}
+        replies = self._client.ask(
+            [
+                self._client.entity_request("CREATE", entity.kind, entity.name, entity.attributes)
+                for entity in steps.create
+            ]
+        )
+        for entity, reply in zip(steps.create, replies, strict=True):
+            if reply.status != 201:
+                refusals[entity.address] = f"{entity.name}: {reply.description}"
+        return refusals
+
+    def client_connections(self) -> Sequence[Row]:
+        """Return the connections of clients.
+
+        Our own connections and those to brokers are left out: they log in by certificate
+        (EXTERNAL).
+        """
+        return [
+            row
+            for row in self._client.query("connection", *_CONNECTION_COLUMNS)
+            if row["role"] == "normal" and row["dir"] == "in" and row["sasl"] != "EXTERNAL"
+        ]
+
+    def connections_on(self, addresses: Collection[str]) -> set[str]:
+        """Return the connections that have a link on one of the addresses, whatever its kind."""
+        rows = self._client.query("router.link", "owningAddr", "connectionId")
+        return {str(row["connectionId"]) for row in rows if _bare(row["owningAddr"]) in addresses}
+
+    def connections_opened(self) -> int:
+        """Return how many client connections the router has accepted in this incarnation."""
+        rows = self._client.query("vhostStats", "hostname", "connectionsApproved")
+        return sum(
+            int(row["connectionsApproved"]) for row in rows if row["hostname"] == CLIENT_VHOST
+        )
+
+
+def _bare(key: object) -> str:
+    """Return an address without the prefix of the address table (such as ``M0``)."""
+    text = str(key or "")
+    # Only the class ``M`` has a second character: the phase.
+    return text[2:] if text.startswith("M") else text[1:]

@@ -1,0 +1,67 @@
+"""The cumulative values of one sample, by meter.
+
+The sampled meters of ``plans.usage.meters`` are the only names. Rows of bronze, states and the
+collector carry one such value, so a new meter adds no field anywhere.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Self
+
+from plans.usage.meters import (
+    CONNECTION_MS,
+    CONNECTIONS_OPENED,
+    MESSAGES_IN,
+    MESSAGES_OUT,
+    METERS,
+    PEAK_CONNECTIONS,
+    STORED_BYTE_MS,
+)
+
+# What is counted for each address, and what for an incarnation as a whole. The names are also keys
+# of stored states: an older worker that runs beside this one must know every key.
+ADDRESS_METERS = (MESSAGES_IN, MESSAGES_OUT, STORED_BYTE_MS)
+SOURCE_METERS = (CONNECTIONS_OPENED, CONNECTION_MS, PEAK_CONNECTIONS)
+
+_NAMES = frozenset(METERS)
+# A sampled meter that is counted nowhere would be billed as zero.
+if _UNCOUNTED := _NAMES - {*ADDRESS_METERS, *SOURCE_METERS}:
+    raise AssertionError(f"no counters of these meters are taken: {sorted(_UNCOUNTED)}")
+
+
+class Counters(Mapping[str, int]):
+    """A value for every sampled meter; meters that are not given are zero. Immutable."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Mapping[str, int] | None = None) -> None:
+        """Take the given meters from ``values``.
+
+        Raises:
+            ValueError: one of the names is not a sampled meter.
+        """
+        given = values or {}
+        if not given.keys() <= _NAMES:
+            raise ValueError(f"not sampled meters: {sorted(given.keys() - _NAMES)}")
+        self._values = {meter: given.get(meter, 0) for meter in METERS}
+
+    def __getitem__(self, meter: str) -> int:
+        return self._values[meter]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._values.values()))
+
+    def __repr__(self) -> str:
+        return f"Counters({ {meter: n for meter, n in self._values.items() if n} })"
+
+    def having(self, **changed: int) -> Self:
+        """Return these counters with some meters set to other values."""
+        return type(self)({**self._values, **changed})
+
+
+NOTHING = Counters()
