@@ -34,7 +34,7 @@ _PUBLISH_LOCK = 0x77617970  # "wayp"; key of the advisory lock that serializes p
 
 
 @dataclass(frozen=True)
-class Shelf:
+class PlanKind:
     """One section of the catalog: its rows, their users, and what to call a row of it.
 
     ``relation`` leads to the users of a row; ``alive`` is their column that is null while the use
@@ -107,9 +107,11 @@ class Shelf:
         return row
 
 
-PLANS = Shelf("plans", Plan, "plan", "subscriptions", "ends_at")
-SPACE_PLANS = Shelf("space_plans", SpacePlan, "space plan", "spaces", "deleted_at", ("space_type",))
-ADDRESS_PLANS = Shelf(
+PLANS = PlanKind("plans", Plan, "plan", "subscriptions", "ends_at")
+SPACE_PLANS = PlanKind(
+    "space_plans", SpacePlan, "space plan", "spaces", "deleted_at", ("space_type",)
+)
+ADDRESS_PLANS = PlanKind(
     "address_plans",
     AddressPlan,
     "address plan",
@@ -117,7 +119,7 @@ ADDRESS_PLANS = Shelf(
     "deleted_at",
     ("address_type", "space_type"),
 )
-SHELVES = (PLANS, SPACE_PLANS, ADDRESS_PLANS)
+PLAN_KINDS = (PLANS, SPACE_PLANS, ADDRESS_PLANS)
 
 
 @dataclass(frozen=True)
@@ -142,12 +144,12 @@ def default_yaml() -> str:
 def preview(catalog: Catalog) -> list[Change]:
     """Return what publishing ``catalog`` would change, with the number of users of each plan."""
     changes = []
-    for shelf in SHELVES:
-        latest, n_users = shelf.latest(), shelf.users_by_key()
-        wanted = catalog.document[shelf.section]
+    for plans in PLAN_KINDS:
+        latest, n_users = plans.latest(), plans.users_by_key()
+        wanted = catalog.document[plans.section]
         for key in sorted(wanted.keys() | latest.keys()):
-            kind = shelf.change(latest.get(key), wanted.get(key))
-            changes.append(Change(shelf.section, key, kind, n_users.get(key, 0)))
+            kind = plans.change(latest.get(key), wanted.get(key))
+            changes.append(Change(plans.section, key, kind, n_users.get(key, 0)))
     return changes
 
 
@@ -175,8 +177,8 @@ def publish(catalog: Catalog, *, by: Actor) -> CatalogVersion:
             published_at=timezone.now(),
             published_by=by.name,
         )
-        for shelf in SHELVES:
-            shelf.publish(version)
+        for plans in PLAN_KINDS:
+            plans.publish(version)
         subject = audit.Subject("catalogue", str(version.number), f"version {version.number}")
         audit.record(by, "catalogue.publish", subject, after={"digest": digest})
     return version

@@ -51,14 +51,14 @@ class Late:
 
 
 @dataclass(frozen=True)
-class _Blind:
+class _Hidden:
     """A crash gap with its length in seconds, rounded up; None if its end is not known."""
 
     gap: CrashGap
     seconds: int | None
 
     @classmethod
-    def of(cls, evidence: Evidence) -> "list[_Blind]":
+    def of(cls, evidence: Evidence) -> "list[_Hidden]":
         """Return the crash gaps in order of time."""
         found = []
         # The source decides between equal times, so that the order is the same each time.
@@ -108,9 +108,9 @@ def describe(
       gives the length of each such gap.
     * Usage of an issued invoice changed since (``late``).
     """
-    blind = _Blind.of(evidence)
-    sentences = [gap.sentence(space_names) for gap in blind]
-    known = [gap.seconds for gap in blind if gap.seconds is not None]
+    hidden = _Hidden.of(evidence)
+    sentences = [gap.sentence(space_names) for gap in hidden]
+    known = [gap.seconds for gap in hidden if gap.seconds is not None]
     if len(known) > 1:  # the length of a single gap is in its own sentence
         sentences.append(f"The longest of these gaps is {in_seconds(max(known))}.")
     covered = [gap for gap in evidence.holes if not gap.at_end]
@@ -121,9 +121,9 @@ def describe(
             "carry the same counters, so no usage is missing."
         )
     return {
-        "flagged": bool(blind or late),
+        "flagged": bool(hidden or late),
         "text": " ".join([*(sentences or [COMPLETE]), *(change.sentence() for change in late)]),
-        "crash_gaps": [gap.as_document() for gap in blind],
+        "crash_gaps": [gap.as_document() for gap in hidden],
         "covered_holes": len(covered),
         "late": [asdict(change) for change in late],
     }
