@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Self
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
@@ -39,6 +40,24 @@ class KeyPair:
     key_pem: str
     certificate_pem: str
 
+    @classmethod
+    def of(cls, key: ec.EllipticCurvePrivateKey, certificate: x509.Certificate) -> Self:
+        """Return the two as PEM."""
+        key_pem = key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        public = certificate.public_bytes(serialization.Encoding.PEM)
+        return cls(key_pem.decode(), public.decode())
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the key pair in a file that holds the key and then the certificate."""
+        mark = "-----BEGIN CERTIFICATE-----"
+        key, certificate = text.split(mark, 1)
+        return cls(key, mark + certificate)
+
     @property
     def certificate(self) -> x509.Certificate:
         return x509.load_pem_x509_certificate(self.certificate_pem.encode())
@@ -59,7 +78,7 @@ def create_authority(common_name: str, now: datetime) -> KeyPair:
         .add_extension(_key_usage(signs_certificates=True), critical=True)
         .sign(key, hashes.SHA256())
     )
-    return _key_pair(key, certificate)
+    return KeyPair.of(key, certificate)
 
 
 def issue_server(
@@ -112,7 +131,7 @@ def control_authority(folder: Path, now: datetime) -> KeyPair:
     """
     pem_file = folder / "authority.pem"
     if pem_file.exists():
-        return _split(pem_file.read_text())
+        return KeyPair.parse(pem_file.read_text())
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -120,13 +139,7 @@ def control_authority(folder: Path, now: datetime) -> KeyPair:
             made = create_authority("waypost control", now)
             _write_private(pem_file, made.key_pem + made.certificate_pem)
             _write_private(folder / "ca.pem", made.certificate_pem)
-        return _split(pem_file.read_text())
-
-
-def _split(text: str) -> KeyPair:
-    mark = "-----BEGIN CERTIFICATE-----"
-    key, certificate = text.split(mark, 1)
-    return KeyPair(key, mark + certificate)
+        return KeyPair.parse(pem_file.read_text())
 
 
 def _write_private(path: Path, text: str) -> None:
@@ -159,7 +172,7 @@ def _issue(
         builder = builder.add_extension(names, critical=False)
     signer = serialization.load_pem_private_key(authority.key_pem.encode(), password=None)
     assert isinstance(signer, ec.EllipticCurvePrivateKey)
-    return _key_pair(key, builder.sign(signer, hashes.SHA256()))
+    return KeyPair.of(key, builder.sign(signer, hashes.SHA256()))
 
 
 def _builder(
@@ -218,12 +231,3 @@ def _key_usage(*, signs_certificates: bool) -> x509.KeyUsage:
         encipher_only=False,
         decipher_only=False,
     )
-
-
-def _key_pair(key: ec.EllipticCurvePrivateKey, certificate: x509.Certificate) -> KeyPair:
-    key_pem = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-    return KeyPair(key_pem.decode(), certificate.public_bytes(serialization.Encoding.PEM).decode())

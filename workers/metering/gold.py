@@ -34,7 +34,8 @@ def copy_newest(root: Root) -> int | None:
     table_id, version = str(table.metadata().id), int(table.version())
     as_of = _note(table).get("as_of")
     # A replaced table has another id, so that all its days are copied.
-    last = _last_copied(table_id)
+    newest = UsageCopy.objects.filter(table_id=table_id).order_by("-table_version").first()
+    last = newest.table_version if newest else None
     if as_of is None or last == version:
         return None
     days = changed_days(root, table, last)
@@ -69,8 +70,9 @@ def cells(
     """
     table = delta.open_table(root, delta.USAGE, version=pin.version, table_id=pin.id)
     # ``date`` is the partition column: it limits the files that are read.
+    first, last = starts_at.astimezone(UTC).date(), ends_at.astimezone(UTC).date()
     where = (
-        f"tenant_id = {delta.text(tenant_id)} AND {_dates(starts_at, ends_at)} "
+        f"tenant_id = {delta.text(tenant_id)} AND date >= date '{first}' AND date <= date '{last}' "
         f"AND bucket_at >= {delta.instant(starts_at)} AND bucket_at < {delta.instant(ends_at)}"
     )
     return _read(table, where)
@@ -82,11 +84,6 @@ def changed_days(root: Root, table: DeltaTable, since: int | None) -> set[date]:
     now = _files(table)
     before = _files(delta.open_table(root, delta.USAGE, version=since)) if since is not None else {}
     return {day for day in {*now, *before} if now.get(day) != before.get(day)}
-
-
-def _last_copied(table_id: str) -> int | None:
-    newest = UsageCopy.objects.filter(table_id=table_id).order_by("-table_version").first()
-    return newest.table_version if newest else None
 
 
 def _files(table: DeltaTable) -> dict[date, frozenset[str]]:
@@ -119,8 +116,3 @@ def _cells_of(table: DeltaTable, days: set[date]) -> list[UsageCell]:
 def _read(table: DeltaTable, where: str) -> list[UsageCell]:
     rows = delta.ask(f"SELECT {_COLUMNS} FROM usage WHERE {where}", {"usage": table})
     return [UsageCell(**row) for row in rows]
-
-
-def _dates(starts_at: datetime, ends_at: datetime) -> str:
-    first, last = starts_at.astimezone(UTC).date(), ends_at.astimezone(UTC).date()
-    return f"date >= date '{first}' AND date <= date '{last}'"

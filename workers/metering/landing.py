@@ -9,7 +9,7 @@ outbox row names the file of an attempt that finished.
 import errno
 import os
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
@@ -61,7 +61,10 @@ def reserve(rows: Iterable[SampleRow]) -> list[str]:
     ids = []
     # One file belongs to one partition (date); ``groupby`` needs sorted rows.
     for _, dated in groupby(sorted(rows, key=lambda row: row.date), key=lambda row: row.date):
-        payload = [_payload(row) for row in dated]
+        payload = [
+            {**row.columns, **{name: getattr(row, name).isoformat() for name in _INSTANTS}}
+            for row in dated
+        ]
         batch = LandingBatch.objects.create(id=uuid.uuid4().hex, rows=payload, n_rows=len(payload))
         ids.append(batch.id)
     return ids
@@ -78,7 +81,8 @@ def write_reserved(root: Root) -> int:
         StoreAway, StoreRefuses, BucketMissing: the object store fails.
     """
     landed = 0
-    for batch in _reserved():
+    reserved = LandingBatch.objects.filter(state=LandingBatch.State.RESERVED).order_by("number")
+    for batch in reserved:
         rows = [_row(payload) for payload in batch.rows]
         path = bronze.file_path(_file_name(root, batch.id), rows[0].date)
         _write(root, f"{bronze.TABLE}/{path}", bronze.encode(batch.id, rows))
@@ -97,11 +101,6 @@ def waiting(tenant_id: str, until: datetime) -> int:
         for payload in (p for batch in open_batches.iterator() for p in batch.rows)
         if payload["tenant_id"] == tenant_id and _row(payload).bucket_at < until
     )
-
-
-def _reserved() -> Iterator[LandingBatch]:
-    batches = LandingBatch.objects.filter(state=LandingBatch.State.RESERVED)
-    yield from batches.order_by("number")
 
 
 def _file_name(root: Root, batch_id: str) -> str:
@@ -150,10 +149,6 @@ def _refusal(path: Path, error: OSError) -> Unavailable:
     if error.errno in _FULL:
         return LandingFull(f"The disk that holds {path.parent} is full: free space. {lost}")
     return LandingRefused(f"{path.parent} cannot be written ({error.strerror}). {lost}")
-
-
-def _payload(row: SampleRow) -> dict[str, Any]:
-    return {**row.columns, **{name: getattr(row, name).isoformat() for name in _INSTANTS}}
 
 
 def _row(payload: dict[str, Any]) -> SampleRow:

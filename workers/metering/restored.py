@@ -33,7 +33,9 @@ def check(root: Root) -> None:
     """
     numbered = LandingBatch.objects.filter(commit_number__isnull=False)
     committed = _last(numbered.filter(state=LandingBatch.State.COMMITTED))
-    found = _found(root)
+    found = 0
+    if delta.exists(root, delta.BRONZE):
+        found = delta.open_table(root, delta.BRONZE).transaction_version(committer.APP) or 0
     if found < committed:
         raise LakehouseDiffers(
             f"The lakehouse is older than the database: its last commit is {found}, and the "
@@ -70,9 +72,3 @@ def _check_gold(root: Root) -> None:
 
 def _last(batches: QuerySet[LandingBatch]) -> int:
     return batches.aggregate(last=Max("commit_number"))["last"] or 0
-
-
-def _found(root: Root) -> int:
-    if not delta.exists(root, delta.BRONZE):
-        return 0
-    return delta.open_table(root, delta.BRONZE).transaction_version(committer.APP) or 0
