@@ -23,6 +23,7 @@ from tenants.actions import address_spaces, space_plans
 from tenants.models import AddressSpace, Endpoint, SpaceType
 from tenants.permissions import Permission
 
+# A query parameter, because proxies and some clients drop the body of a DELETE.
 _VOLUMES = OpenApiParameter(
     "volumes",
     str,
@@ -65,6 +66,7 @@ class AddressSpaceSerializer(ReconciledSerializer):
     id = serializers.CharField()
     name = serializers.CharField()
     type = serializers.CharField()
+    # The key without its version: clients choose plans, and the catalog chooses the version.
     plan = serializers.CharField(source="space_plan.key")
     send_withdrawn = serializers.BooleanField(
         help_text="True while a used-up quota keeps every client from sending."
@@ -82,7 +84,7 @@ class AddressSpacesView(TenantView):
     )
     def get(self, request: Request, tenant: str) -> Response:
         """Return the spaces ordered by name."""
-        rows = _with_relations(queries.list_spaces(self.tenant))
+        rows = with_relations(queries.list_spaces(self.tenant))
         page = pagination.page(request, rows, "name")
         return Response(pagination.body(page, AddressSpaceSerializer))
 
@@ -158,13 +160,18 @@ class AddressSpaceView(TenantView):
     )
     def delete(self, request: Request, tenant: str, space: str) -> Response:
         """Begin to delete the space. Its past usage is still billed."""
-        keep = _keeps_volumes(request)
+        keep = keeps_volumes(request)
         with etags.guarded(request, queries.get_space(self.tenant, space)) as row:
             operation = address_spaces.delete(space=row, by=self.actor, keep_volumes=keep)
         return accepted(operation, self.tenant)
 
 
-def _keeps_volumes(request: Request) -> bool:
+def keeps_volumes(request: Request) -> bool:
+    """Return whether a deletion keeps the volumes with stored messages.
+
+    Raises:
+        Invalid: the parameter has another value. A misspelled ``keep`` must not delete messages.
+    """
     volumes = request.query_params.get("volumes", "delete")
     if volumes not in ("delete", "keep"):
         raise Invalid(
@@ -175,7 +182,7 @@ def _keeps_volumes(request: Request) -> bool:
     return volumes == "keep"
 
 
-def _with_relations(rows: QuerySet[AddressSpace]) -> QuerySet[AddressSpace]:
+def with_relations(rows: QuerySet[AddressSpace]) -> QuerySet[AddressSpace]:
     """Return the rows with all relations that the serializer reads, in two queries."""
     return rows.select_related("space_plan").prefetch_related(
         Prefetch("endpoints", Endpoint.objects.order_by("name"))

@@ -164,6 +164,7 @@ class AddressView(AddressChangesView):
 
     def _change(self, request: Request, row: Address, spec: dict[str, Any]) -> Response:
         own = row.settings
+        # PUT carries the full state, so a client repeats what it cannot change.
         fixed = {
             setting.name: getattr(own, setting.name) for setting in SETTINGS if setting.is_fixed
         }

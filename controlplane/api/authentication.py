@@ -31,6 +31,7 @@ class TokenPrincipal:
     """A program with a tenant's token: authenticated, never staff, without a user account."""
 
     token: ApiToken
+    # Django's and DRF's code reads these of every caller.
     is_authenticated: bool = True
     is_active: bool = True
     is_staff: bool = False
@@ -53,7 +54,7 @@ class TokenAuthentication(BaseAuthentication):
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             return None
-        principal = _principal(token.strip())
+        principal = principal_of(token.strip())
         if principal is None:
             raise AuthenticationFailed(_REFUSED)
         return principal, token.strip()
@@ -63,7 +64,9 @@ class TokenAuthentication(BaseAuthentication):
         return 'Bearer realm="waypost"'
 
 
-def _principal(token: str) -> User | TokenPrincipal | None:
+def principal_of(token: str) -> User | TokenPrincipal | None:
+    """Return who owns a bearer token; None if it is unknown, expired or revoked."""
+    # The prefix decides, so that a token is looked up in one table only.
     if token.startswith(person_tokens.PREFIX):
         return person_tokens.find(token)
     row = api_tokens.find(token)

@@ -43,6 +43,7 @@ def require_match(request: Request, generation: int | None) -> None:
     accepted = expected(request)
     if not accepted:
         return
+    # ``*`` matches every state, but not a resource that does not exist (RFC 9110, 13.1.1).
     if generation is None or not ({"*", of(generation)} & set(accepted)):
         raise GenerationChanged(
             "It has changed since you read it. Read it again, apply your change and send it with "

@@ -38,37 +38,41 @@ def idempotent(post: Post) -> Post:
         text = request.headers.get("Idempotency-Key")
         if text is None:
             return post(view, request, *args, **kwargs)
-        key = _key(request, text)
+        key = key_of(request, text)
         with transaction.atomic():
             stored = idempotency.find(key, timezone.now())
             if stored is not None:
-                return _replay(stored)
+                headers = {**stored.headers, "Idempotent-Replayed": "true"}
+                return Response(stored.body, status=stored.status, headers=headers)
             # An exception rolls back the change and the lock on the key: nothing is stored.
             response = post(view, request, *args, **kwargs)
-            idempotency.keep(key, _answer(response))
+            idempotency.keep(key, answer_of(response))
             return response
 
     return wrapper
 
 
-def _key(request: Request, text: str) -> idempotency.Key:
+def key_of(request: Request, text: str) -> idempotency.Key:
+    """Return the key under which the answer is stored: caller, header, and a hash of the request.
+
+    Raises:
+        KeyInvalid: the header is empty, too long or not printable ASCII.
+    """
     if not (1 <= len(text) <= 255 and text.isascii() and text.isprintable()):
         raise KeyInvalid("Send an Idempotency-Key of 1 to 255 printable ASCII characters.")
     caller = getattr(request.user, "pk", None) or f"anonymous-{network.address(request)}"
+    # Keys are the caller's own: two callers may choose the same text.
     scope = hashlib.sha256(str(caller).encode()).hexdigest()
+    # The path too: one key for two resources is a mistake that must not pass silently.
     body = request.path + json.dumps(request.data, sort_keys=True)
     # A keyed hash: a body may hold a password, which could be guessed from a plain hash.
     request_hash = salted_hmac("waypost.idempotency", body, algorithm="sha256").hexdigest()
     return idempotency.Key(scope, text, request_hash)
 
 
-def _answer(response: Response) -> idempotency.Answer:
+def answer_of(response: Response) -> idempotency.Answer:
+    """Return the parts of a response that a repetition of the request gets again."""
     # Through JSON, so that dates and the like are stored as the client received them.
     body = json.loads(json.dumps(response.data, cls=JSONEncoder))
     headers = {name: response[name] for name in _STORED_HEADERS if name in response}
     return idempotency.Answer(response.status_code, body, headers)
-
-
-def _replay(stored: idempotency.Answer) -> Response:
-    headers = {**stored.headers, "Idempotent-Replayed": "true"}
-    return Response(stored.body, status=stored.status, headers=headers)

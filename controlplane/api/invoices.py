@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
@@ -86,7 +86,8 @@ class InvoicesView(TenantView):
     )
     def get(self, request: Request, tenant: str) -> Response:
         """Return the invoices, newest period first."""
-        rows = _of(self.tenant).defer("document", "manifest")  # large, and not in a list
+        # Document and manifest are large and not shown in a list.
+        rows = Invoice.objects.filter(tenant=self.tenant).defer("document", "manifest")
         # ``starts_at`` alone is a key here: it is unique within a tenant.
         page = pagination.page(request, rows, "starts_at", descending=True)
         return Response(pagination.body(page, InvoiceSerializer))
@@ -100,6 +101,7 @@ class PreviewView(TenantView):
     @schema.describe("Preview the running period", response=PreviewSerializer)
     def get(self, request: Request, tenant: str) -> Response:
         """Price the usage so far, with the full fee and allowances. Nothing is stored."""
+        # No row and no serializer: a preview is computed for this answer alone.
         preview = previewing.preview(self.tenant)
         return Response(
             {
@@ -126,7 +128,7 @@ class InvoiceView(TenantView):
         return Response({**InvoiceSerializer(row).data, "document": document})
 
 
-def _file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:
+def file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:
     """Return the view that serves invoices in one format."""
 
     def get(self: TenantView, request: Request, tenant: str, invoice: str) -> HttpResponse:
@@ -134,8 +136,11 @@ def _file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:
         content = rendering.RENDERERS[kind](document_of(row))
         return attachment(content, info.media_type, f"{row.number or row.pk}.{kind}")
 
+    # One class for each format, so that each is an operation of its own in the OpenAPI document,
+    # with its media type.
     get.__doc__ = info.description
     type_ = OpenApiTypes.BINARY if not info.is_text else OpenApiTypes.STR
+    # Clients that are generated from the document parse an object; a string they would only hold.
     if kind is InvoiceFormat.JSON:
         type_ = OpenApiTypes.OBJECT
     described = schema.describe(info.summary, response={(200, info.media_type): type_})
@@ -150,7 +155,7 @@ def _file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:
     )
 
 
-FILE_VIEWS = {kind: _file_view(kind, info) for kind, info in INFO.items()}
+FILE_VIEWS = {kind: file_view(kind, info) for kind, info in INFO.items()}
 
 
 class InvoiceVerifyView(TenantView):
@@ -180,7 +185,7 @@ def get_invoice(tenant: Tenant, name: str) -> Invoice:
         Missing: there is none, or it is another tenant's.
     """
     # The id too, because an invoice has a number only after it is issued.
-    row = _of(tenant).filter(Q(number=name) | Q(pk=name)).first()
+    row = Invoice.objects.filter(tenant=tenant).filter(Q(number=name) | Q(pk=name)).first()
     if row is None:
         raise Missing("There is no such invoice; list them to see their numbers.")
     return row
@@ -195,7 +200,3 @@ def document_of(invoice: Invoice) -> dict[str, Any]:
     if not invoice.document:
         raise NoDocument("This period is not closed yet. Preview the running period instead.")
     return document.loaded(invoice.document)
-
-
-def _of(tenant: Tenant) -> QuerySet[Invoice]:
-    return Invoice.objects.filter(tenant=tenant)

@@ -19,6 +19,7 @@ class WindowSerializer(StrictSerializer):
 
     weekday = serializers.IntegerField(min_value=0, max_value=6)
     starts_at = serializers.TimeField(format="%H:%M", input_formats=["%H:%M"])
+    # 10,080 minutes are a week: such a window is always open.
     minutes = serializers.IntegerField(min_value=30, max_value=10080)
 
 

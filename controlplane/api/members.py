@@ -13,7 +13,7 @@ from controlplane.api.views import TenantView
 from controlplane.core.errors import Missing
 from tenants import permissions, queries
 from tenants.actions import memberships
-from tenants.models import Membership, Tenant
+from tenants.models import Membership
 from tenants.permissions import Permission
 
 
@@ -64,6 +64,7 @@ class MembersView(TenantView):
         """Add a person who has an account. Others must sign up or log in once first."""
         serializer = MemberCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
+        # Besides ``needs``: nobody may give a role with permissions that they do not have.
         permissions.require_may_give(self.role, serializer.validated_data["role"])
         row = memberships.add(tenant=self.tenant, by=self.actor, **serializer.validated_data)
         return Response(MemberSerializer(row).data, status=201)
@@ -81,7 +82,7 @@ class MemberView(TenantView):
     @schema.describe("Get a member", response=MemberSerializer)
     def get(self, request: Request, tenant: str, email: str) -> Response:
         """Return the member with this email."""
-        return Response(MemberSerializer(_get(self.tenant, email)).data)
+        return Response(MemberSerializer(self.member(email)).data)
 
     @schema.describe(
         "Change a member's role", request=MemberRoleSerializer, response=MemberSerializer
@@ -90,7 +91,7 @@ class MemberView(TenantView):
         """Change the role. The last owner must remain an owner."""
         serializer = MemberRoleSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        before, role = _get(self.tenant, email), serializer.validated_data["role"]
+        before, role = self.member(email), serializer.validated_data["role"]
         # Both roles: callers may neither give nor take permissions that they do not have.
         permissions.require_may_give(self.role, before.role)
         permissions.require_may_give(self.role, role)
@@ -100,14 +101,19 @@ class MemberView(TenantView):
     @schema.describe("Remove a member", status=204)
     def delete(self, request: Request, tenant: str, email: str) -> Response:
         """Remove the member. The last owner cannot be removed."""
-        row = _get(self.tenant, email)
+        row = self.member(email)
         permissions.require_may_give(self.role, row.role)
         memberships.remove(membership=row, by=self.actor)
         return Response(status=204)
 
+    def member(self, email: str) -> Membership:
+        """Return the member with this email.
 
-def _get(tenant: Tenant, email: str) -> Membership:
-    row = queries.list_members(tenant).filter(user__email=email.lower()).first()
-    if row is None:
-        raise Missing(f"{email} is not a member.", code="membership.missing")
-    return row
+        Raises:
+            Missing: nobody with this email is a member.
+        """
+        # Emails are stored in lower case.
+        row = queries.list_members(self.tenant).filter(user__email=email.lower()).first()
+        if row is None:
+            raise Missing(f"{email} is not a member.", code="membership.missing")
+        return row

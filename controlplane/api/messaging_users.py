@@ -89,7 +89,8 @@ class MessagingUsersView(TenantView):
         space_row = queries.get_space(self.tenant, space)
         serializer = MessagingUserCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        _, operation = messaging_users.create(space=space_row, by=self.actor, **_plain(serializer))
+        values = plain_values(serializer)
+        _, operation = messaging_users.create(space=space_row, by=self.actor, **values)
         return accepted(operation, self.tenant)
 
 
@@ -122,7 +123,8 @@ class MessagingUserView(TenantView):
         serializer = MessagingUserChangeSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         with etags.guarded(request, row) as current:
-            _, operation = messaging_users.update(user=current, by=self.actor, **_plain(serializer))
+            values = plain_values(serializer)
+            _, operation = messaging_users.update(user=current, by=self.actor, **values)
         return accepted(operation, self.tenant)
 
     @schema.describe(
@@ -139,6 +141,7 @@ class MessagingUserView(TenantView):
         return accepted(operation, self.tenant)
 
 
-def _plain(serializer: serializers.BaseSerializer[Any]) -> dict[str, Any]:
+def plain_values(serializer: serializers.BaseSerializer[Any]) -> dict[str, Any]:
+    """Return the validated values with plain dictionaries, which a JSON column can store."""
     values = dict(serializer.validated_data)
     return {**values, "permissions": [dict(grant) for grant in values["permissions"]]}

@@ -13,6 +13,7 @@ class JsonOnly(BaseContentNegotiation):
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
         """Return the parser for the request's media type, None when there is none."""
+        # Without parameters such as the character set: JSON is always UTF-8.
         kind = (request.content_type or "").partition(";")[0].strip().lower()
         return next((parser for parser in parsers if parser.media_type == kind), None)
 

@@ -21,6 +21,7 @@ class OperationsView(TenantView):
     def get(self, request: Request, tenant: str) -> Response:
         """Return the operations, newest first."""
         rows = queries.list_operations(self.tenant)
+        # The id too, because two operations can begin at the same time.
         page = pagination.page(request, rows, "created_at", "id", descending=True)
         return Response(pagination.body(page, OperationSerializer))
 

@@ -39,6 +39,64 @@ class Page(Generic[Row]):
     next: str | None
 
 
+@dataclass(frozen=True)
+class Keyset:
+    """The fields that order the rows of a list, and the cursors that name a place in that order."""
+
+    model: type[Model]
+    keys: tuple[str, ...]
+    descending: bool = False
+
+    def ordering(self) -> list[str]:
+        """Return the fields as ``order_by`` takes them."""
+        return [f"-{key}" if self.descending else key for key in self.keys]
+
+    def beyond(self, values: list[Any]) -> Q:
+        """Return the condition "after the row with these values" for a compound key.
+
+        For keys (a, b): a > 1 or (a = 1 and b > 2).
+        """
+        compare = "lt" if self.descending else "gt"
+        beyond = Q()
+        for depth, key in enumerate(self.keys):
+            same = Q(**dict(zip(self.keys[:depth], values[:depth], strict=True)))
+            beyond |= same & Q(**{f"{key}__{compare}": values[depth]})
+        return beyond
+
+    def encode(self, row: Model) -> str:
+        """Return the cursor of ``row``. It is no secret: the row's own fields are in it."""
+        values = [functools.reduce(getattr, key.split("__"), row) for key in self.keys]
+        text = json.dumps(values, default=datetime.isoformat)
+        return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+    def decode(self, cursor: str) -> list[Any]:
+        """Return the values in a cursor, one for each key.
+
+        Raises:
+            CursorInvalid: the cursor does not come from this API.
+        """
+        try:
+            # ``encode`` cuts the padding off, because ``=`` would be escaped in a query string.
+            padded = cursor + "=" * (-len(cursor) % 4)
+            values = json.loads(base64.urlsafe_b64decode(padded.encode("ascii")))
+            pairs = list(zip(self.keys, values, strict=True))
+            return [comparable(self.field(key), value) for key, value in pairs]
+        # Anyone can send any cursor: bad base64, bad or deeply nested JSON, values of another type.
+        except (ValueError, TypeError, binascii.Error, RecursionError, ValidationError):
+            raise CursorInvalid(
+                "Use the `next` of a page unchanged, or begin without a cursor."
+            ) from None
+
+    def field(self, key: str) -> Any:
+        """Return the model's field of a key; ``user__email`` follows the relation."""
+        *relations, last = key.split("__")
+        model = self.model
+        for name in relations:
+            related: Any = model._meta.get_field(name).related_model
+            model = related
+        return model._meta.get_field(last)
+
+
 def page(request: Request, rows: QuerySet[Row], *keys: str, descending: bool = False) -> Page[Row]:
     """Return the page of ``rows`` that the request's ``limit`` and ``cursor`` select.
 
@@ -49,17 +107,18 @@ def page(request: Request, rows: QuerySet[Row], *keys: str, descending: bool = F
         CursorInvalid: the cursor does not come from this API.
         Invalid: the limit is not a number from 1 to 1000.
     """
-    limit = _limit(request)
+    limit, keyset = limit_of(request), Keyset(rows.model, keys, descending)
     # An empty cursor is the first page, like none.
     cursor = request.query_params.get("cursor")
     if cursor:
-        rows = rows.filter(_beyond(keys, _decode(cursor, rows.model, keys), descending))
+        rows = rows.filter(keyset.beyond(keyset.decode(cursor)))
     # One row more than the page has, to know whether another page follows.
-    signed = [f"-{key}" if descending else key for key in keys]
-    found = list(rows.order_by(*signed)[: limit + 1])
-    more = len(found) > limit
-    found = found[:limit]
-    return Page(found, _next(request, _encode(found[-1], keys)) if more else None)
+    found = list(rows.order_by(*keyset.ordering())[: limit + 1])
+    if len(found) <= limit:
+        return Page(found, None)
+    # The other parameters stay, so that a client follows ``next`` without knowing them.
+    query = {**request.query_params.dict(), "cursor": keyset.encode(found[limit - 1])}
+    return Page(found[:limit], f"{request.path}?{urlencode(query)}")
 
 
 def body(page: Page[Any], serializer: type[BaseSerializer[Any]]) -> dict[str, Any]:
@@ -67,8 +126,14 @@ def body(page: Page[Any], serializer: type[BaseSerializer[Any]]) -> dict[str, An
     return {"items": serializer(page.rows, many=True).data, "next": page.next}
 
 
-def _limit(request: Request) -> int:
+def limit_of(request: Request) -> int:
+    """Return the number of rows that a page may have.
+
+    Raises:
+        Invalid: it is not a number from 1 to 1000.
+    """
     text = request.query_params.get("limit", str(DEFAULT_LIMIT))
+    # ``isdigit`` alone accepts digits of other scripts; the length bounds the time of ``int``.
     if not (text.isascii() and text.isdigit() and len(text) < 6 and 1 <= int(text) <= MAX_LIMIT):
         raise Invalid(
             f"limit must be a whole number from 1 to {MAX_LIMIT}.",
@@ -78,48 +143,9 @@ def _limit(request: Request) -> int:
     return int(text)
 
 
-def _beyond(keys: tuple[str, ...], values: list[Any], descending: bool) -> Q:
-    """Return the condition "after the row with these values" for a compound key.
-
-    For keys (a, b): a > 1 or (a = 1 and b > 2).
-    """
-    compare = "lt" if descending else "gt"
-    beyond = Q()
-    for depth, key in enumerate(keys):
-        same = Q(**dict(zip(keys[:depth], values[:depth], strict=True)))
-        beyond |= same & Q(**{f"{key}__{compare}": values[depth]})
-    return beyond
-
-
-def _encode(row: Model, keys: tuple[str, ...]) -> str:
-    values = [functools.reduce(getattr, key.split("__"), row) for key in keys]
-    text = json.dumps(values, default=datetime.isoformat)
-    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
-
-
-def _decode(cursor: str, model: type[Model], keys: tuple[str, ...]) -> list[Any]:
-    try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        values = json.loads(base64.urlsafe_b64decode(padded.encode("ascii")))
-        pairs = list(zip(keys, values, strict=True))
-        return [_value(_field(model, key), value) for key, value in pairs]
-    # Anyone can send any cursor: bad base64, bad or deeply nested JSON, values of another type.
-    except (ValueError, TypeError, binascii.Error, RecursionError, ValidationError):
-        raise CursorInvalid(
-            "Use the `next` of a page unchanged, or begin without a cursor."
-        ) from None
-
-
-def _field(model: type[Model], key: str) -> Any:
-    *relations, last = key.split("__")
-    for name in relations:
-        related: Any = model._meta.get_field(name).related_model
-        model = related
-    return model._meta.get_field(last)
-
-
-def _value(field: Any, value: Any) -> Any:
-    """Return a cursor's value for ``field``; raise if the two cannot be compared."""
+def comparable(field: Any, value: Any) -> Any:
+    """Return a cursor's value for ``field``; raise ValueError if the two cannot be compared."""
+    # PostgreSQL accepts no NUL in text. ``bool`` is an ``int`` to isinstance, but not here.
     if type(value) not in {str, int} or "\x00" in str(value):
         raise ValueError(field)
     str(value).encode()  # a lone surrogate raises here
@@ -128,8 +154,3 @@ def _value(field: Any, value: Any) -> Any:
     if isinstance(found, datetime) and found.tzinfo is None:
         raise ValueError(field)
     return found
-
-
-def _next(request: Request, cursor: str) -> str:
-    query = {**request.query_params.dict(), "cursor": cursor}
-    return f"{request.path}?{urlencode(query)}"

@@ -41,5 +41,6 @@ class BoundedJSONParser(parsers.JSONParser):
             raise BodyTooLarge(f"The body has {length} bytes; send at most {limit}.")
         try:
             return super().parse(stream, media_type, context)
+        # The decoder calls itself once for each level, so a small body can exhaust the stack.
         except RecursionError:
             raise ParseError("The JSON is nested too deeply.") from None

@@ -28,28 +28,30 @@ def issue(user: User, now: datetime) -> tuple[str, datetime]:
     session["api_auth_hash"] = user.get_session_auth_hash()
     session.set_expiry(now + LIFETIME)
     # Set after the data: Django drops a key that it looks up and does not find in the table.
-    session._session_key = _row_key(token)
+    session._session_key = row_key(token)
     session.save(must_create=True)
     return token, now + LIFETIME
 
 
 def find(token: str) -> User | None:
     """Return the active person who owns ``token``; None if it is unknown or expired."""
-    row = SessionStore(session_key=_row_key(token)).load()
+    row = SessionStore(session_key=row_key(token)).load()
     if "api_user_id" not in row:
         return None
     user = User.objects.filter(pk=row["api_user_id"], is_active=True).first()
     if user is None:
         return None
+    # The hash depends on the password: a new password ends all tokens of the person.
     unchanged = constant_time_compare(row["api_auth_hash"], user.get_session_auth_hash())
     return user if unchanged else None
 
 
 def end(token: str) -> None:
     """Invalidate ``token``. Idempotent."""
-    SessionStore().delete(_row_key(token))
+    SessionStore().delete(row_key(token))
 
 
-def _row_key(token: str) -> str:
+def row_key(token: str) -> str:
+    """Return the key of a token's row, from which nobody can compute the token."""
     # The session table's key holds 40 characters: 160 bits of the hash of 192 random bits.
     return hashlib.sha256(token.encode()).hexdigest()[:40]

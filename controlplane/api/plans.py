@@ -40,7 +40,7 @@ class PlansView(PublicView):
     @schema.describe("List plans", response=OfferSerializer(many=True), auth=[])
     def get(self, request: Request) -> Response:
         """Return the newest version of each offered plan, ordered by key. The list has no pages."""
-        return Response(OfferSerializer(_offered(Plan.objects.all()), many=True).data)
+        return Response(OfferSerializer(newest(Plan.objects.all()), many=True).data)
 
 
 class SpacePlansView(PublicView):
@@ -49,8 +49,9 @@ class SpacePlansView(PublicView):
     @schema.describe("List space plans", response=SpaceOfferSerializer(many=True), auth=[])
     def get(self, request: Request) -> Response:
         """Return the newest version of each plan for the space types that can run here."""
+        # A plan for a type that cannot run here would be refused at creation.
         rows = SpacePlan.objects.filter(space_type__in=space_types.offered())
-        return Response(SpaceOfferSerializer(_offered(rows), many=True).data)
+        return Response(SpaceOfferSerializer(newest(rows), many=True).data)
 
 
 class AddressPlansView(PublicView):
@@ -60,9 +61,10 @@ class AddressPlansView(PublicView):
     def get(self, request: Request) -> Response:
         """Return the newest version of each plan for the space types that can run here."""
         rows = AddressPlan.objects.filter(space_type__in=space_types.offered())
-        return Response(AddressOfferSerializer(_offered(rows), many=True).data)
+        return Response(AddressOfferSerializer(newest(rows), many=True).data)
 
 
-def _offered(rows: QuerySet[Any]) -> QuerySet[Any]:
+def newest(rows: QuerySet[Any]) -> QuerySet[Any]:
+    """Return the newest version of each plan that is offered, by key."""
     # Publishing retires all older versions, so a plan that is not retired is the newest version.
     return rows.filter(retired=False).order_by("key")

@@ -31,6 +31,17 @@ _INCIDENT = (
 _TOO_LARGE = f"Send at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes."
 _DATABASE_AWAY = "The database does not answer. Nothing was changed; try again in a few seconds."
 _NOT_FOUND = "There is nothing here that you may see. Check the path and the names in it."
+# The first class that fits counts: a subclass stands before its base.
+_DRF_CODES: list[tuple[type[drf.APIException], str]] = [
+    (drf.ParseError, "request.malformed"),
+    (drf.AuthenticationFailed, "credentials.invalid"),
+    (drf.NotAuthenticated, "credentials.missing"),
+    (drf.PermissionDenied, "denied"),
+    (drf.NotFound, "missing"),
+    (drf.MethodNotAllowed, "request.method_not_allowed"),
+    (drf.UnsupportedMediaType, "request.media_type_unsupported"),
+    (drf.Throttled, "rate_limited"),
+]
 
 
 @dataclass(frozen=True)
@@ -55,11 +66,83 @@ class Problem:
             "fields": dict(self.fields),
         }
 
+    @classmethod
+    def of(cls, exc: Exception) -> "Problem":
+        """Return the problem of an exception; one that nobody expected gets an incident."""
+        if isinstance(exc, errors.WaypostError):
+            found = cls.of_waypost(exc)
+        elif isinstance(exc, drf.ValidationError):
+            found = cls.of_validation(exc.detail)
+        elif isinstance(exc, drf.APIException):
+            found = cls.of_drf(exc)
+        else:
+            found = cls.of_django(exc)
+        return found or cls.unexpected(exc)
+
+    @classmethod
+    def of_waypost(cls, exc: errors.WaypostError) -> "Problem | None":
+        """Return the problem of an error of our own, whose message is written for the caller."""
+        # Any other 5xx is an error of the program: its message stays inside.
+        if exc.status >= 500 and not isinstance(exc, errors.Unavailable):
+            return None
+        wait = exc.fields.get("retry_after_seconds")
+        headers = {"Retry-After": str(wait)} if wait is not None else {}
+        return cls(exc.status, exc.error_code, exc.message, exc.fields, headers)
+
+    @classmethod
+    def of_validation(cls, detail: Any) -> "Problem":
+        """Return the problem of a body whose fields are wrong."""
+        fields = flattened(detail)
+        names = ", ".join(sorted(fields))
+        return cls(400, "request.invalid", f"Correct these fields and try again: {names}.", fields)
+
+    @classmethod
+    def of_drf(cls, exc: drf.APIException) -> "Problem | None":
+        """Return the problem of an exception of the framework, or None for an unknown one."""
+        code = next((code for kind, code in _DRF_CODES if isinstance(exc, kind)), None)
+        if code is None:
+            return None
+        headers = {}
+        challenge = getattr(exc, "auth_header", None)  # set by APIView.handle_exception on a 401
+        if challenge:
+            headers["WWW-Authenticate"] = challenge
+        wait = getattr(exc, "wait", None)  # seconds, of a Throttled
+        if wait is not None:
+            headers["Retry-After"] = str(int(wait) + 1)  # rounded up
+        return cls(exc.status_code, code, str(exc.detail), headers=headers)
+
+    @classmethod
+    def of_django(cls, exc: Exception) -> "Problem | None":
+        """Return the problem of an exception of Django, or None for any other one."""
+        if isinstance(exc, Http404):
+            return cls(404, "missing", _NOT_FOUND)
+        if isinstance(exc, django_errors.PermissionDenied):
+            return cls(403, "denied", "You may not do this.")
+        if isinstance(exc, OperationalError):
+            logger.error("the database does not answer", exc_info=exc)
+            return cls(503, "database.unavailable", _DATABASE_AWAY, headers={"Retry-After": "5"})
+        # Before SuspiciousOperation, of which it is a subclass.
+        if isinstance(exc, django_errors.RequestDataTooBig):
+            return cls(413, "request.too_large", _TOO_LARGE)
+        if isinstance(exc, django_errors.SuspiciousOperation):
+            return cls(400, "request.malformed", "The request was refused as unsafe.")
+        return None
+
+    @classmethod
+    def unexpected(cls, exc: Exception) -> "Problem":
+        """Log an error of the program; the caller learns only the incident's id."""
+        incident = ids.new("inc")
+        kind = "database" if isinstance(exc, DatabaseError) else "program"
+        logger.error("unexpected error in the API", incident=incident, kind=kind, exc_info=exc)
+        detail = _INCIDENT.format(incident=incident)
+        return cls(500, "internal", detail, {"incident": incident})
+
 
 def handle(exc: Exception, context: Mapping[str, Any]) -> Response:
     """Return ``exc`` as problem+json; log an unexpected one with an incident id."""
+    # DRF's own handler does this too: with ATOMIC_REQUESTS an error must not commit.
     set_rollback()
-    problem = _expected(exc) or _unexpected(exc)
+    problem = Problem.of(exc)
     request = context.get("request")
     return Response(
         problem.body(request.path if request is not None else ""),
@@ -77,32 +160,7 @@ def nowhere(request: HttpRequest) -> HttpResponse:
     return JsonResponse(body, status=404, content_type=MEDIA_TYPE)
 
 
-def _expected(exc: Exception) -> Problem | None:
-    if isinstance(exc, errors.WaypostError):
-        return _from_waypost(exc)
-    if isinstance(exc, drf.ValidationError):
-        return _from_validation(exc.detail)
-    if isinstance(exc, drf.APIException):
-        return _from_drf(exc)
-    return _from_django(exc)
-
-
-def _from_waypost(exc: errors.WaypostError) -> Problem:
-    # Any other 5xx is an error of the program: it gets an incident, and its message stays inside.
-    if exc.status >= 500 and not isinstance(exc, errors.Unavailable):
-        return _unexpected(exc)
-    wait = exc.fields.get("retry_after_seconds")
-    headers = {"Retry-After": str(wait)} if wait is not None else {}
-    return Problem(exc.status, exc.error_code, exc.message, exc.fields, headers)
-
-
-def _from_validation(detail: Any) -> Problem:
-    fields = _flat(detail)
-    names = ", ".join(sorted(fields))
-    return Problem(400, "request.invalid", f"Correct these fields and try again: {names}.", fields)
-
-
-def _flat(detail: Any, path: str = "") -> dict[str, list[str]]:
+def flattened(detail: Any, path: str = "") -> dict[str, list[str]]:
     """Return DRF's nested error details as {"a.b.0": [reason, ...]}."""
     if isinstance(detail, Mapping):
         pairs = [(str(name), value) for name, value in detail.items()]
@@ -114,53 +172,5 @@ def _flat(detail: Any, path: str = "") -> dict[str, list[str]]:
     flat: dict[str, list[str]] = {}
     for name, value in pairs:
         here = path if name == "non_field_errors" else f"{path}.{name}".lstrip(".")
-        flat.update(_flat(value, here))
+        flat.update(flattened(value, here))
     return flat
-
-
-_DRF_CODES: list[tuple[type[drf.APIException], str]] = [
-    (drf.ParseError, "request.malformed"),
-    (drf.AuthenticationFailed, "credentials.invalid"),
-    (drf.NotAuthenticated, "credentials.missing"),
-    (drf.PermissionDenied, "denied"),
-    (drf.NotFound, "missing"),
-    (drf.MethodNotAllowed, "request.method_not_allowed"),
-    (drf.UnsupportedMediaType, "request.media_type_unsupported"),
-    (drf.Throttled, "rate_limited"),
-]
-
-
-def _from_drf(exc: drf.APIException) -> Problem | None:
-    code = next((code for kind, code in _DRF_CODES if isinstance(exc, kind)), None)
-    if code is None:
-        return None
-    headers = {}
-    challenge = getattr(exc, "auth_header", None)  # set by APIView.handle_exception on a 401
-    if challenge:
-        headers["WWW-Authenticate"] = challenge
-    wait = getattr(exc, "wait", None)  # seconds, of a Throttled
-    if wait is not None:
-        headers["Retry-After"] = str(int(wait) + 1)  # rounded up
-    return Problem(exc.status_code, code, str(exc.detail), headers=headers)
-
-
-def _from_django(exc: Exception) -> Problem | None:
-    if isinstance(exc, Http404):
-        return Problem(404, "missing", _NOT_FOUND)
-    if isinstance(exc, django_errors.PermissionDenied):
-        return Problem(403, "denied", "You may not do this.")
-    if isinstance(exc, OperationalError):
-        logger.error("the database does not answer", exc_info=exc)
-        return Problem(503, "database.unavailable", _DATABASE_AWAY, headers={"Retry-After": "5"})
-    if isinstance(exc, django_errors.RequestDataTooBig):
-        return Problem(413, "request.too_large", _TOO_LARGE)
-    if isinstance(exc, django_errors.SuspiciousOperation):
-        return Problem(400, "request.malformed", "The request was refused as unsafe.")
-    return None
-
-
-def _unexpected(exc: Exception) -> Problem:
-    incident = ids.new("inc")
-    kind = "database" if isinstance(exc, DatabaseError) else "program"
-    logger.error("unexpected error in the API", incident=incident, kind=kind, exc_info=exc)
-    return Problem(500, "internal", _INCIDENT.format(incident=incident), {"incident": incident})

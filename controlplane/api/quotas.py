@@ -28,7 +28,12 @@ class QuotaSerializer(serializers.Serializer[Any]):
 def rows(tenant: Tenant) -> list[dict[str, Any]]:
     """Return every resource with its limit and usage, in a constant number of queries."""
     limits = admission.limits(tenant)
-    used = {**admission.use_of_all(tenant), Resource.MESSAGES_PER_MONTH: _messages(tenant)}
+    month = periods.month_of(timezone.now(), tenant.billing_time_zone)
+    totals = reading.totals(tenant.pk, month.starts_at, month.ends_at)
+    # Messages are metered in two directions and limited as one sum.
+    parts = meters.DERIVED[METERED[Resource.MESSAGES_PER_MONTH]]
+    messages = sum(totals[meter] for meter in parts)
+    used = {**admission.use_of_all(tenant), Resource.MESSAGES_PER_MONTH: messages}
     as_of = reading.as_of()
     return [
         {
@@ -36,13 +41,8 @@ def rows(tenant: Tenant) -> list[dict[str, Any]]:
             "title": WORDS[resource],
             "limit": limits.get(resource),
             "used": used.get(resource, 0),
+            # All other resources are rows, which are counted at this moment.
             "as_of": as_of if resource == Resource.MESSAGES_PER_MONTH else None,
         }
         for resource in TENANT_RESOURCES
     ]
-
-
-def _messages(tenant: Tenant) -> int:
-    month = periods.month_of(timezone.now(), tenant.billing_time_zone)
-    totals = reading.totals(tenant.pk, month.starts_at, month.ends_at)
-    return sum(totals[meter] for meter in meters.DERIVED[METERED[Resource.MESSAGES_PER_MONTH]])

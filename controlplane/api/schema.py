@@ -66,6 +66,8 @@ def describe(
 ) -> Callable[[View], View]:
     """Return a decorator that documents a method of a view; its docstring is the description."""
     return extend_schema(
+        # Generated clients name their methods after it. Derived from the path, it would change
+        # whenever a path does.
         operation_id=_ARTICLES.sub(
             "_", f"_{summary.lower()}_".replace("'s", "").replace(" ", "_")
         ).strip("_"),
@@ -79,6 +81,7 @@ def describe(
 
 def page_of(item: type[serializers.BaseSerializer[Any]]) -> serializers.Serializer[Any]:
     """Return the schema of a page of ``item``."""
+    # Each page needs a name of its own, because the document refers to schemas by name.
     name = item.__name__.removesuffix("Serializer")
     return inline_serializer(
         name=f"{name}Page",
@@ -93,11 +96,11 @@ def page_of(item: type[serializers.BaseSerializer[Any]]) -> serializers.Serializ
 
 def add_refusals(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """Add the error responses to every operation (a drf-spectacular post-processing hook)."""
-    result["components"]["schemas"]["Problem"] = _problem_schema()
+    result["components"]["schemas"]["Problem"] = problem_schema()
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
-            operation["tags"] = [_tag(path)]
-            for status in _refusals(path, method, operation):
+            operation["tags"] = [tag_of(path)]
+            for status in refusals_of(path, method, operation):
                 operation["responses"].setdefault(
                     str(status),
                     {
@@ -110,14 +113,16 @@ def add_refusals(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     return result
 
 
-def _tag(path: str) -> str:
+def tag_of(path: str) -> str:
+    """Return the group of an operation: the noun after the tenant, or the first one."""
     # The first three parts are "", "api" and "v1".
     nouns = [part for part in path.split("/")[3:] if part and not part.startswith("{")]
     named = nouns[1] if nouns[0] == "tenants" and len(nouns) > 1 else nouns[0]
     return named.partition(".")[0]
 
 
-def _refusals(path: str, method: str, operation: Mapping[str, Any]) -> list[int]:
+def refusals_of(path: str, method: str, operation: Mapping[str, Any]) -> list[int]:
+    """Return the statuses of errors that an operation can answer with."""
     headers = {p["name"] for p in operation.get("parameters", []) if p["in"] == "header"}
     found = [400, 500, 503]
     # An empty security requirement means that the operation needs no login.
@@ -133,7 +138,8 @@ def _refusals(path: str, method: str, operation: Mapping[str, Any]) -> list[int]
     return sorted(found)
 
 
-def _problem_schema() -> dict[str, Any]:
+def problem_schema() -> dict[str, Any]:
+    """Return the schema of an error, with the list of all codes."""
     listed = "\n".join(f"* `{c.code}` ({c.status}): {c.title}" for c in error_codes.CODES)
     text = {"type": "string"}
     return {

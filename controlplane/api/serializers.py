@@ -18,6 +18,8 @@ class StrictSerializer(serializers.Serializer[Any]):
             ValidationError: {field: [reason]}.
         """
         values = super().to_internal_value(data)
+        # DRF raises for wrong values first, so unknown names are reported when the others are
+        # right.
         unknown = sorted(set(data) - set(self.fields))
         if unknown:
             known = ", ".join(self.fields)
@@ -40,6 +42,7 @@ class ConditionSerializer(serializers.Serializer[Any]):
     """One observed fact about a space, an address or a user."""
 
     type = serializers.CharField()
+    # Text as on Kubernetes objects, because Unknown is a third value.
     status = serializers.ChoiceField(["True", "False", "Unknown"])
     reason = serializers.CharField()
     message = serializers.CharField()
@@ -51,6 +54,7 @@ class ReconciledSerializer(serializers.Serializer[Any]):
 
     phase = serializers.CharField()
     generation = serializers.IntegerField()
+    # Clients wait until this reaches ``generation``.
     observed_generation = serializers.IntegerField()
     conditions = ConditionSerializer(many=True)
     created_at = serializers.DateTimeField()
@@ -71,6 +75,7 @@ class OperationSerializer(serializers.Serializer[Any]):
     id = serializers.CharField()
     kind = serializers.CharField()
     subject_type = serializers.CharField()
+    # Id and name, because the subject may be gone when its operation is read.
     subject_id = serializers.CharField()
     subject_name = serializers.CharField()
     target_generation = serializers.IntegerField()

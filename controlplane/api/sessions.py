@@ -40,6 +40,7 @@ class NotAPersonsToken(Conflict):
 class SignupSerializer(StrictSerializer):
     """A new customer: the person's account and the tenant."""
 
+    # The email is also the user name, whose column holds 150 characters.
     email = serializers.EmailField(max_length=150)
     password = serializers.CharField(max_length=200, trim_whitespace=False)
     organization = serializers.CharField(max_length=200)
@@ -50,6 +51,7 @@ class CredentialsSerializer(StrictSerializer):
     """A local account's email and password."""
 
     email = serializers.EmailField(max_length=150)
+    # Not trimmed, because a password may begin or end with a space.
     password = serializers.CharField(max_length=200, trim_whitespace=False)
 
 
@@ -91,7 +93,7 @@ class SignupView(PublicView):
     @idempotent
     def post(self, request: Request) -> Response:
         """Create an account, its tenant and the tenant's plan subscription, and log in."""
-        _require_local_accounts()
+        require_local_accounts()
         serializer = SignupSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         values = serializer.validated_data
@@ -104,7 +106,7 @@ class SignupView(PublicView):
             plan_key=values["plan"],
             by=None,
         )
-        return Response(_session(signed_up.user), status=201)
+        return Response(new_session(signed_up.user), status=201)
 
 
 class SessionView(ApiView):
@@ -115,16 +117,18 @@ class SessionView(ApiView):
     )
     def post(self, request: Request) -> Response:
         """Return a token that acts for the person for twelve hours."""
-        _require_local_accounts()
+        require_local_accounts()
         serializer = CredentialsSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         values = serializer.validated_data
         # Before the password is checked: every guess counts, and a refused one costs little.
         throttling.require_login(request, values["email"])
+        # User names are emails in lower case.
         user = authenticate(None, username=values["email"].lower(), password=values["password"])
         if not isinstance(user, User):
+            # One message for both mistakes: it must not reveal who has an account.
             raise AuthenticationFailed("The email or the password is wrong.")
-        return Response(_session(user), status=201)
+        return Response(new_session(user), status=201)
 
     @schema.describe("Log out", status=204)
     def delete(self, request: Request) -> Response:
@@ -150,20 +154,23 @@ class MeView(ApiView):
     @schema.describe("Say who I am", response=CallerSerializer)
     def get(self, request: Request) -> Response:
         """Return the caller, its tenants and its role in each."""
-        return Response(_caller(authentication.caller(request)))
+        return Response(caller_body(authentication.caller(request)))
 
 
-def _require_local_accounts() -> None:
+def require_local_accounts() -> None:
+    """Raise PasswordsOff if people log in through an identity provider only."""
     if not settings.LOCAL_ACCOUNTS_ENABLED:
         raise PasswordsOff("Log in through your identity provider in the portal.")
 
 
-def _session(user: User) -> dict[str, Any]:
+def new_session(user: User) -> dict[str, Any]:
+    """Issue a token of ``user`` and return the body of the answer."""
     token, expires_at = person_tokens.issue(user, timezone.now())
-    return {**_caller(user), "token": token, "expires_at": expires_at}
+    return {**caller_body(user), "token": token, "expires_at": expires_at}
 
 
-def _caller(caller: User | TokenPrincipal) -> dict[str, Any]:
+def caller_body(caller: User | TokenPrincipal) -> dict[str, Any]:
+    """Return who the caller is, and the tenants that it may use."""
     is_token = isinstance(caller, TokenPrincipal)
     return {
         "kind": "token" if is_token else "person",

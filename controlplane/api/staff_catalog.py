@@ -15,6 +15,7 @@ from plans.catalog import parsing, publishing
 class CatalogPublishSerializer(StrictSerializer):
     """A catalog as YAML text. With ``dry_run`` nothing is published."""
 
+    # Not trimmed: mistakes are reported with line numbers, and leading lines count.
     yaml = serializers.CharField(max_length=500_000, trim_whitespace=False)
     dry_run = serializers.BooleanField(default=False)
 
@@ -57,6 +58,7 @@ class CatalogView(StaffView):
         serializer = CatalogPublishSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         catalog = parsing.parse(serializer.validated_data["yaml"])
+        # Before publishing: afterwards there is no difference left to show.
         changes = publishing.preview(catalog)
         number = None
         if not serializer.validated_data["dry_run"]:

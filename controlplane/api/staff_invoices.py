@@ -57,6 +57,7 @@ class StaffInvoiceSerializer(InvoiceSerializer):
     tenant = serializers.CharField(source="tenant.slug")
 
 
+# Not strict, because the query also has the parameters of the page.
 class StaffInvoicesQuerySerializer(serializers.Serializer[Any]):
     """The filter of the list of invoices."""
 
@@ -114,7 +115,7 @@ class CloseAgainView(StaffView):
     @idempotent
     def post(self, request: Request, invoice: str) -> Response:
         """Close again, after the reason for holding the invoice was corrected."""
-        row = _invoice(invoice)
+        row = find_invoice(invoice)
         _, operation = invoice_closing.request_close(
             tenant=row.tenant,
             starts_at=row.starts_at,
@@ -136,7 +137,7 @@ class ApproveView(StaffView):
         serializer = ApproveSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         reason = serializer.validated_data["reason"]
-        row = issuing.approve(invoice=_invoice(invoice), by=self.actor, reason=reason)
+        row = issuing.approve(invoice=find_invoice(invoice), by=self.actor, reason=reason)
         return Response(StaffInvoiceSerializer(row).data)
 
 
@@ -146,7 +147,7 @@ class IssueView(StaffView):
     @schema.describe("Issue an invoice", response=StaffInvoiceSerializer)
     def post(self, request: Request, invoice: str) -> Response:
         """Give the invoice its number and post it to the ledger. Issuing again changes nothing."""
-        row = issuing.issue(invoice=_invoice(invoice), by=self.actor)
+        row = issuing.issue(invoice=find_invoice(invoice), by=self.actor)
         return Response(StaffInvoiceSerializer(row).data)
 
 
@@ -156,7 +157,7 @@ class PaymentsView(StaffView):
     @schema.describe("List payments", response=PaymentSerializer(many=True))
     def get(self, request: Request, invoice: str) -> Response:
         """Return the payments in the order in which they were recorded."""
-        rows = _invoice(invoice).payments.order_by("id")
+        rows = find_invoice(invoice).payments.order_by("id")
         return Response(PaymentSerializer(rows, many=True).data)
 
     @schema.describe(
@@ -167,12 +168,13 @@ class PaymentsView(StaffView):
         serializer = PaymentCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         row = issuing.record_payment(
-            invoice=_invoice(invoice), by=self.actor, **serializer.validated_data
+            invoice=find_invoice(invoice), by=self.actor, **serializer.validated_data
         )
         return Response(PaymentSerializer(row).data, status=201)
 
 
-def _invoice(pk: str) -> Invoice:
+def find_invoice(pk: str) -> Invoice:
+    """Return the invoice with this id, of any tenant. Raises Missing if there is none."""
     row = Invoice.objects.select_related("tenant").filter(pk=pk).first()
     if row is None:
         raise Missing("There is no such invoice.")

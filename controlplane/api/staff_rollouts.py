@@ -90,6 +90,7 @@ class RolloutsView(StaffView):
     def get(self, request: Request) -> Response:
         """Return the rollouts, newest first."""
         rows = Rollout.objects.select_related("release")
+        # Ids rise with time and are a unique key alone.
         page = pagination.page(request, rows, "id", descending=True)
         return Response(pagination.body(page, PastRolloutSerializer))
 
@@ -103,7 +104,7 @@ class RolloutView(StaffView):
         rollout = rollouts.latest()
         if rollout is None:
             raise Missing("There are no releases: brokers and routers run as local programs.")
-        return Response(_serialized(rollout))
+        return Response(rollout_body(rollout))
 
 
 class SteerView(StaffView):
@@ -122,10 +123,10 @@ class SteerView(StaffView):
         serializer = SteerSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         rollout = _VERBS[verb](by=self.actor, **serializer.validated_data)
-        return Response(_serialized(rollout))
+        return Response(rollout_body(rollout))
 
 
-def _serialized(rollout: Rollout) -> Any:
+def rollout_body(rollout: Rollout) -> Any:
     """Return the body for a rollout, with progress and failed spaces."""
     now = timezone.now()
     patience = timedelta(seconds=settings.ROLLOUT_PATIENCE_SECONDS)

@@ -43,6 +43,7 @@ class StaffTenantSerializer(serializers.Serializer[Any]):
 class OverrideSerializer(StrictSerializer):
     """A limit that replaces the plan's for one tenant. The audit log records the reason."""
 
+    # The column is a 64-bit integer, and usage is compared with it.
     amount = serializers.IntegerField(min_value=0, max_value=2**62)
     reason = serializers.CharField(max_length=1000)
     expires_at = InstantField(required=False, allow_null=True, default=None)

@@ -43,5 +43,6 @@ class ReleaseVolumesView(StaffView):
     @schema.describe("Release kept volumes", response=KeptVolumesSerializer)
     def post(self, request: Request, space: str) -> Response:
         """Delete the volumes of a deleted space, with all messages in them."""
+        # No operation: a worker deletes the volumes, and ``gone_at`` shows when it has.
         kept = kept_volumes.release(space_id=space, by=self.actor)
         return Response(KeptVolumesSerializer(kept).data)

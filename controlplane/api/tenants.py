@@ -14,7 +14,6 @@ from controlplane.api.views import ApiView, TenantView, person
 from plans.models import PlanSubscription
 from tenants import account_rules
 from tenants.actions import plan_subscriptions, tenants
-from tenants.models import Tenant
 from tenants.permissions import Permission
 
 
@@ -84,6 +83,7 @@ class TenantsView(ApiView):
         serializer = TenantCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         values = serializer.validated_data
+        # A person, because a token belongs to one tenant and could not enter another one.
         signed_up = tenants.found_tenant(
             user=person(request),
             organization=values["organization"],
@@ -136,7 +136,7 @@ class PlanSubscriptionView(TenantView):
     @schema.describe("Get the plan subscription", response=PlanSubscriptionSerializer)
     def get(self, request: Request, tenant: str) -> Response:
         """Return the present subscription."""
-        return Response(PlanSubscriptionSerializer(_subscription(self.tenant)).data)
+        return self.shown()
 
     @schema.describe(
         "Change the plan", request=PlanChoiceSerializer, response=PlanSubscriptionSerializer
@@ -148,7 +148,13 @@ class PlanSubscriptionView(TenantView):
         plan_subscriptions.change(
             tenant=self.tenant, plan_key=serializer.validated_data["plan"], by=self.actor
         )
-        return Response(PlanSubscriptionSerializer(_subscription(self.tenant)).data)
+        return self.shown()
+
+    def shown(self) -> Response:
+        """Answer with the open subscription; a tenant always has exactly one."""
+        found = PlanSubscription.objects.select_related("plan")
+        row = found.get(tenant=self.tenant, ends_at__isnull=True)
+        return Response(PlanSubscriptionSerializer(row).data)
 
 
 class QuotasView(TenantView):
@@ -160,7 +166,3 @@ class QuotasView(TenantView):
     def get(self, request: Request, tenant: str) -> Response:
         """Return every limited resource: how much is allowed and how much is used."""
         return Response(quotas.rows(self.tenant))
-
-
-def _subscription(tenant: Tenant) -> PlanSubscription:
-    return PlanSubscription.objects.select_related("plan").get(tenant=tenant, ends_at__isnull=True)

@@ -14,7 +14,6 @@ from controlplane.api.windows import InstantField
 from controlplane.core.errors import Missing
 from tenants import permissions, queries
 from tenants.actions import api_tokens
-from tenants.models import ApiToken, Tenant
 from tenants.permissions import Permission
 
 
@@ -70,6 +69,7 @@ class TokensView(TenantView):
         """Create a token for a program. Only this answer contains its secret."""
         serializer = TokenCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
+        # As for members: a token must not have permissions that its creator lacks.
         permissions.require_may_give(self.role, serializer.validated_data["role"])
         row, token = api_tokens.issue(
             tenant=self.tenant, by=self.actor, **serializer.validated_data
@@ -85,12 +85,9 @@ class TokenView(TenantView):
     @schema.describe("Revoke a token", status=204)
     def delete(self, request: Request, tenant: str, token: int) -> Response:
         """Revoke the token. It is refused from now on."""
-        api_tokens.revoke(token=_get(self.tenant, token), by=self.actor)
+        # Not the list of tokens: revoking one that is revoked already changes nothing.
+        row = self.tenant.api_tokens.filter(pk=token).first()
+        if row is None:
+            raise Missing("There is no such token.", code="api_token.missing")
+        api_tokens.revoke(token=row, by=self.actor)
         return Response(status=204)
-
-
-def _get(tenant: Tenant, pk: int) -> ApiToken:
-    row = tenant.api_tokens.filter(pk=pk).first()
-    if row is None:
-        raise Missing("There is no such token.", code="api_token.missing")
-    return row

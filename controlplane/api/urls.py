@@ -65,6 +65,7 @@ urlpatterns = [
     path(f"{_TENANT}/address-spaces", address_spaces.AddressSpacesView.as_view()),
     path(_SPACE, address_spaces.AddressSpaceView.as_view()),
     path(f"{_SPACE}/addresses", addresses.AddressesView.as_view()),
+    # ``path``, because names of addresses may have slashes.
     path(f"{_SPACE}/addresses/<path:address>", addresses.AddressView.as_view()),
     path(f"{_SPACE}/users", messaging_users.MessagingUsersView.as_view()),
     path(f"{_SPACE}/users/<str:user>", messaging_users.MessagingUserView.as_view()),

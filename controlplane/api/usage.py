@@ -21,6 +21,7 @@ from tenants import queries
 from tenants.models import Tenant
 from tenants.permissions import Permission
 
+# Only what is sampled: lifetimes and sums are computed when a period is priced.
 METERS = list(meters.METERS)
 
 
@@ -84,7 +85,7 @@ class UsageView(TenantView):
                 "ends_at": window.ends_at,
                 "as_of": reading.as_of(),
                 "totals": totals,
-                "items": _figures(self.tenant, window),
+                "items": figures_of(self.tenant, window),
             }
         )
 
@@ -102,11 +103,15 @@ class UsageCsvView(TenantView):
     def get(self, request: Request, tenant: str) -> HttpResponse:
         """Return the figures of the window as CSV with a header line (RFC 4180)."""
         window = windows.of(request, self.tenant.billing_time_zone)
+        # The id too, because a new space may have the name of a deleted one.
         columns = ["space_id", "space", "address", "meter", "quantity"]
         text = io.StringIO()
         writer = csv.DictWriter(text, columns)
         writer.writeheader()
-        writer.writerows(_as_text(figure) for figure in _figures(self.tenant, window))
+        for figure in figures_of(self.tenant, window):
+            # Tenants choose these two texts, and a spreadsheet runs "=…" as a formula.
+            names = {name: spreadsheets.harmless(figure[name]) for name in ("space", "address")}
+            writer.writerow({**figure, **names})
         return attachment(text.getvalue(), "text/csv", f"usage-{self.tenant.slug}.csv")
 
 
@@ -167,14 +172,11 @@ def attachment(content: str | bytes, media_type: str, filename: str) -> HttpResp
     )
 
 
-def _as_text(figure: dict[str, Any]) -> dict[str, Any]:
-    names = ("space", "address")  # the columns whose text tenants choose
-    return {**figure, **{name: spreadsheets.harmless(figure[name]) for name in names}}
-
-
-def _figures(tenant: Tenant, window: Period) -> list[dict[str, Any]]:
+def figures_of(tenant: Tenant, window: Period) -> list[dict[str, Any]]:
+    """Return one figure per space, address and meter, with the names of the spaces."""
     names = queries.space_names(tenant)
     return [
+        # A space whose row is gone appears with its id.
         {**figure._asdict(), "space": names.get(figure.space_id, figure.space_id)}
         for figure in reading.by_address(tenant.pk, window.starts_at, window.ends_at)
     ]

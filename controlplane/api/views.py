@@ -26,6 +26,7 @@ from tenants.permissions import Permission
 class ApiView(APIView):
     """A view of the API for anyone who is logged in."""
 
+    # Without OPTIONS, which DRF would answer with a description of the serializers.
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]
     actor: Actor
 
@@ -37,6 +38,7 @@ class ApiView(APIView):
         self.actor = authentication.actor(request)
 
 
+# Authentication runs here too: a token that is sent and not valid is refused.
 class PublicView(ApiView):
     """A view that needs no login."""
 
@@ -53,7 +55,8 @@ class TenantView(ApiView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Raise Missing for others than members, Denied for members without the permission."""
         super().initial(request, *args, **kwargs)
-        self.tenant, self.role = _find_tenant(request, kwargs["tenant"])
+        self.tenant, self.role = find_tenant(request, kwargs["tenant"])
+        # HEAD runs ``get``, so it needs the same permission.
         method = "GET" if request.method == "HEAD" else str(request.method)
         if method in self.needs:  # any other method ends in 405
             permissions.require(self.role, self.needs[method])
@@ -83,12 +86,18 @@ def person(request: Request) -> User:
 
 def accepted(operation: Operation, tenant: Tenant) -> Response:
     """Return 202 with the operation, and in ``Location`` the path to poll it."""
+    # A path without host: it is right behind every proxy.
     location = f"/api/v1/tenants/{tenant.slug}/operations/{operation.pk}"
     body = OperationSerializer(operation).data
     return Response(body, status=202, headers={"Location": location})
 
 
-def _find_tenant(request: Request, slug: str) -> tuple[Tenant, str]:
+def find_tenant(request: Request, slug: str) -> tuple[Tenant, str]:
+    """Return the tenant and the caller's role in it.
+
+    Raises:
+        Missing: there is no such tenant, or it is somebody else's: both look the same to a caller.
+    """
     caller = authentication.caller(request)
     if isinstance(caller, TokenPrincipal):
         if caller.token.tenant.slug != slug:

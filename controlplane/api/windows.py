@@ -52,6 +52,7 @@ def of(request: Request, zone: str) -> Period:
     }
     serializer = _WindowSerializer(data=given)
     serializer.is_valid(raise_exception=True)
+    # A start alone selects the rest of its month; an end alone begins with the running month.
     starts_at = serializer.validated_data.get("starts_at")
     month = periods.month_of(starts_at or timezone.now(), zone)
     return Period(

@@ -48,6 +48,7 @@ def login_page(view: Page) -> Page:
     @public_page
     @wraps(view)
     def page(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        # An anonymous visitor has another class of user, without email and memberships.
         if not isinstance(request.user, User):
             return _to_login(request)
         return view(Scope(request, request.user), *args, **kwargs)
@@ -70,6 +71,7 @@ def tenant_page(see: Permission, change: Permission | None = None) -> Callable[[
             # Raises Missing (404) for other people's tenants: the answer must not reveal that they
             # exist. Only members get a 403.
             membership = queries.membership(request.user, tenant)
+            # A page that shows and changes something has one URL; the method decides what it needs.
             needed = see if request.method in {"GET", "HEAD"} else change or see
             permissions.require(membership.role, needed)
             scope = TenantScope(request, request.user, membership)
@@ -89,6 +91,7 @@ def staff_page(view: Page) -> Page:
         if not isinstance(request.user, User):
             return _to_login(request)
         if not request.user.is_staff:
+            # 404 and not 403: others need not know that an operator area exists.
             raise Missing("There is no such page.")
         return view(StaffScope(request, request.user), *args, **kwargs)
 
@@ -110,4 +113,5 @@ def _to_login(request: HttpRequest) -> HttpResponseBase:
     # htmx follows a plain redirect itself and would put the login page into the fragment.
     if request.headers.get("HX-Request"):
         return HttpResponseClientRedirect(resolve_url(settings.LOGIN_URL))
+    # With the path, so that the login leads back to the page.
     return redirect_to_login(request.get_full_path())

@@ -16,6 +16,7 @@ WIDTH, HEIGHT = 440, 176
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 6, 10, 24
 _PLOT_WIDTH = WIDTH - _LEFT - _RIGHT
 _PLOT_HEIGHT = HEIGHT - _TOP - _BOTTOM
+# The last one closes the gap between 5 and the next power of ten.
 _STEPS = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10))
 _LEAST = Decimal("0.001")  # the smallest step that ``words`` prints
 _LEAST_TOP = Decimal("0.01")
@@ -96,6 +97,7 @@ def words(value: Decimal) -> str:
         return f"< {_LEAST}"
     step = Decimal(1) if value == value.to_integral_value() else _LEAST
     text = f"{value.quantize(step):,f}"
+    # Only after a decimal point: zeros at the end of a whole number count.
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
@@ -131,6 +133,7 @@ def _grid(top: Decimal) -> SafeString:
 
 
 def _bars(chart: BarChart, top: Decimal) -> SafeString:
+    # At least one: a chart without bars must not divide by zero.
     slot = Decimal(_PLOT_WIDTH) / max(len(chart.bars), 1)
     # The invisible "hit" rectangle spans the plot's height, so low bars show their tooltip too.
     return format_html_join(
@@ -177,4 +180,5 @@ def _ticks(bars: Sequence[Bar]) -> SafeString:
 
 
 def _round(value: Decimal) -> Decimal:
+    # A tenth of a unit is less than a pixel, and short numbers keep the page small.
     return value.quantize(Decimal("0.1"), rounding=ROUND_CEILING)

@@ -19,6 +19,7 @@ def spaces() -> QuerySet[AddressSpace]:
 
     Within a phase, spaces with the most crashed passes come first.
     """
+    # In the database, because the order must hold over all pages.
     rank = Case(
         *(When(phase=phase, then=Value(n)) for n, phase in enumerate(_TROUBLE_FIRST)),
         default=Value(len(_TROUBLE_FIRST)),

@@ -53,6 +53,7 @@ def get(tenant: Tenant | None, name: str) -> Invoice:
         Missing: no invoice has this name, or it belongs to another tenant.
     """
     rows = Invoice.objects.select_related("tenant").filter(Q(pk=name) | Q(number=name))
+    # The tenant is part of the query, so the number of somebody else's invoice finds nothing.
     row = (rows.filter(tenant=tenant) if tenant else rows).first()
     if row is None:
         raise Missing("There is no such invoice; see the list of invoices.")
@@ -79,6 +80,7 @@ def payments(row: Invoice) -> Sequence[Payment]:
 
 def proof(row: Invoice) -> Operation | None:
     """Return the newest verification of the invoice, or None when there was none."""
+    # Verifications are operations of the tenant; the invoice's row does not change.
     requested = Operation.objects.filter(subject_id=row.id, kind=VERIFY)
     return requested.order_by("-created_at").first()
 

@@ -10,6 +10,7 @@ from plans.quotas.resources import TENANT_RESOURCES, WORDS, Resource
 from tenants import admission
 from tenants.models import Tenant
 
+# Counted from usage; all other resources are counted from rows.
 _METERED = Resource.MESSAGES_PER_MONTH
 
 

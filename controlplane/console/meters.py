@@ -26,6 +26,7 @@ class Shown:
         return Decimal(quantity) / self.base_per_unit
 
 
+# Sums and lifetimes have no samples to draw: they appear on invoices.
 SHOWN = tuple(
     Shown(meter.slug, meter.title, meter.unit, meter.base_per_unit, meter.explanation)
     for meter in meters.REGISTRY

@@ -12,6 +12,7 @@ from plans.catalog.definitions import AddressPlanDefinition, PlanDefinition, Spa
 from tenants import admission, space_types
 from tenants.models import AddressSpace, AddressType, SpaceType, Tenant
 
+# The order of the enumerations is the order on pages.
 _SPACE_TYPES = list(SpaceType.values)
 _ADDRESS_TYPES = list(AddressType.values)
 

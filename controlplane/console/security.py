@@ -35,5 +35,6 @@ def _policy() -> str:
     # The log-out form is redirected to the identity provider, and browsers apply form-action to
     # redirects as well.
     provider = urlsplit(settings.OIDC_OP_LOGOUT_ENDPOINT if settings.OIDC_ISSUER else "")
+    # The origin is enough: browsers ignore the path of a source after a redirect.
     forms = "'self'" + (f" {provider.scheme}://{provider.netloc}" if provider.netloc else "")
     return _POLICY.format(forms=forms)

@@ -9,6 +9,7 @@ from tenants.models import AddressSpace, Tenant
 
 def listed(tenant: Tenant) -> QuerySet[AddressSpace]:
     """Return the tenant's spaces with their plans and ``address_count``."""
+    # A deleted address keeps its row, because its usage is still billed.
     alive = Count("addresses", filter=Q(addresses__deleted_at__isnull=True))
     return queries.list_spaces(tenant).annotate(address_count=alive)
 
@@ -22,6 +23,7 @@ def phases(tenant: Tenant) -> list[tuple[str, int]]:
 
 def operations(space: AddressSpace) -> QuerySet[Operation]:
     """Return the operations on the space, its addresses and its users, newest first."""
+    # Operations refer to their subject by id only: it may be deleted before them.
     inside = (
         Q(subject_id=space.id)
         | Q(subject_id__in=space.addresses.values("id"))

@@ -12,6 +12,7 @@ def listed(search: str) -> QuerySet[Tenant]:
     """Return tenants by name with their plan, counts and highest alert that is not lifted."""
     plan = PlanSubscription.objects.filter(tenant=OuterRef("pk"), ends_at__isnull=True)
     alert = QuotaAlert.objects.filter(tenant=OuterRef("pk"), lifted_at__isnull=True)
+    # ``order_by()`` removes a default order, which would become part of GROUP BY.
     highest = alert.order_by().values("tenant").annotate(level=Max("level_percent"))
     return queries.list_tenants(search).annotate(
         plan_title=Subquery(plan.values("plan__title")[:1]),

@@ -77,6 +77,7 @@ staff_urls = [
 urlpatterns = [
     path("", accounts.home, name="home"),
     path("login", accounts.LogIn.as_view(), name="login"),
+    # Django accepts POST only, so a link on another site cannot log anybody out.
     path("logout", LogoutView.as_view(), name="logout"),
     path("signup", accounts.sign_up, name="signup"),
     path("organizations/new", accounts.new_organization, name="new_organization"),

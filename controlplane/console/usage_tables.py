@@ -69,6 +69,7 @@ def steps(series: Series, window: Window, link: Callable[[str], str]) -> list[Ro
     return [
         Row(
             step_label(step, window),
+            # Only days lead further: an hour has no finer window.
             link(step.date().isoformat()) if window.kind == "month" else "",
             [shown.amount(quantities.get(step, 0)) for shown, quantities in series.items()],
         )
@@ -86,6 +87,7 @@ def breakdown(
     grouped: dict[str, dict[str, int]] = {}
     for figure in figures:
         grouped.setdefault(key(figure), {})[figure.meter] = figure.quantity
+    # A meter without a figure is zero, because every row has a value for each column.
     rows = [
         Row(*describe(name), [shown.amount(found.get(shown.meter, 0)) for shown in meters.SHOWN])
         for name, found in grouped.items()

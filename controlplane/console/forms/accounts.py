@@ -77,10 +77,12 @@ class SignUpForm(OrganizationForm):
     )
     password = forms.CharField(
         label="Password",
+        # A password may begin or end with a space.
         strip=False,
         help_text="At least 10 characters, and not a common password.",
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
+    # By default the fields of the base class stand first, so the plan would come before the name.
     field_order = ["organization", "email", "password", "plan"]
 
     def clean_password(self) -> str:

@@ -120,6 +120,7 @@ class AddressForm(ConsoleForm):
         }
         for name, setting in list(self.shown.items()):
             field = setting_field(setting, existing)
+            # A reference without anything to refer to would be a list with one choice: none.
             if field is None:
                 del self.shown[name]
             else:

@@ -72,12 +72,14 @@ def home(scope: Scope) -> HttpResponseBase:
 @public_page
 def sign_up(request: HttpRequest) -> HttpResponseBase:
     """Create a user, an organization and its subscription, and log the user in."""
+    # A second account would not see the first one's organizations.
     if request.user.is_authenticated:
         return redirect("console:new_organization")
     if not (settings.SIGNUP_ENABLED and settings.LOCAL_ACCOUNTS_ENABLED):
         return render(request, "console/accounts/signup_closed.html", status=403)
     form = SignUpForm(request.POST or None, offers=plan_reads.offered())
     if form.is_valid():
+        # Through one function, so that a rate limit becomes an error of the form too.
         signed_up = form.attempt(_sign_up, request=request, fields=form.cleaned_data)
         if signed_up:
             # Django needs the backend's name when several are configured and none authenticated.

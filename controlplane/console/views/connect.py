@@ -12,6 +12,7 @@ from tenants import queries
 from tenants.models import Address, AddressSpace, AddressType, Endpoint
 from tenants.permissions import Permission
 
+# The endpoint that every space has and that stays when routers are added.
 _NAME = "amqps"
 
 
@@ -60,6 +61,7 @@ def _examples(
 ) -> dict[str, object]:
     by_name = {address.address: address for address in addresses}
     query = scope.request.GET
+    # A queue if there is one: its example works with one program, a topic needs two.
     first = next((a for a in addresses if a.type == AddressType.QUEUE), addresses[0])
     # Unknown names in the query string fall back to a default, so old links keep working.
     user = query["user"] if query.get("user") in users else users[0]

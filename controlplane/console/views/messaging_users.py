@@ -36,6 +36,7 @@ def new(scope: TenantScope, space: str) -> HttpResponseBase:
     row = queries.get_space(scope.tenant, space)
     form = MessagingUserForm(scope.request.POST or None)
     if form.is_valid():
+        # Generated, never chosen: people reuse passwords, and this one goes into a program.
         password = secrets.token_urlsafe(_PASSWORD_BYTES)
         made = form.attempt(
             messaging_users.create,

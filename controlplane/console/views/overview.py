@@ -20,6 +20,7 @@ from tenants.permissions import Permission
 
 _SHOWN_SPACES = 10
 _SHOWN = (MESSAGES_IN, MESSAGES_OUT, CONNECTION_MS)
+# Without these, the next invoice is held.
 _NEEDED = {
     "billing_name": "legal name",
     "billing_email": "email for invoices",
@@ -62,6 +63,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
         "figures": _figures(scope.tenant, window),
         "gauges": [_gauge(limit) for limit in limits.of(scope.tenant)],
     }
+    # Amounts are not for every member.
     if scope.may["view_billing"]:
         context["preview"] = invoice_reads.running(scope.tenant)
         context["billing_missing"] = _missing(scope.tenant)

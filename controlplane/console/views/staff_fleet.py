@@ -50,6 +50,7 @@ def steer(scope: StaffScope, verb: str) -> HttpResponseBase:
     if verb not in _VERBS:
         raise Missing("There is no such page.")
     action, text = _VERBS[verb]
+    # An action that the rollout's state does not allow raises, and the error page says why.
     action(by=scope.actor)
     messages.success(scope.request, text)
     return redirect("console:staff_fleet")

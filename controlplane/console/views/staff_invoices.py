@@ -78,6 +78,7 @@ def approve(scope: StaffScope, invoice: str) -> HttpResponseBase:
 def issue(scope: StaffScope, invoice: str) -> HttpResponseBase:
     """Issue an approved invoice: number, ledger and document. It cannot be undone."""
     row = invoice_reads.get(None, invoice)
+    # No form: ``staff_page`` shows an error as a page of its own.
     issued = issuing.issue(invoice=row, by=scope.actor)
     return _done(scope, row, f"Issued as {issued.number}.")
 
@@ -130,6 +131,7 @@ def _next_actions(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
             [_State.ISSUED, _State.PARTLY_PAID, _State.OVERDUE], lambda: _payment(row, form)
         ),
     }
+    # States that are missing above allow nothing: the invoice is at its end, or a worker has it.
     return offered.get(row.state, list)()
 
 

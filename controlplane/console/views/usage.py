@@ -42,6 +42,7 @@ def cells(scope: TenantScope) -> HttpResponseBase:
     window, chosen = _requested(scope)
     rows = reading.cells(scope.tenant.id, window.starts_at, window.ends_at)
     names = queries.space_names(scope.tenant)
+    # By id: a deleted space may have had the same name.
     kept = [cell for cell in rows if chosen is None or cell.space_id == chosen.id]
     lines = _lines(kept, names)
     name = f"waypost-usage-{scope.tenant.slug}-{window.key}.csv"
@@ -65,6 +66,7 @@ def _link(scope: TenantScope, key: str, chosen: AddressSpace | None, page: str =
 
 
 def _links(scope: TenantScope, window: Window, chosen: AddressSpace | None) -> dict[str, str]:
+    # There is no usage in the future, so the current window is the last one.
     is_current = window.ends_at > timezone.now()
     return {
         "previous": _link(scope, window.previous.key, chosen),
