@@ -76,7 +76,7 @@ def test_late_usage_is_billed_and_proved_from_the_pinned_tables(
 ) -> None:
     earlier = issued(space.tenant, last_month(space.tenant))
     readers.answers[space.id] = {"broker-0": snapshot("boot-1", orders=(7, 0))}
-    invoice, _ = invoice_closing.close_now(tenant=space.tenant, by=STAFF)
+    invoice, _ = invoice_closing.close_now(tenant=space.tenant, by=STAFF, now=clock())
 
     closing.close(invoice.id, readers)
 

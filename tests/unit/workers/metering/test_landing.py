@@ -243,9 +243,11 @@ def test_tidy_removes_old_temporary_files(root: Path) -> None:
     folder = root / bronze.TABLE / "date=2026-11-21"
     folder.mkdir(parents=True)
     (folder / ".x.parquet.1.tmp").touch()
+    half_an_hour_ago = (clock() - timedelta(minutes=30)).timestamp()
+    os.utime(folder / ".x.parquet.1.tmp", (half_an_hour_ago, half_an_hour_ago))
 
     assert landing.remove_orphans(root, clock()) == 0
-    assert landing.remove_orphans(root, clock(), older_than=timedelta(0)) == 1
+    assert landing.remove_orphans(root, clock(), older_than=timedelta(minutes=29)) == 1
 
 
 def _killed(*_: Any, **__: Any) -> None:
