@@ -47,14 +47,15 @@ def list_targets(
         names.namespace(space.tenant_id, space.id, space.name), space.tenant_id, space.id
     )
     found = []
-    for instance in infra.list_instances(namespace):
-        layout = infra.layout_of(namespace, instance.kind, instance.name)
-        target = identities.target(
-            layout.host,
-            layout.ports["management"],
-            authority_pem=rows[AUTHORITY].public,
-            client=client,
-            folder=identities_dir,
-        )
-        found.append(InstanceTarget(instance.name, instance.kind, target))
+    with infra.open(namespace) as session:
+        for instance in session.list_instances():
+            layout = session.layout_of(instance.kind, instance.name)
+            target = identities.target(
+                layout.host,
+                layout.ports["management"],
+                authority_pem=rows[AUTHORITY].public,
+                client=client,
+                folder=identities_dir,
+            )
+            found.append(InstanceTarget(instance.name, instance.kind, target))
     return found

@@ -15,6 +15,8 @@ from django.db.models import QuerySet
 
 from tenants.actions.addresses import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser, Tenant
+from tests.kubernetes import look
+from tests.kubernetes.look import Document
 from tests.kubernetes.node import Node
 from tests.kubernetes.test_rollouts import Site, resize
 from tests.reconcile import rows
@@ -23,7 +25,7 @@ from workers.infra import names
 from workers.infra.kubernetes import labels, resources
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster, Images
-from workers.infra.kubernetes.resources import Manifest, Resource
+from workers.infra.kubernetes.resources import Resource
 from workers.reconcile.outcome import Done
 
 pytestmark = pytest.mark.django_db
@@ -66,17 +68,17 @@ LABEL = re.compile(r"([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?")
 def everywhere(api: Api) -> set[tuple[str, str, str]]:
     """Return kind, namespace and name of all that the cluster holds of our kinds."""
     return {
-        (each.kind, one["metadata"].get("namespace", ""), resources.name_of(one))
-        for each in resources.APPLIED
-        for one in api.list(each, None, {})
+        (each.kind, one["metadata"].get("namespace", ""), look.name_of(one))
+        for each in look.APPLIED
+        for one in look.listed(api, each, None, {})
     }
 
 
 def is_at_rest(api: Api) -> bool:
     """Return whether the cluster has put into each namespace what it puts into every one."""
     living = {
-        resources.name_of(each)
-        for each in api.list(resources.NAMESPACE, None, {})
+        look.name_of(each)
+        for each in look.listed(api, resources.NAMESPACE, None, {})
         if "deletionTimestamp" not in each["metadata"]
     }
     own = {("ServiceAccount", each, "default") for each in living}
@@ -120,12 +122,12 @@ def test_hostile_words_make_one_ordinary_space(site: Site, api: Api, hostile: st
     ours = {each for each in made if each[0] != "Namespace"}
     assert {each[1] for each in ours} == {name}
     assert {each[0] for each in ours} == IN_SPACE
-    for each in (one for kind in resources.APPLIED for one in inside(api, kind, name)):
+    for each in (one for kind in look.APPLIED for one in inside(api, kind, name)):
         assert all(LABEL.fullmatch(value) for value in each["metadata"]["labels"].values())
         each.pop("data", None)
         if names.slug(hostile) != hostile:  # else it may well be in the namespace's name
             assert quoted(hostile) not in json.dumps(each, ensure_ascii=False)
-    files = api.find(resources.CONFIG_MAP, name, "broker-0-main") or {}
+    files = look.find(api, resources.CONFIG_MAP, name, "broker-0-main") or {}
     assert ElementTree.fromstring(files["data"]["broker.xml"]).tag.endswith("configuration")
 
 
@@ -173,7 +175,7 @@ def test_hostile_words_are_plain_data_in_what_engines_read(
         f"{REFUSED}-dead",
     }
     files: dict[str, str] = {}
-    for each in (one for of in resources.APPLIED for one in inside(api, of, site.namespace)):
+    for each in (one for of in look.APPLIED for one in inside(api, of, site.namespace)):
         held = each.pop("data", {})
         assert all(re.fullmatch(r"[a-z0-9.-]+", key) for key in held)
         files |= held if each["kind"] == "ConfigMap" else {}
@@ -239,9 +241,9 @@ def check_router(
     }  # fmt: skip
 
 
-def inside(api: Api, resource: Resource, namespace: str) -> Sequence[Manifest]:
+def inside(api: Api, resource: Resource, namespace: str) -> Sequence[Document]:
     """Return the objects of ours of a kind."""
-    return api.list(resource, namespace, labels.OURS) if resource.namespaced else []
+    return look.listed(api, resource, namespace, labels.OURS) if resource.namespaced else []
 
 
 def quoted(text: str) -> str:

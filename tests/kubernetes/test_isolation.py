@@ -14,8 +14,9 @@ from kubernetes.client import ApiClient, ApiException, CoreV1Api
 
 from tenants.actions.addresses import AddressSettings
 from tenants.models import AddressSpace
-from tests.kubernetes import policies
+from tests.kubernetes import look, policies
 from tests.kubernetes.conftest import ROOM
+from tests.kubernetes.look import Document
 from tests.kubernetes.node import Node
 from tests.kubernetes.policies import Pod
 from tests.kubernetes.test_rollouts import Site
@@ -27,7 +28,6 @@ from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster
-from workers.infra.kubernetes.resources import Manifest
 from workers.reconcile.outcome import Done
 
 pytestmark = pytest.mark.django_db
@@ -125,15 +125,17 @@ def made(api: Api, wanted_cluster: Cluster, fake_node: Node, tmp_path: Path) -> 
 def admitted(made: Sequence[Made], api: Api) -> Admitted:
     found = [each.namespace for each in made]
     pods = [pod for each in found for pod in _pods(api, each)]
-    rules = [rule for each in found for rule in api.list(resources.NETWORK_POLICY, each, {})]
+    rules = [
+        rule for each in found for rule in look.listed(api, resources.NETWORK_POLICY, each, {})
+    ]
     types = {each.namespace: each.space.type for each in made}
     return Admitted([*pods, *OTHERS], rules, types)
 
 
 def _pods(api: Api, namespace: str) -> Iterator[Pod]:
-    held = api.find(resources.NAMESPACE, None, namespace)
+    held = look.find(api, resources.NAMESPACE, None, namespace)
     assert held is not None
-    for each in api.list(resources.POD, namespace, {}):
+    for each in look.listed(api, resources.POD, namespace, {}):
         metadata = each["metadata"]
         yield Pod(metadata["name"], namespace, metadata["labels"], held["metadata"]["labels"])
 
@@ -180,7 +182,8 @@ def test_every_pair_of_pods_may_what_the_design_says(admitted: Admitted) -> None
 def test_a_pod_that_breaks_out_is_not_admitted(
     infra: KubernetesInfra, namespace: Namespace, admin: ApiClient
 ) -> None:
-    infra.ensure_namespace(namespace, ROOM)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
     core: Any = CoreV1Api(admin)
     container = {"name": "x", "image": "x"}
     pod = {"metadata": {"name": "x"}, "spec": {"hostNetwork": True, "containers": [container]}}
@@ -192,7 +195,7 @@ def test_a_pod_that_breaks_out_is_not_admitted(
     assert "violates PodSecurity" in str(refused.value.body)
 
 
-_KINDS = (*resources.APPLIED, resources.POD, resources.VOLUME_CLAIM)
+_KINDS = (*look.APPLIED, resources.POD, resources.VOLUME_CLAIM)
 _PEM = re.compile(r"-----BEGIN [A-Z ]+-----\s([^-]+)-----END")
 
 
@@ -206,7 +209,7 @@ def test_no_object_names_another_space(made: Sequence[Made], api: Api) -> None:
         for each in objects:
             text = json.dumps(each)
             said = [word for word in foreign if word in text]
-            assert said == [], f"{each['kind']} {resources.name_of(each)}"
+            assert said == [], f"{each['kind']} {look.name_of(each)}"
 
         # What was searched is what engines read: files, certificates and secrets say their own.
         files = json.dumps([each["data"] for each in objects])
@@ -217,19 +220,21 @@ def test_no_object_names_another_space(made: Sequence[Made], api: Api) -> None:
     assert len(tenants) == 2
 
 
-def held(api: Api, namespace: str) -> Sequence[Manifest]:
+def held(api: Api, namespace: str) -> Sequence[Document]:
     """Return everything in the namespace, whoever made it, and the namespace."""
-    one = api.find(resources.NAMESPACE, None, namespace)
+    one = look.find(api, resources.NAMESPACE, None, namespace)
     assert one is not None
-    found = [each for kind in _KINDS if kind.namespaced for each in api.list(kind, namespace, {})]
+    found = [
+        each for kind in _KINDS if kind.namespaced for each in look.listed(api, kind, namespace, {})
+    ]
     return [one, *found]
 
 
-def is_secret(manifest: Manifest) -> bool:
+def is_secret(manifest: Document) -> bool:
     return bool(manifest["kind"] == "Secret")
 
 
-def readable(manifest: Manifest) -> Manifest:
+def readable(manifest: Document) -> Document:
     """Return the object with its data as text, and beside each file what its PEM blocks hold."""
     texts = dict(manifest.get("data") or {})
     if is_secret(manifest):

@@ -12,6 +12,7 @@ from kubernetes.client import ApiClient
 
 from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces
+from tests.kubernetes import look
 from tests.kubernetes.node import Node
 from tests.kubernetes.test_rights import RELEASE, described, is_through, worker
 from tests.kubernetes.test_rollouts import Site
@@ -40,7 +41,7 @@ class WorkerSite(Site):
 
     def pods_of_worker(self, namespace: str) -> Any:
         """Return the pods as the worker's own account may list them; refused without rights."""
-        return Api(self._worker).list(resources.POD, namespace, {})
+        return look.listed(Api(self._worker), resources.POD, namespace, {})
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def test_a_space_is_made_and_ended_under_the_workers_rights(
 
     eventually(ended)
     assert not any(isinstance(each, Failed) for each in seen), seen
-    assert site.api.find(resources.NAMESPACE, None, name) is None
+    assert look.find(site.api, resources.NAMESPACE, None, name) is None
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import pytest
 
 from tenants.models import AddressSpace
 from tests.reconcile import patience, rows
+from tests.sessions import listed
 from tests.verification import routing_rig
 from tests.verification.auth_process import AuthProcess
 from tests.verification.lasting_traffic import Traffic
@@ -71,7 +72,7 @@ def kill(ports: Ports, space: AddressSpace, name: str) -> None:
     namespace = context.load(space, now=ports.clock(), full=False).namespace
 
     def pid() -> int:
-        found = ports.infra.list_instances(namespace)
+        found = listed(ports.infra, namespace)
         return next(int(each.boot.rsplit("-", 1)[1]) for each in found if each.name == name)
 
     eventually(lambda: pid() > 0, f"{name} runs", seconds=30)

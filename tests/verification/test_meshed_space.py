@@ -15,6 +15,7 @@ from controlplane.core.audit import SYSTEM
 from tenants.actions import space_plans
 from tenants.models import AddressSpace
 from tests.reconcile import patience, rows
+from tests.sessions import listed
 from tests.verification import amqp, routing_rig
 from tests.verification.auth_process import AuthProcess
 from tests.verification.lasting_traffic import Traffic
@@ -98,9 +99,7 @@ def test_topics_go_on_while_the_first_router_stays_away(
 ) -> None:
     space = make_space(real_ports, "large")
     namespace = context.load(space, now=real_ports.clock(), full=False).namespace
-    first = next(
-        each for each in real_ports.infra.list_instances(namespace) if each.name == "router-0"
-    )
+    first = next(each for each in listed(real_ports.infra, namespace) if each.name == "router-0")
     os.kill(int(first.boot.rsplit("-", 1)[1]), signal.SIGSTOP)  # it hangs, and no one restarts it
     try:
         stopped = time.monotonic()
@@ -132,7 +131,7 @@ def test_a_space_grows_to_three_routers_and_back_under_traffic(
     assert set(traffic.accepted) <= set(traffic.received)
     assert traffic.longest_pause < 10
     namespace = context.load(space, now=real_ports.clock(), full=False).namespace
-    kinds = [each.kind for each in real_ports.infra.list_instances(namespace)]
+    kinds = [each.kind for each in listed(real_ports.infra, namespace)]
     assert kinds.count(Kind.ROUTER) == 1
 
 

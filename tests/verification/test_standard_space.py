@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.models import Address, AddressSpace
 from tests.reconcile import patience, rows
+from tests.sessions import listed
 from tests.verification import amqp, routing_rig
 from tests.verification.auth_process import AuthProcess
 from tests.waiting import eventually
@@ -153,7 +155,9 @@ def test_a_killed_router_serves_again_without_us(
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders", "kept")
     loaded = context.load(space, now=real_ports.clock(), full=False)
-    target = management_targets.router(loaded, real_ports, "router-0")
+    with real_ports.infra.open(loaded.namespace) as session:
+        inside = replace(real_ports, open_session=session)
+        target = management_targets.router(loaded, inside, "router-0")
     before = real_ports.routers.find_incarnation(target)
 
     kill_instance(real_ports, space, Kind.ROUTER)
@@ -212,5 +216,5 @@ def incarnation(ports: Ports, target: object) -> str:
 def kill_instance(ports: Ports, space: AddressSpace, kind: Kind) -> None:
     """As ``kill -9`` of the process behind an instance."""
     namespace = context.load(space, now=ports.clock(), full=False).namespace
-    status = next(e for e in ports.infra.list_instances(namespace) if e.kind is kind)
+    status = next(e for e in listed(ports.infra, namespace) if e.kind is kind)
     os.kill(int(status.boot.rsplit("-", 1)[1]), signal.SIGKILL)

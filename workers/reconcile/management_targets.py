@@ -30,7 +30,7 @@ def answers(find_incarnation: Callable[[], str]) -> bool:
 
 
 def _instance(context: ReconcileContext, ports: Ports, kind: Kind, name: str) -> ManagementTarget:
-    layout = ports.infra.layout_of(context.namespace, kind, name)
+    layout = ports.session.layout_of(kind, name)
     return identities.target(
         layout.host,
         layout.ports["management"],
