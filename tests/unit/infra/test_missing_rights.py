@@ -33,7 +33,7 @@ class Limited(Api):
         self, resource: Resource[ReportedT], namespace: str | None, name: str
     ) -> ReportedT | None:
         self._check(resource)
-        return cast(Any, self.held.get((resource.kind, name)))
+        return cast(ReportedT | None, self.held.get((resource.kind, name)))
 
     def list(
         self,
@@ -240,6 +240,8 @@ def test_a_session_that_has_ended_reads_nothing_more() -> None:
 
     with pytest.raises(RuntimeError, match="has ended"):
         session.ensure_instance(broker())
+    with pytest.raises(RuntimeError, match="has ended"):
+        session.ensure_namespace(ROOM)
 
 
 def test_a_session_needs_no_first_call() -> None:

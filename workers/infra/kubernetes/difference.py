@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
 
 from workers.infra.kubernetes.objects import JsonObject
 from workers.infra.kubernetes.reported import Reported
@@ -106,24 +105,26 @@ def _is_same(live: object, wanted: object) -> bool:
     return live == wanted or (live is None and wanted == {})
 
 
-def _holds_list(live: Sequence[Any], wanted: Sequence[Any], field: str) -> bool:
+def _holds_list(live: Sequence[object], wanted: Sequence[object], field: str) -> bool:
     if field not in _KEYS and len(live) != len(wanted):
         return False
     return all(holds(theirs, ours) for theirs, ours in _paired(live, wanted, field))
 
 
 def _paired(
-    one: Sequence[Any], other: Sequence[Any], field: str
-) -> Sequence[tuple[Any | None, Any]]:
+    one: Sequence[object], other: Sequence[object], field: str
+) -> Sequence[tuple[object, object]]:
     """Return each element of ``other`` after its counterpart in ``one`` (or None)."""
     key = _KEYS.get(field, "")
-    if not key or not all(isinstance(element, Mapping) for element in (*one, *other)):
+    objects = [element for element in one if isinstance(element, Mapping)]
+    others = [element for element in other if isinstance(element, Mapping)]
+    if not key or len(objects) + len(others) < len(one) + len(other):
         return list(zip_longest(one[: len(other)], other))
-    by_key = {_identity(element, key): element for element in one}
-    return [(by_key.get(_identity(element, key)), element) for element in other]
+    by_key = {_identity(element, key): element for element in objects}
+    return [(by_key.get(_identity(element, key)), element) for element in others]
 
 
-def _identity(element: Mapping[str, Any], key: str) -> str:
+def _identity(element: Mapping[str, object], key: str) -> str:
     value = element.get(key) or element.get("containerPort")
     if key == _PORT:  # the API's merge key of ports includes the protocol
         return f"{value}/{element.get('protocol', 'TCP')}"

@@ -72,28 +72,27 @@ def namespace_object(namespace: Namespace) -> k8s.V1Namespace:
 def role_binding(cluster: Cluster, namespace: Namespace) -> k8s.V1RoleBinding:
     """Return the role binding that lets the worker manage this namespace."""
     return _binding(
-        namespace, "waypost-worker", cluster.space_role, _account(cluster, cluster.worker_account)
+        cluster, namespace, "waypost-worker", cluster.space_role, cluster.worker_account
     )
 
 
 def metering_binding(cluster: Cluster, namespace: Namespace) -> k8s.V1RoleBinding:
     """Return the role binding that lets metering list the instances, and nothing more."""
-    who = _account(cluster, cluster.metering_account)
-    return _binding(namespace, METERING, cluster.metering_role, who)
+    return _binding(cluster, namespace, METERING, cluster.metering_role, cluster.metering_account)
 
 
 def _binding(
-    namespace: Namespace, name: str, role: str, who: k8s.RbacV1Subject
+    cluster: Cluster, namespace: Namespace, name: str, role: str, account: str
 ) -> k8s.V1RoleBinding:
+    """Return the binding of a cluster role, in this namespace, to an account of Waypost's."""
+    who = k8s.RbacV1Subject(
+        kind="ServiceAccount", name=account, namespace=cluster.control_namespace
+    )
     return k8s.V1RoleBinding(
         metadata=space_metadata(namespace, name),
         role_ref=k8s.V1RoleRef(api_group=_RBAC, kind="ClusterRole", name=role),
         subjects=[who],
     )
-
-
-def _account(cluster: Cluster, name: str) -> k8s.RbacV1Subject:
-    return k8s.RbacV1Subject(kind="ServiceAccount", name=name, namespace=cluster.control_namespace)
 
 
 def resource_quota(

@@ -39,7 +39,6 @@ from workers.infra.kubernetes.cluster import CertificateSource, Cluster
 from workers.infra.kubernetes.difference import digest
 from workers.infra.kubernetes.endpoints import kind as endpoint_kind
 from workers.infra.kubernetes.endpoints import registry
-from workers.infra.kubernetes.endpoints.load_balancer import NO_BALANCER
 from workers.infra.kubernetes.namespaces import SpaceNamespace
 from workers.infra.kubernetes.reported import Files, Pod, Reported, StatefulSet
 from workers.infra.kubernetes.resources import Applied, Resource, name_of
@@ -70,6 +69,7 @@ class KubernetesSession:
         self._snapshot = None
 
     def ensure_namespace(self, budget: ResourceBudget) -> None:
+        self._check_open()
         self._space.ensure()
         snapshot = self._snapshot = self._space.new_snapshot()
         with self._space.rights(snapshot):
@@ -180,7 +180,7 @@ class KubernetesSession:
         inner = (endpoint_kind.inner_host(self._namespace),)
         if found is None:
             self._seen.forget(resources.SERVICE)  # the next call must see the new address
-            raise EndpointPending(NO_BALANCER, inner)
+            raise EndpointPending(choice.strategy.pending, inner)
         trouble = choice.strategy.trouble(service, lead)
         return PublicEndpoint(*found, extra_names=inner, trouble=trouble)
 
@@ -220,12 +220,15 @@ class KubernetesSession:
     @property
     def _seen(self) -> Snapshot:
         """The objects of the namespace, listed at the first use in this session."""
-        if self._is_closed:
-            raise RuntimeError(f"the session in {self._namespace.name} has ended")
+        self._check_open()
         if self._snapshot is None:
             self._space.exists()  # raises if it is somebody else's
             self._snapshot = self._space.new_snapshot()
         return self._snapshot
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise RuntimeError(f"the session in {self._namespace.name} has ended")
 
     def _delete_all(self, resource: Resource[Reported], selector: Mapping[str, str]) -> None:
         for live in self._api.list(resource, self._namespace.name, selector):

@@ -40,11 +40,16 @@ class EndpointKind(ABC):
     * ``needs``: fields of the choice that must not be empty.
     * ``service_type``: the type of the service in front of the space's public instances.
     * ``outside``: the resource of the object that leads to the service; None if there is none.
+    * ``pending``: what to tell the operator until the cluster has assigned an address.
     """
 
     needs: Sequence[str] = ()
     service_type = "ClusterIP"
     outside: Resource[Reported] | None = None
+    pending = (
+        "The cluster has not assigned an address to the space's endpoint yet. If this lasts, read "
+        "the events of the service `messaging`."
+    )
 
     def service_annotations(self, choice: Choice, namespace: Namespace) -> Mapping[str, str]:
         """Return the annotations of the service."""

@@ -7,7 +7,7 @@ from workers.infra.kubernetes import reported, sizes
 from workers.infra.kubernetes.endpoints.kind import Address, Choice, EndpointKind, outer_host
 from workers.infra.kubernetes.reported import Reported
 
-NO_BALANCER = (
+_NO_BALANCER = (
     "The cluster has not given the space's load balancer an address yet. If this lasts, check that "
     "the cluster has a load balancer controller, and read the events of the service `messaging`."
 )
@@ -17,6 +17,7 @@ class LoadBalancer(EndpointKind):
     """A service of this type; with a domain, ExternalDNS creates a name for each space."""
 
     service_type = "LoadBalancer"
+    pending = _NO_BALANCER
 
     def service_annotations(self, choice: Choice, namespace: Namespace) -> Mapping[str, str]:
         if not choice.domain:
@@ -32,7 +33,7 @@ class LoadBalancer(EndpointKind):
         return (host, sizes.PORTS["amqps"]) if host else None
 
     def trouble(self, service: reported.Service, lead: Reported | None) -> str:
-        return "" if balancer(service) else NO_BALANCER
+        return "" if balancer(service) else _NO_BALANCER
 
 
 def balancer(service: reported.Service) -> str:
