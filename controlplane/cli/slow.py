@@ -72,7 +72,7 @@ def follow(
     """
     api, tenant = login_store.connect(how.tenant)
     operation = ask(api, f"/tenants/{tenant}")
-    if "steps" not in operation:  # the resource itself: it is as requested already
+    if "state" not in operation:  # the resource itself: it is as requested already
         if how.form is Format.JSON:
             output.show_json(operation)
         else:

@@ -19,7 +19,7 @@ from plans.ledger import credit
 from plans.rating import money
 from plans.rating.billable import Segment
 from plans.rating.periods import Period
-from plans.rating.pricing import Line
+from plans.rating.pricing import Line, TaxLine
 from plans.usage import reading
 from plans.usage.reading import Figure
 
@@ -60,14 +60,7 @@ def build(
         "rounding": facts.seller_rule.rounding.value,
         "plans": plans_of(facts.segments),
         "lines": [line_of(n, line) for n, line in enumerate(rating.lines, start=1)],
-        "taxes": [
-            {
-                "percent": plain(tax.percent),
-                "taxable_minor": tax.taxable_minor,
-                "tax_minor": tax.tax_minor,
-            }
-            for tax in rating.taxes
-        ],
+        "taxes": [tax_of(tax) for tax in rating.taxes],
         "net_minor": rating.net_minor,
         "tax_minor": rating.tax_minor,
         "total_minor": rating.net_minor + rating.tax_minor,
@@ -82,6 +75,15 @@ def build(
         "quality": dict(quality),
         "as_of": as_of.isoformat() if as_of else None,
         "manifest": dict(manifest),
+    }
+
+
+def tax_of(tax: TaxLine) -> Document:
+    """Return one tax of the document; amounts are in minor units."""
+    return {
+        "percent": plain(tax.percent),
+        "taxable_minor": tax.taxable_minor,
+        "tax_minor": tax.tax_minor,
     }
 
 

@@ -33,6 +33,8 @@ MOST = {
     "Endpoint kind": 3,
     "Invoice format": 2,
     "Quota": 3,
+    "Dependency": 1,
+    "Extra": 2,
 }
 
 

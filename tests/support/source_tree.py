@@ -71,7 +71,7 @@ def module_name(path: Path) -> str:
 def is_left_out(path: Path) -> bool:
     """Return whether the images lack this file of the product."""
     name = module_name(path)
-    return any(name == each or name.startswith(f"{each}.") for each in LEFT_OUT)
+    return any(name == module or name.startswith(f"{module}.") for module in LEFT_OUT)
 
 
 def list_production_files() -> list[str]:

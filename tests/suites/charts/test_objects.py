@@ -17,7 +17,6 @@ from tests.support.kubernetes import policies
 from tests.support.kubernetes.policies import Pod
 from tests.support.source_tree import ROOT
 
-SOURCES = ROOT
 EACH = pytest.mark.parametrize("values", VARIANTS, ids=lambda path: path.stem)
 SPARK = ("--set", "pipeline.spark=kubernetes,pipeline.runs=cronjob")
 Finding = tuple[str, str, str]
@@ -374,7 +373,7 @@ def _placed(policy: Object) -> Object:
 
 
 def test_alerts_and_dashboard_ask_for_gauges_that_exist() -> None:
-    there = set(re.findall(r'"(waypost_\w+)"', (SOURCES / "controlplane/gauges.py").read_text()))
+    there = set(re.findall(r'"(waypost_\w+)"', (ROOT / "controlplane/gauges.py").read_text()))
     objects = rendered.objects(CHART / "ci" / "external-values.yaml")
     asked = set()
     for kind, name in (("PrometheusRule", "wp"), ("ConfigMap", "wp-dashboard")):
@@ -452,9 +451,7 @@ def test_a_changed_value_makes_another_job_of_the_migration(option: str) -> None
     """The template of a job is immutable: under the same name an upgrade would be refused."""
 
     def job(*options: str) -> rendered.Object:
-        jobs = [
-            object_ for object_ in rendered.objects(rendered.TRIAL, *options) if _is_job(object_)
-        ]
+        jobs = [job for job in rendered.objects(rendered.TRIAL, *options) if _is_job(job)]
         (found,) = jobs
         return found
 

@@ -145,9 +145,9 @@ def test_an_image_holds_nothing_of_an_embedded_installation(
     packages = site_packages(root)
 
     modules = [
-        each
-        for each in source_tree.LEFT_OUT
-        for path in (packages / each.replace(".", "/"),)
+        module
+        for module in source_tree.LEFT_OUT
+        for path in (packages / module.replace(".", "/"),)
         if path.exists() or path.with_suffix(".py").exists()
     ]
     programs = [path for path in files_below(root) if os.path.basename(path) in PROGRAMS]
@@ -165,7 +165,7 @@ def test_the_python_packages_of_an_image_are_those_of_its_lock(
 ) -> None:
     root: Path = request.getfixturevalue(image)
     found = metadata.distributions(path=[str(site_packages(root))])
-    installed = {each.name.lower().replace("_", "-").replace(".", "-"): each for each in found}
+    installed = {one.name.lower().replace("_", "-").replace(".", "-"): one for one in found}
     # A line with a marker is for some versions of Python or some platforms only.
     text = (SOURCES / ".locks" / f"{lock}.txt").read_text()
     everywhere = set(re.findall(r"^([a-z0-9][^\s=\[]*)\S*==\S+ \\", text, re.M))

@@ -25,8 +25,8 @@ pytestmark = [
     pytest.mark.broker,
     pytest.mark.slow,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.parametrize("router_engine", routing_rig.ENGINES),
 ]
+EACH_ENGINE = pytest.mark.parametrize("router_engine", routing_rig.ENGINES)
 REAL = routing_rig.ENGINES[-1]
 
 
@@ -117,6 +117,7 @@ EXPECTED = {
 }
 
 
+@EACH_ENGINE
 def test_everything_that_went_through_a_standard_space_is_metered_once(
     auth: AuthProcess, ports: Ports, product: Readers, tmp_path: Path
 ) -> None:
@@ -131,7 +132,7 @@ def test_everything_that_went_through_a_standard_space_is_metered_once(
     assert (sum(s.used_in for s in states), sum(s.used_out for s in states)) == (8, 10)
 
 
-@pytest.mark.parametrize("router_engine", [REAL], indirect=True)
+@pytest.mark.parametrize("router_engine", [REAL])
 def test_what_crosses_two_routers_is_metered_once(
     auth: AuthProcess, ports: Ports, product: Readers, tmp_path: Path
 ) -> None:

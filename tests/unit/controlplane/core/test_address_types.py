@@ -50,7 +50,7 @@ def form(data: dict[str, Any] | None = None, *, spaces: tuple[str, ...] = ("brok
     """The portal's form in a space that has an address of each type."""
     offered = [(space, kind) for space in spaces for kind in address_types.offered_in(space)]
     existing = [Address(address=f"my-{kind}", type=kind) for kind in AddressType.values]
-    return AddressForm(data, address_plans=[plan(*each) for each in offered], existing=existing)
+    return AddressForm(data, address_plans=[plan(*row) for row in offered], existing=existing)
 
 
 def options(command: str) -> dict[str, Any]:

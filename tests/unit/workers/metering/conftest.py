@@ -37,7 +37,11 @@ class FakeReaders(Faults, Readers):
 
     answers: dict[str, Mapping[str, Answer]] = field(default_factory=dict)
     before_read: Callable[[], None] = lambda: None
-    clock: Callable[[], datetime] = field(default_factory=lambda: read_clock)
+    now: Callable[[], datetime] = field(default_factory=lambda: read_clock)
+
+    @property
+    def clock(self) -> Callable[[], datetime]:
+        return self.now
 
     def find(self, space: AddressSpace) -> Readable:
         told = self.answers.get(space.id, {})

@@ -62,7 +62,7 @@ def test_samples_are_dated_by_the_clock_of_the_readers(
 ) -> None:
     taken_at = clock() + timedelta(days=400)
     readers.answers[space.id] = {"broker-0": snapshot(orders=(5, 0))}
-    readers.clock = lambda: taken_at
+    readers.now = lambda: taken_at
 
     sampling.sample_all(readers)
 

@@ -95,7 +95,7 @@ def test_a_close_in_the_second_in_which_a_bucket_begins_leaves_it_to_the_next_pe
     def just_after() -> datetime:
         return boundary + timedelta(seconds=0.2) + (clock() - begun) / 1000
 
-    readers.clock = just_after
+    readers.now = just_after
     AddressSpace.objects.filter(tenant=owner).update(active_since=just_after())
     shows(orders=(5, 2))
     sampling.sample_all(readers)
