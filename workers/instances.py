@@ -13,7 +13,7 @@ from controlplane.core import secrets
 from controlplane.core.instance_names import InstanceId, Listener
 from tenants.models import AddressSpace, SpaceSecret
 from workers.infra import names
-from workers.infra.base import Infra, Namespace
+from workers.infra.base import Infra, Namespace, Session
 from workers.messaging import identities
 from workers.messaging.certificates import KeyPair
 from workers.messaging.observed import ManagementTarget
@@ -79,14 +79,14 @@ class Locator:
     identities_dir: Path
 
     def locate(
-        self, namespace: Namespace, instance: InstanceId, credentials: Credentials
+        self, session: Session, instance: InstanceId, credentials: Credentials
     ) -> ManagementTarget:
-        """Return how to reach an instance, which need not exist yet.
+        """Return how to reach an instance of the session's space, which need not exist yet.
 
         Raises:
             InfraError: the platform (cluster or supervisor) does not answer.
         """
-        layout = self.infra.layout_of(namespace, instance.kind, instance.name)
+        layout = session.layout_of(instance.kind, instance.name)
         return identities.target(
             layout.host,
             layout.ports[Listener.MANAGEMENT],
@@ -108,5 +108,6 @@ class Locator:
         credentials = Credentials.of(rows)
         name = names.namespace(space.tenant_id, space.id, space.name)
         namespace = Namespace(name, space.tenant_id, space.id)
-        found = [InstanceId.parse(status.name) for status in self.infra.list_instances(namespace)]
-        return [LocatedInstance(one, self.locate(namespace, one, credentials)) for one in found]
+        with self.infra.open(namespace) as session:
+            found = [InstanceId.parse(status.name) for status in session.list_instances()]
+            return [LocatedInstance(one, self.locate(session, one, credentials)) for one in found]

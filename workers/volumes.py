@@ -17,7 +17,8 @@ def remove_released(infra: Infra) -> None:
         space = kept.space
         name = names.namespace(space.tenant_id, space.id, space.name)
         try:
-            gone = infra.delete_namespace(Namespace(name, space.tenant_id, space.id))
+            with infra.open(Namespace(name, space.tenant_id, space.id)) as session:
+                gone = session.delete_namespace()
         except InfraError as error:
             logger.warning(
                 "released volumes cannot be removed yet", space_id=space.id, reason=error.reason

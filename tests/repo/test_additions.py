@@ -13,6 +13,7 @@ from plans import invoice_formats
 from plans.quotas import resources
 from plans.usage import meters
 from tests.support import source_tree
+from workers.infra.kubernetes.endpoints import registry
 
 TEXT = (source_tree.ROOT / "CONTRIBUTING.md").read_text()
 LISTS = dict(
@@ -136,6 +137,7 @@ def test_a_list_names_few_files_and_they_exist(kind: str) -> None:
         ("Instance kind", list(Kind)),
         ("Invoice format", list(invoice_formats.InvoiceFormat)),
         ("Quota", list(resources.Resource)),
+        ("Endpoint kind", list(registry.REGISTRY)),
     ],
 )
 def test_what_is_there_already_stands_in_the_first_file_of_its_list(

@@ -12,6 +12,7 @@ OF_A_PACKAGE = {
     "plans/invoicing/test_billing_law.py",
     "plans/models/test_guards.py",
     "workers/infra/kubernetes/test_manifests.py",
+    "workers/infra/kubernetes/test_rendered.py",
     "workers/metering/closing/test_closing.py",
     "workers/metering/closing/test_verifying.py",
 }

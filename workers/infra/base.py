@@ -1,12 +1,12 @@
 """The port ``Infra``: run named instances with rendered files in isolated namespaces.
 
-It is the same for processes and for pods. A caller first calls ``layout_of`` for the paths and
-ports that an instance will have, renders its files with them, then calls ``ensure_instance``.
-Every method is idempotent and may be killed anywhere. No method waits until something is ready:
-``list_instances`` reports readiness.
+It is the same for processes and for pods. Work in a namespace happens in a session, which
+``Infra.open`` returns. Every method is idempotent and may be killed anywhere. No method waits until
+something is ready: ``Session.list_instances`` reports readiness.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -156,19 +156,23 @@ class GivenCertificate:
     remedy: str
 
 
-class Infra(Protocol):
-    """Run instances in namespaces. All methods are idempotent and raise only ``InfraError``."""
+class Session(Protocol):
+    """The work of one pass in one namespace.
 
-    def engine_images(self) -> EngineImages:
-        """Return the images that are configured now."""
+    A session reads what exists once and then knows what it wrote, so it must not be kept: open
+    another one for the next pass. Its methods may be called in any order. All are idempotent and
+    raise only ``InfraError``.
+    """
+
+    def ensure_namespace(self, budget: ResourceBudget) -> None:
+        """Create or update the namespace and its isolation. No instance starts without it."""
         ...
 
-    def ensure_namespace(self, namespace: Namespace, budget: ResourceBudget) -> None:
-        """Create or update the namespace and its isolation. Each reconcile pass calls it first."""
-        ...
+    def layout_of(self, kind: Kind, name: str) -> Layout:
+        """Return the layout of an instance, for rendering its files before it exists.
 
-    def layout_of(self, namespace: Namespace, kind: Kind, name: str) -> Layout:
-        """Return the layout of an instance; it stays the same until the instance is deleted."""
+        The layout stays the same until the instance is deleted.
+        """
         ...
 
     def ensure_instance(self, spec: InstanceSpec, *, may_restart: bool = True) -> InstanceStatus:
@@ -177,25 +181,26 @@ class Infra(Protocol):
         With ``may_restart`` False, an existing instance gets its live files and keeps everything
         else, so that it starts as before if it crashes. A file that somebody deleted may be
         restored. ``restart_deferred`` in the status says whether any change waits.
+
+        Raises:
+            ValueError: ``spec`` is of another namespace.
         """
         ...
 
-    def restart_instance(self, namespace: Namespace, name: str) -> None: ...
+    def restart_instance(self, name: str) -> None: ...
 
-    def list_instances(self, namespace: Namespace) -> Sequence[InstanceStatus]:
+    def list_instances(self) -> Sequence[InstanceStatus]:
         """Return the existing instances; a deleted one may still answer for a while."""
         ...
 
-    def delete_instance(
-        self, namespace: Namespace, name: str, *, keep_volume: bool = False
-    ) -> None:
+    def delete_instance(self, name: str, *, keep_volume: bool = False) -> None:
         """Stop the instance; remove its files, and its volume unless ``keep_volume``.
 
         Callers have checked that the volume is empty, or a person has confirmed the deletion.
         """
         ...
 
-    def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint:
+    def ensure_endpoint(self, instance: str) -> PublicEndpoint:
         """Create or update the space's public endpoint, and return its address.
 
         ``instance`` is one of the public instances.
@@ -205,9 +210,7 @@ class Infra(Protocol):
         """
         ...
 
-    def ensure_certificate(
-        self, namespace: Namespace, endpoint: PublicEndpoint
-    ) -> GivenCertificate | None:
+    def ensure_certificate(self, endpoint: PublicEndpoint) -> GivenCertificate | None:
         """Return the certificate for public listeners; None means one of the space's own authority.
 
         Raises:
@@ -215,12 +218,33 @@ class Infra(Protocol):
         """
         ...
 
-    def delete_endpoint(self, namespace: Namespace) -> None:
+    def delete_endpoint(self) -> None:
         """Remove the endpoint and registry credentials of a space that ends; instances stay."""
         ...
 
-    def delete_namespace(self, namespace: Namespace) -> bool:
+    def delete_namespace(self) -> bool:
         """Delete the namespace with everything in it; return True once it is gone."""
         ...
 
+
+class Infra(Protocol):
+    """Run instances in namespaces. All methods are idempotent and raise only ``InfraError``."""
+
+    def engine_images(self) -> EngineImages:
+        """Return the images that are configured now."""
+        ...
+
+    def open(self, namespace: Namespace) -> AbstractContextManager[Session]:
+        """Return a session in the namespace, which need not exist. Opening it sends no request.
+
+        The session is valid in the ``with`` block only.
+        """
+        ...
+
     def list_namespaces(self) -> Sequence[str]: ...
+
+
+def check_namespace(spec: InstanceSpec, namespace: Namespace) -> None:
+    """Raise ``ValueError`` unless the instance belongs into the namespace of the session."""
+    if spec.namespace != namespace:
+        raise ValueError(f"{spec.name} is of {spec.namespace.name}, not of {namespace.name}")

@@ -8,6 +8,7 @@ import hashlib
 import re
 
 MAX_LENGTH = 63  # DNS label, RFC 1123; the limit of a Kubernetes namespace and of a label value
+_PREFIX = "wp"
 _HASH_LENGTH = 12  # 60 bits
 # Base 32 without letters that look like digits (Crockford).
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -15,7 +16,11 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 def namespace(tenant_id: str, space_id: str, readable: str) -> str:
     """Return the namespace of a space: ``wp-<slug of readable>-<hash of the two ids>``."""
-    return _named("wp", readable, tenant_id, space_id)
+    digest = _hash(tenant_id, space_id)
+    budget = MAX_LENGTH - len(_PREFIX) - len(digest) - 2  # two hyphens
+    middle = slug(readable)[:budget].strip("-")
+    # Text without a letter or digit has no slug.
+    return "-".join(part for part in (_PREFIX, middle, digest) if part)
 
 
 def program(namespace: str, instance: str) -> str:
@@ -26,13 +31,6 @@ def program(namespace: str, instance: str) -> str:
 def slug(text: str) -> str:
     """Return ``text`` as lower-case words joined by ``-``; empty when nothing is left."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
-
-
-def _named(prefix: str, readable: str, *ids: str) -> str:
-    digest = _hash(*ids)
-    budget = MAX_LENGTH - len(prefix) - len(digest) - 2
-    middle = slug(readable)[:budget].strip("-")
-    return "-".join(part for part in (prefix, middle, digest) if part)
 
 
 def _hash(*ids: str) -> str:

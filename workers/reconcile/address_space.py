@@ -11,7 +11,7 @@ client may use the space, then the last sample is taken, then everything is dele
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workers.infra.base import InfraError
 from workers.messaging.management import Unreachable
@@ -94,11 +94,13 @@ def steps_of(context: ReconcileContext) -> Sequence[Step]:
 
 def run(context: ReconcileContext, ports: Ports) -> Iterator[tuple[Step, Outcome]]:
     """Run the steps; yield each with its outcome, and end after the first that is not Done."""
-    for step in steps_of(context):
-        outcome = _attempt(step, context, ports)
-        yield step, outcome
-        if not isinstance(outcome, Done):
-            return
+    with ports.infra.open(context.namespace) as session:
+        inside = replace(ports, open_session=session)
+        for step in steps_of(context):
+            outcome = _attempt(step, context, inside)
+            yield step, outcome
+            if not isinstance(outcome, Done):
+                return
 
 
 def _attempt(step: Step, context: ReconcileContext, ports: Ports) -> Outcome:

@@ -185,14 +185,14 @@ def _peers(context: ReconcileContext, ports: Ports, name: str) -> Sequence[PeerA
     """
     names = list_names(context)
     before = names[: names.index(name)] if name in names else []
-    layouts = {peer: ports.infra.layout_of(context.namespace, Kind.ROUTER, peer) for peer in before}
+    layouts = {peer: ports.session.layout_of(Kind.ROUTER, peer) for peer in before}
     return [
         PeerAt(peer, layout.host, layout.ports[Listener.MESH]) for peer, layout in layouts.items()
     ]
 
 
 def _broker(context: ReconcileContext, ports: Ports, name: str) -> BrokerAt:
-    layout = ports.infra.layout_of(context.namespace, Kind.BROKER, name)
+    layout = ports.session.layout_of(Kind.BROKER, name)
     return BrokerAt(name, layout.host, layout.ports[Listener.MANAGEMENT])
 
 

@@ -32,4 +32,4 @@ def answers(find_incarnation: Callable[[], str]) -> bool:
 def _locate(context: ReconcileContext, ports: Ports, name: str) -> ManagementTarget:
     locator = Locator(ports.infra, ports.identities_dir)
     credentials = Credentials.of(context.secrets)
-    return locator.locate(context.namespace, InstanceId.parse(name), credentials)
+    return locator.locate(ports.session, InstanceId.parse(name), credentials)

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from workers.infra.base import Infra
+from workers.infra.base import Infra, Session
 from workers.messaging.brokers.desired import DesiredBroker
 from workers.messaging.brokers.driver import Converged
 from workers.messaging.certificates import KeyPair
@@ -120,7 +120,10 @@ class Routing:
 
 @dataclass(frozen=True)
 class Ports:
-    """All ports of one pass. ``identities_dir`` is where client certificates are kept as files."""
+    """All ports of one pass. ``identities_dir`` is where client certificates are kept as files.
+
+    ``open_session`` is the session of the pass in the space's namespace; None outside of a pass.
+    """
 
     infra: Infra
     brokers: Brokers
@@ -129,3 +132,15 @@ class Ports:
     metering: Metering
     clock: Callable[[], datetime]
     identities_dir: Path
+    open_session: Session | None = None
+
+    @property
+    def session(self) -> Session:
+        """The session of the pass.
+
+        Raises:
+            RuntimeError: no pass runs.
+        """
+        if self.open_session is None:
+            raise RuntimeError("only a pass has a session in a namespace: see reconcile.loop")
+        return self.open_session

@@ -20,7 +20,7 @@ def endpoint(context: ReconcileContext, ports: Ports, instance: str) -> PublicEn
         EndpointPending: the endpoint never had an address.
     """
     try:
-        return ports.infra.ensure_endpoint(context.namespace, instance)
+        return ports.session.ensure_endpoint(instance)
     except EndpointPending as pending:
         known = Endpoint.objects.filter(space=context.space, name=NAME).first()
         if known is None:

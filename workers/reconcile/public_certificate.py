@@ -41,7 +41,7 @@ def ensure(context: ReconcileContext, ports: Ports) -> None:
         return
     endpoint = public.endpoint(context, ports, context.public_instance)
     try:
-        given = ports.infra.ensure_certificate(context.namespace, endpoint)
+        given = ports.session.ensure_certificate(endpoint)
     except CertificateProblem as problem:
         _serve_on(context, endpoint, problem.reason, str(problem), lasting=not problem.retry)
         return

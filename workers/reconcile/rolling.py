@@ -42,7 +42,7 @@ def ensure(
     down are noted in ``context.down``; ``settled`` at the end of the pass waits for them. Before a
     restart the instance is sampled a last time, because a restart resets its counters.
     """
-    infra = ports.infra
+    infra = ports.session
     seen = {spec.name: infra.ensure_instance(spec, may_restart=False) for spec in specs}
     deferred = [spec for spec in specs if seen[spec.name].restart_deferred]
     context.restart_deferred |= {spec.name for spec in deferred}

@@ -45,7 +45,7 @@ def reasons_in(*files: Path) -> set[str]:
 
 
 def test_every_reason_is_explained() -> None:
-    sources = "".join(path.read_text() for path in sorted(PLACE.glob("*.py")))
+    sources = "".join(path.read_text() for path in sorted(PLACE.rglob("*.py")))
     given = set(re.findall(r'reason="([A-Z]\w+)"', sources))
     given |= set(re.findall(r'"([A-Z][a-z]+[A-Z][A-Za-z]+)"', (PLACE / "refusals.py").read_text()))
 

@@ -17,8 +17,9 @@ from tests.support.kubernetes import policies
 from tests.support.kubernetes.chart import described_cluster
 from tests.support.kubernetes.policies import Labels, Pod
 from workers.infra.base import InstanceSpec, Namespace, ResourceBudget
-from workers.infra.kubernetes import instances, isolation
+from workers.infra.kubernetes import isolation, network, pods
 from workers.infra.kubernetes.cluster import Cluster
+from workers.infra.kubernetes.resources import document_of, metadata_of
 
 STANDARD = Namespace("wp-standard", "ten_a", "spc_a")
 BROKERED = Namespace("wp-brokered", "ten_a", "spc_b")
@@ -69,13 +70,14 @@ def space_pods(cluster: Cluster, space: Namespace) -> Iterator[Pod]:
 
     A namespace has the label of its name from the API server.
     """
-    home = isolation.namespace_object(space)["metadata"]["labels"]
+    home = metadata_of(isolation.namespace_object(space)).labels or {}
     home = {**home, "kubernetes.io/metadata.name": space.name}
     names = ["broker-0", *(f"router-{ordinal}" for ordinal in range(ROOMS[space].routers))]
     for name in names:
         kind = Kind(name.partition("-")[0])
-        made = instances.stateful_set(cluster, InstanceSpec(space, kind, name, {}))
-        labels = made["spec"]["template"]["metadata"]["labels"]
+        made = pods.template(cluster, InstanceSpec(space, kind, name, {}))
+        assert made.metadata is not None
+        labels = made.metadata.labels or {}
         yield Pod(f"{space.name.removeprefix('wp-')}-{kind.value}", space.name, labels, home)
 
 
@@ -94,7 +96,7 @@ def open_ways(variant: str, folder: Path, *options: str) -> set[Way]:
     inside = [pod for space in ROOMS for pod in space_pods(cluster, space)]
     rules: list[Any] = placed(objects)
     for space, room in ROOMS.items():
-        rules += isolation.network_policies(cluster, space, room)
+        rules += [document_of(policy) for policy in network.policies(cluster, space, room)]
     pods = [*own, *inside, resolver, STRANGER]
     return {
         (source.name, target.name, protocol, port)

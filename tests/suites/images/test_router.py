@@ -17,7 +17,8 @@ from tests.support.infra import places
 from tests.support.messaging import routing_rig
 from tests.support.messaging.routing_rig import HOST, Rig
 from tests.support.waiting import eventually
-from workers.infra.kubernetes import instances
+from workers.infra.kubernetes import pods
+from workers.infra.kubernetes.objects import json_of
 from workers.messaging.routers import client, config
 
 OWN_USER = "1001:1001"
@@ -30,9 +31,7 @@ def rig(tmp_path: Path) -> Iterator[Rig]:
     """Files of a router that finds them where the cluster mounts them, and its auth service."""
     with routing_rig.rig(tmp_path, "qdrouterd") as made:
         mesh = routing_rig.free_port()
-        made.engine_layout = replace(
-            made.engine_layout, config_dir=instances.CONFIG_DIR, mesh_port=mesh
-        )
+        made.engine_layout = replace(made.engine_layout, config_dir=pods.CONFIG_DIR, mesh_port=mesh)
         for name, text in config.files(made.desired, made.engine_layout).items():
             (tmp_path / name).write_text(text)
             (tmp_path / name).chmod(0o444)
@@ -42,12 +41,13 @@ def rig(tmp_path: Path) -> Iterator[Rig]:
 
 def container(root: Path, rig: Rig, user: str) -> Container:
     """Return the router as the cluster's adapter describes it."""
-    pod = instances.stateful_set(places.cluster(), places.router())["spec"]["template"]["spec"]
+    template: Any = json_of(pods.template(places.cluster(), places.router()))
+    pod = template["spec"]
     (described,) = pod["containers"]
     environment = {variable["name"]: variable["value"] for variable in described["env"]}
-    shown = {instances.CONFIG_DIR: rig.folder}
+    shown = {pods.CONFIG_DIR: rig.folder}
     return Container(
-        root, described["command"], environment, user, writable=[instances.SCRATCH_DIR], shown=shown
+        root, described["command"], environment, user, writable=[pods.SCRATCH_DIR], shown=shown
     )
 
 

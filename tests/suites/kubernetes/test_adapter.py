@@ -4,19 +4,22 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from kubernetes import client as k8s
 from kubernetes.client import ApiClient, CoreV1Api
 
 from controlplane.core.instance_names import Kind
 from tests.suites.kubernetes.conftest import ROOM, broker
-from tests.support.kubernetes import foreign_kinds
+from tests.support.kubernetes import foreign_kinds, look
 from tests.support.kubernetes.counting_api import CountingApi
 from tests.support.kubernetes.node import Node
+from tests.support.sessions import listed, once
 from tests.support.waiting import eventually
 from workers.infra.base import InfraError, Namespace
 from workers.infra.kubernetes import difference, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
-from workers.infra.kubernetes.cluster import Cluster, EndpointChoice, EndpointKind
+from workers.infra.kubernetes.cluster import Cluster, EndpointChoice
+from workers.infra.kubernetes.endpoints import registry
 
 EVERYTHING = {
     "RoleBinding": {"waypost-worker", "waypost-metering"},
@@ -39,7 +42,7 @@ def with_foreign_kinds(admin: ApiClient) -> None:
     foreign_kinds.make(admin)
 
 
-def choice_of(kind: EndpointKind) -> EndpointChoice:
+def choice_of(kind: str) -> EndpointChoice:
     return EndpointChoice(
         kind, domain="mq.example.org", class_name="haproxy", gateway="edge/public"
     )
@@ -47,16 +50,17 @@ def choice_of(kind: EndpointKind) -> EndpointChoice:
 
 def run(infra: KubernetesInfra, namespace: Namespace) -> None:
     """One pass over a space of one broker."""
-    infra.ensure_namespace(namespace, ROOM)
-    infra.ensure_instance(broker(namespace))
-    infra.ensure_endpoint(namespace, "broker-0")
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        session.ensure_instance(broker(namespace))
+        session.ensure_endpoint("broker-0")
 
 
 def names(api: Api, namespace: Namespace) -> dict[str, set[str]]:
     """Return the names of everything of ours in the namespace, by kind."""
     found = {
-        resource.kind: {resources.name_of(one) for one in api.list(resource, namespace.name, {})}
-        for resource in resources.APPLIED
+        resource.kind: {look.name_of(one) for one in look.listed(api, resource, namespace.name, {})}
+        for resource in look.APPLIED
         if resource.namespaced
     }
     # What the cluster puts into every namespace by itself.
@@ -77,7 +81,7 @@ def test_again_writes_nothing_and_lists_each_kind_once(
     infra: KubernetesInfra, counting: CountingApi, namespace: Namespace, fake_node: Node
 ) -> None:
     run(infra, namespace)
-    eventually(lambda: all(instance.running for instance in infra.list_instances(namespace)))
+    eventually(lambda: all(instance.running for instance in listed(infra, namespace)))
     run(infra, namespace)  # the pod is told of its files
     counting.calls.clear()
 
@@ -96,12 +100,14 @@ def test_round_amounts_are_settled_too(
     budget = replace(ROOM, broker_memory_mb=memory_mb)
     spec = replace(broker(namespace), memory_mb=memory_mb)
     for _ in range(2):
-        infra.ensure_namespace(namespace, budget)
-        infra.ensure_instance(spec)
+        with infra.open(namespace) as session:
+            session.ensure_namespace(budget)
+            session.ensure_instance(spec)
     counting.calls.clear()
 
-    infra.ensure_namespace(namespace, budget)
-    status = infra.ensure_instance(spec, may_restart=False)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(budget)
+        status = session.ensure_instance(spec, may_restart=False)
 
     applied = [path for verb, path in counting.calls if verb != "GET" and "/pods/" not in path]
     assert applied == []
@@ -112,16 +118,17 @@ def test_an_instance_becomes_ready_and_goes(
     infra: KubernetesInfra, api: Api, namespace: Namespace, fake_node: Node
 ) -> None:
     run(infra, namespace)
-    eventually(lambda: [instance.running for instance in infra.list_instances(namespace)] == [True])
-    claims = api.list(resources.VOLUME_CLAIM, namespace.name, {})
+    eventually(lambda: [instance.running for instance in listed(infra, namespace)] == [True])
+    claims = look.listed(api, resources.VOLUME_CLAIM, namespace.name, {})
 
-    infra.delete_instance(namespace, "broker-0")
-    infra.delete_instance(namespace, "broker-0")
+    with infra.open(namespace) as session:
+        session.delete_instance("broker-0")
+        session.delete_instance("broker-0")
 
-    eventually(lambda: list(infra.list_instances(namespace)) == [])
+    eventually(lambda: list(listed(infra, namespace)) == [])
     assert len(claims) == 1
-    eventually(lambda: not api.list(resources.VOLUME_CLAIM, namespace.name, {}))
-    eventually(lambda: infra.delete_namespace(namespace))
+    eventually(lambda: not look.listed(api, resources.VOLUME_CLAIM, namespace.name, {}))
+    eventually(lambda: once(infra, namespace, lambda session: session.delete_namespace()))
     assert namespace.name not in infra.list_namespaces()
 
 
@@ -129,45 +136,51 @@ def test_a_kept_volume_outlives_its_instance_and_ends_with_the_namespace(
     infra: KubernetesInfra, api: Api, namespace: Namespace, fake_node: Node
 ) -> None:
     run(infra, namespace)
-    eventually(lambda: [instance.running for instance in infra.list_instances(namespace)] == [True])
+    eventually(lambda: [instance.running for instance in listed(infra, namespace)] == [True])
 
     for _ in range(2):
-        infra.delete_instance(namespace, "broker-0", keep_volume=True)
+        with infra.open(namespace) as session:
+            session.delete_instance("broker-0", keep_volume=True)
 
-    eventually(lambda: list(infra.list_instances(namespace)) == [])
-    (claim,) = api.list(resources.VOLUME_CLAIM, namespace.name, {})
+    eventually(lambda: list(listed(infra, namespace)) == [])
+    (claim,) = look.listed(api, resources.VOLUME_CLAIM, namespace.name, {})
     assert "deletionTimestamp" not in claim["metadata"]
     assert namespace.name in infra.list_namespaces()
-    eventually(lambda: infra.delete_namespace(namespace))
-    assert api.list(resources.VOLUME_CLAIM, namespace.name, {}) == []
+    eventually(lambda: once(infra, namespace, lambda session: session.delete_namespace()))
+    assert look.listed(api, resources.VOLUME_CLAIM, namespace.name, {}) == []
 
 
 def test_a_live_file_changes_no_pod_and_a_cold_one_replaces_it(
     infra: KubernetesInfra, api: Api, namespace: Namespace, fake_node: Node
 ) -> None:
     def pod() -> Any:
-        return api.find(resources.POD, namespace.name, "broker-0-0")
+        return look.find(api, resources.POD, namespace.name, "broker-0-0")
 
     def boot() -> str:
-        return infra.list_instances(namespace)[0].boot
+        with infra.open(namespace) as session:
+            return session.list_instances()[0].boot
 
     def is_up() -> bool:
-        return infra.list_instances(namespace)[0].running
+        with infra.open(namespace) as session:
+            return session.list_instances()[0].running
 
     run(infra, namespace)
     eventually(is_up)
     first = boot()
 
-    infra.ensure_namespace(namespace, ROOM)
-    infra.ensure_instance(broker(namespace, **{"broker.xml": "<changed/>"}))
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        session.ensure_instance(broker(namespace, **{"broker.xml": "<changed/>"}))
     assert boot() == first
     told = pod()["metadata"]["annotations"]["waypost.io/files"]
 
-    infra.ensure_namespace(namespace, ROOM)
-    infra.ensure_instance(broker(namespace, **{"login.config": "changed"}))
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        session.ensure_instance(broker(namespace, **{"login.config": "changed"}))
     eventually(lambda: boot() != first and is_up())
-    infra.ensure_namespace(namespace, ROOM)
-    infra.ensure_instance(broker(namespace, **{"login.config": "changed"}))
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        session.ensure_instance(broker(namespace, **{"login.config": "changed"}))
     assert pod()["metadata"]["annotations"]["waypost.io/files"] != told
 
 
@@ -175,19 +188,23 @@ def test_a_restart_is_another_life_on_the_same_volume(
     infra: KubernetesInfra, api: Api, namespace: Namespace, fake_node: Node
 ) -> None:
     run(infra, namespace)
-    eventually(lambda: infra.list_instances(namespace)[0].running)
-    first = infra.list_instances(namespace)[0].boot
-    volume = api.list(resources.VOLUME_CLAIM, namespace.name, {})[0]["metadata"]["uid"]
+    eventually(lambda: listed(infra, namespace)[0].running)
+    with infra.open(namespace) as session:
+        first = session.list_instances()[0].boot
+    volume = look.listed(api, resources.VOLUME_CLAIM, namespace.name, {})[0]["metadata"]["uid"]
 
-    infra.restart_instance(namespace, "broker-0")
+    with infra.open(namespace) as session:
+        session.restart_instance("broker-0")
 
     eventually(
         lambda: (
-            infra.list_instances(namespace)[0].boot not in ("", first)
-            and infra.list_instances(namespace)[0].running
+            listed(infra, namespace)[0].boot not in ("", first)
+            and listed(infra, namespace)[0].running
         )
     )
-    assert api.list(resources.VOLUME_CLAIM, namespace.name, {})[0]["metadata"]["uid"] == volume
+    assert (
+        look.listed(api, resources.VOLUME_CLAIM, namespace.name, {})[0]["metadata"]["uid"] == volume
+    )
 
 
 def test_what_is_edited_by_hand_is_taken_back(
@@ -205,8 +222,8 @@ def test_what_is_edited_by_hand_is_taken_back(
 
     run(infra, namespace)
 
-    policy = api.find(resources.NETWORK_POLICY, namespace.name, "clients")
-    files = api.find(resources.CONFIG_MAP, namespace.name, "broker-0-main")
+    policy = look.find(api, resources.NETWORK_POLICY, namespace.name, "clients")
+    files = look.find(api, resources.CONFIG_MAP, namespace.name, "broker-0-main")
     assert policy is not None
     assert policy["spec"]["ingress"] == [{"ports": [{"port": 5671, "protocol": "TCP"}]}]
     assert files is not None
@@ -239,7 +256,7 @@ def test_an_orphaned_policy_under_our_labels_is_removed(
     infra: KubernetesInfra, api: Api, admin: ApiClient, namespace: Namespace
 ) -> None:
     run(infra, namespace)
-    orphan = api.find(resources.NETWORK_POLICY, namespace.name, "clients")
+    orphan = look.find(api, resources.NETWORK_POLICY, namespace.name, "clients")
     assert orphan is not None
     metadata = {
         "name": "orphan",
@@ -257,71 +274,77 @@ def test_an_orphaned_policy_under_our_labels_is_removed(
 @pytest.mark.parametrize(
     ("kind", "host", "port", "outside"),
     [
-        (EndpointKind.SERVICE, "messaging.{ns}.svc", 5671, None),
-        (EndpointKind.INGRESS, "{ns}.mq.example.org", 443, "Ingress"),
-        (EndpointKind.GATEWAY, "{ns}.mq.example.org", 443, "TLSRoute"),
-        (EndpointKind.ROUTE, "{ns}.mq.example.org", 443, "Route"),
-        (EndpointKind.NODE_PORT, "mq.example.org", None, None),
-        (EndpointKind.LOAD_BALANCER, "{ns}.mq.example.org", 5671, None),
+        ("service", "messaging.{ns}.svc", 5671, None),
+        ("ingress", "{ns}.mq.example.org", 443, "Ingress"),
+        ("gateway", "{ns}.mq.example.org", 443, "TLSRoute"),
+        ("route", "{ns}.mq.example.org", 443, "Route"),
+        ("nodeport", "mq.example.org", None, None),
+        ("loadbalancer", "{ns}.mq.example.org", 5671, None),
     ],
 )
 def test_an_endpoint_of_each_kind(
     api: Api,
     wanted_cluster: Cluster,
     namespace: Namespace,
-    kind: EndpointKind,
+    kind: str,
     host: str,
     port: int | None,
     outside: str | None,
 ) -> None:
-    namespace = replace(namespace, name=f"wp-endpoint-{kind.value}")
+    namespace = replace(namespace, name=f"wp-endpoint-{kind}")
     infra = KubernetesInfra(api, replace(wanted_cluster, endpoint=choice_of(kind)))
-    infra.ensure_namespace(namespace, ROOM)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
 
-    found = infra.ensure_endpoint(namespace, "broker-0")
+    with infra.open(namespace) as session:
+        found = session.ensure_endpoint("broker-0")
 
     assert found.host == host.format(ns=namespace.name)
     assert found.port == port or (port is None and found.port >= 30000)
     assert f"messaging.{namespace.name}.svc" in found.extra_names
     # nobody gives balancers addresses here
-    assert bool(found.trouble) == (kind is EndpointKind.LOAD_BALANCER)
+    assert bool(found.trouble) == (kind == "loadbalancer")
     assert OUTSIDE & names(api, namespace).keys() == ({outside} if outside else set())
     # another kind later leaves nothing of the former behind
     inside = KubernetesInfra(api, wanted_cluster)
-    inside.ensure_namespace(namespace, ROOM)
-    assert inside.ensure_endpoint(namespace, "broker-0").port == 5671
+    with inside.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        assert session.ensure_endpoint("broker-0").port == 5671
     assert not OUTSIDE & names(api, namespace).keys()
 
 
 @pytest.mark.usefixtures("with_foreign_kinds")
-@pytest.mark.parametrize("kind", EndpointKind)
+@pytest.mark.parametrize("kind", registry.REGISTRY)
 def test_an_endpoint_of_each_kind_is_settled(
-    counting: CountingApi, wanted_cluster: Cluster, namespace: Namespace, kind: EndpointKind
+    counting: CountingApi, wanted_cluster: Cluster, namespace: Namespace, kind: str
 ) -> None:
     """What the API adds of its own, defaults above all, is no reason to write again."""
-    namespace = replace(namespace, name=f"wp-settled-{kind.value}")
+    namespace = replace(namespace, name=f"wp-settled-{kind}")
     infra = KubernetesInfra(counting, replace(wanted_cluster, endpoint=choice_of(kind)))
-    infra.ensure_namespace(namespace, ROOM)
-    infra.ensure_endpoint(namespace, "broker-0")
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        session.ensure_endpoint("broker-0")
     counting.calls.clear()
 
-    infra.ensure_namespace(namespace, ROOM)
-    infra.ensure_endpoint(namespace, "broker-0")
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        session.ensure_endpoint("broker-0")
 
     assert [call for call in counting.calls if call[0] != "GET"] == []
 
 
-@pytest.mark.parametrize("kind", [EndpointKind.INGRESS, EndpointKind.LOAD_BALANCER])
+@pytest.mark.parametrize("kind", ["ingress", "loadbalancer"])
 def test_nothing_leads_to_a_space_whose_endpoint_is_deleted(
-    api: Api, wanted_cluster: Cluster, namespace: Namespace, kind: EndpointKind
+    api: Api, wanted_cluster: Cluster, namespace: Namespace, kind: str
 ) -> None:
-    namespace = replace(namespace, name=f"wp-no-endpoint-{kind.value}")
+    namespace = replace(namespace, name=f"wp-no-endpoint-{kind}")
     choice = EndpointChoice(kind, domain="mq.example.org", class_name="haproxy")
     infra = KubernetesInfra(api, replace(wanted_cluster, endpoint=choice))
     run(infra, namespace)
 
     for _ in range(2):
-        infra.delete_endpoint(namespace)
+        with infra.open(namespace) as session:
+            session.delete_endpoint()
 
     expected = {**EVERYTHING, "Service": {"broker-0"}}
     assert names(api, namespace) == expected
@@ -333,12 +356,14 @@ def test_nothing_leads_to_a_space_whose_endpoint_is_deleted(
 def test_a_balancer_without_an_address_yet_is_waited_for(
     api: Api, wanted_cluster: Cluster, namespace: Namespace
 ) -> None:
-    choice = EndpointChoice(EndpointKind.LOAD_BALANCER)
+    choice = EndpointChoice("loadbalancer")
     infra = KubernetesInfra(api, replace(wanted_cluster, endpoint=choice))
-    infra.ensure_namespace(namespace, ROOM)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
 
     with pytest.raises(InfraError) as pending:
-        infra.ensure_endpoint(namespace, "broker-0")
+        with infra.open(namespace) as session:
+            session.ensure_endpoint("broker-0")
     assert (pending.value.reason, pending.value.retry) == ("EndpointPending", True)
 
     merge(
@@ -346,7 +371,8 @@ def test_a_balancer_without_an_address_yet_is_waited_for(
         resources.SERVICE.path(namespace.name, "messaging") + "/status",
         {"status": {"loadBalancer": {"ingress": [{"ip": "192.0.2.7"}]}}},
     )
-    assert infra.ensure_endpoint(namespace, "broker-0").host == "192.0.2.7"
+    with infra.open(namespace) as session:
+        assert session.ensure_endpoint("broker-0").host == "192.0.2.7"
 
 
 def test_a_namespace_of_somebody_else_is_left_alone(
@@ -356,9 +382,11 @@ def test_a_namespace_of_somebody_else_is_left_alone(
     core.create_namespace({"metadata": {"name": namespace.name, "labels": {"team": "x"}}})
 
     with pytest.raises(InfraError) as refused:
-        infra.ensure_namespace(namespace, ROOM)
+        with infra.open(namespace) as session:
+            session.ensure_namespace(ROOM)
     with pytest.raises(InfraError, match="does not carry the labels of this space"):
-        infra.delete_namespace(namespace)
+        with infra.open(namespace) as session:
+            session.delete_namespace()
 
     assert refused.value.reason == "NamespaceTaken"
     assert core.read_namespace(namespace.name).metadata.labels["team"] == "x"
@@ -370,10 +398,12 @@ def test_without_a_router_image_brokered_spaces_only(
 ) -> None:
     bare = replace(wanted_cluster, images=replace(wanted_cluster.images, router=""))
     infra = KubernetesInfra(api, bare)
-    infra.ensure_namespace(namespace, ROOM)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
 
     with pytest.raises(InfraError) as refused:
-        infra.ensure_instance(replace(broker(namespace), kind=Kind.ROUTER, name="router-0"))
+        with infra.open(namespace) as session:
+            session.ensure_instance(replace(broker(namespace), kind=Kind.ROUTER, name="router-0"))
 
     assert refused.value.reason == "RouterImageMissing"
     assert "router.image" in str(refused.value)
@@ -383,13 +413,15 @@ def test_files_that_fit_no_object_are_refused_before_anything_changes(
     infra: KubernetesInfra, api: Api, namespace: Namespace
 ) -> None:
     run(infra, namespace)
-    infra.ensure_namespace(namespace, ROOM)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
 
     with pytest.raises(InfraError) as refused:
-        infra.ensure_instance(broker(namespace, **{"broker.xml": "x" * 1_100_000}))
+        with infra.open(namespace) as session:
+            session.ensure_instance(broker(namespace, **{"broker.xml": "x" * 1_100_000}))
 
     assert refused.value.reason == "ConfigurationTooLarge"
-    files = api.find(resources.CONFIG_MAP, namespace.name, "broker-0-main")
+    files = look.find(api, resources.CONFIG_MAP, namespace.name, "broker-0-main")
     assert files is not None
     assert files["data"]["broker.xml"] == "<x/>"
 
@@ -400,7 +432,8 @@ def test_a_cluster_that_does_not_answer_is_waited_for(
     infra = KubernetesInfra(Api(unreachable), wanted_cluster)
 
     with pytest.raises(InfraError) as away:
-        infra.ensure_namespace(namespace, ROOM)
+        with infra.open(namespace) as session:
+            session.ensure_namespace(ROOM)
 
     assert (away.value.reason, away.value.retry) == ("ClusterUnreachable", True)
 
@@ -416,7 +449,8 @@ def merge(api: Api, path: str, body: dict[str, Any]) -> None:
 def apply_as(admin: ApiClient, manager: str, manifest: dict[str, Any]) -> None:
     """Apply by force as another field manager."""
     metadata = manifest["metadata"]
-    path = resources.of(manifest).path(metadata["namespace"], metadata["name"])
+    (resource,) = (one for one in look.APPLIED if one.kind == manifest["kind"])
+    path = resource.path(metadata["namespace"], metadata["name"])
     query = {"fieldManager": manager, "force": "true"}
     manifest["metadata"].pop("managedFields", None)
     status, answer = Api(admin)._request(
@@ -426,7 +460,9 @@ def apply_as(admin: ApiClient, manager: str, manifest: dict[str, Any]) -> None:
 
 
 def test_the_digest_of_an_object_is_of_what_we_want_only() -> None:
-    one = difference.stamped({"kind": "Secret", "metadata": {"name": "x"}, "data": {"a": "1"}})
-    two = difference.stamped({"kind": "Secret", "metadata": {"name": "x"}, "data": {"a": "2"}})
+    one, two = (
+        difference.stamped(k8s.V1Secret(metadata=k8s.V1ObjectMeta(name="x"), data={"a": value}))
+        for value in ("1", "2")
+    )
 
-    assert one["metadata"]["annotations"] != two["metadata"]["annotations"]
+    assert resources.metadata_of(one).annotations != resources.metadata_of(two).annotations

@@ -9,12 +9,15 @@ from kubernetes.client import ApiClient
 from controlplane.core.instance_names import Kind
 from tests.suites.kubernetes.conftest import ROOM, broker
 from tests.suites.kubernetes.test_adapter import apply_as, run
+from tests.support.kubernetes import look
 from tests.support.kubernetes.counting_api import CountingApi
+from tests.support.sessions import listed
 from workers.infra.base import InfraError, Namespace
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
-from workers.infra.kubernetes.cluster import Cluster, EndpointChoice, EndpointKind
+from workers.infra.kubernetes.cluster import Cluster, EndpointChoice
+from workers.infra.kubernetes.reported import Reported
 from workers.infra.kubernetes.resources import Resource
 
 _STRATEGIC = "application/strategic-merge-patch+json"
@@ -27,7 +30,7 @@ def pod(**fields: Any) -> dict[str, Any]:
 SPY = {"name": "spy", "image": "example/spy:1"}
 ACCOUNT = {"kind": "ServiceAccount", "name": "default", "namespace": "default"}
 DIVERTED = {"spec": {"selector": {"app": "spy"}}}
-ADDITIONS: dict[str, tuple[Resource, str, dict[str, Any]]] = {
+ADDITIONS: dict[str, tuple[Resource[Reported], str, dict[str, Any]]] = {
     "selector": (resources.SERVICE, "messaging", DIVERTED),
     "selector of an instance": (resources.SERVICE, "broker-0", DIVERTED),
     "port": (
@@ -123,20 +126,19 @@ ADDITIONS: dict[str, tuple[Resource, str, dict[str, Any]]] = {
 }
 
 
-def with_endpoint(
-    kind: EndpointKind, api: Api, cluster: Cluster, namespace: Namespace
-) -> KubernetesInfra:
+def with_endpoint(kind: str, api: Api, cluster: Cluster, namespace: Namespace) -> KubernetesInfra:
     """Return the adapter after it made the namespace's endpoint of ``kind``."""
     choice = EndpointChoice(kind, domain="mq.example.org")
     infra = KubernetesInfra(api, replace(cluster, endpoint=choice))
-    infra.ensure_namespace(namespace, ROOM)
-    infra.ensure_endpoint(namespace, "broker-0")
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        session.ensure_endpoint("broker-0")
     return infra
 
 
-def said(api: Api, resource: Resource, namespace: Namespace, name: str) -> Any:
+def said(api: Api, resource: Resource[Reported], namespace: Namespace, name: str) -> Any:
     """Return what the object says, without what the cluster writes into it."""
-    live = api.find(resource, namespace.name, name)
+    live = look.find(api, resource, namespace.name, name)
     assert live is not None
     return {key: live[key] for key in live.keys() - {"metadata", "status"}}
 
@@ -226,14 +228,16 @@ def test_a_subject_more_is_taken_out(
 def test_a_port_of_the_nodes_stays_the_same(
     api: Api, wanted_cluster: Cluster, namespace: Namespace
 ) -> None:
-    infra = with_endpoint(EndpointKind.NODE_PORT, api, wanted_cluster, namespace)
-    first = infra.ensure_endpoint(namespace, "broker-0")
+    infra = with_endpoint("nodeport", api, wanted_cluster, namespace)
+    with infra.open(namespace) as session:
+        first = session.ensure_endpoint("broker-0")
     path = resources.SERVICE.path(namespace.name, "messaging")
     more = {"spec": {"ports": [{"name": "more", "port": 9999}], "selector": {"app": "spy"}}}
     api._request("PATCH", path, body=more, content_type=_STRATEGIC)
 
-    infra.ensure_namespace(namespace, ROOM)
-    again = infra.ensure_endpoint(namespace, "broker-0")
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        again = session.ensure_endpoint("broker-0")
 
     service = said(api, resources.SERVICE, namespace, "messaging")["spec"]
     assert again == first
@@ -244,14 +248,15 @@ def test_a_port_of_the_nodes_stays_the_same(
 def test_a_load_balancer_stays_as_closed_as_its_operator_made_it(
     api: Api, wanted_cluster: Cluster, namespace: Namespace
 ) -> None:
-    infra = with_endpoint(EndpointKind.LOAD_BALANCER, api, wanted_cluster, namespace)
+    infra = with_endpoint("loadbalancer", api, wanted_cluster, namespace)
     path = resources.SERVICE.path(namespace.name, "messaging")
     ranges = {"spec": {"loadBalancerSourceRanges": ["203.0.113.0/24"]}}
     status, answer = api._request("PATCH", path, body=ranges, content_type=_STRATEGIC)
     assert status == 200, answer
 
-    infra.ensure_namespace(namespace, ROOM)
-    infra.ensure_endpoint(namespace, "broker-0")
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        session.ensure_endpoint("broker-0")
 
     service = said(api, resources.SERVICE, namespace, "messaging")["spec"]
     assert service["loadBalancerSourceRanges"] == ["203.0.113.0/24"]
@@ -260,14 +265,15 @@ def test_a_load_balancer_stays_as_closed_as_its_operator_made_it(
 def test_an_ingress_leads_nowhere_else(
     api: Api, wanted_cluster: Cluster, namespace: Namespace
 ) -> None:
-    infra = with_endpoint(EndpointKind.INGRESS, api, wanted_cluster, namespace)
+    infra = with_endpoint("ingress", api, wanted_cluster, namespace)
     before = said(api, resources.INGRESS, namespace, "messaging")
     backend = {"service": {"name": "spy", "port": {"number": 1}}}
     path = resources.INGRESS.path(namespace.name, "messaging")
     api._request("PATCH", path, body={"spec": {"defaultBackend": backend}}, content_type=_STRATEGIC)
 
-    infra.ensure_namespace(namespace, ROOM)
-    infra.ensure_endpoint(namespace, "broker-0")
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        session.ensure_endpoint("broker-0")
 
     assert said(api, resources.INGRESS, namespace, "messaging") == before
 
@@ -278,18 +284,18 @@ def test_an_instance_under_another_label_is_still_one(
     """And a stateful set of somebody else's that carries our labels is none."""
     run(infra, namespace)
     component = {"app.kubernetes.io/component": "theirs"}
-    live = api.find(resources.STATEFUL_SET, namespace.name, "broker-0") or {}
+    live = look.find(api, resources.STATEFUL_SET, namespace.name, "broker-0") or {}
     theirs = {**live, "metadata": {"name": "theirs", "labels": live["metadata"]["labels"]}}
     path = resources.STATEFUL_SET.path(namespace.name)
     assert api._request("POST", path, body=theirs)[0] == 201
     labelled = {"metadata": {"labels": component}}
     api.merge(resources.STATEFUL_SET, namespace.name, "broker-0", labelled)
 
-    (found,) = infra.list_instances(namespace)
+    (found,) = listed(infra, namespace)
     run(infra, namespace)
 
     assert (found.name, found.kind) == ("broker-0", Kind.BROKER)
-    live = api.find(resources.STATEFUL_SET, namespace.name, "broker-0") or {}
+    live = look.find(api, resources.STATEFUL_SET, namespace.name, "broker-0") or {}
     assert live["metadata"]["labels"]["app.kubernetes.io/component"] == "broker"
 
 
@@ -305,7 +311,7 @@ def test_a_pod_security_of_former_times_is_not_enforced(
 
     run(infra, namespace)
 
-    live = api.find(resources.NAMESPACE, None, namespace.name)
+    live = look.find(api, resources.NAMESPACE, None, namespace.name)
     assert live is not None
     assert live["metadata"]["labels"]["pod-security.kubernetes.io/enforce-version"] == "latest"
 
@@ -318,8 +324,9 @@ def test_a_broker_of_the_same_files_is_as_before(
     path = resources.STATEFUL_SET.path(namespace.name, "broker-0")
     api._request("PATCH", path, body=pod(containers=[SPY]), content_type=_STRATEGIC)
 
-    infra.ensure_namespace(namespace, ROOM)
-    status = infra.ensure_instance(broker(namespace), may_restart=False)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        status = session.ensure_instance(broker(namespace), may_restart=False)
 
     assert not status.restart_deferred
     (container,) = said(api, resources.STATEFUL_SET, namespace, "broker-0")["spec"]["template"][

@@ -8,11 +8,11 @@ import pytest
 from kubernetes.client import ApiClient
 
 from tests.suites.kubernetes.conftest import ROOM
-from tests.support.kubernetes import cert_manager, chart, foreign_kinds
+from tests.support.kubernetes import cert_manager, chart, foreign_kinds, look
 from tests.support.kubernetes.counting_api import CountingApi
 from tests.support.signing import Signer
 from workers.infra.base import CertificateProblem, GivenCertificate, Namespace
-from workers.infra.kubernetes import resources
+from workers.infra.kubernetes import public_certificates, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import (
@@ -20,21 +20,21 @@ from workers.infra.kubernetes.cluster import (
     CertificateSource,
     Cluster,
     EndpointChoice,
-    EndpointKind,
     Issuer,
 )
+from workers.infra.kubernetes.endpoints import registry
 
 CONTROL = "waypost-certificates"
 ISSUED = CertificateChoice(CertificateSource.ISSUER, issuer=Issuer(name="public"))
 SUPPLIED = CertificateChoice(CertificateSource.SECRET, secret="spaces-tls")
 # Hosts as they are in the certificate of a space: <namespace> stands for its namespace.
 HOSTS = {
-    EndpointKind.SERVICE: {"dnsNames": ["messaging.<namespace>.svc"]},
-    EndpointKind.LOAD_BALANCER: {"dnsNames": ["<namespace>.mq.example.org"]},
-    EndpointKind.NODE_PORT: {"dnsNames": ["mq.example.org"]},
-    EndpointKind.INGRESS: {"dnsNames": ["<namespace>.mq.example.org"]},
-    EndpointKind.GATEWAY: {"dnsNames": ["<namespace>.mq.example.org"]},
-    EndpointKind.ROUTE: {"dnsNames": ["<namespace>.mq.example.org"]},
+    "service": {"dnsNames": ["messaging.<namespace>.svc"]},
+    "loadbalancer": {"dnsNames": ["<namespace>.mq.example.org"]},
+    "nodeport": {"dnsNames": ["mq.example.org"]},
+    "ingress": {"dnsNames": ["<namespace>.mq.example.org"]},
+    "gateway": {"dnsNames": ["<namespace>.mq.example.org"]},
+    "route": {"dnsNames": ["<namespace>.mq.example.org"]},
 }
 
 
@@ -53,9 +53,7 @@ def with_cert_manager(admin: ApiClient) -> Iterator[None]:
 def at(counting: CountingApi, wanted_cluster: Cluster) -> Any:
     """Return the adapter for endpoints with certificates of a choice."""
 
-    def make(
-        choice: CertificateChoice, kind: EndpointKind = EndpointKind.INGRESS
-    ) -> KubernetesInfra:
+    def make(choice: CertificateChoice, kind: str = "ingress") -> KubernetesInfra:
         endpoint = EndpointChoice(
             kind, domain="mq.example.org", gateway="edge/public", certificate=choice
         )
@@ -67,9 +65,10 @@ def at(counting: CountingApi, wanted_cluster: Cluster) -> Any:
 
 def find(infra: KubernetesInfra, namespace: Namespace) -> GivenCertificate | None:
     """One pass, as far as certificates go."""
-    infra.ensure_namespace(namespace, ROOM)
-    endpoint = infra.ensure_endpoint(namespace, "broker-0")
-    return infra.ensure_certificate(namespace, endpoint)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        endpoint = session.ensure_endpoint("broker-0")
+        return session.ensure_certificate(endpoint)
 
 
 def refused(infra: KubernetesInfra, namespace: Namespace) -> CertificateProblem:
@@ -110,17 +109,17 @@ def test_a_supplied_certificate_is_read_as_it_is_now(
 
 
 @pytest.mark.usefixtures("with_cert_manager")
-@pytest.mark.parametrize("kind", EndpointKind)
+@pytest.mark.parametrize("kind", registry.REGISTRY)
 def test_each_kind_of_endpoint_asks_for_its_host(
-    at: Any, admin: ApiClient, api: Api, namespace: Namespace, kind: EndpointKind
+    at: Any, admin: ApiClient, api: Api, namespace: Namespace, kind: str
 ) -> None:
     foreign_kinds.make(admin)
-    namespace = replace(namespace, name=f"wp-certificate-{kind.value}")
+    namespace = replace(namespace, name=f"wp-certificate-{kind}")
 
     pending = refused(at(ISSUED, kind), namespace)
 
     assert (pending.reason, pending.retry) == ("CertificatePending", True)
-    found = api.find(resources.CERTIFICATE, namespace.name, "messaging")
+    found = look.find(api, public_certificates.CERTIFICATE, namespace.name, "messaging")
     assert found is not None
     named = {key: found["spec"][key] for key in ("dnsNames", "ipAddresses") if key in found["spec"]}
     wanted = {
@@ -176,7 +175,7 @@ def test_an_edited_or_deleted_certificate_is_repaired(
 ) -> None:
     infra = at(ISSUED)
     refused(infra, namespace)
-    path = resources.CERTIFICATE.path(namespace.name, "messaging")
+    path = public_certificates.CERTIFICATE.path(namespace.name, "messaging")
     edited = {
         "dnsNames": ["elsewhere.example.org"],
         "issuerRef": {"name": "other"},
@@ -186,15 +185,15 @@ def test_an_edited_or_deleted_certificate_is_repaired(
     api._request("PATCH", path, body=body, content_type="application/merge-patch+json")
 
     refused(infra, namespace)
-    repaired = api.find(resources.CERTIFICATE, namespace.name, "messaging")
-    api.delete(resources.CERTIFICATE, namespace.name, "messaging")
+    repaired = look.find(api, public_certificates.CERTIFICATE, namespace.name, "messaging")
+    api.delete(public_certificates.CERTIFICATE, namespace.name, "messaging")
     refused(infra, namespace)
 
     assert repaired is not None
     assert repaired["spec"]["dnsNames"] == [f"{namespace.name}.mq.example.org"]
     assert repaired["spec"]["issuerRef"]["name"] == "public"
     assert "emailAddresses" not in repaired["spec"]
-    assert api.find(resources.CERTIFICATE, namespace.name, "messaging") is not None
+    assert look.find(api, public_certificates.CERTIFICATE, namespace.name, "messaging") is not None
 
 
 @pytest.mark.usefixtures("with_cert_manager")
@@ -206,5 +205,5 @@ def test_another_source_leaves_nothing_of_the_former_one_behind(
 
     assert find(at(CertificateChoice()), namespace) is None
 
-    assert list(api.list(resources.CERTIFICATE, namespace.name, {})) == []
-    assert list(api.list(resources.SECRET, namespace.name, {})) == []
+    assert list(look.listed(api, public_certificates.CERTIFICATE, namespace.name, {})) == []
+    assert list(look.listed(api, resources.SECRET, namespace.name, {})) == []

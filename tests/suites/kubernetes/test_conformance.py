@@ -21,9 +21,14 @@ from pytest_django import Settings
 from controlplane.core.address_types import AddressSettings
 from controlplane.core.instance_names import Kind
 from controlplane.embedded import artifacts, ports
-from tests.suites.messaging.conftest import local_infra, state_dir, supervisor  # noqa: F401
-from tests.support.kubernetes import process_node
+from tests.suites.messaging.conftest import (
+    local_infra,  # noqa: F401
+    state_dir,  # noqa: F401
+    supervisor,  # noqa: F401
+)
+from tests.support.kubernetes import look, process_node
 from tests.support.reconcile.fakes import FakeBrokers, FakeInfra
+from tests.support.sessions import listed, once
 from tests.support.waiting import eventually
 from workers.infra.base import Infra, InstanceSpec, InstanceStatus, Namespace, ResourceBudget
 from workers.infra.kubernetes import resources
@@ -94,11 +99,13 @@ class Bench:
 
     @property
     def host(self) -> str:
-        return self.infra.layout_of(self.namespace, Kind.BROKER, "broker-0").host
+        with self.infra.open(self.namespace) as session:
+            return session.layout_of(Kind.BROKER, "broker-0").host
 
     @property
     def target(self) -> ManagementTarget:
-        layout = self.infra.layout_of(self.namespace, Kind.BROKER, "broker-0")
+        with self.infra.open(self.namespace) as session:
+            layout = session.layout_of(Kind.BROKER, "broker-0")
         return identities.target(
             layout.host,
             layout.ports["management"],
@@ -108,7 +115,8 @@ class Bench:
         )
 
     def spec(self, public_port: int | None = None) -> InstanceSpec:
-        layout = self.infra.layout_of(self.namespace, Kind.BROKER, "broker-0")
+        with self.infra.open(self.namespace) as session:
+            layout = session.layout_of(Kind.BROKER, "broker-0")
         place = EngineLayout(
             layout.config_dir,
             layout.data_dir,
@@ -128,25 +136,24 @@ class Bench:
     def run(self) -> str:
         """Start the broker (or give it its files) and return its life once it answers."""
         infra = self.infra
-        infra.ensure_namespace(self.namespace, ROOM)
-        infra.ensure_instance(self.spec())
+        with infra.open(self.namespace) as session:
+            session.ensure_namespace(ROOM)
+            session.ensure_instance(self.spec())
         deadline = time.monotonic() + 30 + self.patience
         while True:
             try:
                 return self.brokers.find_incarnation(self.target)
             except Unreachable:
-                assert time.monotonic() < deadline, self.infra.list_instances(self.namespace)
+                with self.infra.open(self.namespace) as session:
+                    assert time.monotonic() < deadline, session.list_instances()
                 time.sleep(0.1)
 
     def observe(self) -> InstanceStatus:
         """Return how the broker is once it runs as it was last told to."""
         self.wait(
-            lambda: (
-                [instance.running for instance in self.infra.list_instances(self.namespace)]
-                == [True]
-            )
+            lambda: [instance.running for instance in listed(self.infra, self.namespace)] == [True]
         )
-        (status,) = self.infra.list_instances(self.namespace)
+        (status,) = listed(self.infra, self.namespace)
         return status
 
     def wait(self, holds: Callable[[], object]) -> None:
@@ -154,12 +161,14 @@ class Bench:
 
     def wait_until_gone(self) -> None:
         """Wait until no instance is there and nothing of one runs: a pod ends after its set."""
-        self.wait(lambda: list(self.infra.list_instances(self.namespace)) == [])
+        self.wait(lambda: listed(self.infra, self.namespace) == [])
         self.wait(lambda: not self.list_leftovers(self.namespace))
 
     def end(self) -> None:
         """Remove the namespace; over once nothing is left."""
-        self.wait(lambda: self.infra.delete_namespace(self.namespace))
+        self.wait(
+            lambda: once(self.infra, self.namespace, lambda session: session.delete_namespace())
+        )
         assert self.namespace.name not in self.infra.list_namespaces()
 
     def settle(self) -> None:
@@ -179,9 +188,11 @@ class Bench:
             self.brokers.closed.add(port)
             self.brokers.taken.add(port)
             return
-        old = self.infra.layout_of(self.namespace, Kind.BROKER, "broker-0").ports["amqps"]
+        with self.infra.open(self.namespace) as session:
+            old = session.layout_of(Kind.BROKER, "broker-0").ports["amqps"]
         spec, moved = self.spec(), self.spec(public_port=port).files["broker.xml"]
-        self.infra.ensure_instance(replace(spec, files={**spec.files, "broker.xml": moved}))
+        with self.infra.open(self.namespace) as session:
+            session.ensure_instance(replace(spec, files={**spec.files, "broker.xml": moved}))
         deadline = time.monotonic() + 60
         while ports.is_open("127.0.0.1", old):
             assert time.monotonic() < deadline
@@ -227,7 +238,8 @@ def local_bench(
 ) -> Iterator[Bench]:
     local: Infra = request.getfixturevalue("local_infra")
     yield Bench(namespace, lambda: local, driver, tmp_path)
-    local.delete_namespace(namespace)
+    with local.open(namespace) as session:
+        session.delete_namespace()
 
 
 @pytest.fixture
@@ -249,21 +261,33 @@ def kubernetes_bench(
             driver,
             tmp_path,
             patience=90,
-            list_leftovers=lambda namespace: api.list(resources.POD, namespace.name, {}),
+            list_leftovers=lambda namespace: look.listed(api, resources.POD, namespace.name, {}),
         )
         yield bench
-        bench.infra.delete_namespace(namespace)
+        with bench.infra.open(namespace) as session:
+            session.delete_namespace()
+
+
+def test_an_instance_of_another_namespace_is_refused(bench: Bench) -> None:
+    spec = replace(bench.spec(), namespace=replace(bench.namespace, name="wp-another"))
+
+    with bench.infra.open(bench.namespace) as session:
+        with pytest.raises(ValueError, match="broker-0 is of wp-another, not of wp-"):
+            session.ensure_instance(spec)
 
 
 def test_place_answers_the_same_every_time(bench: Bench) -> None:
-    first = bench.infra.layout_of(bench.namespace, Kind.BROKER, "broker-0")
+    with bench.infra.open(bench.namespace) as session:
+        first = session.layout_of(Kind.BROKER, "broker-0")
 
-    assert bench.infra.layout_of(bench.namespace, Kind.BROKER, "broker-0") == first
+    with bench.infra.open(bench.namespace) as session:
+        assert session.layout_of(Kind.BROKER, "broker-0") == first
     assert len(set(first.ports.values())) == len(first.ports)
 
 
 def test_an_absent_broker_is_unreachable_not_empty(bench: Bench) -> None:
-    bench.infra.ensure_namespace(bench.namespace, ROOM)
+    with bench.infra.open(bench.namespace) as session:
+        session.ensure_namespace(ROOM)
 
     with pytest.raises(Unreachable):
         bench.brokers.find_incarnation(bench.target)
@@ -317,12 +341,14 @@ def test_a_broker_lives_through_the_whole_contract(bench: Bench) -> None:
     # nobody is connected, so nobody is cut off
     assert bench.brokers.disconnect_clients(bench.target, bench.wanted) == 0
 
-    bench.infra.delete_instance(bench.namespace, "broker-0")
-    bench.infra.delete_instance(bench.namespace, "broker-0")
+    with bench.infra.open(bench.namespace) as session:
+        session.delete_instance("broker-0")
+        session.delete_instance("broker-0")
     bench.wait_until_gone()
     assert bench.infra.list_namespaces() == [bench.namespace.name]
     bench.end()
-    assert bench.infra.delete_namespace(bench.namespace)
+    with bench.infra.open(bench.namespace) as session:
+        assert session.delete_namespace()
 
 
 def test_what_is_stored_goes_with_the_volume_and_with_nothing_else(bench: Bench) -> None:
@@ -332,31 +358,35 @@ def test_what_is_stored_goes_with_the_volume_and_with_nothing_else(bench: Bench)
 
     # kept, so the next instance of that name has it
     for _ in range(2):
-        bench.infra.delete_instance(bench.namespace, "broker-0", keep_volume=True)
+        with bench.infra.open(bench.namespace) as session:
+            session.delete_instance("broker-0", keep_volume=True)
     bench.wait_until_gone()
     with pytest.raises(Unreachable):
         bench.brokers.count_stored(bench.target)
     bench.run()
     assert bench.brokers.count_stored(bench.target) == 1
 
-    bench.infra.delete_instance(bench.namespace, "broker-0")
+    with bench.infra.open(bench.namespace) as session:
+        session.delete_instance("broker-0")
     bench.wait_until_gone()
     bench.run()
     assert bench.brokers.count_stored(bench.target) == 0
 
 
 def test_an_endpoint_leads_to_its_instance_and_ends_without_it(bench: Bench) -> None:
-    bench.infra.ensure_namespace(bench.namespace, ROOM)
-    endpoint = bench.infra.ensure_endpoint(bench.namespace, "broker-0")
-    assert bench.infra.ensure_endpoint(bench.namespace, "broker-0") == endpoint
-    assert bench.infra.ensure_certificate(bench.namespace, endpoint) is None
+    with bench.infra.open(bench.namespace) as session:
+        session.ensure_namespace(ROOM)
+        endpoint = session.ensure_endpoint("broker-0")
+        assert session.ensure_endpoint("broker-0") == endpoint
+        assert session.ensure_certificate(endpoint) is None
     bench.run()
     status = bench.observe()
 
     assert bench.listens_at(endpoint.port, endpoint.host)
     assert not endpoint.trouble
     for _ in range(2):
-        bench.infra.delete_endpoint(bench.namespace)
+        with bench.infra.open(bench.namespace) as session:
+            session.delete_endpoint()
     assert bench.observe().boot == status.boot
 
 
@@ -384,17 +414,17 @@ def test_a_listener_that_found_its_port_taken_is_opened_later(bench: Bench) -> N
 def test_a_cold_file_restarts_and_a_live_one_does_not(bench: Bench) -> None:
     bench.run()
     spec = bench.spec()
-    before = bench.observe().boot
+    before, logging = bench.observe().boot, spec.files["log4j2.properties"]
 
-    bench.infra.ensure_instance(
-        replace(spec, files={**spec.files, "users.properties": "# changed\n"})
-    )
-    after_live = bench.observe().boot
-    bench.infra.ensure_instance(
-        replace(
-            spec, files={**spec.files, "log4j2.properties": spec.files["log4j2.properties"] + "\n"}
+    with bench.infra.open(bench.namespace) as session:
+        session.ensure_instance(
+            replace(spec, files={**spec.files, "users.properties": "# changed\n"})
         )
-    )
+    after_live = bench.observe().boot
+    with bench.infra.open(bench.namespace) as session:
+        session.ensure_instance(
+            replace(spec, files={**spec.files, "log4j2.properties": f"{logging}\n"})
+        )
     after_cold = bench.observe().boot
 
     assert after_live == before
@@ -402,9 +432,11 @@ def test_a_cold_file_restarts_and_a_live_one_does_not(bench: Bench) -> None:
 
 
 def test_what_needs_a_restart_waits_for_its_turn(bench: Bench) -> None:
-    bench.infra.ensure_namespace(bench.namespace, ROOM)
+    with bench.infra.open(bench.namespace) as session:
+        session.ensure_namespace(ROOM)
     former = bench.spec()
-    missing = bench.infra.ensure_instance(former, may_restart=False)
+    with bench.infra.open(bench.namespace) as session:
+        missing = session.ensure_instance(former, may_restart=False)
     bench.run()
     before = bench.observe().boot
     colder = {"log4j2.properties": former.files["log4j2.properties"] + "\n"}
@@ -413,16 +445,20 @@ def test_what_needs_a_restart_waits_for_its_turn(bench: Bench) -> None:
 
     # deferred, whatever it is, and for as long as it is
     for spec in (wanted, wanted, larger):
-        assert bench.infra.ensure_instance(spec, may_restart=False).restart_deferred
+        with bench.infra.open(bench.namespace) as session:
+            assert session.ensure_instance(spec, may_restart=False).restart_deferred
         assert bench.observe().boot == before
 
     # as before is not deferred, nor is what the broker reloads
     warmer = replace(former, files={**former.files, "users.properties": "# new\n"})
-    assert not bench.infra.ensure_instance(warmer, may_restart=False).restart_deferred
+    with bench.infra.open(bench.namespace) as session:
+        assert not session.ensure_instance(warmer, may_restart=False).restart_deferred
     assert bench.observe().boot == before
 
     # its turn
-    assert not bench.infra.ensure_instance(wanted).restart_deferred
+    with bench.infra.open(bench.namespace) as session:
+        assert not session.ensure_instance(wanted).restart_deferred
     assert bench.observe().boot != before
-    assert not bench.infra.ensure_instance(wanted, may_restart=False).restart_deferred
+    with bench.infra.open(bench.namespace) as session:
+        assert not session.ensure_instance(wanted, may_restart=False).restart_deferred
     assert not missing.restart_deferred

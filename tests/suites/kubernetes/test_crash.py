@@ -17,15 +17,16 @@ from tenants.actions import address_spaces
 from tenants.models import AddressSpace, MessagingUser
 from tests.suites.kubernetes.test_rollouts import Site
 from tests.suites.reconcile.test_counts import want_routers
+from tests.support.kubernetes import look
+from tests.support.kubernetes.look import Document
 from tests.support.kubernetes.node import Node
 from tests.support.reconcile import rows
 from tests.support.waiting import eventually
 from workers.infra import names
-from workers.infra.kubernetes import difference, instances, labels, resources
+from workers.infra.kubernetes import difference, labels, pods, resources
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster
 from workers.infra.kubernetes.ownership import FIELD_MANAGER
-from workers.infra.kubernetes.resources import Manifest
 from workers.reconcile.outcome import Done, Failed, Outcome
 
 pytestmark = pytest.mark.django_db
@@ -34,9 +35,9 @@ pytestmark = pytest.mark.django_db
 # state after every write in a few seconds, for no space is recreated for each. The other stride is
 # for passes that go on over several writes after a death.
 STRIDES = (0, 1, 7)
-_KINDS = (*resources.APPLIED, resources.VOLUME_CLAIM)
+_KINDS = (*look.APPLIED, resources.VOLUME_CLAIM)
 _MADE_BY_THE_API = ("uid", "resourceVersion", "creationTimestamp")
-_DIGESTS = (difference.DIGEST, instances.RESTART)
+_DIGESTS = (difference.DIGEST, pods.RESTART)
 _PEM = re.compile(r"-----BEGIN ([A-Z ]+)-----[^-]+-----END [A-Z ]+-----\n?")
 
 
@@ -103,14 +104,14 @@ class KilledSite(Site):
 
     def contents(self, api: Api) -> dict[str, Any]:
         """Return what every object says, but for what the API gives each of them."""
-        found = [api.find(resources.NAMESPACE, None, self.namespace) or {}]
+        found = [look.find(api, resources.NAMESPACE, None, self.namespace) or {}]
         for kind in _KINDS:
-            found += api.list(kind, self.namespace, labels.OURS) if kind.namespaced else []
+            found += look.listed(api, kind, self.namespace, labels.OURS) if kind.namespaced else []
         said = [json.loads(self.plain(json.dumps(comparable(object_)))) for object_ in found]
-        return {f"{object_['kind']}/{resources.name_of(object_)}": object_ for object_ in said}
+        return {f"{object_['kind']}/{look.name_of(object_)}": object_ for object_ in said}
 
 
-def comparable(manifest: Manifest) -> Manifest:
+def comparable(manifest: Document) -> Document:
     """Return an object without its identity, digests and keys, which differ from space to space.
 
     Whose each field is stays in, without the times.
@@ -131,7 +132,7 @@ def comparable(manifest: Manifest) -> Manifest:
     masked = json.dumps(made)
     for digest in _DIGESTS:
         masked = re.sub(rf'("{digest}": )"[0-9a-f]+"', r'\1""', masked)
-    found: Manifest = json.loads(masked)
+    found: Document = json.loads(masked)
     return found
 
 
@@ -224,4 +225,4 @@ def test_killed_after_any_write_of_the_making_and_of_the_end(
         namespace = names.namespace(site.space.tenant_id, site.space.id, site.space.name)
         assert site.killing.new[-1][:2] == ("DELETE", f"/api/v1/namespaces/{namespace}")
         ours = {labels.SPACE: site.space.id}
-        assert [one for kind in _KINDS for one in api.list(kind, None, ours)] == []
+        assert [one for kind in _KINDS for one in look.listed(api, kind, None, ours)] == []

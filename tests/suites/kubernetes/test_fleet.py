@@ -16,6 +16,7 @@ from tenants import rollouts
 from tenants.actions import rollouts as actions
 from tenants.models import AddressSpace, Rollout
 from tests.suites.kubernetes.test_rollouts import PodBrokers, PodRouters
+from tests.support.kubernetes import look
 from tests.support.kubernetes.node import Node
 from tests.support.reconcile import patience, rows
 from tests.support.reconcile.fake_routers import fake_routing
@@ -27,6 +28,7 @@ from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster, Images
+from workers.infra.kubernetes.reported import Reported
 from workers.reconcile import configured, loop
 from workers.reconcile.outcome import Done
 from workers.reconcile.ports import Ports
@@ -91,13 +93,17 @@ class Fleet:
         assert found is not None
         return found
 
-    def find(self, resource: resources.Resource, space: AddressSpace) -> list[dict[str, Any]]:
+    def find(
+        self, resource: resources.Resource[Reported], space: AddressSpace
+    ) -> list[dict[str, Any]]:
         """Return what there is of a kind in a space."""
         selector = {"waypost.io/space": space.id, "app.kubernetes.io/instance": "broker-0"}
-        (namespace,) = self._api.list(resources.NAMESPACE, None, {"waypost.io/space": space.id})
+        (namespace,) = look.listed(
+            self._api, resources.NAMESPACE, None, {"waypost.io/space": space.id}
+        )
         if resource is resources.STATEFUL_SET:
             selector.pop("app.kubernetes.io/instance")
-        return list(self._api.list(resource, resources.name_of(namespace), selector))
+        return list(look.listed(self._api, resource, look.name_of(namespace), selector))
 
     def image(self, space: AddressSpace) -> str:
         (pod,) = self.find(resources.POD, space)
@@ -156,7 +162,7 @@ def test_routers_come_and_go_by_the_plan(site: Fleet) -> None:
         AddressSpace.objects.filter(pk=space.pk).update(generation=F("generation") + 1)
         assert isinstance(site.settle(space), Done)
         found = site.find(resources.STATEFUL_SET, space)
-        seen.append(sorted(resources.name_of(pod) for pod in found))
+        seen.append(sorted(look.name_of(pod) for pod in found))
 
     assert seen == [["broker-0", "router-0", "router-1"], ["broker-0", "router-0"]]
     assert site.metering.restarts == [(space.id, "router-1")]

@@ -16,6 +16,8 @@ from django.db.models import QuerySet
 from controlplane.core.address_types import AddressSettings
 from tenants.models import Address, AddressSpace, MessagingUser, Tenant
 from tests.suites.kubernetes.test_rollouts import Site, resize
+from tests.support.kubernetes import look
+from tests.support.kubernetes.look import Document
 from tests.support.kubernetes.node import Node
 from tests.support.reconcile import rows
 from tests.support.waiting import eventually
@@ -23,7 +25,8 @@ from workers.infra import names
 from workers.infra.kubernetes import labels, resources
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster, Images
-from workers.infra.kubernetes.resources import Manifest, Resource
+from workers.infra.kubernetes.reported import Reported
+from workers.infra.kubernetes.resources import Resource
 from workers.reconcile.outcome import Done
 
 pytestmark = pytest.mark.django_db
@@ -66,17 +69,17 @@ LABEL = re.compile(r"([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?")
 def everywhere(api: Api) -> set[tuple[str, str, str]]:
     """Return kind, namespace and name of all that the cluster holds of our kinds."""
     return {
-        (resource.kind, one["metadata"].get("namespace", ""), resources.name_of(one))
-        for resource in resources.APPLIED
-        for one in api.list(resource, None, {})
+        (resource.kind, one["metadata"].get("namespace", ""), look.name_of(one))
+        for resource in look.APPLIED
+        for one in look.listed(api, resource, None, {})
     }
 
 
 def is_at_rest(api: Api) -> bool:
     """Return whether the cluster has put into each namespace what it puts into every one."""
     living = {
-        resources.name_of(namespace)
-        for namespace in api.list(resources.NAMESPACE, None, {})
+        look.name_of(namespace)
+        for namespace in look.listed(api, resources.NAMESPACE, None, {})
         if "deletionTimestamp" not in namespace["metadata"]
     }
     own = {("ServiceAccount", namespace, "default") for namespace in living}
@@ -120,12 +123,12 @@ def test_hostile_words_make_one_ordinary_space(site: Site, api: Api, hostile: st
     ours = {object_ for object_ in made if object_[0] != "Namespace"}
     assert {object_[1] for object_ in ours} == {name}
     assert {object_[0] for object_ in ours} == IN_SPACE
-    for object_ in (one for kind in resources.APPLIED for one in inside(api, kind, name)):
+    for object_ in (one for kind in look.APPLIED for one in inside(api, kind, name)):
         assert all(LABEL.fullmatch(value) for value in object_["metadata"]["labels"].values())
         object_.pop("data", None)
         if names.slug(hostile) != hostile:  # else it may well be in the namespace's name
             assert quoted(hostile) not in json.dumps(object_, ensure_ascii=False)
-    files = api.find(resources.CONFIG_MAP, name, "broker-0-main") or {}
+    files = look.find(api, resources.CONFIG_MAP, name, "broker-0-main") or {}
     assert ElementTree.fromstring(files["data"]["broker.xml"]).tag.endswith("configuration")
 
 
@@ -173,7 +176,7 @@ def test_hostile_words_are_plain_data_in_what_engines_read(
         f"{REFUSED}-dead",
     }
     files: dict[str, str] = {}
-    for object_ in (one for of in resources.APPLIED for one in inside(api, of, site.namespace)):
+    for object_ in (one for of in look.APPLIED for one in inside(api, of, site.namespace)):
         held = object_.pop("data", {})
         assert all(re.fullmatch(r"[a-z0-9.-]+", key) for key in held)
         files |= held if object_["kind"] == "ConfigMap" else {}
@@ -243,9 +246,9 @@ def check_router(
     }  # fmt: skip
 
 
-def inside(api: Api, resource: Resource, namespace: str) -> Sequence[Manifest]:
+def inside(api: Api, resource: Resource[Reported], namespace: str) -> Sequence[Document]:
     """Return the objects of ours of a kind."""
-    return api.list(resource, namespace, labels.OURS) if resource.namespaced else []
+    return look.listed(api, resource, namespace, labels.OURS) if resource.namespaced else []
 
 
 def quoted(text: str) -> str:

@@ -9,15 +9,17 @@ from kubernetes.client import ApiClient, CoreV1Api, RbacAuthorizationV1Api
 
 from tests.suites.kubernetes.conftest import ROOM, broker
 from tests.suites.kubernetes.test_adapter import EVERYTHING, merge, names, run
+from tests.support.kubernetes import look
 from tests.support.kubernetes.node import Node
+from tests.support.sessions import listed, once
 from tests.support.waiting import eventually
-from workers.infra.base import InfraError, Namespace
+from workers.infra.base import InfraError, Namespace, Session
 from workers.infra.kubernetes import labels, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster
 
-Call = Callable[[KubernetesInfra, Namespace], object]
+Call = Callable[[Session, Namespace], object]
 
 
 @pytest.fixture
@@ -27,14 +29,16 @@ def another(api: Api, wanted_cluster: Cluster) -> KubernetesInfra:
 
 
 CALLS: dict[str, Call] = {
-    "begin": lambda infra, it: infra.ensure_namespace(it, ROOM),
-    "instance": lambda infra, it: infra.ensure_instance(broker(it, **{"broker.xml": "<stolen/>"})),
-    "endpoint": lambda infra, it: infra.ensure_endpoint(it, "broker-0"),
-    "list": lambda infra, it: infra.list_instances(it),
-    "restart": lambda infra, it: infra.restart_instance(it, "broker-0"),
-    "delete instance": lambda infra, it: infra.delete_instance(it, "broker-0"),
-    "delete endpoint": lambda infra, it: infra.delete_endpoint(it),
-    "delete": lambda infra, it: infra.delete_namespace(it),
+    "begin": lambda session, it: session.ensure_namespace(ROOM),
+    "instance": lambda session, it: session.ensure_instance(
+        broker(it, **{"broker.xml": "<stolen/>"})
+    ),
+    "endpoint": lambda session, it: session.ensure_endpoint("broker-0"),
+    "list": lambda session, it: session.list_instances(),
+    "restart": lambda session, it: session.restart_instance("broker-0"),
+    "delete instance": lambda session, it: session.delete_instance("broker-0"),
+    "delete endpoint": lambda session, it: session.delete_endpoint(),
+    "delete": lambda session, it: session.delete_namespace(),
 }
 
 
@@ -46,14 +50,14 @@ def test_a_space_of_another_installation_is_left_alone(
     run(infra, namespace)
 
     with pytest.raises(InfraError) as refused:
-        CALLS[call](another, namespace)
+        once(another, namespace, lambda session: CALLS[call](session, namespace))
 
     assert (refused.value.reason, refused.value.retry) == ("OtherInstallation", False)
     assert "belongs to the installation waypost.waypost of Waypost, and this is elsewhere" in str(
         refused.value
     )
     assert names(api, namespace) == EVERYTHING
-    files = api.find(resources.CONFIG_MAP, namespace.name, "broker-0-main")
+    files = look.find(api, resources.CONFIG_MAP, namespace.name, "broker-0-main")
     assert files is not None
     assert files["data"] == {"broker.xml": "<x/>"}
     assert namespace.name in infra.list_namespaces()
@@ -67,20 +71,20 @@ def test_everything_says_whose_it_is(
 
     whose = {labels.INSTALLATION: "waypost.waypost"}
     for kind, held in EVERYTHING.items():
-        (resource,) = [resource for resource in resources.APPLIED if resource.kind == kind]
-        found = api.list(resource, namespace.name, whose)
-        assert {resources.name_of(object_) for object_ in found} == held
+        (resource,) = [resource for resource in look.APPLIED if resource.kind == kind]
+        found = look.listed(api, resource, namespace.name, whose)
+        assert {look.name_of(object_) for object_ in found} == held
 
 
 def test_what_is_from_before_installations_were_told_apart_is_taken_on_without_a_restart(
     infra: KubernetesInfra, api: Api, admin: ApiClient, namespace: Namespace, fake_node: Node
 ) -> None:
     def uid() -> str:
-        pod = api.find(resources.POD, namespace.name, "broker-0-0") or {}
+        pod = look.find(api, resources.POD, namespace.name, "broker-0-0") or {}
         return str(pod.get("metadata", {}).get("uid"))
 
     run(infra, namespace)
-    eventually(lambda: infra.list_instances(namespace)[0].running)
+    eventually(lambda: listed(infra, namespace)[0].running)
     first = uid()
     unmarked: dict[str, Any] = {"metadata": {"labels": {labels.INSTALLATION: None}}}
     merge(api, resources.NAMESPACE.path(None, namespace.name), unmarked)
@@ -89,7 +93,8 @@ def test_what_is_from_before_installations_were_told_apart_is_taken_on_without_a
     run(infra, namespace)
 
     assert namespace.name in infra.list_namespaces()
-    assert infra.list_instances(namespace)[0].running
+    with infra.open(namespace) as session:
+        assert session.list_instances()[0].running
     assert uid() == first
     claim: Any = CoreV1Api(admin).list_namespaced_persistent_volume_claim(namespace.name).items[0]
     assert labels.INSTALLATION not in claim.metadata.labels
@@ -101,16 +106,17 @@ def test_a_space_is_taken_over_by_the_label_of_its_namespace(
     run(infra, namespace)
     taken = {"metadata": {"labels": {labels.INSTALLATION: "elsewhere.waypost"}}}
     merge(api, resources.NAMESPACE.path(None, namespace.name), taken)
-    at_once = another.list_instances(namespace)  # as a teardown, which recreates nothing
+    at_once = listed(another, namespace)  # as a teardown, which recreates nothing
 
     run(another, namespace)
 
     assert [job.name for job in at_once] == ["broker-0"]
 
     assert namespace.name in another.list_namespaces()
-    assert [instance.name for instance in another.list_instances(namespace)] == ["broker-0"]
+    assert [instance.name for instance in listed(another, namespace)] == ["broker-0"]
     with pytest.raises(InfraError, match="belongs to the installation elsewhere"):
-        infra.list_instances(namespace)
+        with infra.open(namespace) as session:
+            session.list_instances()
 
 
 def test_bindings_of_another_release_name_are_told_and_recreated(
@@ -140,9 +146,9 @@ def test_bindings_of_another_release_name_are_told_and_recreated(
     run(new, namespace)
 
     assert refused.value.reason == "BindingOfAnother"
-    assert [instance.name for instance in new.list_instances(namespace)] == ["broker-0"]
+    assert [instance.name for instance in listed(new, namespace)] == ["broker-0"]
     roles = {
         binding["roleRef"]["name"]
-        for binding in api.list(resources.ROLE_BINDING, namespace.name, labels.OURS)
+        for binding in look.listed(api, resources.ROLE_BINDING, namespace.name, labels.OURS)
     }
     assert roles == {"new-space", "new-metering"}

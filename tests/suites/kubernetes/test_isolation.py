@@ -17,7 +17,8 @@ from tenants.models import AddressSpace
 from tests.suites.kubernetes.conftest import ROOM
 from tests.suites.kubernetes.test_rollouts import Site
 from tests.suites.reconcile.test_counts import want_routers
-from tests.support.kubernetes import policies
+from tests.support.kubernetes import look, policies
+from tests.support.kubernetes.look import Document
 from tests.support.kubernetes.node import Node
 from tests.support.kubernetes.policies import Pod
 from tests.support.reconcile import rows
@@ -27,7 +28,6 @@ from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster
-from workers.infra.kubernetes.resources import Manifest
 from workers.reconcile.outcome import Done
 
 pytestmark = pytest.mark.django_db
@@ -126,16 +126,18 @@ def admitted(made: Sequence[Made], api: Api) -> Admitted:
     found = [deployed.namespace for deployed in made]
     pods = [pod for namespace in found for pod in _pods(api, namespace)]
     rules = [
-        rule for namespace in found for rule in api.list(resources.NETWORK_POLICY, namespace, {})
+        rule
+        for namespace in found
+        for rule in look.listed(api, resources.NETWORK_POLICY, namespace, {})
     ]
     types = {deployed.namespace: deployed.space.type for deployed in made}
     return Admitted([*pods, *OTHERS], rules, types)
 
 
 def _pods(api: Api, namespace: str) -> Iterator[Pod]:
-    held = api.find(resources.NAMESPACE, None, namespace)
+    held = look.find(api, resources.NAMESPACE, None, namespace)
     assert held is not None
-    for pod in api.list(resources.POD, namespace, {}):
+    for pod in look.listed(api, resources.POD, namespace, {}):
         metadata = pod["metadata"]
         yield Pod(metadata["name"], namespace, metadata["labels"], held["metadata"]["labels"])
 
@@ -182,7 +184,8 @@ def test_every_pair_of_pods_may_what_the_design_says(admitted: Admitted) -> None
 def test_a_pod_that_breaks_out_is_not_admitted(
     infra: KubernetesInfra, namespace: Namespace, admin: ApiClient
 ) -> None:
-    infra.ensure_namespace(namespace, ROOM)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
     core: Any = CoreV1Api(admin)
     container = {"name": "x", "image": "x"}
     pod = {"metadata": {"name": "x"}, "spec": {"hostNetwork": True, "containers": [container]}}
@@ -194,7 +197,7 @@ def test_a_pod_that_breaks_out_is_not_admitted(
     assert "violates PodSecurity" in str(refused.value.body)
 
 
-_KINDS = (*resources.APPLIED, resources.POD, resources.VOLUME_CLAIM)
+_KINDS = (*look.APPLIED, resources.POD, resources.VOLUME_CLAIM)
 _PEM = re.compile(r"-----BEGIN [A-Z ]+-----\s([^-]+)-----END")
 
 
@@ -208,7 +211,7 @@ def test_no_object_names_another_space(made: Sequence[Made], api: Api) -> None:
         for object_ in objects:
             text = json.dumps(object_)
             said = [word for word in foreign if word in text]
-            assert said == [], f"{object_['kind']} {resources.name_of(object_)}"
+            assert said == [], f"{object_['kind']} {look.name_of(object_)}"
 
         # What was searched is what engines read: files, certificates and secrets say their own.
         files = json.dumps([object_["data"] for object_ in objects])
@@ -219,21 +222,24 @@ def test_no_object_names_another_space(made: Sequence[Made], api: Api) -> None:
     assert len(tenants) == 2
 
 
-def held(api: Api, namespace: str) -> Sequence[Manifest]:
+def held(api: Api, namespace: str) -> Sequence[Document]:
     """Return everything in the namespace, whoever made it, and the namespace."""
-    one = api.find(resources.NAMESPACE, None, namespace)
+    one = look.find(api, resources.NAMESPACE, None, namespace)
     assert one is not None
     found = [
-        object_ for kind in _KINDS if kind.namespaced for object_ in api.list(kind, namespace, {})
+        object_
+        for kind in _KINDS
+        if kind.namespaced
+        for object_ in look.listed(api, kind, namespace, {})
     ]
     return [one, *found]
 
 
-def is_secret(manifest: Manifest) -> bool:
+def is_secret(manifest: Document) -> bool:
     return bool(manifest["kind"] == "Secret")
 
 
-def readable(manifest: Manifest) -> Manifest:
+def readable(manifest: Document) -> Document:
     """Return the object with its data as text, and beside each file what its PEM blocks hold."""
     texts = dict(manifest.get("data") or {})
     if is_secret(manifest):

@@ -13,6 +13,7 @@ from kubernetes.client import ApiClient
 from tests.suites.kubernetes.conftest import ROOM, broker
 from tests.suites.kubernetes.test_rollouts import Site
 from tests.support.kubernetes.node import Node
+from tests.support.sessions import once
 from tests.support.waiting import eventually
 from workers.infra.base import Namespace
 from workers.infra.kubernetes import observed, resources
@@ -81,7 +82,8 @@ def test_a_quota_that_is_used_up_is_the_condition_until_there_is_room(
 def test_a_webhook_that_does_not_answer_is_named(
     infra: KubernetesInfra, admin: ApiClient, namespace: Namespace, node: Node
 ) -> None:
-    infra.ensure_namespace(namespace, ROOM)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
     hooks: Any = client.AdmissionregistrationV1Api(admin)
     hooks.create_validating_webhook_configuration(
         {
@@ -109,8 +111,16 @@ def test_a_webhook_that_does_not_answer_is_named(
         }
     )
     try:
-        eventually(lambda: "away.example.org" in infra.ensure_instance(broker(namespace)).trouble)
-        told = infra.ensure_instance(broker(namespace)).trouble
+        eventually(
+            lambda: (
+                "away.example.org"
+                in once(
+                    infra, namespace, lambda session: session.ensure_instance(broker(namespace))
+                ).trouble
+            )
+        )
+        with infra.open(namespace) as session:
+            told = session.ensure_instance(broker(namespace)).trouble
     finally:
         hooks.delete_validating_webhook_configuration("away")
 

@@ -12,7 +12,8 @@ from kubernetes.client import ApiClient
 
 from tests.suites.kubernetes.conftest import ROOM, broker
 from tests.suites.kubernetes.test_rights import is_through, refusal
-from tests.support.kubernetes import chart
+from tests.support.kubernetes import chart, look
+from tests.support.sessions import once
 from tests.support.waiting import eventually
 from workers.infra.base import InfraError, Namespace
 from workers.infra.kubernetes import resources
@@ -56,7 +57,7 @@ def put(core: Any, name: str, password: str, type_: str = TYPE) -> None:
 
 
 def copied(api: Api, namespace: Namespace) -> dict[str, Any] | None:
-    return api.find(resources.SECRET, namespace.name, "pull-registry")
+    return look.find(api, resources.SECRET, namespace.name, "pull-registry")
 
 
 def test_the_named_secret_is_copied_and_followed(
@@ -64,17 +65,21 @@ def test_the_named_secret_is_copied_and_followed(
 ) -> None:
     infra = KubernetesInfra(api, pulling)
     put(core, "registry", "one")
-    infra.ensure_namespace(namespace, ROOM)
-    infra.ensure_instance(broker(namespace))
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        session.ensure_instance(broker(namespace))
     first = copied(api, namespace)
     put(core, "registry", "two")
-    infra.ensure_namespace(namespace, ROOM)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
     second = copied(api, namespace)
     core.patch_namespaced_secret("pull-registry", namespace.name, {"data": {"more": "eA=="}})
-    infra.ensure_namespace(namespace, ROOM)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
     third = copied(api, namespace)
     core.delete_namespaced_secret("pull-registry", namespace.name)
-    infra.ensure_namespace(namespace, ROOM)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
 
     assert first is not None
     assert second is not None
@@ -83,7 +88,7 @@ def test_the_named_secret_is_copied_and_followed(
     assert first["metadata"]["labels"]["waypost.io/space"] == namespace.space_id
     assert first["data"] != second["data"] == third["data"]
     assert (copied(api, namespace) or {})["data"] == second["data"]
-    account = api.find(resources.SERVICE_ACCOUNT, namespace.name, "broker")
+    account = look.find(api, resources.SERVICE_ACCOUNT, namespace.name, "broker")
     assert account is not None
     assert account["imagePullSecrets"] == [{"name": "pull-registry"}]
 
@@ -93,12 +98,16 @@ def test_one_that_is_no_longer_named_goes_and_those_of_instances_stay(
 ) -> None:
     put(core, "registry", "one")
     infra = KubernetesInfra(api, pulling)
-    infra.ensure_namespace(namespace, ROOM)
-    infra.ensure_instance(broker(namespace))
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        session.ensure_instance(broker(namespace))
 
-    KubernetesInfra(api, wanted_cluster).ensure_namespace(namespace, ROOM)
+    with KubernetesInfra(api, wanted_cluster).open(namespace) as session:
+        session.ensure_namespace(ROOM)
 
-    names = [resources.name_of(secret) for secret in api.list(resources.SECRET, namespace.name, {})]
+    names = [
+        look.name_of(secret) for secret in look.listed(api, resources.SECRET, namespace.name, {})
+    ]
     assert names == ["broker-0"]
 
 
@@ -110,11 +119,14 @@ def test_a_secret_that_is_not_there_is_named_and_a_copy_is_kept(
     core.delete_namespaced_secret("registry", CONTROL)
 
     with pytest.raises(InfraError) as missing:
-        infra.ensure_namespace(namespace, ROOM)
+        with infra.open(namespace) as session:
+            session.ensure_namespace(ROOM)
     put(core, "registry", "one")
-    infra.ensure_namespace(namespace, ROOM)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
     core.delete_namespaced_secret("registry", CONTROL)
-    infra.ensure_namespace(namespace, ROOM)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
 
     assert (missing.value.reason, missing.value.retry) == ("PullSecretMissing", False)
     assert f"registry in the namespace {CONTROL}" in str(missing.value)
@@ -129,10 +141,11 @@ def test_a_secret_that_is_no_pull_secret_is_copied_nowhere(
     put(core, "keys", "sealing", "Opaque")
 
     with pytest.raises(InfraError) as refused:
-        KubernetesInfra(api, replace(pulling, images=images)).ensure_namespace(namespace, ROOM)
+        with KubernetesInfra(api, replace(pulling, images=images)).open(namespace) as session:
+            session.ensure_namespace(ROOM)
 
     assert refused.value.reason == "PullSecretUnfit"
-    assert api.list(resources.SECRET, namespace.name, {}) == []
+    assert look.listed(api, resources.SECRET, namespace.name, {}) == []
 
 
 def test_a_space_that_ends_keeps_its_volumes_and_no_credentials(
@@ -140,17 +153,19 @@ def test_a_space_that_ends_keeps_its_volumes_and_no_credentials(
 ) -> None:
     put(core, "registry", "one")
     infra = KubernetesInfra(api, pulling)
-    infra.ensure_namespace(namespace, ROOM)
-    infra.ensure_instance(broker(namespace))
-    infra.ensure_endpoint(namespace, "broker-0")
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        session.ensure_instance(broker(namespace))
+        session.ensure_endpoint("broker-0")
     before = copied(api, namespace)
 
-    infra.delete_endpoint(namespace)
-    infra.delete_instance(namespace, "broker-0", keep_volume=True)
+    with infra.open(namespace) as session:
+        session.delete_endpoint()
+        session.delete_instance("broker-0", keep_volume=True)
 
     assert before is not None
-    assert api.list(resources.SECRET, namespace.name, {}) == []
-    assert api.find(resources.NAMESPACE, None, namespace.name) is not None
+    assert look.listed(api, resources.SECRET, namespace.name, {}) == []
+    assert look.find(api, resources.NAMESPACE, None, namespace.name) is not None
 
 
 @pytest.fixture
@@ -170,7 +185,11 @@ def test_the_worker_may_read_the_named_secret_and_no_other(
     worker = chart.as_account(admin, CONTROL, installed.worker_account)
     infra = KubernetesInfra(Api(worker), installed)
 
-    eventually(lambda: is_through(lambda: infra.ensure_namespace(namespace, ROOM)))
+    eventually(
+        lambda: is_through(
+            lambda: once(infra, namespace, lambda session: session.ensure_namespace(ROOM))
+        )
+    )
 
     assert copied(api, namespace) is not None
     own: Any = client.CoreV1Api(worker)

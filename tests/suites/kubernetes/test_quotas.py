@@ -8,6 +8,7 @@ from kubernetes import client
 from kubernetes.client import ApiClient, ApiException
 
 from tests.suites.kubernetes.conftest import ROOM, broker
+from tests.support.kubernetes import look
 from tests.support.kubernetes.node import Node
 from tests.support.waiting import eventually
 from workers.infra.base import Namespace
@@ -28,7 +29,7 @@ def test_the_quota_follows_claims_that_are_larger(
     """By hand, or from the days when the configured size was larger."""
 
     def allowed() -> str:
-        live = api.find(resources.RESOURCE_QUOTA, namespace.name, "waypost")
+        live = look.find(api, resources.RESOURCE_QUOTA, namespace.name, "waypost")
         assert live is not None
         return str(live["spec"]["hard"]["requests.storage"])
 
@@ -42,10 +43,12 @@ def test_the_quota_follows_claims_that_are_larger(
         }
     )
     larger = KubernetesInfra(api, replace(wanted_cluster, storage=Storage(7, "grows")))
-    larger.ensure_namespace(namespace, ROOM)
-    larger.ensure_instance(broker(namespace))
-    eventually(lambda: bool(api.list(resources.VOLUME_CLAIM, namespace.name, {})))
-    infra.ensure_namespace(namespace, ROOM)
+    with larger.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        session.ensure_instance(broker(namespace))
+    eventually(lambda: bool(look.listed(api, resources.VOLUME_CLAIM, namespace.name, {})))
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
     assert allowed() == "17Gi"
 
     raised = {"spec": {"hard": {"requests.storage": "30Gi"}}}
@@ -57,7 +60,8 @@ def test_the_quota_follows_claims_that_are_larger(
     )
     grown = {"spec": {"resources": {"requests": {"storage": "9500Mi"}}}}
     core.patch_namespaced_persistent_volume_claim("data-broker-0-0", namespace.name, grown)
-    infra.ensure_namespace(namespace, ROOM)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
 
     assert allowed() == "19740Mi"
 
@@ -66,23 +70,25 @@ def test_a_pod_that_is_counted_twice_hinders_no_other(
     infra: KubernetesInfra, admin: ApiClient, api: Api, namespace: Namespace, fake_node: Node
 ) -> None:
     """As when the stateful set's controller makes a pod again that it does not see yet."""
-    infra.ensure_namespace(namespace, ROOM)
-    infra.ensure_instance(broker(namespace))
-    eventually(lambda: api.find(resources.POD, namespace.name, "broker-0-0") is not None)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        session.ensure_instance(broker(namespace))
+    eventually(lambda: look.find(api, resources.POD, namespace.name, "broker-0-0") is not None)
     eventually(lambda: quota_status(api, namespace).get("used", {}).get("pods") == "1")
-    pod = api.find(resources.POD, namespace.name, "broker-0-0") or {}
+    pod = look.find(api, resources.POD, namespace.name, "broker-0-0") or {}
     again = {"metadata": {"name": "broker-0-0"}, "spec": pod["spec"]}
     core: Any = client.CoreV1Api(admin)
     with pytest.raises(ApiException, match="already exists"):
         core.create_namespaced_pod(namespace.name, again)
 
-    infra.ensure_instance(replace(broker(namespace), name="broker-1"))
+    with infra.open(namespace) as session:
+        session.ensure_instance(replace(broker(namespace), name="broker-1"))
 
-    eventually(lambda: api.find(resources.POD, namespace.name, "broker-1-0") is not None)
+    eventually(lambda: look.find(api, resources.POD, namespace.name, "broker-1-0") is not None)
     assert quota_status(api, namespace)["used"]["pods"] == "3"
 
 
 def quota_status(api: Api, namespace: Namespace) -> dict[str, Any]:
-    quota = api.find(resources.RESOURCE_QUOTA, namespace.name, "waypost") or {}
+    quota = look.find(api, resources.RESOURCE_QUOTA, namespace.name, "waypost") or {}
     found: dict[str, Any] = quota["status"]
     return found

@@ -19,7 +19,7 @@ from controlplane.embedded import artifacts
 from controlplane.embedded import ports as tcp_ports
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
-from tests.support.kubernetes import process_node
+from tests.support.kubernetes import look, process_node
 from tests.support.kubernetes.process_node import ProcessNode
 from tests.support.messaging import amqp, routing_rig
 from tests.support.messaging.auth_process import AuthProcess
@@ -157,9 +157,8 @@ def test_a_router_that_does_not_listen_for_clients_is_not_ready(
     space = rows.make_space(rows.make_tenant(), kind="standard")
     settle(space, ports)
     name = names.namespace(space.tenant_id, space.id, space.name)
-    place = ports.infra.layout_of(
-        Namespace(name, space.tenant_id, space.id), Kind.ROUTER, "router-0"
-    )
+    with ports.infra.open(Namespace(name, space.tenant_id, space.id)) as session:
+        place = session.layout_of(Kind.ROUTER, "router-0")
 
     def is_listening(port: str) -> bool:
         return tcp_ports.is_open(place.host, place.ports[port])
@@ -281,7 +280,7 @@ def _take_out_public_listener(admin: ApiClient, namespace: str) -> None:
 
 
 def _is_ready(api: Api, namespace: str) -> bool:
-    pod = api.find(resources.POD, namespace, "broker-0-0") or {}
+    pod = look.find(api, resources.POD, namespace, "broker-0-0") or {}
     conditions = pod.get("status", {}).get("conditions", [])
     return any(
         condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions

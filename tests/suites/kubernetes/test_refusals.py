@@ -14,11 +14,12 @@ from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces
 from tests.suites.kubernetes.test_adapter import apply_as
 from tests.suites.kubernetes.test_rollouts import Site, resize
+from tests.support.kubernetes import look
 from tests.support.kubernetes.node import Node
 from tests.support.waiting import eventually
 from workers.infra.kubernetes import observed, resources
 from workers.infra.kubernetes.api import Api
-from workers.infra.kubernetes.cluster import Cluster, EndpointChoice, EndpointKind, Images
+from workers.infra.kubernetes.cluster import Cluster, EndpointChoice, Images
 from workers.reconcile.outcome import Done, Failed, Wait
 
 pytestmark = pytest.mark.django_db
@@ -79,7 +80,7 @@ def test_an_answer_is_the_condition_until_it_changes(
 
 def test_a_field_that_the_cluster_cannot_accept_is_the_condition(site: Site) -> None:
     inside = site.cluster
-    nowhere = EndpointChoice(EndpointKind.INGRESS, domain="no_name.example.org")
+    nowhere = EndpointChoice("ingress", domain="no_name.example.org")
     site.cluster = replace(inside, endpoint=nowhere)
 
     site.reconcile(2)
@@ -193,7 +194,7 @@ def test_a_certificate_is_renewed_before_it_expires_without_a_restart(
     site: Site, api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def certificate() -> str:
-        found = api.find(resources.SECRET, site.namespace, "broker-0")
+        found = look.find(api, resources.SECRET, site.namespace, "broker-0")
         assert found is not None
         return str(sorted(found["data"].items()))
 

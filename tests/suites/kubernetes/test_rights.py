@@ -11,12 +11,13 @@ from kubernetes import client
 from kubernetes.client import ApiClient, ApiException
 
 from tests.suites.kubernetes.conftest import ROOM, broker
-from tests.support.kubernetes import cert_manager, chart
+from tests.support.kubernetes import cert_manager, chart, look
 from tests.support.kubernetes.node import Node
+from tests.support.sessions import listed, once
 from tests.support.signing import Signer
 from tests.support.waiting import eventually
-from workers.infra.base import CertificateProblem, InfraError, Namespace
-from workers.infra.kubernetes import resources
+from workers.infra.base import CertificateProblem, GivenCertificate, InfraError, Namespace
+from workers.infra.kubernetes import public_certificates, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import (
@@ -70,9 +71,14 @@ def infra(worker: ApiClient, described: Cluster) -> KubernetesInfra:
 
 @pytest.fixture
 def space(infra: KubernetesInfra, namespace: Namespace) -> Iterator[Namespace]:
-    eventually(lambda: is_through(lambda: infra.ensure_namespace(namespace, ROOM)))
+    eventually(
+        lambda: is_through(
+            lambda: once(infra, namespace, lambda session: session.ensure_namespace(ROOM))
+        )
+    )
     yield namespace
-    infra.delete_namespace(namespace)
+    with infra.open(namespace) as session:
+        session.delete_namespace()
 
 
 def with_certificate(
@@ -82,6 +88,12 @@ def with_certificate(
     cluster = infra._cluster
     endpoint = replace(cluster.endpoint, certificate=choice)
     return KubernetesInfra(Api(worker), replace(cluster, endpoint=endpoint))
+
+
+def present(infra: KubernetesInfra, space: Namespace) -> GivenCertificate | None:
+    """Return the certificate that public listeners of the space are given."""
+    with infra.open(space) as session:
+        return session.ensure_certificate(session.ensure_endpoint("broker-0"))
 
 
 def is_denied(call: Callable[[], object]) -> bool:
@@ -118,16 +130,18 @@ def is_through(call: Callable[[], object]) -> bool:
 def test_the_adapter_can_do_all_its_work(
     infra: KubernetesInfra, space: Namespace, fake_node: Node
 ) -> None:
-    infra.ensure_instance(broker(space))
-    eventually(lambda: [instance.running for instance in infra.list_instances(space)] == [True])
-    infra.ensure_namespace(space, ROOM)
-    infra.ensure_instance(broker(space, **{"server.key": "another"}))
-    infra.ensure_endpoint(space, "broker-0")
-    infra.restart_instance(space, "broker-0")
-    infra.delete_instance(space, "broker-0")
-    eventually(lambda: list(infra.list_instances(space)) == [])
+    with infra.open(space) as session:
+        session.ensure_instance(broker(space))
+    eventually(lambda: [instance.running for instance in listed(infra, space)] == [True])
+    with infra.open(space) as session:
+        session.ensure_namespace(ROOM)
+        session.ensure_instance(broker(space, **{"server.key": "another"}))
+        session.ensure_endpoint("broker-0")
+        session.restart_instance("broker-0")
+        session.delete_instance("broker-0")
+    eventually(lambda: list(listed(infra, space)) == [])
     assert space.name in infra.list_namespaces()
-    eventually(lambda: infra.delete_namespace(space))
+    eventually(lambda: once(infra, space, lambda session: session.delete_namespace()))
 
 
 def test_a_namespace_of_another_name_is_refused(worker: ApiClient) -> None:
@@ -187,10 +201,11 @@ def test_metering_sees_the_instances_of_spaces_and_nothing_else(
     account = chart.as_account(admin, CONTROL, described.metering_account)
     metering = KubernetesInfra(Api(account), described)
     core: Any = client.CoreV1Api(account)
-    infra.ensure_instance(broker(space))
+    with infra.open(space) as session:
+        session.ensure_instance(broker(space))
 
-    eventually(lambda: is_through(lambda: metering.list_instances(space)))
-    eventually(lambda: [instance.running for instance in metering.list_instances(space)] == [True])
+    eventually(lambda: is_through(lambda: listed(metering, space)))
+    eventually(lambda: [instance.running for instance in listed(metering, space)] == [True])
 
     calls: list[Callable[[], object]] = [
         lambda: core.list_namespaced_secret(space.name),
@@ -208,17 +223,20 @@ def test_metering_knows_a_namespace_that_ended_from_a_right_that_is_missing(
 ) -> None:
     account = chart.as_account(admin, CONTROL, described.metering_account)
     metering = KubernetesInfra(Api(account), described)
-    infra.ensure_instance(broker(space))
-    eventually(lambda: is_through(lambda: metering.list_instances(space)))
+    with infra.open(space) as session:
+        session.ensure_instance(broker(space))
+    eventually(lambda: is_through(lambda: listed(metering, space)))
     rights: Any = client.RbacAuthorizationV1Api(admin)
 
     rights.delete_namespaced_role_binding("waypost-metering", space.name)
-    eventually(lambda: not is_through(lambda: metering.list_instances(space)))
-    infra.delete_instance(space, "broker-0")
-    eventually(lambda: infra.delete_namespace(space))
+    eventually(lambda: not is_through(lambda: listed(metering, space)))
+    with infra.open(space) as session:
+        session.delete_instance("broker-0")
+    eventually(lambda: once(infra, space, lambda session: session.delete_namespace()))
 
-    eventually(lambda: is_through(lambda: metering.list_instances(space)))
-    assert metering.list_instances(space) == []
+    eventually(lambda: is_through(lambda: listed(metering, space)))
+    with metering.open(space) as session:
+        assert session.list_instances() == []
 
 
 def test_a_namespace_without_pod_security_is_refused(worker: ApiClient) -> None:
@@ -266,7 +284,7 @@ def test_of_its_own_namespace_it_reads_the_supplied_certificate_alone(
     core: Any = client.CoreV1Api(worker)
     cert_manager.put_secret(admin, CONTROL, SECRET, {"tls.crt": "one", "tls.key": "key"}, {})
 
-    found = infra.ensure_certificate(space, infra.ensure_endpoint(space, "broker-0"))
+    found = present(infra, space)
 
     assert found is not None
     assert found.certificate_pem == "one"
@@ -277,9 +295,7 @@ def test_of_its_own_namespace_it_reads_the_supplied_certificate_alone(
     # without the right to it, it says which one it needs
     elsewhere = CertificateChoice(CertificateSource.SECRET, secret=other)
     with pytest.raises(CertificateProblem) as forbidden:
-        with_certificate(worker, infra, elsewhere).ensure_certificate(
-            space, infra.ensure_endpoint(space, "broker-0")
-        )
+        present(with_certificate(worker, infra, elsewhere), space)
     assert forbidden.value.reason == "CertificateForbidden"
     assert f"the secret {CONTROL}/{other}: give it the right `get`" in str(forbidden.value)
 
@@ -289,20 +305,26 @@ def test_it_may_ask_cert_manager_and_take_that_back(
 ) -> None:
     issued = CertificateChoice(CertificateSource.ISSUER, issuer=Issuer(name="public"))
     asking = with_certificate(worker, infra, issued)
-    endpoint = infra.ensure_endpoint(space, "broker-0")
+    with infra.open(space) as session:
+        endpoint = session.ensure_endpoint("broker-0")
     with cert_manager.installed(admin):
         with pytest.raises(CertificateProblem) as pending:
-            asking.ensure_certificate(space, endpoint)
+            with asking.open(space) as session:
+                session.ensure_certificate(endpoint)
         assert pending.value.reason == "CertificatePending", pending.value
         cert_manager.issue(admin, space.name, Signer())
-        found = with_certificate(worker, infra, issued).ensure_certificate(space, endpoint)
+        with with_certificate(worker, infra, issued).open(space) as session:
+            found = session.ensure_certificate(endpoint)
         back = with_certificate(worker, infra, CertificateChoice())
-        nothing = back.ensure_certificate(space, endpoint)
+        with back.open(space) as session:
+            nothing = session.ensure_certificate(endpoint)
 
         assert found is not None
         assert nothing is None
-        assert Api(admin).find(resources.CERTIFICATE, space.name, "messaging") is None
-        assert Api(admin).find(resources.SECRET, space.name, "messaging-tls") is None
+        assert (
+            look.find(Api(admin), public_certificates.CERTIFICATE, space.name, "messaging") is None
+        )
+        assert look.find(Api(admin), resources.SECRET, space.name, "messaging-tls") is None
 
 
 def test_objects_of_others_in_a_space_are_left_alone(
@@ -321,18 +343,22 @@ def test_ours_without_its_labels_is_told_with_what_to_do(
     infra: KubernetesInfra, admin: ApiClient, space: Namespace
 ) -> None:
     core: Any = client.CoreV1Api(admin)
-    infra.ensure_endpoint(space, "broker-0")
+    with infra.open(space) as session:
+        session.ensure_endpoint("broker-0")
     bare = {"metadata": {"labels": {"app.kubernetes.io/part-of": None}}}
     core.patch_namespaced_service("messaging", space.name, bare)
 
-    infra.ensure_namespace(space, ROOM)
+    with infra.open(space) as session:
+        session.ensure_namespace(ROOM)
     with pytest.raises(
         InfraError, match=r"put app\.kubernetes\.io/part-of=waypost and "
     ) as refused:
-        infra.ensure_endpoint(space, "broker-0")
+        with infra.open(space) as session:
+            session.ensure_endpoint("broker-0")
     core.delete_namespaced_service("messaging", space.name)
-    infra.ensure_namespace(space, ROOM)
-    infra.ensure_endpoint(space, "broker-0")
+    with infra.open(space) as session:
+        session.ensure_namespace(ROOM)
+        session.ensure_endpoint("broker-0")
 
     assert refused.value.reason == "LabelsMissing"
 

@@ -13,10 +13,12 @@ from controlplane.core.instance_names import Kind
 from plans.models import SpacePlan
 from tenants.models import AddressSpace, Broker
 from tests.suites.kubernetes.conftest import ROOM, broker
+from tests.support.kubernetes import look
 from tests.support.kubernetes.node import Node
 from tests.support.reconcile import patience, rows
 from tests.support.reconcile.fake_routers import FakeRouter, FakeRouters, fake_routing
 from tests.support.reconcile.fakes import FakeBroker, FakeBrokers, FakeInfra, FakeMetering
+from tests.support.sessions import listed
 from tests.support.waiting import eventually
 from workers.infra.base import Namespace
 from workers.infra.kubernetes import resources, sizes
@@ -122,13 +124,13 @@ class Site:
         self.cluster = replace(self.cluster, images=Images(broker=image))
 
     def pod(self, name: str) -> dict[str, Any]:
-        return self.api.find(resources.POD, self.namespace, f"{name}-0") or {}
+        return look.find(self.api, resources.POD, self.namespace, f"{name}-0") or {}
 
     @property
     def namespace(self) -> str:
         ours = {"waypost.io/space": self.space.id}
-        (found,) = self.api.list(resources.NAMESPACE, None, ours)
-        return resources.name_of(found)
+        (found,) = look.listed(self.api, resources.NAMESPACE, None, ours)
+        return look.name_of(found)
 
     def images(self) -> list[str]:
         """Return the image of each broker's pod; of one that is just being made again, none."""
@@ -168,7 +170,7 @@ def site(api: Api, wanted_cluster: Cluster, node: Node, tmp_path: Path) -> Site:
 
 
 def is_ready(api: Api, namespace: str, name: str) -> bool:
-    pod = api.find(resources.POD, namespace, f"{name}-0") or {}
+    pod = look.find(api, resources.POD, namespace, f"{name}-0") or {}
     conditions = pod.get("status", {}).get("conditions", [])
     return any(
         condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions
@@ -185,32 +187,36 @@ def test_what_needs_a_restart_waits_for_its_turn(
     infra: KubernetesInfra, api: Api, namespace: Namespace, node: Node
 ) -> None:
     def uid() -> str:
-        pod = api.find(resources.POD, namespace.name, "broker-0-0") or {}
+        pod = look.find(api, resources.POD, namespace.name, "broker-0-0") or {}
         return str(pod.get("metadata", {}).get("uid"))
 
     def files() -> dict[str, str]:
         found: dict[str, str] = {}
         for name in ("broker-0", "broker-0-main"):
-            found |= (api.find(resources.CONFIG_MAP, namespace.name, name) or {})["data"]
+            found |= (look.find(api, resources.CONFIG_MAP, namespace.name, name) or {})["data"]
         return found
 
     former = broker(namespace)
-    infra.ensure_namespace(namespace, ROOM)
-    assert not infra.ensure_instance(former, may_restart=False).restart_deferred
-    eventually(lambda: infra.list_instances(namespace)[0].running)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        assert not session.ensure_instance(former, may_restart=False).restart_deferred
+    eventually(lambda: listed(infra, namespace)[0].running)
     first = uid()
     wanted = broker(namespace, **{"broker.xml": "<new/>", "login.config": "new"})
     for spec in (wanted, replace(former, memory_mb=256)):
-        infra.ensure_namespace(namespace, ROOM)
-        held = infra.ensure_instance(spec, may_restart=False)
+        with infra.open(namespace) as session:
+            session.ensure_namespace(ROOM)
+            held = session.ensure_instance(spec, may_restart=False)
         assert (held.restart_deferred, held.running) == (True, True)
-    infra.ensure_namespace(namespace, ROOM)
-    infra.ensure_instance(wanted, may_restart=False)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        session.ensure_instance(wanted, may_restart=False)
     assert files() == {"broker.xml": "<new/>", "login.config": "x"}
     assert uid() == first
 
-    infra.ensure_namespace(namespace, ROOM)
-    assert not infra.ensure_instance(wanted).running
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        assert not session.ensure_instance(wanted).running
     eventually(lambda: uid() not in (first, "None"))
     assert files() == {"broker.xml": "<new/>", "login.config": "new"}
 
@@ -220,11 +226,12 @@ def test_what_is_held_back_is_repaired_all_the_same(
 ) -> None:
     """Scaled to none by hand, and a file edited that it would start with: as it was before."""
     former = broker(namespace)
-    infra.ensure_namespace(namespace, ROOM)
-    infra.ensure_instance(former)
-    eventually(lambda: infra.list_instances(namespace)[0].running)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        session.ensure_instance(former)
+    eventually(lambda: listed(infra, namespace)[0].running)
     api.merge(resources.STATEFUL_SET, namespace.name, "broker-0", {"spec": {"replicas": 0}})
-    eventually(lambda: not api.find(resources.POD, namespace.name, "broker-0-0"))
+    eventually(lambda: not look.find(api, resources.POD, namespace.name, "broker-0-0"))
     edited = {"data": {"login.config": "anybody", "more": "theirs"}}
     path = resources.CONFIG_MAP.path(namespace.name, "broker-0")
     status, _ = api._request(
@@ -232,13 +239,14 @@ def test_what_is_held_back_is_repaired_all_the_same(
     )
     assert status == 200
 
-    infra.ensure_namespace(namespace, ROOM)
-    held = infra.ensure_instance(replace(former, memory_mb=256), may_restart=False)
+    with infra.open(namespace) as session:
+        session.ensure_namespace(ROOM)
+        held = session.ensure_instance(replace(former, memory_mb=256), may_restart=False)
 
     assert (held.restart_deferred, held.running) == (True, False)
-    eventually(lambda: infra.list_instances(namespace)[0].running)
-    pod = api.find(resources.POD, namespace.name, "broker-0-0") or {}
-    made_of = api.find(resources.CONFIG_MAP, namespace.name, "broker-0") or {}
+    eventually(lambda: listed(infra, namespace)[0].running)
+    pod = look.find(api, resources.POD, namespace.name, "broker-0-0") or {}
+    made_of = look.find(api, resources.CONFIG_MAP, namespace.name, "broker-0") or {}
     limits = pod["spec"]["containers"][0]["resources"]["limits"]
     assert limits["memory"] == sizes.quantity(sizes.container_mb(Kind.BROKER, former.memory_mb))
     assert made_of["data"] == {"login.config": "x"}

@@ -14,6 +14,7 @@ from controlplane.core.audit import SYSTEM
 from tenants.actions import address_spaces
 from tests.suites.kubernetes.test_rights import RELEASE, described, is_through, worker
 from tests.suites.kubernetes.test_rollouts import Site
+from tests.support.kubernetes import look
 from tests.support.kubernetes.node import Node
 from tests.support.waiting import eventually
 from workers.infra.kubernetes import resources
@@ -40,7 +41,7 @@ class WorkerSite(Site):
 
     def pods_of_worker(self, namespace: str) -> Any:
         """Return the pods as the worker's own account may list them; refused without rights."""
-        return Api(self._worker).list(resources.POD, namespace, {})
+        return look.listed(Api(self._worker), resources.POD, namespace, {})
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def test_a_space_is_made_and_ended_under_the_workers_rights(
 
     eventually(ended)
     assert not any(isinstance(outcome, Failed) for outcome in seen), seen
-    assert site.api.find(resources.NAMESPACE, None, name) is None
+    assert look.find(site.api, resources.NAMESPACE, None, name) is None
 
 
 @contextmanager

@@ -435,7 +435,8 @@ def test_a_subscription_keeps_messages_while_nobody_listens(
 def test_a_taken_port_is_told_and_waited_for(real_ports: Ports) -> None:
     space = rows.make_space(rows.make_tenant())
     namespace = context.load(space, now=timezone.now(), full=True).namespace
-    layout = real_ports.infra.layout_of(namespace, Kind.BROKER, "broker-0")
+    with real_ports.infra.open(namespace) as session:
+        layout = session.layout_of(Kind.BROKER, "broker-0")
 
     with socket.socket() as stranger:
         stranger.bind(("127.0.0.1", layout.ports["amqps"]))

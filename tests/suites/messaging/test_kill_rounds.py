@@ -15,6 +15,7 @@ from tests.support.messaging import routing_rig
 from tests.support.messaging.auth_process import AuthProcess
 from tests.support.messaging.lasting_traffic import Traffic
 from tests.support.reconcile import patience, rows
+from tests.support.sessions import listed
 from tests.support.waiting import eventually
 from workers.reconcile import context
 from workers.reconcile.outcome import Done
@@ -46,7 +47,7 @@ def kill(ports: Ports, space: AddressSpace, name: str) -> None:
     namespace = context.load(space, now=ports.clock(), full=False).namespace
 
     def pid() -> int:
-        found = ports.infra.list_instances(namespace)
+        found = listed(ports.infra, namespace)
         return next(
             int(instance.boot.rsplit("-", 1)[1]) for instance in found if instance.name == name
         )

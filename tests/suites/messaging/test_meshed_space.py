@@ -18,6 +18,7 @@ from tests.support.messaging import amqp, routing_rig
 from tests.support.messaging.auth_process import AuthProcess
 from tests.support.messaging.lasting_traffic import Traffic
 from tests.support.reconcile import patience, rows
+from tests.support.sessions import listed
 from tests.support.waiting import eventually
 from workers.reconcile import context
 from workers.reconcile.outcome import Done
@@ -78,9 +79,7 @@ def test_topics_go_on_while_the_first_router_stays_away(
     space = make_space(real_ports, "large")
     namespace = context.load(space, now=real_ports.clock(), full=False).namespace
     first = next(
-        instance
-        for instance in real_ports.infra.list_instances(namespace)
-        if instance.name == "router-0"
+        instance for instance in listed(real_ports.infra, namespace) if instance.name == "router-0"
     )
     os.kill(int(first.boot.rsplit("-", 1)[1]), signal.SIGSTOP)  # it hangs, and no one restarts it
     try:
@@ -113,7 +112,7 @@ def test_a_space_grows_to_three_routers_and_back_under_traffic(
     assert set(traffic.accepted) <= set(traffic.received)
     assert traffic.longest_pause < 10
     namespace = context.load(space, now=real_ports.clock(), full=False).namespace
-    kinds = [instance.kind for instance in real_ports.infra.list_instances(namespace)]
+    kinds = [instance.kind for instance in listed(real_ports.infra, namespace)]
     assert kinds.count(Kind.ROUTER) == 1
 
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from tenants.models import Address, AddressSpace
 from tests.support.messaging import amqp, routing_rig
 from tests.support.messaging.auth_process import AuthProcess
 from tests.support.reconcile import patience, rows
+from tests.support.sessions import listed
 from tests.support.waiting import eventually
 from workers.messaging.observed import ManagementTarget
 from workers.messaging.routers import config
@@ -128,7 +130,9 @@ def test_a_killed_router_serves_again_without_us(
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders", "kept")
     loaded = context.load(space, now=real_ports.clock(), full=False)
-    target = management_targets.router(loaded, real_ports, "router-0")
+    with real_ports.infra.open(loaded.namespace) as session:
+        inside = replace(real_ports, open_session=session)
+        target = management_targets.router(loaded, inside, "router-0")
     before = real_ports.routers.find_incarnation(target)
 
     kill_instance(real_ports, space, Kind.ROUTER)
@@ -187,5 +191,5 @@ def incarnation(ports: Ports, target: ManagementTarget) -> str:
 def kill_instance(ports: Ports, space: AddressSpace, kind: Kind) -> None:
     """As ``kill -9`` of the process behind an instance."""
     namespace = context.load(space, now=ports.clock(), full=False).namespace
-    status = next(e for e in ports.infra.list_instances(namespace) if e.kind is kind)
+    status = next(e for e in listed(ports.infra, namespace) if e.kind is kind)
     os.kill(int(status.boot.rsplit("-", 1)[1]), signal.SIGKILL)

@@ -4,13 +4,16 @@ from typing import Any
 
 from controlplane.core.instance_names import Kind
 from workers.infra.base import InstanceSpec, Namespace, ResourceBudget
-from workers.infra.kubernetes.cluster import Cluster, EndpointChoice, EndpointKind, Images, Pods
+from workers.infra.kubernetes import resources
+from workers.infra.kubernetes.cluster import Cluster, EndpointChoice, Images, Pods
+from workers.infra.kubernetes.reported import Reported
+from workers.infra.kubernetes.resources import Applied
 
 SPACE = Namespace("wp-orders-0123456789ab", "ten_a", "spc_a")
 ROOM = ResourceBudget(brokers=3, broker_memory_mb=256, routers=2)
 
 
-def cluster(kind: EndpointKind = EndpointKind.SERVICE, **other: Any) -> Cluster:
+def cluster(kind: str = "service", **other: Any) -> Cluster:
     """Return a cluster with endpoints of a kind."""
     return Cluster(
         installation="waypost.waypost",
@@ -52,3 +55,9 @@ def router(namespace: Namespace = SPACE) -> InstanceSpec:
         secret_files=frozenset({"server.key"}),
         engine="qdrouterd",
     )
+
+
+def live(wanted: Applied, **fields: object) -> Reported:
+    """Return the object as a cluster reports it that added nothing but these fields."""
+    document = {**resources.document_of(wanted), **fields}
+    return resources.of(wanted).reported.of(document)

@@ -12,12 +12,13 @@ import yaml
 from kubernetes import client
 from kubernetes.client import ApiClient, ApiException
 
-from tests.support.kubernetes import definitions
+from tests.support.kubernetes import definitions, look
+from tests.support.kubernetes.look import Document
 from tests.support.signing import Signed, Signer
 from tests.support.waiting import eventually
-from workers.infra.kubernetes import resources
+from workers.infra.kubernetes import public_certificates
 from workers.infra.kubernetes.api import Api
-from workers.infra.kubernetes.resources import CERTIFICATE, Manifest
+from workers.infra.kubernetes.public_certificates import CERTIFICATE
 
 _SERVED, _MISSING = 200, 404
 
@@ -52,7 +53,7 @@ def say(api: Api, namespace: str, message: str, *, is_ready: bool = False) -> No
 def issue(admin: ApiClient, namespace: str, signer: Signer, *, authority: bool = True) -> Signed:
     """Do what the certificate of the space asks for: sign, and put the secret where it says."""
     api = Api(admin)
-    wanted = api.find(CERTIFICATE, namespace, "messaging")
+    wanted = look.find(api, CERTIFICATE, namespace, "messaging")
     assert wanted is not None
     spec = wanted["spec"]
     signed = signer.sign(*spec.get("dnsNames", []), *spec.get("ipAddresses", []))
@@ -70,7 +71,7 @@ def put_secret(
 ) -> None:
     """Make the secret hold exactly these texts."""
     core: Any = client.CoreV1Api(admin)
-    body: Manifest = {
+    body: Document = {
         "metadata": {"name": name, "labels": labels},
         "type": "kubernetes.io/tls",
         "data": {key: base64.b64encode(text.encode()).decode() for key, text in held.items()},
@@ -84,5 +85,5 @@ def put_secret(
 
 
 def _wait(admin: ApiClient, status: int) -> None:
-    path = resources.CERTIFICATE.path("default")
+    path = public_certificates.CERTIFICATE.path("default")
     eventually(lambda: Api(admin)._request("GET", path)[0] == status)

@@ -31,7 +31,7 @@ from controlplane.core.files import write_atomically
 from controlplane.embedded import artifacts, ports, routers
 from tests.support.kubernetes import native_names, node, service_names
 from tests.support.kubernetes.node import Node
-from workers.infra.kubernetes import instances, labels, sizes
+from workers.infra.kubernetes import labels, pods, sizes
 from workers.infra.local import files
 
 _GRACE_SECONDS = 15
@@ -227,7 +227,7 @@ class ProcessNode(Node):
             Path(places[mount.mount_path]).mkdir(parents=True, exist_ok=True)
         # Nothing that is mounted as scratch is named in a file, and its path is short enough to be
         # found in a key.
-        written = {text: place for text, place in places.items() if text != instances.SCRATCH_DIR}
+        written = {text: place for text, place in places.items() if text != pods.SCRATCH_DIR}
         held = {name: _here(text, written) for name, text in self._projected(pod).items()}
         files.InstanceFiles(self._folder(pod)).write(held)
 

@@ -5,7 +5,8 @@ its writes (``writes``), so that a test can say "a second pass changes nothing".
 its calls fail.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from controlplane.core.instance_names import Kind
@@ -22,6 +23,8 @@ from workers.infra.base import (
     Namespace,
     PublicEndpoint,
     ResourceBudget,
+    Session,
+    check_namespace,
 )
 from workers.infra.kinds import REGISTRY
 from workers.messaging.brokers import desired, permissions
@@ -65,6 +68,10 @@ class FakeInfra(Faults, Infra):
 
     def engine_images(self) -> EngineImages:
         return self.images
+
+    @contextmanager
+    def open(self, namespace: Namespace) -> Iterator["FakeSession"]:
+        yield FakeSession(self, namespace)
 
     def ensure_namespace(self, namespace: Namespace, budget: ResourceBudget) -> None:
         self.writes += namespace.name not in self.namespaces
@@ -173,6 +180,45 @@ class FakeInfra(Faults, Infra):
             boot=f"boot-{instance.starts}",
             trouble=instance.trouble,
         )
+
+
+@dataclass
+class FakeSession(Session):
+    """Calls the method of the same name of the fake, which tests may replace."""
+
+    infra: FakeInfra
+    namespace: Namespace
+
+    def ensure_namespace(self, budget: ResourceBudget) -> None:
+        self.infra.ensure_namespace(self.namespace, budget)
+
+    def layout_of(self, kind: Kind, name: str) -> Layout:
+        return self.infra.layout_of(self.namespace, kind, name)
+
+    def ensure_instance(self, spec: InstanceSpec, *, may_restart: bool = True) -> InstanceStatus:
+        check_namespace(spec, self.namespace)
+        return self.infra.ensure_instance(spec, may_restart=may_restart)
+
+    def restart_instance(self, name: str) -> None:
+        self.infra.restart_instance(self.namespace, name)
+
+    def list_instances(self) -> Sequence[InstanceStatus]:
+        return self.infra.list_instances(self.namespace)
+
+    def delete_instance(self, name: str, *, keep_volume: bool = False) -> None:
+        self.infra.delete_instance(self.namespace, name, keep_volume=keep_volume)
+
+    def ensure_endpoint(self, instance: str) -> PublicEndpoint:
+        return self.infra.ensure_endpoint(self.namespace, instance)
+
+    def ensure_certificate(self, endpoint: PublicEndpoint) -> GivenCertificate | None:
+        return self.infra.ensure_certificate(self.namespace, endpoint)
+
+    def delete_endpoint(self) -> None:
+        self.infra.delete_endpoint(self.namespace)
+
+    def delete_namespace(self) -> bool:
+        return self.infra.delete_namespace(self.namespace)
 
 
 def _cold(spec: InstanceSpec) -> InstanceSpec:

@@ -8,21 +8,13 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Self
 
-from pydantic import ConfigDict, model_validator
+from pydantic import ConfigDict, field_validator, model_validator
 from pydantic.dataclasses import dataclass
 
+from workers.infra.kubernetes.endpoints.kind import EndpointKind
+from workers.infra.kubernetes.endpoints.registry import REGISTRY
+
 _CHECKED = ConfigDict(extra="forbid")
-
-
-class EndpointKind(StrEnum):
-    """How clients reach a space from outside the cluster."""
-
-    SERVICE = "service"  # not at all: inside the cluster only
-    LOAD_BALANCER = "loadbalancer"
-    NODE_PORT = "nodeport"
-    INGRESS = "ingress"  # TLS passed through by SNI
-    GATEWAY = "gateway"  # TLSRoute, Gateway API 1.5 or newer
-    ROUTE = "route"  # OpenShift
 
 
 class CertificateSource(StrEnum):
@@ -72,18 +64,38 @@ class CertificateChoice:
 class EndpointChoice:
     """How clients reach spaces.
 
+    * ``kind``: the name of a row of ``endpoints.registry``.
     * ``domain``: each space gets ``<namespace>.<domain>``. For node ports it is the host name of
       the nodes.
     * ``class_name``: the ingress class.
     * ``gateway``: ``namespace/name`` of the Gateway.
     """
 
-    kind: EndpointKind = EndpointKind.SERVICE
+    kind: str = "service"
     domain: str = ""
     class_name: str = ""
     gateway: str = ""
     annotations: Mapping[str, str] = field(default_factory=dict)
     certificate: CertificateChoice = CertificateChoice()
+
+    @property
+    def strategy(self) -> EndpointKind:
+        """What the kind builds, and where clients connect then."""
+        return REGISTRY[self.kind]
+
+    @field_validator("kind")
+    @classmethod
+    def _check_kind(cls, kind: str) -> str:
+        if kind not in REGISTRY:
+            raise ValueError(f"Input should be one of {', '.join(REGISTRY)}")
+        return kind
+
+    @model_validator(mode="after")
+    def _check_needs(self) -> Self:
+        missing = [name for name in self.strategy.needs if not getattr(self, name)]
+        if missing:
+            raise ValueError(f"the kind {self.kind} needs {' and '.join(missing)}")
+        return self
 
 
 @dataclass(frozen=True, config=_CHECKED)

@@ -31,7 +31,7 @@ def cluster(path: Path) -> Cluster:
 @cache
 def _client() -> ApiClient:
     wanted = Configuration()
-    load: Any = config.load_config
+    load: Any = config.load_config  # the library does not annotate it
     try:
         load(client_configuration=wanted)
     except config.ConfigException as error:

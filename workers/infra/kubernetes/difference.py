@@ -1,19 +1,19 @@
-"""Decide whether a live object still matches its manifest. Pure.
+"""Decide whether a live object still matches what Waypost wants. Pure.
 
 Two things are compared:
 
-* The digest of the manifest that was applied last: only it shows that a field was dropped from the
-  manifest.
-* Every field of the manifest, because somebody may have edited the live one.
+* The digest of what was applied last: only it shows that a field is no longer wanted.
+* Every wanted field, because somebody may have edited the live one.
 """
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
 
-from workers.infra.kubernetes.resources import Manifest, Resource
+from workers.infra.kubernetes.objects import JsonObject
+from workers.infra.kubernetes.reported import Reported
+from workers.infra.kubernetes.resources import Applied, document_of, metadata_of, of
 
 DIGEST = "waypost.io/desired"
 _PORT = "port"
@@ -38,36 +38,39 @@ def digest(value: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def stamped(manifest: Manifest) -> Manifest:
-    """Return the manifest with its own digest as an annotation."""
-    metadata = manifest["metadata"]
-    annotations = {**metadata.get("annotations", {}), DIGEST: digest(manifest)}
-    return {**manifest, "metadata": {**metadata, "annotations": annotations}}
+def stamped(wanted: Applied) -> Applied:
+    """Return the object with its own digest as an annotation."""
+    metadata = metadata_of(wanted)
+    annotations = {**(metadata.annotations or {}), DIGEST: digest(document_of(wanted))}
+    return wanted.model_copy(
+        update={"metadata": metadata.model_copy(update={"annotations": annotations})}
+    )
 
 
-def is_settled(resource: Resource, wanted: Manifest, live: Mapping[str, Any] | None) -> bool:
+def is_settled(wanted: Applied, live: Reported) -> bool:
     """Return whether ``live`` matches ``wanted`` (with its digest), so that no write is needed."""
-    if live is None or live["metadata"].get("deletionTimestamp"):
+    if live.is_ending:
         return False
-    return holds(live, wanted) and not additions(resource, wanted, live)
+    return holds(live.document, document_of(wanted)) and not additions(wanted, live)
 
 
-def additions(resource: Resource, wanted: Manifest, live: Mapping[str, Any]) -> Sequence[str]:
+def additions(wanted: Applied, live: Reported) -> Sequence[str]:
     """Return the protected fields (JSON pointers) in which others wrote something of theirs."""
-    exact = [path for path in resource.exact if not _is_same(at(live, path), at(wanted, path))]
+    resource, ours, theirs = of(wanted), document_of(wanted), live.document
+    exact = [path for path in resource.exact if not _is_same(at(theirs, path), at(ours, path))]
     closed = [
         path
         for path in resource.closed
-        if has_more(at(live, path), at(wanted, path), path.rpartition("/")[2])
+        if has_more(at(theirs, path), at(ours, path), path.rpartition("/")[2])
     ]
     return sorted(exact + closed)
 
 
-def at(manifest: Mapping[str, Any], pointer: str) -> object:
+def at(document: JsonObject, pointer: str) -> object:
     """Return the value at a JSON pointer (RFC 6901), or None if it does not exist."""
-    found: Any = manifest
+    found: object = document
     for part in pointer.split("/")[1:]:
-        found = (found or {}).get(part)
+        found = found.get(part) if isinstance(found, Mapping) else None
     return found
 
 
@@ -102,24 +105,26 @@ def _is_same(live: object, wanted: object) -> bool:
     return live == wanted or (live is None and wanted == {})
 
 
-def _holds_list(live: Sequence[Any], wanted: Sequence[Any], field: str) -> bool:
+def _holds_list(live: Sequence[object], wanted: Sequence[object], field: str) -> bool:
     if field not in _KEYS and len(live) != len(wanted):
         return False
     return all(holds(theirs, ours) for theirs, ours in _paired(live, wanted, field))
 
 
 def _paired(
-    one: Sequence[Any], other: Sequence[Any], field: str
-) -> Sequence[tuple[Any | None, Any]]:
+    one: Sequence[object], other: Sequence[object], field: str
+) -> Sequence[tuple[object, object]]:
     """Return each element of ``other`` after its counterpart in ``one`` (or None)."""
     key = _KEYS.get(field, "")
-    if not key or not all(isinstance(element, Mapping) for element in (*one, *other)):
+    objects = [element for element in one if isinstance(element, Mapping)]
+    others = [element for element in other if isinstance(element, Mapping)]
+    if not key or len(objects) + len(others) < len(one) + len(other):
         return list(zip_longest(one[: len(other)], other))
-    by_key = {_identity(element, key): element for element in one}
-    return [(by_key.get(_identity(element, key)), element) for element in other]
+    by_key = {_identity(element, key): element for element in objects}
+    return [(by_key.get(_identity(element, key)), element) for element in others]
 
 
-def _identity(element: Mapping[str, Any], key: str) -> str:
+def _identity(element: Mapping[str, object], key: str) -> str:
     value = element.get(key) or element.get("containerPort")
     if key == _PORT:  # the API's merge key of ports includes the protocol
         return f"{value}/{element.get('protocol', 'TCP')}"

@@ -1,125 +1,133 @@
-"""Build the objects of one broker or router: files, stateful set, service, budget. Pure.
+"""Build the objects of one instance: its files, its service, its stateful set. Pure.
 
-Each instance is a stateful set of one pod with its own files (docs/adr/0007). The pod template has
-a digest of the files that the engine does not reload. So a change of one of these makes the cluster
-replace the pod, and a change of any other file does not.
+Each instance is a stateful set of one pod with its own files (docs/adr/0007). ``pods`` builds the
+pod template.
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
-from controlplane.core.instance_names import Kind, Listener
+from kubernetes import client as k8s
+
+from controlplane.core.instance_names import Kind
 from workers.infra.base import InfraError, InstanceSpec, Namespace
-from workers.infra.engines import Launch
 from workers.infra.kinds import REGISTRY
-from workers.infra.kinds.base import Container
-from workers.infra.kubernetes import labels, ownership, sizes
+from workers.infra.kubernetes import labels, ownership, pods, reported, sizes
 from workers.infra.kubernetes.cluster import CertificateSource, Cluster
 from workers.infra.kubernetes.difference import digest
-from workers.infra.kubernetes.resources import Manifest
+from workers.infra.kubernetes.objects import (
+    instance_metadata,
+    json_of,
+    selector_of,
+    space_metadata,
+)
+from workers.infra.kubernetes.resources import Applied
 
-CONFIG_DIR = "/etc/waypost"
-DATA_DIR = "/var/lib/waypost"
-SCRATCH_DIR = "/tmp"
-# Annotation with a digest of what the pod is made from: its spec, and the files read at its start.
-RESTART = "waypost.io/restart"
 # The limit of a config map or secret (Kubernetes API, "MaxSecretSize").
 _LARGEST_BYTES = 1_048_576
-_NODE = "kubernetes.io/hostname"
+_ACCESS_MODES = ["ReadWriteOnce"]  # one node at a time mounts a journal
 
 
-def build(cluster: Cluster, spec: InstanceSpec) -> Sequence[Manifest]:
+def build(cluster: Cluster, spec: InstanceSpec) -> Sequence[Applied]:
     """Return every object of one instance, in the order of creation.
 
     Raises:
         InfraError: the files do not fit into an object.
     """
-    return [
-        _secret(spec),
-        *_config_maps(spec),
-        _service(spec),
-        stateful_set(cluster, spec),
-    ]
+    return [*attached(spec), stateful_set(cluster, spec)]
 
 
-def disruption_budget(namespace: Namespace, kind: Kind) -> Manifest:
+def attached(spec: InstanceSpec) -> Sequence[Applied]:
+    """Return the objects of ``build`` that the pod needs: its files and its DNS name.
+
+    Raises:
+        InfraError: the files do not fit into an object.
+    """
+    return [secret(spec), *config_maps(spec), service(spec)]
+
+
+def disruption_budget(namespace: Namespace, kind: Kind) -> k8s.V1PodDisruptionBudget:
     """Return the budget that lets evictions, such as a node drain, stop one instance at a time."""
-    return {
-        "apiVersion": "policy/v1",
-        "kind": "PodDisruptionBudget",
-        "metadata": {
-            "name": kind.value,
-            "namespace": namespace.name,
-            "labels": labels.of_space(namespace),
-        },
-        "spec": {
-            "maxUnavailable": 1,
-            "selector": {"matchLabels": labels.select_component(kind)},
-        },
-    }
+    return k8s.V1PodDisruptionBudget(
+        metadata=space_metadata(namespace, kind.value),
+        spec=k8s.V1PodDisruptionBudgetSpec(
+            max_unavailable=1,
+            selector=selector_of(kind),
+        ),
+    )
 
 
-def stateful_set(cluster: Cluster, spec: InstanceSpec) -> Manifest:
+def stateful_set(cluster: Cluster, spec: InstanceSpec) -> k8s.V1StatefulSet:
     """Return the stateful set of one instance."""
-    return {
-        **_head("apps/v1", "StatefulSet", spec, spec.name),
-        "spec": {
-            "replicas": 1,
-            "serviceName": spec.name,
+    row = REGISTRY[spec.kind]
+    return k8s.V1StatefulSet(
+        metadata=instance_metadata(spec, spec.name),
+        spec=k8s.V1StatefulSetSpec(
+            replicas=1,
+            service_name=spec.name,
             # Parallel: otherwise a pod that never gets ready blocks the change that repairs it.
-            "podManagementPolicy": "Parallel",
+            pod_management_policy="Parallel",
             # The API's default. Explicit, so that a manual change of the partition is overwritten.
-            "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}},
+            update_strategy=k8s.V1StatefulSetUpdateStrategy(
+                type="RollingUpdate",
+                rolling_update=k8s.V1RollingUpdateStatefulSetStrategy(partition=0),
+            ),
             # Only Waypost deletes volumes, once they are empty or a person agreed.
-            "persistentVolumeClaimRetentionPolicy": {
-                "whenDeleted": "Retain",
-                "whenScaled": "Retain",
-            },
-            "revisionHistoryLimit": 3,
-            "selector": {"matchLabels": labels.select_instance(spec.name)},
-            "template": _template(cluster, spec),
-            **_claims(cluster, spec),
-        },
-    }
+            persistent_volume_claim_retention_policy=(
+                k8s.V1StatefulSetPersistentVolumeClaimRetentionPolicy(
+                    when_deleted="Retain", when_scaled="Retain"
+                )
+            ),
+            revision_history_limit=3,
+            selector=k8s.V1LabelSelector(match_labels=labels.select_instance(spec.name)),
+            template=pods.template(cluster, spec),
+            # None leaves the field out, and a list would be part of a digest.
+            volume_claim_templates=[_claim(cluster, spec)] if row.has_volume else None,
+        ),
+    )
 
 
 def template_hash(cluster: Cluster) -> str:
     """Return a hash of the pod templates of all spaces, without images and what differs by space.
 
-    It changes when the installation's settings, or a new version of this module, change the pods.
+    It changes when the installation's settings, or a new version of ``pods``, change the pods.
     """
     bare = replace(cluster, images=replace(cluster.images, broker="", router=""))
     nowhere = Namespace("", "", "")
     specs = [InstanceSpec(nowhere, kind, kind.value, {}) for kind in Kind]
-    templates: list[object] = [_template(bare, spec) for spec in specs]
+    templates: list[object] = [json_of(pods.template(bare, spec)) for spec in specs]
     if cluster.endpoint.certificate.source is not CertificateSource.SPACE_CA:
         # Only part of the digest: a change of this text would start a rollout.
         templates.append("public listeners present a key pair of their own")
     return digest(templates)
 
 
-def with_former_claims(wanted: Manifest, live: Manifest | None) -> Manifest:
+def with_former_claims(
+    wanted: k8s.V1StatefulSet, live: reported.StatefulSet | None
+) -> k8s.V1StatefulSet:
     """Return the stateful set with the size and class with which its volume was created.
 
     The cluster refuses a change of either (Kubernetes documentation, "StatefulSet: Volume Claim
     Templates"). So the storage settings of the installation apply only to new volumes.
     """
-    templates = (live or {}).get("spec", {}).get("volumeClaimTemplates")
-    if not templates or "volumeClaimTemplates" not in wanted["spec"]:
+    former = live.spec.volume_claim_templates if live else ()
+    if not former or wanted.spec is None or not wanted.spec.volume_claim_templates:
         return wanted
-    (claim,) = wanted["spec"]["volumeClaimTemplates"]
-    former = templates[0]["spec"]
-    spec = {**claim["spec"], "resources": {"requests": dict(former["resources"]["requests"])}}
-    spec.pop("storageClassName", None)
-    if former.get("storageClassName"):
-        spec["storageClassName"] = former["storageClassName"]
-    claims = [{**claim, "spec": spec}]
-    return {**wanted, "spec": {**wanted["spec"], "volumeClaimTemplates": claims}}
+    claim = k8s.V1PersistentVolumeClaimSpec(
+        access_modes=_ACCESS_MODES,
+        resources=k8s.V1VolumeResourceRequirements(
+            requests=dict(former[0].spec.resources.requests)
+        ),
+        storage_class_name=former[0].spec.storage_class_name or None,
+    )
+    (template,) = wanted.spec.volume_claim_templates
+    templates = [template.model_copy(update={"spec": claim})]
+    spec = wanted.spec.model_copy(update={"volume_claim_templates": templates})
+    return wanted.model_copy(update={"spec": spec})
 
 
-def with_former(spec: InstanceSpec, live: Sequence[Manifest]) -> InstanceSpec:
+def with_former(spec: InstanceSpec, live: Sequence[reported.Files]) -> InstanceSpec:
     """Return the spec with new content for live files only.
 
     All other files keep the content of the ``live`` objects, if Waypost wrote it. A file that
@@ -127,235 +135,89 @@ def with_former(spec: InstanceSpec, live: Sequence[Manifest]) -> InstanceSpec:
     an edited file may let anybody in.
     """
     former: dict[str, str] = {}
-    for manifest in live:
-        data = {name: manifest["data"][name] for name in ownership.list_written(manifest)}
-        is_secret = manifest["kind"] == "Secret"
+    for found in live:
+        data = {name: found.data[name] for name in ownership.list_written(found)}
+        is_secret = found.kind == "Secret"
         former |= {k: b64decode(v).decode() if is_secret else v for k, v in data.items()}
     kept = {name: text for name, text in former.items() if name not in spec.live_files}
     return replace(spec, files={**spec.files, **kept})
 
 
-def _template(cluster: Cluster, spec: InstanceSpec) -> Manifest:
-    pod = {
-        "serviceAccountName": spec.kind.value,
-        # The next two are the API's defaults. Explicit, so that manual changes are overwritten.
-        "dnsPolicy": "ClusterFirst",
-        "schedulerName": "default-scheduler",
-        "automountServiceAccountToken": False,
-        "enableServiceLinks": False,  # no environment variables for the namespace's services
-        "terminationGracePeriodSeconds": REGISTRY[spec.kind].grace_seconds,
-        "securityContext": _pod_security(cluster),
-        **_spreading(spec),
-        "containers": [_container(cluster, spec)],
-        "volumes": _volumes(spec),
-    }
-    cold = {name: text for name, text in spec.files.items() if name not in spec.live_files}
-    return {
-        "metadata": {
-            "labels": labels.of_instance(spec.namespace, spec.kind, spec.name),
-            "annotations": {RESTART: digest({"pod": pod, "files": cold})},
-        },
-        "spec": pod,
-    }
+def secret(spec: InstanceSpec) -> k8s.V1Secret:
+    """Return the secret of the files that ``spec`` names as secret.
 
-
-def _container(cluster: Cluster, spec: InstanceSpec) -> Manifest:
-    memory = sizes.quantity(sizes.container_mb(spec.kind, spec.memory_mb))
-    images = cluster.images
-    command = _command(cluster, spec)
-    return {
-        "name": spec.kind.value,
-        "image": spec.image or REGISTRY[spec.kind].image(images),
-        "imagePullPolicy": images.pull_policy,
-        "command": list(command.command),
-        "env": [{"name": name, "value": value} for name, value in command.environment.items()],
-        "ports": [
-            {"name": name.value, "containerPort": sizes.PORTS[name], "protocol": "TCP"}
-            for name in REGISTRY[spec.kind].listeners
-        ],
-        "resources": {
-            "requests": {"cpu": "100m", "memory": memory},
-            "limits": {"memory": memory},
-        },
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
-        **_probes(spec.kind),
-        # Puts the end of the log into the status of a container that fails, for ``observed``.
-        "terminationMessagePolicy": "FallbackToLogsOnError",
-        "volumeMounts": _mounts(spec),
-    }
-
-
-def _command(cluster: Cluster, spec: InstanceSpec) -> Launch:
-    container = Container(cluster.java, cluster.artemis_home, CONFIG_DIR, DATA_DIR, SCRATCH_DIR)
-    return REGISTRY[spec.kind].command(container, spec.memory_mb)
-
-
-def _probes(kind: Kind) -> Manifest:
-    """Return the probes of an instance.
-
-    * Started: the management port listens. A broker opens it after it has read its journal, which
-      may take long, so the startup probe allows an hour. A router opens it after it has read its
-      configuration.
-    * Ready: a router also listens for clients; otherwise the service would lead them to a closed
-      port. Only some brokers have clients, so the worker checks their listener.
-
-    The worker also checks that messages pass. It is not part of readiness, so that a failed peer
-    takes no instance out of service.
+    Raises:
+        InfraError: the files do not fit into an object.
     """
-    port = {"port": Listener.MANAGEMENT.value}
-    ready = {"port": REGISTRY[kind].ready_listener.value}
-    return {
-        "startupProbe": {"tcpSocket": port, "periodSeconds": 2, "failureThreshold": 1800},
-        "readinessProbe": {"tcpSocket": ready, "periodSeconds": 5, "failureThreshold": 3},
-        "livenessProbe": {"tcpSocket": port, "periodSeconds": 30, "failureThreshold": 6},
-    }
-
-
-def _volumes(spec: InstanceSpec) -> list[Manifest]:
-    files = {
-        "name": "files",
-        "projected": {
-            "defaultMode": 0o440,  # the engine reads by its group
-            "sources": [
-                {"secret": {"name": spec.name}},
-                {"configMap": {"name": spec.name}},
-                {"configMap": {"name": f"{spec.name}-main"}},
-            ],
-        },
-    }
-    return [files, {"name": "scratch", "emptyDir": {"sizeLimit": "256Mi"}}]
-
-
-def _mounts(spec: InstanceSpec) -> list[Manifest]:
-    mounts: list[Manifest] = [
-        {"name": "files", "mountPath": CONFIG_DIR, "readOnly": True},
-        {"name": "scratch", "mountPath": SCRATCH_DIR},
-    ]
-    if REGISTRY[spec.kind].has_volume:
-        mounts.append({"name": "data", "mountPath": DATA_DIR})
-    return mounts
-
-
-def _claims(cluster: Cluster, spec: InstanceSpec) -> Manifest:
-    if not REGISTRY[spec.kind].has_volume:
-        return {}
-    claim: dict[str, Any] = {
-        "accessModes": ["ReadWriteOnce"],
-        "resources": {"requests": {"storage": sizes.quantity(cluster.storage.size_gb * 1024)}},
-    }
-    if cluster.storage.class_name:
-        claim["storageClassName"] = cluster.storage.class_name
-    metadata = {
-        "name": "data",
-        "labels": labels.of_instance(spec.namespace, spec.kind, spec.name),
-    }
-    return {"volumeClaimTemplates": [{"metadata": metadata, "spec": claim}]}
-
-
-def _spreading(spec: InstanceSpec) -> Manifest:
-    """Spread the instances of one kind over zones and nodes, if possible.
-
-    A soft spread constraint is only one score of the scheduler beside others, such as free memory.
-    The anti-affinity for nodes adds a second score. Both count only pods of this namespace.
-    """
-    selector = {"matchLabels": labels.select_component(spec.kind)}
-    apart = {"labelSelector": selector, "topologyKey": _NODE}
-    return {
-        "affinity": {
-            "podAntiAffinity": {
-                "preferredDuringSchedulingIgnoredDuringExecution": [
-                    {"weight": 100, "podAffinityTerm": apart}
-                ]
-            }
-        },
-        "topologySpreadConstraints": [
-            {
-                "maxSkew": 1,
-                "topologyKey": key,
-                "whenUnsatisfiable": "ScheduleAnyway",
-                "labelSelector": selector,
-            }
-            for key in ("topology.kubernetes.io/zone", _NODE)
-        ],
-    }
-
-
-def _pod_security(cluster: Cluster) -> Manifest:
-    security: Manifest = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
-    if cluster.identity.user is not None:
-        security["runAsUser"] = cluster.identity.user
-    if cluster.identity.group is not None:
-        security |= {"runAsGroup": cluster.identity.group, "fsGroup": cluster.identity.group}
-        # The default changes the group of every journal file at every start.
-        security["fsGroupChangePolicy"] = "OnRootMismatch"
-    return security
-
-
-def _secret(spec: InstanceSpec) -> Manifest:
     files = {name: text for name, text in spec.files.items() if name in spec.secret_files}
     data = {name: b64encode(text.encode()).decode() for name, text in files.items()}
-    return _fitting({**_head("v1", "Secret", spec, spec.name), "type": "Opaque", "data": data})
+    _check_size(spec.name, data)
+    return k8s.V1Secret(metadata=instance_metadata(spec, spec.name), type="Opaque", data={**data})
 
 
-def _config_maps(spec: InstanceSpec) -> Sequence[Manifest]:
-    """Return the config maps of the files without secrets; the second has the file that grows."""
+def config_maps(spec: InstanceSpec) -> Sequence[k8s.V1ConfigMap]:
+    """Return the config maps of the files without secrets; the second has the file that grows.
+
+    Raises:
+        InfraError: the files do not fit into an object.
+    """
     files = {name: text for name, text in spec.files.items() if name not in spec.secret_files}
-    name = REGISTRY[spec.kind].growing_file
-    growing = {name: files.pop(name)} if name in files else {}
-    return [
-        _fitting({**_head("v1", "ConfigMap", spec, name), "data": data})
-        for name, data in ((spec.name, files), (f"{spec.name}-main", growing))
-    ]
+    grows = REGISTRY[spec.kind].growing_file
+    growing = {grows: files.pop(grows)} if grows in files else {}
+    found = []
+    for name, data in ((spec.name, files), (f"{spec.name}-main", growing)):
+        _check_size(name, data)
+        found.append(k8s.V1ConfigMap(metadata=instance_metadata(spec, name), data=data))
+    return found
 
 
-def _service(spec: InstanceSpec) -> Manifest:
+def service(spec: InstanceSpec) -> k8s.V1Service:
     """Return the headless service that gives the instance its own DNS name.
 
     Routers and workers must find the instance before it is ready.
     """
-    return {
-        **_head("v1", "Service", spec, spec.name),
-        "spec": {
-            "clusterIP": "None",  # headless
-            "publishNotReadyAddresses": True,
-            "selector": labels.select_instance(spec.name),
-            "ports": [
-                {
-                    "name": name.value,
-                    "port": sizes.PORTS[name],
-                    "targetPort": sizes.PORTS[name],
-                    "protocol": "TCP",
-                }
+    return k8s.V1Service(
+        metadata=instance_metadata(spec, spec.name),
+        spec=k8s.V1ServiceSpec(
+            cluster_ip="None",  # headless
+            publish_not_ready_addresses=True,
+            selector=labels.select_instance(spec.name),
+            ports=[
+                k8s.V1ServicePort(
+                    name=name.value,
+                    port=sizes.PORTS[name],
+                    target_port=sizes.PORTS[name],
+                    protocol="TCP",
+                )
                 for name in REGISTRY[spec.kind].listeners
             ],
-        },
-    }
+        ),
+    )
 
 
-def _fitting(manifest: Manifest) -> Manifest:
-    """Return the manifest; raise ``InfraError`` if its data is too large for the cluster."""
-    size = sum(len(key) + len(text.encode()) for key, text in manifest["data"].items())
+def _claim(cluster: Cluster, spec: InstanceSpec) -> k8s.V1PersistentVolumeClaim:
+    """Return the claim from which the cluster creates a broker's volume."""
+    size = sizes.quantity(cluster.storage.size_gb * 1024)
+    return k8s.V1PersistentVolumeClaim(
+        metadata=k8s.V1ObjectMeta(
+            name=pods.DATA_VOLUME,
+            labels=labels.of_instance(spec.namespace, spec.kind, spec.name),
+        ),
+        spec=k8s.V1PersistentVolumeClaimSpec(
+            access_modes=_ACCESS_MODES,
+            resources=k8s.V1VolumeResourceRequirements(requests={"storage": size}),
+            storage_class_name=cluster.storage.class_name or None,
+        ),
+    )
+
+
+def _check_size(name: str, data: Mapping[str, str]) -> None:
+    """Raise ``InfraError`` if the data is too large for one object of the cluster."""
+    size = sum(len(key) + len(text.encode()) for key, text in data.items())
     if size > _LARGEST_BYTES:
         raise InfraError(
-            f"The files of {manifest['metadata']['name']} take {size} bytes, and the cluster takes "
+            f"The files of {name} take {size} bytes, and the cluster takes "
             f"{_LARGEST_BYTES} in one object: spread the addresses over more brokers or spaces.",
             reason="ConfigurationTooLarge",
             retry=False,
         )
-    return manifest
-
-
-def _head(api_version: str, kind: str, spec: InstanceSpec, name: str) -> Manifest:
-    return {
-        "apiVersion": api_version,
-        "kind": kind,
-        "metadata": {
-            "name": name,
-            "namespace": spec.namespace.name,
-            "labels": labels.of_instance(spec.namespace, spec.kind, spec.name),
-        },
-    }

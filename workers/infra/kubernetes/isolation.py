@@ -1,27 +1,26 @@
 """Build the namespace of a space and everything that isolates it from other spaces. Pure.
 
-There is one deny-all network policy, and one small policy for each allowed path of traffic. The
-policies select pods of the space's namespace or of Waypost's, never those of another space.
+``network`` builds the network policies.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from controlplane.core.instance_names import Kind, Listener
+from kubernetes import client as k8s
+
+from controlplane.core.instance_names import Kind
 from workers.infra.base import Namespace, ResourceBudget
 from workers.infra.kinds import REGISTRY
-from workers.infra.kinds.base import InstanceKind, Share
-from workers.infra.kubernetes import labels, sizes
-from workers.infra.kubernetes.cluster import Cluster, Pods
-from workers.infra.kubernetes.resources import Manifest
+from workers.infra.kinds.base import Share
+from workers.infra.kubernetes import labels, network, reported, sizes
+from workers.infra.kubernetes.cluster import Cluster
+from workers.infra.kubernetes.objects import space_metadata
+from workers.infra.kubernetes.resources import Applied
 
 QUOTA = "waypost"  # name of the ResourceQuota
 METERING = "waypost-metering"  # name of the RoleBinding for metering
 _POD_SECURITY = "pod-security.kubernetes.io"
-
-_Rule = dict[str, Any]
-_Rules = Mapping[str, Sequence[_Rule]]
+_RBAC = "rbac.authorization.k8s.io"
 
 
 @dataclass(frozen=True)
@@ -42,62 +41,66 @@ _NOTHING = Taken()
 
 def build(
     cluster: Cluster, namespace: Namespace, budget: ResourceBudget, taken: Taken = _NOTHING
-) -> Sequence[Manifest]:
+) -> Sequence[Applied]:
     """Return the objects that every space has, in the order of creation."""
+    return [namespace_object(namespace), *inside(cluster, namespace, budget, taken)]
+
+
+def inside(
+    cluster: Cluster, namespace: Namespace, budget: ResourceBudget, taken: Taken = _NOTHING
+) -> Sequence[Applied]:
+    """Return the objects of ``build`` that are in the namespace."""
     return [
-        namespace_object(namespace),
         role_binding(cluster, namespace),
         metering_binding(cluster, namespace),
-        *network_policies(cluster, namespace, budget),
+        *network.policies(cluster, namespace, budget),
         resource_quota(cluster, namespace, budget, taken),
         limit_range(namespace),
         *(service_account(cluster, namespace, kind) for kind in Kind),
     ]
 
 
-def namespace_object(namespace: Namespace) -> Manifest:
+def namespace_object(namespace: Namespace) -> k8s.V1Namespace:
     """Return the namespace, with pod security ``restricted`` enforced."""
     security = {f"{_POD_SECURITY}/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
     # The standards of older versions allow more.
     security[f"{_POD_SECURITY}/enforce-version"] = "latest"
-    return {
-        "apiVersion": "v1",
-        "kind": "Namespace",
-        "metadata": {
-            "name": namespace.name,
-            "labels": {**labels.of_space(namespace), **security},
-        },
-    }
+    return k8s.V1Namespace(
+        metadata=k8s.V1ObjectMeta(
+            name=namespace.name, labels={**labels.of_space(namespace), **security}
+        )
+    )
 
 
-def role_binding(cluster: Cluster, namespace: Namespace) -> Manifest:
+def role_binding(cluster: Cluster, namespace: Namespace) -> k8s.V1RoleBinding:
     """Return the role binding that lets the worker manage this namespace."""
-    who = _account(cluster, cluster.worker_account)
-    return _binding(namespace, "waypost-worker", cluster.space_role, who)
+    return _binding(
+        cluster, namespace, "waypost-worker", cluster.space_role, cluster.worker_account
+    )
 
 
-def metering_binding(cluster: Cluster, namespace: Namespace) -> Manifest:
+def metering_binding(cluster: Cluster, namespace: Namespace) -> k8s.V1RoleBinding:
     """Return the role binding that lets metering list the instances, and nothing more."""
-    who = _account(cluster, cluster.metering_account)
-    return _binding(namespace, METERING, cluster.metering_role, who)
+    return _binding(cluster, namespace, METERING, cluster.metering_role, cluster.metering_account)
 
 
-def _binding(namespace: Namespace, name: str, role: str, who: Manifest) -> Manifest:
-    group = "rbac.authorization.k8s.io"
-    return {
-        **_head(f"{group}/v1", "RoleBinding", namespace, name),
-        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": role},
-        "subjects": [who],
-    }
-
-
-def _account(cluster: Cluster, name: str) -> Manifest:
-    return {"kind": "ServiceAccount", "name": name, "namespace": cluster.control_namespace}
+def _binding(
+    cluster: Cluster, namespace: Namespace, name: str, role: str, account: str
+) -> k8s.V1RoleBinding:
+    """Return the binding of a cluster role, in this namespace, to an account of Waypost's."""
+    who = k8s.RbacV1Subject(
+        kind="ServiceAccount", name=account, namespace=cluster.control_namespace
+    )
+    return k8s.V1RoleBinding(
+        metadata=space_metadata(namespace, name),
+        role_ref=k8s.V1RoleRef(api_group=_RBAC, kind="ClusterRole", name=role),
+        subjects=[who],
+    )
 
 
 def resource_quota(
     cluster: Cluster, namespace: Namespace, budget: ResourceBudget, taken: Taken = _NOTHING
-) -> Manifest:
+) -> k8s.V1ResourceQuota:
     """Return the quota: what the plan allows, what the space uses already, and one instance more.
 
     Existing instances count with their present size. Otherwise, after a change to a smaller plan,
@@ -108,36 +111,32 @@ def resource_quota(
     second one but has already counted it. It recounts only every five minutes. Without the reserve,
     another instance would be refused until then.
     """
-    limits = {kind: _limits(kind, row.share(budget), taken) for kind, row in REGISTRY.items()}
+    limits = {kind: memory_limits(kind, row.share(budget), taken) for kind, row in REGISTRY.items()}
     every = [limit for of_kind in limits.values() for limit in of_kind]
     memory = sizes.quantity(sum(every) + max(every, default=0))
     volumes = sum(len(limits[kind]) for kind, row in REGISTRY.items() if row.has_volume)
     # Kept volumes of deleted brokers count too.
     claims = max(volumes, taken.volumes) + 1
-    return {
-        **_head("v1", "ResourceQuota", namespace, QUOTA),
-        "spec": {
-            "hard": {
-                "requests.memory": memory,
-                "limits.memory": memory,
-                "pods": str(len(every) + 1),
-                "persistentvolumeclaims": str(claims),
-                "requests.storage": sizes.quantity(_storage(cluster, claims, taken)),
-                # The public endpoint is the only service of these types.
-                "services.nodeports": "1",
-                "services.loadbalancers": "1",
-            }
-        },
-    }
-
-
-def _storage(cluster: Cluster, claims: int, taken: Taken) -> int:
-    """Return the storage, in MiB, of the existing volumes and of those still to be created."""
+    # The storage of the existing volumes, and of those still to be created.
     size = cluster.storage.size_gb * 1024
-    return max(taken.storage_mb, taken.volumes * size) + (claims - taken.volumes) * size
+    existing = max(taken.storage_mb, taken.volumes * size)
+    storage = existing + (claims - taken.volumes) * size
+    hard = {
+        "requests.memory": memory,
+        "limits.memory": memory,
+        "pods": str(len(every) + 1),
+        "persistentvolumeclaims": str(claims),
+        "requests.storage": sizes.quantity(storage),
+        # The public endpoint is the only service of these types.
+        "services.nodeports": "1",
+        "services.loadbalancers": "1",
+    }
+    return k8s.V1ResourceQuota(
+        metadata=space_metadata(namespace, QUOTA), spec=k8s.V1ResourceQuotaSpec(hard=hard)
+    )
 
 
-def _limits(kind: Kind, share: Share, taken: Taken) -> list[int]:
+def memory_limits(kind: Kind, share: Share, taken: Taken) -> list[int]:
     """Return the memory limits, in MiB, of the instances that run and of those still to come."""
     size = sizes.container_mb(kind, share.memory_mb)
     running = [max(limit, size) for limit in taken.memory_mb.get(kind, ())]
@@ -145,33 +144,31 @@ def _limits(kind: Kind, share: Share, taken: Taken) -> list[int]:
     return running + [size] * (share.count - len(running))
 
 
-def limit_range(namespace: Namespace) -> Manifest:
+def limit_range(namespace: Namespace) -> k8s.V1LimitRange:
     """Return the small defaults for containers without requests and limits."""
-    return {
-        **_head("v1", "LimitRange", namespace, "waypost"),
-        "spec": {
-            "limits": [
-                {
-                    "type": "Container",
-                    "default": {"memory": "64Mi"},
-                    "defaultRequest": {"cpu": "10m", "memory": "64Mi"},
-                }
-            ]
-        },
-    }
+    container = k8s.V1LimitRangeItem(
+        type="Container",
+        default={"memory": "64Mi"},
+        default_request={"cpu": "10m", "memory": "64Mi"},
+    )
+    return k8s.V1LimitRange(
+        metadata=space_metadata(namespace, "waypost"),
+        spec=k8s.V1LimitRangeSpec(limits=[container]),
+    )
 
 
-def service_account(cluster: Cluster, namespace: Namespace, kind: Kind) -> Manifest:
+def service_account(cluster: Cluster, namespace: Namespace, kind: Kind) -> k8s.V1ServiceAccount:
     """Return the service account of the brokers or routers, without rights and token."""
-    account = {
-        **_head("v1", "ServiceAccount", namespace, kind.value),
-        "automountServiceAccountToken": False,
-    }
-    if cluster.images.pull_secrets:
-        account["imagePullSecrets"] = [
-            {"name": pull_secret_name(name)} for name in cluster.images.pull_secrets
-        ]
-    return account
+    secrets = [
+        k8s.V1LocalObjectReference(name=pull_secret_name(name))
+        for name in cluster.images.pull_secrets
+    ]
+    return k8s.V1ServiceAccount(
+        metadata=space_metadata(namespace, kind.value),
+        automount_service_account_token=False,
+        # The API drops an empty list, so it would look like a difference.
+        image_pull_secrets=secrets or None,
+    )
 
 
 def pull_secret_name(original: str) -> str:
@@ -179,108 +176,14 @@ def pull_secret_name(original: str) -> str:
     return f"pull-{original}"
 
 
-def pull_secret(namespace: Namespace, original: Manifest) -> Manifest:
+def pull_secret(namespace: Namespace, original: reported.Files) -> k8s.V1Secret:
     """Return the copy of a registry's credentials."""
-    return {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {
-            "name": pull_secret_name(original["metadata"]["name"]),
-            "namespace": namespace.name,
-            "labels": {**labels.of_space(namespace), **labels.PULL_SECRET},
-        },
-        "type": original["type"],
-        "data": dict(original["data"]),
-    }
-
-
-def network_policies(
-    cluster: Cluster, namespace: Namespace, budget: ResourceBudget
-) -> Sequence[Manifest]:
-    """Return the deny-all policy and one policy for each allowed path of traffic."""
-    public = Kind.ROUTER if budget.routers else Kind.BROKER
-    paths: dict[str, tuple[_Rule, _Rules]] = {
-        # An empty selector selects every pod of the namespace.
-        "deny-all": ({}, {"ingress": [], "egress": []}),
-        # Without "from": clients may come from anywhere.
-        "clients": (_ours(public), {"ingress": [{"ports": _ports(sizes.PORTS[Listener.AMQPS])}]}),
-        "management": ({}, {"ingress": [_from(_pods(cluster.worker), Listener.MANAGEMENT)]}),
-    }
-    for row in REGISTRY.values():
-        if row.share(budget).count:
-            paths |= _paths_of(cluster, row)
-    return [_policy(namespace, name, pods, rules) for name, (pods, rules) in paths.items()]
-
-
-def _paths_of(cluster: Cluster, row: InstanceKind) -> dict[str, tuple[_Rule, _Rules]]:
-    """Return the traffic that one kind of instance needs, by the names of policies."""
-    source = _ours(row.kind)
-    paths: dict[str, tuple[_Rule, _Rules]] = {}
-    for path in row.connects:
-        peer = _ours(path.peer)
-        incoming = {"ingress": [_from({"podSelector": source}, path.listener)]}
-        outgoing = {"egress": [_to({"podSelector": peer}, _ports(sizes.PORTS[path.listener]))]}
-        if path.incoming == path.outgoing:
-            paths[path.incoming] = (source, {**incoming, **outgoing})
-        else:
-            paths |= {path.incoming: (peer, incoming), path.outgoing: (source, outgoing)}
-    if row.needs_logins:
-        service = _to(_pods(cluster.auth_service), _ports(cluster.auth_port))
-        paths["logins"] = (source, {"egress": [service]})
-    if row.needs_names:
-        names = [
-            {"protocol": protocol, "port": port}
-            for port in cluster.dns_ports
-            for protocol in ("UDP", "TCP")  # DNS repeats over TCP what exceeds a datagram
-        ]
-        cidrs = ({"ipBlock": {"cidr": cidr}} for cidr in cluster.dns_cidrs)
-        resolvers = [_pods(cluster.dns), *cidrs]
-        paths["names"] = (source, {"egress": [{"to": resolvers, "ports": names}]})
-    return paths
-
-
-def _policy(namespace: Namespace, name: str, pods: _Rule, rules: _Rules) -> Manifest:
-    spec: _Rule = {
-        "podSelector": dict(pods),
-        "policyTypes": [direction.title() for direction in rules],
-    }
-    # An empty list means the same as none: nothing is allowed. The API drops an empty one, so it
-    # would look like a difference.
-    spec |= {direction: list(allowed) for direction, allowed in rules.items() if allowed}
-    return {**_head("networking.k8s.io/v1", "NetworkPolicy", namespace, name), "spec": spec}
-
-
-def _head(api_version: str, kind: str, namespace: Namespace, name: str) -> Manifest:
-    return {
-        "apiVersion": api_version,
-        "kind": kind,
-        "metadata": {
-            "name": name,
-            "namespace": namespace.name,
-            "labels": labels.of_space(namespace),
-        },
-    }
-
-
-def _ours(kind: Kind) -> _Rule:
-    return {"matchLabels": labels.select_component(kind)}
-
-
-def _pods(pods: Pods) -> _Rule:
-    """Return a peer that selects these pods in their namespace."""
-    return {
-        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": pods.namespace}},
-        "podSelector": {"matchLabels": dict(pods.labels)},
-    }
-
-
-def _from(peer: _Rule, port: Listener) -> _Rule:
-    return {"from": [peer], "ports": _ports(sizes.PORTS[port])}
-
-
-def _to(peer: _Rule, ports: Sequence[_Rule]) -> _Rule:
-    return {"to": [peer], "ports": list(ports)}
-
-
-def _ports(port: int) -> list[_Rule]:
-    return [{"protocol": "TCP", "port": port}]
+    return k8s.V1Secret(
+        metadata=k8s.V1ObjectMeta(
+            name=pull_secret_name(original.name),
+            namespace=namespace.name,
+            labels={**labels.of_space(namespace), **labels.PULL_SECRET},
+        ),
+        type=original.type,
+        data=dict(original.data),
+    )

@@ -41,6 +41,11 @@ def of_instance(namespace: Namespace, kind: Kind, name: str) -> dict[str, str]:
     return {**of_space(namespace), COMPONENT: kind.value, INSTANCE: name}
 
 
+def as_query(selector: Mapping[str, str]) -> str:
+    """Return a selector of labels or fields in the form of a query parameter."""
+    return ",".join(f"{key}={value}" for key, value in selector.items())
+
+
 def select_instance(name: str) -> dict[str, str]:
     """Return the selector, within a namespace, of one instance's objects."""
     return {**OURS, INSTANCE: name}

@@ -5,7 +5,8 @@ FieldsV1.
 """
 
 from collections.abc import Mapping
-from typing import Any
+
+from workers.infra.kubernetes.reported import Files, ManagedFields, Reported
 
 FIELD_MANAGER = "waypost"
 # For patches. Not the applier's name: a later apply can then overwrite these fields.
@@ -13,23 +14,21 @@ REPAIRER = "waypost-repair"
 _OURS = frozenset({FIELD_MANAGER, REPAIRER})
 
 
-def find_appliers(live: Mapping[str, Any] | None) -> frozenset[str]:
+def find_appliers(live: Reported | None) -> frozenset[str]:
     """Return the field managers that use server-side apply on the object."""
-    return frozenset(entry["manager"] for entry in _entries(live) if entry["operation"] == "Apply")
+    return frozenset(entry.manager for entry in _entries(live) if entry.operation == "Apply")
 
 
-def list_written(live: Mapping[str, Any]) -> frozenset[str]:
+def list_written(live: Files) -> frozenset[str]:
     """Return the keys of an object's ``data`` whose values Waypost wrote.
 
     If somebody edits a value, the API server makes that client its manager.
     """
-    ours = [entry.get("fieldsV1", {}) for entry in _entries(live) if entry["manager"] in _OURS]
-    names = (live.get("data") or {}).keys()
-    return frozenset(
-        name for name in names if any(f"f:{name}" in fields.get("f:data", {}) for fields in ours)
-    )
+    ours = [entry.fields_v1.get("f:data") for entry in _entries(live) if entry.manager in _OURS]
+    keys = {key for fields in ours if isinstance(fields, Mapping) for key in fields}
+    return frozenset(name for name in live.data if f"f:{name}" in keys)
 
 
-def _entries(live: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
-    found = live["metadata"].get("managedFields", []) if live else []
-    return [entry for entry in found if entry.get("manager")]  # a removed entry is empty
+def _entries(live: Reported | None) -> list[ManagedFields]:
+    found = live.metadata.managed_fields if live else ()
+    return [entry for entry in found if entry.manager]  # a removed entry is empty

@@ -10,50 +10,85 @@ Source of fields: cert-manager API reference, ``cert-manager.io/v1``.
 
 import ipaddress
 from base64 import b64decode
-from typing import Any
 
 from workers.infra.base import CertificateProblem, GivenCertificate, InfraError, Namespace
-from workers.infra.kubernetes import labels, resources
+from workers.infra.kubernetes import labels, reported, resources
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Issuer
-from workers.infra.kubernetes.resources import Manifest
+from workers.infra.kubernetes.objects import space_metadata
+from workers.infra.kubernetes.reported import WithConditions
+from workers.infra.kubernetes.resources import ForeignObject, ForeignPart, Resource
 from workers.infra.kubernetes.snapshot import Snapshot
 
 NAME = "messaging"
 SECRET = f"{NAME}-tls"  # no instance has this name
 
 
-def build(issuer: Issuer, namespace: Namespace, host: str) -> Manifest:
+CERTIFICATE = Resource(
+    "Certificate",
+    "cert-manager.io/v1",
+    "certificates",
+    WithConditions,
+    closed=frozenset({"/spec"}),
+)
+
+
+class SecretTemplate(ForeignPart):
+    labels: dict[str, str]
+
+
+class IssuerRef(ForeignPart):
+    group: str
+    kind: str
+    name: str
+
+
+class PrivateKey(ForeignPart):
+    algorithm: str
+    size: int
+    encoding: str
+    rotation_policy: str
+
+
+class CertificateSpec(ForeignPart):
+    secret_name: str
+    secret_template: SecretTemplate
+    issuer_ref: IssuerRef
+    dns_names: list[str] | None = None
+    ip_addresses: list[str] | None = None
+    usages: list[str]
+    private_key: PrivateKey
+
+
+class Certificate(ForeignObject):
+    """A request for a certificate, which cert-manager keeps fulfilling."""
+
+    resource = CERTIFICATE
+
+    spec: CertificateSpec
+
+
+def build(issuer: Issuer, namespace: Namespace, host: str) -> Certificate:
     """Return the ``Certificate`` that requests one for the space's public host."""
-    return {
-        "apiVersion": "cert-manager.io/v1",
-        "kind": "Certificate",
-        "metadata": {
-            "name": NAME,
-            "namespace": namespace.name,
-            "labels": labels.of_space(namespace),
-        },
-        "spec": {
-            "secretName": SECRET,
-            "secretTemplate": {"labels": labels.of_space(namespace)},
-            "issuerRef": {
-                "group": "cert-manager.io",
-                "kind": issuer.kind.value,
-                "name": issuer.name,
-            },
-            **_names(host),
-            "usages": ["digital signature", "server auth"],
-            "privateKey": {
-                "algorithm": "ECDSA",
-                "size": 256,
-                "encoding": "PKCS8",
-                "rotationPolicy": "Always",
-            },
-        },
-    }
+    is_address = _is_ip_address(host)
+    return Certificate(
+        metadata=space_metadata(namespace, NAME),
+        spec=CertificateSpec(
+            secret_name=SECRET,
+            secret_template=SecretTemplate(labels=labels.of_space(namespace)),
+            issuer_ref=IssuerRef(group="cert-manager.io", kind=issuer.kind.value, name=issuer.name),
+            # A load balancer may have an address and no name.
+            dns_names=None if is_address else [host],
+            ip_addresses=[host] if is_address else None,
+            usages=["digital signature", "server auth"],
+            private_key=PrivateKey(
+                algorithm="ECDSA", size=256, encoding="PKCS8", rotation_policy="Always"
+            ),
+        ),
+    )
 
 
-def issued(snapshot: Snapshot, wanted: Manifest) -> GivenCertificate:
+def issued(snapshot: Snapshot, wanted: Certificate) -> GivenCertificate:
     """Apply the ``Certificate`` and return what cert-manager issued for it.
 
     Raises:
@@ -63,30 +98,28 @@ def issued(snapshot: Snapshot, wanted: Manifest) -> GivenCertificate:
     try:
         live = snapshot.ensure(wanted)
     except InfraError as error:
-        raise _refused(error) from error
-    where = f"{wanted['metadata']['namespace']}/{NAME}"
-    reported = _ready_message(live) or "nothing yet."
-    secret = snapshot.of(resources.SECRET).get(SECRET)
-    if secret is None or not (secret.get("data") or {}).get("tls.crt"):
+        # A CertificateProblem does not stop the space.
+        if error.reason != "KindMissing":
+            raise CertificateProblem(str(error), reason=error.reason, retry=error.retry) from error
         raise CertificateProblem(
-            f"Waiting for cert-manager to issue the certificate {where}. It reports: {reported}",
+            "cert-manager is not installed in the cluster, so no certificate is issued: install "
+            "it, or choose another source in `spaces.endpoint.certificate`.",
+            reason="CertManagerMissing",
+            retry=False,
+        ) from error
+    where = f"{live.metadata.namespace}/{NAME}"
+    conditions = live.status.conditions if isinstance(live, WithConditions) else ()
+    messages = [condition.message for condition in conditions if condition.type == "Ready"]
+    report = next(iter(messages), "") or "nothing yet."
+    secret = snapshot.of(resources.SECRET).get(SECRET)
+    if secret is None or not secret.data.get("tls.crt"):
+        raise CertificateProblem(
+            f"Waiting for cert-manager to issue the certificate {where}. It reports: {report}",
             reason="CertificatePending",
             retry=True,
         )
-    remedy = f"cert-manager should replace it: find out why it does not. It reports: {reported}"
+    remedy = f"cert-manager should replace it: find out why it does not. It reports: {report}"
     return _given(secret, f"the secret {where}-tls of cert-manager", remedy)
-
-
-def _refused(error: InfraError) -> CertificateProblem:
-    """Return the refusal of a ``Certificate`` as an error that does not stop the space."""
-    if error.reason != "KindMissing":
-        return CertificateProblem(str(error), reason=error.reason, retry=error.retry)
-    return CertificateProblem(
-        "cert-manager is not installed in the cluster, so no certificate is issued: install "
-        "it, or choose another source in `spaces.endpoint.certificate`.",
-        reason="CertManagerMissing",
-        retry=False,
-    )
 
 
 def forget(snapshot: Snapshot, namespace: Namespace) -> None:
@@ -94,7 +127,7 @@ def forget(snapshot: Snapshot, namespace: Namespace) -> None:
     ours = labels.of_space(namespace)
     try:
         # The Certificate first; otherwise cert-manager creates the secret again.
-        snapshot.prune(resources.CERTIFICATE, (), ours)
+        snapshot.prune(CERTIFICATE, (), ours)
     except InfraError as error:
         if error.reason != "ClusterForbidden":
             raise
@@ -123,24 +156,18 @@ def supplied(api: Api, namespace: str, name: str) -> GivenCertificate:
     return _given(secret, source, "Put another one there.")
 
 
-def _names(host: str) -> dict[str, list[str]]:
+def _is_ip_address(host: str) -> bool:
     try:
         ipaddress.ip_address(host)
     except ValueError:
-        return {"dnsNames": [host]}
-    return {"ipAddresses": [host]}
+        return False
+    return True
 
 
-def _ready_message(certificate: Manifest) -> str:
-    conditions: list[dict[str, Any]] = certificate.get("status", {}).get("conditions") or []
-    return next((entry.get("message", "") for entry in conditions if entry["type"] == "Ready"), "")
-
-
-def _given(secret: Manifest, source: str, remedy: str) -> GivenCertificate:
-    data = secret.get("data") or {}
+def _given(secret: reported.Files, source: str, remedy: str) -> GivenCertificate:
     # Bytes that are not text are not PEM either; the check of the certificate reports that.
     key, certificate, authority = (
-        b64decode(data.get(name, "")).decode(errors="replace")
+        b64decode(secret.data.get(name, "")).decode(errors="replace")
         for name in ("tls.key", "tls.crt", "ca.crt")
     )
     return GivenCertificate(key, certificate, authority, source, remedy)

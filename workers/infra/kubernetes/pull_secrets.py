@@ -8,10 +8,9 @@ from collections.abc import Sequence
 import structlog
 
 from workers.infra.base import InfraError, Namespace
-from workers.infra.kubernetes import isolation, resources
+from workers.infra.kubernetes import isolation, reported, resources
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster
-from workers.infra.kubernetes.resources import Manifest
 from workers.infra.kubernetes.snapshot import Snapshot
 
 logger = structlog.get_logger(__name__)
@@ -49,28 +48,21 @@ def ensure(api: Api, cluster: Cluster, namespace: Namespace, snapshot: Snapshot)
     return names
 
 
-def _find(api: Api, cluster: Cluster, original: str) -> Manifest:
+def _find(api: Api, cluster: Cluster, original: str) -> reported.Files:
+    """Return the original; raise ``InfraError`` if it is missing or no registry's credentials."""
     found = api.find(resources.SECRET, cluster.control_namespace, original)
     if found is None:
-        raise _missing(cluster, original)
-    _check(found, original)
-    return found
-
-
-def _check(found: Manifest, original: str) -> None:
-    if found.get("type") not in _TYPES:
         raise InfraError(
-            f"The secret {original} of `imagePullSecrets` has the type {found.get('type')}: name "
+            f"There is no secret {original} in the namespace {cluster.control_namespace}: create "
+            "it or remove it from `imagePullSecrets`.",
+            reason="PullSecretMissing",
+            retry=False,
+        )
+    if found.type not in _TYPES:
+        raise InfraError(
+            f"The secret {original} of `imagePullSecrets` has the type {found.type}: name "
             f"one of the type {' or '.join(sorted(_TYPES))}.",
             reason="PullSecretUnfit",
             retry=False,
         )
-
-
-def _missing(cluster: Cluster, original: str) -> InfraError:
-    return InfraError(
-        f"There is no secret {original} in the namespace {cluster.control_namespace}: create it "
-        "or remove it from `imagePullSecrets`.",
-        reason="PullSecretMissing",
-        retry=False,
-    )
+    return found

@@ -4,33 +4,64 @@ Source: Kubernetes API conventions, "Response Status Kind" (code, reason, messag
 """
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
+from typing import Self
+
+from pydantic import ValidationError
 
 from workers.infra.base import InfraError
+from workers.infra.kubernetes.objects import JsonObject
+from workers.infra.kubernetes.reported import Part
 
 _MANAGER = re.compile(r'conflict with "([^"]+)"')
 _LONGEST = 400
 
 
-def conflicting_managers(refusal: Mapping[str, Any]) -> frozenset[str]:
+class Cause(Part):
+    """What is wrong with one field."""
+
+    reason: str = ""
+    message: str = ""
+    field: str = ""
+
+
+class Details(Part):
+    causes: Sequence[Cause] = ()
+
+
+class Refusal(Part):
+    """The body of an unsuccessful response."""
+
+    message: str = ""
+    details: Details = Details()
+
+    @classmethod
+    def of(cls, body: JsonObject) -> Self:
+        """Return the refusal; a proxy before the API may answer in any other form."""
+        try:
+            return cls.model_validate(body)
+        except ValidationError:
+            return cls(message=str(body))
+
+
+def conflicting_managers(refusal: Refusal) -> frozenset[str]:
     """Return the field managers that conflict with an apply (409); empty for any other 409."""
-    causes = (refusal.get("details") or {}).get("causes") or []
     found = (
-        _MANAGER.search(cause.get("message", ""))
-        for cause in causes
-        if cause.get("reason") == "FieldManagerConflict"
+        _MANAGER.search(cause.message)
+        for cause in refusal.details.causes
+        if cause.reason == "FieldManagerConflict"
     )
     return frozenset(match[1] for match in found if match)
 
 
-def explain(status: int, refusal: Mapping[str, Any], what: str) -> InfraError:
+def explain(status: int, refusal: Refusal, what: str) -> InfraError:
     """Return the error for an unsuccessful response; ``what`` names the object."""
-    message = str(refusal.get("message", ""))[:_LONGEST]
+    message = refusal.message[:_LONGEST]
     managers = conflicting_managers(refusal)
     if managers:
+        fields = ", ".join(sorted({cause.field for cause in refusal.details.causes}))
         return InfraError(
-            f"{what}: {_fields(refusal)} also belong(s) to {', '.join(sorted(managers))}, which "
+            f"{what}: {fields} also belong(s) to {', '.join(sorted(managers))}, which "
             "applies them too. Remove them from what that manager applies, or from its managed "
             "fields.",
             reason="FieldConflict",
@@ -118,8 +149,3 @@ _STATUS = {
     422: ("ObjectRefused", _OBJECT_REFUSED, False),
     429: _BUSY,
 }
-
-
-def _fields(refusal: Mapping[str, Any]) -> str:
-    causes = (refusal.get("details") or {}).get("causes") or []
-    return ", ".join(sorted({str(cause.get("field")) for cause in causes}))

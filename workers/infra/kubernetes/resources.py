@@ -1,20 +1,34 @@
-"""The kinds of objects that Waypost uses in a cluster, and their API paths."""
+"""The kinds of objects that Waypost uses in a cluster: API paths, models and protected fields.
+
+A kind of the Kubernetes API has a model of the client. A kind that other software brings has a
+``ForeignObject``, beside the code that builds it.
+"""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar, Generic, TypeVar
 
-Manifest = dict[str, Any]
+from kubernetes import client as k8s
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from workers.infra.kubernetes import reported
+from workers.infra.kubernetes.objects import json_of
+from workers.infra.kubernetes.reported import Reported
+
+ReportedT = TypeVar("ReportedT", bound=Reported)
+ReportedT_co = TypeVar("ReportedT_co", bound=Reported, covariant=True)
 # RFC 1123 subdomains, and the names of roles (Kubernetes, "Object Names and IDs").
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.:_-]*[A-Za-z0-9])?")
 
 
 @dataclass(frozen=True)
-class Resource:
+class Resource(Generic[ReportedT_co]):
     """One kind of object, and its protected fields (JSON pointers, RFC 6901).
 
-    * ``exact``: fields that must be exactly as in the manifest.
+    * ``reported``: how the cluster reports an object of this kind.
+    * ``exact``: fields that must be exactly as in the wanted object.
     * ``closed``: fields to which the API may add single values (defaults). Nobody may add a list, a
       mapping or an element to them.
     """
@@ -22,6 +36,7 @@ class Resource:
     kind: str
     api_version: str
     plural: str
+    reported: type[ReportedT_co]
     namespaced: bool = True
     exact: frozenset[str] = frozenset()
     closed: frozenset[str] = frozenset()
@@ -35,6 +50,7 @@ class Resource:
         for part in (namespace, name):
             if part is not None and not _NAME.fullmatch(part):
                 raise ValueError(f"{part!r} is not a name of an object")
+        # Only the first API group has no name, and so a path of its own.
         root = "/api/v1" if self.api_version == "v1" else f"/apis/{self.api_version}"
         parts = [root]
         if self.namespaced and namespace is not None:
@@ -43,25 +59,33 @@ class Resource:
         return "/".join([*parts, name] if name else parts)
 
 
-NAMESPACE = Resource("Namespace", "v1", "namespaces", namespaced=False)
+NAMESPACE = Resource("Namespace", "v1", "namespaces", reported.WithConditions, namespaced=False)
 ROLE_BINDING = Resource(
     "RoleBinding",
     "rbac.authorization.k8s.io/v1",
     "rolebindings",
+    Reported,
     exact=frozenset({"/roleRef", "/subjects"}),
 )
 NETWORK_POLICY = Resource(
-    "NetworkPolicy", "networking.k8s.io/v1", "networkpolicies", exact=frozenset({"/spec"})
+    "NetworkPolicy",
+    "networking.k8s.io/v1",
+    "networkpolicies",
+    Reported,
+    exact=frozenset({"/spec"}),
 )
-RESOURCE_QUOTA = Resource("ResourceQuota", "v1", "resourcequotas", exact=frozenset({"/spec"}))
-LIMIT_RANGE = Resource("LimitRange", "v1", "limitranges", exact=frozenset({"/spec"}))
-SERVICE_ACCOUNT = Resource("ServiceAccount", "v1", "serviceaccounts")
-SECRET = Resource("Secret", "v1", "secrets", exact=frozenset({"/data"}))
-CONFIG_MAP = Resource("ConfigMap", "v1", "configmaps", exact=frozenset({"/data"}))
+RESOURCE_QUOTA = Resource(
+    "ResourceQuota", "v1", "resourcequotas", reported.Quota, exact=frozenset({"/spec"})
+)
+LIMIT_RANGE = Resource("LimitRange", "v1", "limitranges", Reported, exact=frozenset({"/spec"}))
+SERVICE_ACCOUNT = Resource("ServiceAccount", "v1", "serviceaccounts", Reported)
+SECRET = Resource("Secret", "v1", "secrets", reported.Files, exact=frozenset({"/data"}))
+CONFIG_MAP = Resource("ConfigMap", "v1", "configmaps", reported.Files, exact=frozenset({"/data"}))
 SERVICE = Resource(
     "Service",
     "v1",
     "services",
+    reported.Service,
     exact=frozenset(
         f"/spec/{field}" for field in ("selector", "externalIPs", "publishNotReadyAddresses")
     ),
@@ -71,6 +95,7 @@ DISRUPTION_BUDGET = Resource(
     "PodDisruptionBudget",
     "policy/v1",
     "poddisruptionbudgets",
+    Reported,
     exact=frozenset({"/spec/selector"}),
 )
 _POD = "/spec/template/spec"
@@ -89,6 +114,7 @@ STATEFUL_SET = Resource(
     "StatefulSet",
     "apps/v1",
     "statefulsets",
+    reported.StatefulSet,
     # With another first ordinal the pod would get another volume.
     exact=frozenset({"/spec/ordinals", *(f"{_POD}/{field}" for field in _POD_VALUES)}),
     closed=frozenset(
@@ -99,50 +125,98 @@ INGRESS = Resource(
     "Ingress",
     "networking.k8s.io/v1",
     "ingresses",
+    Reported,
     closed=frozenset({"/spec/rules", "/spec/tls", "/spec/defaultBackend"}),
 )
-TLS_ROUTE = Resource(
-    "TLSRoute",
-    "gateway.networking.k8s.io/v1",
-    "tlsroutes",
-    closed=frozenset({"/spec/parentRefs", "/spec/hostnames", "/spec/rules"}),
+# Kinds that Waypost only reads, annotates or deletes.
+POD = Resource("Pod", "v1", "pods", reported.Pod)
+EVENT = Resource("Event", "v1", "events", reported.Event)
+VOLUME_CLAIM = Resource("PersistentVolumeClaim", "v1", "persistentvolumeclaims", Reported)
+
+
+class ForeignPart(BaseModel):
+    """A part of an object that the Kubernetes client has no model of."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, validate_by_name=True
+    )
+
+
+class ForeignObject(ForeignPart):
+    """An object of a kind that other software brings into the cluster."""
+
+    resource: ClassVar[Resource[Reported]]
+
+    metadata: k8s.V1ObjectMeta
+
+
+# What builders return and ``Api.apply`` accepts.
+Applied = (
+    k8s.V1Namespace
+    | k8s.V1RoleBinding
+    | k8s.V1NetworkPolicy
+    | k8s.V1ResourceQuota
+    | k8s.V1LimitRange
+    | k8s.V1ServiceAccount
+    | k8s.V1Secret
+    | k8s.V1ConfigMap
+    | k8s.V1Service
+    | k8s.V1PodDisruptionBudget
+    | k8s.V1StatefulSet
+    | k8s.V1Ingress
+    | ForeignObject
 )
-ROUTE = Resource(
-    "Route", "route.openshift.io/v1", "routes", closed=frozenset({"/spec/alternateBackends"})
-)
-CERTIFICATE = Resource(
-    "Certificate", "cert-manager.io/v1", "certificates", closed=frozenset({"/spec"})
-)
-POD = Resource("Pod", "v1", "pods")
-EVENT = Resource("Event", "v1", "events")
-VOLUME_CLAIM = Resource("PersistentVolumeClaim", "v1", "persistentvolumeclaims")
-
-# The kinds that Waypost applies, ordered so that no object refers to a later one.
-APPLIED: Sequence[Resource] = (
-    NAMESPACE,
-    ROLE_BINDING,
-    NETWORK_POLICY,
-    RESOURCE_QUOTA,
-    LIMIT_RANGE,
-    SERVICE_ACCOUNT,
-    SECRET,
-    CONFIG_MAP,
-    SERVICE,
-    DISRUPTION_BUDGET,
-    STATEFUL_SET,
-    INGRESS,
-    TLS_ROUTE,
-    ROUTE,
-    CERTIFICATE,
-)
-_BY_KIND: Mapping[str, Resource] = {resource.kind: resource for resource in APPLIED}
+BY_MODEL: Mapping[type[BaseModel], Resource[Reported]] = {
+    k8s.V1Namespace: NAMESPACE,
+    k8s.V1RoleBinding: ROLE_BINDING,
+    k8s.V1NetworkPolicy: NETWORK_POLICY,
+    k8s.V1ResourceQuota: RESOURCE_QUOTA,
+    k8s.V1LimitRange: LIMIT_RANGE,
+    k8s.V1ServiceAccount: SERVICE_ACCOUNT,
+    k8s.V1Secret: SECRET,
+    k8s.V1ConfigMap: CONFIG_MAP,
+    k8s.V1Service: SERVICE,
+    k8s.V1PodDisruptionBudget: DISRUPTION_BUDGET,
+    k8s.V1StatefulSet: STATEFUL_SET,
+    k8s.V1Ingress: INGRESS,
+}
 
 
-def of(manifest: Mapping[str, Any]) -> Resource:
-    """Return the resource of a manifest that Waypost applies."""
-    return _BY_KIND[manifest["kind"]]
+def of(wanted: Applied) -> Resource[Reported]:
+    """Return the resource of an object that Waypost applies."""
+    return wanted.resource if isinstance(wanted, ForeignObject) else BY_MODEL[type(wanted)]
 
 
-def name_of(manifest: Mapping[str, Any]) -> str:
+def metadata_of(wanted: Applied) -> k8s.V1ObjectMeta:
+    """Return the object's metadata.
+
+    Raises:
+        ValueError: a builder made the object without metadata.
+    """
+    if wanted.metadata is None:
+        raise ValueError(f"a {of(wanted).kind} has no metadata")
+    return wanted.metadata
+
+
+def name_of(wanted: Applied) -> str:
     """Return the object's name."""
-    return str(manifest["metadata"]["name"])
+    return metadata_of(wanted).name or ""
+
+
+def path_of(wanted: Applied) -> str:
+    """Return the API's path of the object."""
+    return of(wanted).path(metadata_of(wanted).namespace, name_of(wanted))
+
+
+def title_of(wanted: Applied) -> str:
+    """Return kind, namespace and name, for messages."""
+    return f"{of(wanted).kind} {metadata_of(wanted).namespace or ''}/{name_of(wanted)}"
+
+
+def document_of(wanted: Applied) -> dict[str, object]:
+    """Return the object as the API reads it.
+
+    Version and kind come from the resource, so that no builder repeats them.
+    """
+    resource = of(wanted)
+    return {"apiVersion": resource.api_version, "kind": resource.kind, **json_of(wanted)}

@@ -1,17 +1,25 @@
-"""Read Waypost's objects of a namespace once per reconcile pass, and update those that differ."""
+"""Read Waypost's objects of a namespace once per session, and update those that differ."""
 
 from collections.abc import Collection, Mapping
+from typing import cast
 
 from workers.infra.kubernetes import difference, labels, resources
 from workers.infra.kubernetes.api import Api
-from workers.infra.kubernetes.resources import Manifest, Resource, name_of
+from workers.infra.kubernetes.reported import Reported
+from workers.infra.kubernetes.resources import (
+    Applied,
+    ReportedT,
+    Resource,
+    metadata_of,
+    name_of,
+)
 
 
-def marked(manifest: Manifest, installation: str) -> Manifest:
-    """Return the manifest with the label of the installation, but without it on pod templates."""
-    metadata = manifest["metadata"]
-    labeled = {**metadata.get("labels", {}), labels.INSTALLATION: installation}
-    return {**manifest, "metadata": {**metadata, "labels": labeled}}
+def marked(wanted: Applied, installation: str) -> Applied:
+    """Return the object with the label of the installation, but without it on pod templates."""
+    metadata = metadata_of(wanted)
+    labeled = {**(metadata.labels or {}), labels.INSTALLATION: installation}
+    return wanted.model_copy(update={"metadata": metadata.model_copy(update={"labels": labeled})})
 
 
 class Snapshot:
@@ -25,35 +33,36 @@ class Snapshot:
         self._api = api
         self._namespace = namespace
         self._installation = installation
-        self._seen: dict[str, dict[str, Manifest]] = {}
+        self._seen: dict[str, dict[str, Reported]] = {}
 
-    def of(self, resource: Resource) -> Mapping[str, Manifest]:
+    def of(self, resource: Resource[ReportedT]) -> Mapping[str, ReportedT]:
         """Return the objects of a kind by name."""
         if resource.kind not in self._seen:
             found = self._api.list(resource, self._namespace, labels.OURS)
-            self._seen[resource.kind] = {name_of(live): live for live in found}
-        return self._seen[resource.kind]
+            self._seen[resource.kind] = {live.name: live for live in found}
+        # A kind has one resource, which decides how its objects are read.
+        return cast(Mapping[str, ReportedT], self._seen[resource.kind])
 
-    def ensure(self, manifest: Manifest) -> Manifest:
+    def ensure(self, wanted: Applied) -> Reported:
         """Apply the object unless it matches already; return the live object."""
-        resource = resources.of(manifest)
-        wanted = difference.stamped(marked(manifest, self._installation))
-        live = self.of(resource).get(name_of(manifest))
-        if live is not None and difference.is_settled(resource, wanted, live):
-            return live
-        applied = self._api.apply(wanted)
-        self._seen[resource.kind][name_of(manifest)] = applied
-        return applied
+        resource = resources.of(wanted)
+        # The digest last: it covers the label too.
+        stamped = difference.stamped(marked(wanted, self._installation))
+        live = self.of(resource).get(name_of(wanted))
+        if live is None or not difference.is_settled(stamped, live):
+            live = self._seen[resource.kind][name_of(wanted)] = self._api.apply(stamped)
+        return live
 
-    def prune(self, resource: Resource, keep: Collection[str], selector: Mapping[str, str]) -> None:
+    def prune(
+        self, resource: Resource[Reported], keep: Collection[str], selector: Mapping[str, str]
+    ) -> None:
         """Delete the objects of a kind that have these labels and are not in ``keep``."""
         for name, live in dict(self.of(resource)).items():
-            live_labels = live["metadata"].get("labels", {}).items()
-            if name not in keep and selector.items() <= live_labels:
+            if name not in keep and selector.items() <= live.metadata.labels.items():
                 self._api.delete(resource, self._namespace, name)
                 del self._seen[resource.kind][name]
 
-    def forget(self, *kinds: Resource) -> None:
+    def forget(self, *kinds: Resource[Reported]) -> None:
         """Make the next use list these kinds again."""
         for resource in kinds:
             self._seen.pop(resource.kind, None)

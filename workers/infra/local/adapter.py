@@ -28,6 +28,7 @@ from workers.infra.base import (
     Namespace,
     PublicEndpoint,
     ResourceBudget,
+    check_namespace,
 )
 from workers.infra.kinds import REGISTRY
 from workers.infra.local import engines, files
@@ -46,24 +47,41 @@ class LocalInfra:
     def engine_images(self) -> EngineImages:
         return EngineImages()
 
-    def ensure_namespace(self, namespace: Namespace, budget: ResourceBudget) -> None:
+    @contextmanager
+    def open(self, namespace: Namespace) -> Iterator["LocalSession"]:
+        yield LocalSession(self._spaces, self._supervisor, namespace)
+
+    def list_namespaces(self) -> Sequence[str]:
+        return sorted(path.parent.name for path in self._spaces.glob("*/namespace.json"))
+
+
+class LocalSession:
+    """Works on the programs and the folder of one space; it reads both at each call."""
+
+    def __init__(self, spaces: Path, supervisor: SupervisorClient, namespace: Namespace) -> None:
+        self._spaces = spaces
+        self._supervisor = supervisor
+        self._namespace = namespace
+
+    def ensure_namespace(self, budget: ResourceBudget) -> None:
         """Create the folder. ``budget`` is not enforced on a single machine."""
-        folder = self._spaces / namespace.name
+        folder = self._spaces / self._namespace.name
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         owner = folder / "namespace.json"
         if not owner.exists():
-            text = json.dumps({"tenant": namespace.tenant_id, "space": namespace.space_id})
-            write_atomically(owner, text, mode=0o600)
+            ids = {"tenant": self._namespace.tenant_id, "space": self._namespace.space_id}
+            write_atomically(owner, json.dumps(ids), mode=0o600)
 
-    def layout_of(self, namespace: Namespace, kind: Kind, name: str) -> Layout:
-        folder = self._files(namespace, name)
+    def layout_of(self, kind: Kind, name: str) -> Layout:
+        folder = self._files(name)
         ports = files.remembered_ports(self._spaces, folder.folder, REGISTRY[kind].listeners)
         return Layout(str(folder.config), str(folder.data), _HOST, _HOST, ports)
 
     def ensure_instance(self, spec: InstanceSpec, *, may_restart: bool = True) -> InstanceStatus:
-        folder = self._files(spec.namespace, spec.name)
+        check_namespace(spec, self._namespace)
+        folder = self._files(spec.name)
         folder.make()
-        program = _program(spec, folder)
+        program = self._program(spec, folder)
         with _as_infra_error():
             restart_deferred = not may_restart and self._supervisor.has_other(program)
             folder.write(folder.with_former(spec) if restart_deferred else spec.files)
@@ -71,16 +89,14 @@ class LocalInfra:
                 self._check_ports(program.name, spec)
                 self._supervisor.ensure(program)
             status = self._supervisor.find(program.name)
-        return replace(
-            _observed(spec.name, spec.kind, status, folder), restart_deferred=restart_deferred
-        )
+        return replace(observed(spec.name, status, folder), restart_deferred=restart_deferred)
 
-    def restart_instance(self, namespace: Namespace, name: str) -> None:
+    def restart_instance(self, name: str) -> None:
         with _as_infra_error():
-            self._supervisor.restart(names.program(namespace.name, name))
+            self._supervisor.restart(names.program(self._namespace.name, name))
 
-    def list_instances(self, namespace: Namespace) -> Sequence[InstanceStatus]:
-        prefix = names.program(namespace.name, "")
+    def list_instances(self) -> Sequence[InstanceStatus]:
+        prefix = names.program(self._namespace.name, "")
         with _as_infra_error():
             programs = self._supervisor.list_programs()
         found = [
@@ -88,48 +104,38 @@ class LocalInfra:
             for program in programs
             if program.name.startswith(prefix)
         ]
-        return [
-            _observed(name, InstanceId.parse(name).kind, program, self._files(namespace, name))
-            for name, program in found
-        ]
+        return [observed(name, program, self._files(name)) for name, program in found]
 
-    def delete_instance(
-        self, namespace: Namespace, name: str, *, keep_volume: bool = False
-    ) -> None:
+    def delete_instance(self, name: str, *, keep_volume: bool = False) -> None:
         with _as_infra_error():
-            self._supervisor.remove(names.program(namespace.name, name))
-        self._files(namespace, name).remove(keep_data=keep_volume)
+            self._supervisor.remove(names.program(self._namespace.name, name))
+        self._files(name).remove(keep_data=keep_volume)
 
-    def ensure_endpoint(self, namespace: Namespace, instance: str) -> PublicEndpoint:
-        layout = self.layout_of(namespace, InstanceId.parse(instance).kind, instance)
+    def ensure_endpoint(self, instance: str) -> PublicEndpoint:
+        layout = self.layout_of(InstanceId.parse(instance).kind, instance)
         return PublicEndpoint(_HOST, layout.ports[Listener.AMQPS], ("localhost",))
 
-    def ensure_certificate(
-        self, namespace: Namespace, endpoint: PublicEndpoint
-    ) -> GivenCertificate | None:
+    def ensure_certificate(self, endpoint: PublicEndpoint) -> GivenCertificate | None:
         """Return None: only the space's own authority signs here."""
         return None
 
-    def delete_endpoint(self, namespace: Namespace) -> None:
+    def delete_endpoint(self) -> None:
         """Do nothing: the endpoint is the instance's own port, which ends with the instance."""
 
-    def delete_namespace(self, namespace: Namespace) -> bool:
-        for instance in self.list_instances(namespace):
-            self.delete_instance(namespace, instance.name)
-        folder = self._spaces / namespace.name
+    def delete_namespace(self) -> bool:
+        for instance in self.list_instances():
+            self.delete_instance(instance.name)
+        folder = self._spaces / self._namespace.name
         if folder.exists():
             shutil.rmtree(folder)
         return True
-
-    def list_namespaces(self) -> Sequence[str]:
-        return sorted(path.parent.name for path in self._spaces.glob("*/namespace.json"))
 
     def _check_ports(self, program: str, spec: InstanceSpec) -> None:
         """Raise ``InfraError`` if another program took a port while the instance was stopped."""
         known = self._supervisor.find(program)
         if known is not None and known.pid:
             return  # it runs, so it is the one that listens
-        layout = self.layout_of(spec.namespace, spec.kind, spec.name)
+        layout = self.layout_of(spec.kind, spec.name)
         taken = [port for port in layout.ports.values() if not files.can_bind(port)]
         if taken:
             raise InfraError(
@@ -139,8 +145,21 @@ class LocalInfra:
                 retry=True,
             )
 
-    def _files(self, namespace: Namespace, name: str) -> InstanceFiles:
-        return InstanceFiles(self._spaces / namespace.name / name)
+    def _program(self, spec: InstanceSpec, folder: InstanceFiles) -> Program:
+        launch = engines.launch(spec, folder)
+        return Program(
+            name=names.program(self._namespace.name, spec.name),
+            command=launch.command,
+            directory=str(folder.folder),
+            log_file=str(folder.log / "output.log"),
+            environment=launch.environment,
+            revision=files.digest(spec.files, spec.live_files),
+            # supervisord starts low priorities first and stops them last.
+            priority=REGISTRY[spec.kind].start_order,
+        )
+
+    def _files(self, name: str) -> InstanceFiles:
+        return InstanceFiles(self._spaces / self._namespace.name / name)
 
 
 def of_settings() -> LocalInfra:
@@ -149,26 +168,13 @@ def of_settings() -> LocalInfra:
     return LocalInfra(settings.STATE_DIR, SupervisorClient(socket, socket.parent / "conf.d"))
 
 
-def _program(spec: InstanceSpec, folder: InstanceFiles) -> Program:
-    launch = engines.launch(spec, folder)
-    return Program(
-        name=names.program(spec.namespace.name, spec.name),
-        command=launch.command,
-        directory=str(folder.folder),
-        log_file=str(folder.log / "output.log"),
-        environment=launch.environment,
-        revision=files.digest(spec.files, spec.live_files),
-        # supervisord starts low priorities first and stops them last.
-        priority=REGISTRY[spec.kind].start_order,
-    )
-
-
-def _observed(
-    name: str, kind: Kind, status: ProgramStatus | None, folder: InstanceFiles
-) -> InstanceStatus:
+def observed(name: str, status: ProgramStatus | None, folder: InstanceFiles) -> InstanceStatus:
+    """Return the status of an instance from that of its program; None means there is none."""
+    kind = InstanceId.parse(name).kind
     if status is None:
         return InstanceStatus(name, kind, running=False, message="not started yet")
     message = f"{status.state}: {status.message}"
+    # supervisord reports STARTING for a while after the process runs.
     running = status.state in {"RUNNING", "STARTING"} and status.pid > 0
     output = "" if running else folder.last_log_line()
     if output:
@@ -178,6 +184,7 @@ def _observed(
         kind,
         running=running,
         message=message,
+        # A pid alone may come again.
         boot=f"{status.started_at}-{status.pid}",
         trouble="" if running else message,
     )

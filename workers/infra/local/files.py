@@ -114,6 +114,7 @@ def remembered_ports(spaces: Path, instance: Path, wanted: Sequence[str]) -> dic
 
 
 def _taken(spaces: Path) -> set[int]:
+    # Of all spaces, stopped instances included: they get the same ports when they start again.
     return {
         port
         for path in spaces.glob("*/*/ports.json")

@@ -14,9 +14,7 @@ def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
         )
 
     specs = [
-        desired_brokers.spec(
-            context, broker, ports.infra.layout_of(context.namespace, Kind.BROKER, broker.name)
-        )
+        desired_brokers.spec(context, broker, ports.session.layout_of(Kind.BROKER, broker.name))
         for broker in context.brokers
     ]
     return rolling.ensure(context, ports, specs, answers)
@@ -27,9 +25,7 @@ def remove(context: ReconcileContext, ports: Ports) -> Outcome:
 
     Stored messages are deleted too, unless the person who deleted the space asked to keep volumes.
     """
-    for instance in ports.infra.list_instances(context.namespace):
+    for instance in ports.session.list_instances():
         if instance.kind is Kind.BROKER:
-            ports.infra.delete_instance(
-                context.namespace, instance.name, keep_volume=context.keeps_volumes
-            )
+            ports.session.delete_instance(instance.name, keep_volume=context.keeps_volumes)
     return Done()

@@ -27,7 +27,7 @@ def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
 def _ensure_server(
     context: ReconcileContext, ports: Ports, kind: Kind, instance: str, *, is_public: bool
 ) -> None:
-    layout = ports.infra.layout_of(context.namespace, kind, instance)
+    layout = ports.session.layout_of(kind, instance)
     hosts = [layout.host]
     if is_public:
         endpoint = public.endpoint(context, ports, instance)

@@ -27,7 +27,7 @@ _REASONS = {
 
 
 def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
-    running = {instance.name for instance in ports.infra.list_instances(context.namespace)}
+    running = {instance.name for instance in ports.session.list_instances()}
     if not running or SecretName.AUTHORITY not in context.secrets:
         return Done("nothing was running")
     names = [broker.name for broker in context.brokers if broker.name in running]
@@ -86,10 +86,10 @@ def _is_worth_waiting(context: ReconcileContext, error: Exception) -> bool:
 
 def _empty(context: ReconcileContext, ports: Ports, name: str) -> None:
     broker = next(broker for broker in context.brokers if broker.name == name)
-    layout = ports.infra.layout_of(context.namespace, Kind.BROKER, name)
+    layout = ports.session.layout_of(Kind.BROKER, name)
     # No restart: it would lose what the broker has counted since its last sample.
     spec = desired_brokers.spec(context, broker, layout, emptied=True)
-    ports.infra.ensure_instance(spec, may_restart=False)
+    ports.session.ensure_instance(spec, may_restart=False)
     target = management_targets.broker(context, ports, name)
     emptied = desired_brokers.build(context, broker, emptied=True)
     ports.brokers.converge(target, emptied)

@@ -39,7 +39,7 @@ def _of_other_routers(
     """
     found: dict[str, PublicEndpoint] = {}
     for number, router in enumerate(desired_routers.list_names(context)[1:], start=1):
-        endpoint = ports.infra.ensure_endpoint(context.namespace, router)
+        endpoint = ports.session.ensure_endpoint(router)
         if (endpoint.host, endpoint.port) == (first.host, first.port):
             return {}  # one endpoint for all routers
         found[f"{public.NAME}-{number}"] = endpoint
@@ -60,6 +60,6 @@ def _write(
 
 
 def remove(context: ReconcileContext, ports: Ports) -> Outcome:
-    ports.infra.delete_endpoint(context.namespace)
+    ports.session.delete_endpoint()
     Endpoint.objects.filter(space=context.space).delete()
     return Done()

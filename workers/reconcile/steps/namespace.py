@@ -8,15 +8,14 @@ from workers.reconcile.ports import Ports
 
 
 def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
-    # Always the first call of a pass: the cluster adapter reads the namespace's objects in it.
-    ports.infra.ensure_namespace(context.namespace, _budget(context))
+    ports.session.ensure_namespace(_budget(context))
     return Done()
 
 
 def remove(context: ReconcileContext, ports: Ports) -> Outcome:
     if context.keeps_volumes:
         return Done("volumes are kept")
-    gone = ports.infra.delete_namespace(context.namespace)
+    gone = ports.session.delete_namespace()
     return Done() if gone else Wait(1, "NamespaceEnding")
 
 

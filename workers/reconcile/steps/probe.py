@@ -34,7 +34,7 @@ def _probe(context: ReconcileContext, ports: Ports, broker: Broker) -> None:
         ports.brokers.probe(target, desired.probe_address(kind))
     is_new = context.space.generation > context.space.observed_generation
     if context.is_brokered and (context.full or is_new):
-        layout = ports.infra.layout_of(context.namespace, Kind.BROKER, broker.name)
+        layout = ports.session.layout_of(Kind.BROKER, broker.name)
         ports.brokers.probe_listener(target, layout.ports[Listener.AMQPS])
 
 

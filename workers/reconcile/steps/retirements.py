@@ -51,7 +51,7 @@ def _list_surplus(context: ReconcileContext) -> dict[Kind, list[str]]:
 
 
 def _retire_router(context: ReconcileContext, ports: Ports, name: str) -> bool:
-    if name in {instance.name for instance in ports.infra.list_instances(context.namespace)}:
+    if name in {instance.name for instance in ports.session.list_instances()}:
         try:
             routers.close(context, ports, name)
         except Unreachable:
@@ -59,19 +59,19 @@ def _retire_router(context: ReconcileContext, ports: Ports, name: str) -> bool:
             logger.warning("router_left_unsampled", space_id=context.space.id, router=name)
         if not ports.metering.before_restart(context.space.id, name):
             return False
-        ports.infra.delete_instance(context.namespace, name)
+        ports.session.delete_instance(name)
     _forget(context, name)  # last: without its certificate the instance is not found again
     return True
 
 
 def _retire_broker(context: ReconcileContext, ports: Ports, name: str) -> None:
-    if name in {instance.name for instance in ports.infra.list_instances(context.namespace)}:
+    if name in {instance.name for instance in ports.session.list_instances()}:
         if not _is_empty(context, ports, name):
             logger.warning(
                 "broker_kept_until_known_to_be_empty", space_id=context.space.id, broker=name
             )
             return
-        ports.infra.delete_instance(context.namespace, name)
+        ports.session.delete_instance(name)
     _forget(context, name)
 
 

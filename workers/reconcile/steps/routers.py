@@ -30,21 +30,21 @@ def empty(context: ReconcileContext, ports: Ports) -> Outcome:
 
     The auth service refuses every login from the moment at which the deletion is requested.
     """
-    running = {instance.name for instance in ports.infra.list_instances(context.namespace)}
+    running = {instance.name for instance in ports.session.list_instances()}
     names = [name for name in desired_routers.list_names(context) if name in running]
     return close_all(context, names, lambda name: close(context, ports, name)) or Done()
 
 
 def remove(context: ReconcileContext, ports: Ports) -> Outcome:
     """Stop and delete every router. Called only after the last sample."""
-    for instance in ports.infra.list_instances(context.namespace):
+    for instance in ports.session.list_instances():
         if instance.kind is Kind.ROUTER:
-            ports.infra.delete_instance(context.namespace, instance.name)
+            ports.session.delete_instance(instance.name)
     return Done()
 
 
 def _spec(context: ReconcileContext, ports: Ports, name: str, *, emptied: bool) -> InstanceSpec:
-    layout = ports.infra.layout_of(context.namespace, Kind.ROUTER, name)
+    layout = ports.session.layout_of(Kind.ROUTER, name)
     router = desired_routers.build(context, ports, name, emptied=emptied)
     return desired_routers.spec(context, router, layout, ports.routing.engine)
 
@@ -58,7 +58,7 @@ def close(context: ReconcileContext, ports: Ports, name: str) -> None:
         InfraError: the platform refuses a request or does not answer.
     """
     # No restart: it would lose what the router has counted since its last sample.
-    ports.infra.ensure_instance(_spec(context, ports, name, emptied=True), may_restart=False)
+    ports.session.ensure_instance(_spec(context, ports, name, emptied=True), may_restart=False)
     target = management_targets.router(context, ports, name)
     router = desired_routers.build(context, ports, name, emptied=True)
     everything = [desired_routers.routed(context, address) for address in context.addresses]

@@ -1,92 +1,97 @@
 """Rights that an installation has not given, and what goes on without them all the same."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import pytest
 from kubernetes.client import ApiClient
 
-from tests.support.infra.places import ROOM, SPACE, broker, cluster
+from tests.support.infra.places import ROOM, SPACE, broker, cluster, live
 from workers.infra.base import InfraError
-from workers.infra.kubernetes import labels, resources
+from workers.infra.kubernetes import isolation, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
-from workers.infra.kubernetes.resources import Manifest, Resource, name_of
+from workers.infra.kubernetes.public_certificates import CERTIFICATE
+from workers.infra.kubernetes.reported import Files, Reported
+from workers.infra.kubernetes.resources import Applied, ReportedT, Resource, name_of
 
 
 class Limited(Api):
     """A cluster in memory that refuses some kinds altogether."""
 
-    def __init__(self, *forbidden: Resource, reason: str = "ClusterForbidden") -> None:
+    def __init__(self, *forbidden: Resource[Reported], reason: str = "ClusterForbidden") -> None:
         super().__init__(ApiClient())
         self._forbidden = forbidden
         self._reason = reason
-        self.held: dict[tuple[str, str], Manifest] = {}
+        self.held: dict[tuple[str, str], Reported] = {}
 
-    def _check(self, resource: Resource) -> None:
+    def _check(self, resource: Resource[Reported]) -> None:
         if resource in self._forbidden:
             raise InfraError(resource.kind, reason=self._reason, retry=False)
 
-    def find(self, resource: Resource, namespace: str | None, name: str) -> Manifest | None:
+    def find(
+        self, resource: Resource[ReportedT], namespace: str | None, name: str
+    ) -> ReportedT | None:
         self._check(resource)
-        return self.held.get((resource.kind, name))
+        return cast(ReportedT | None, self.held.get((resource.kind, name)))
 
     def list(
         self,
-        resource: Resource,
+        resource: Resource[ReportedT],
         namespace: str | None,
         selector: Mapping[str, str],
         fields: Mapping[str, str] | None = None,
-    ) -> Sequence[Manifest]:
+    ) -> Sequence[ReportedT]:
         self._check(resource)
-        return [
+        found: list[Any] = [
             held
             for (kind, _), held in self.held.items()
-            if kind == resource.kind
-            and selector.items() <= held["metadata"].get("labels", {}).items()
+            if kind == resource.kind and selector.items() <= held.metadata.labels.items()
         ]
+        return found
 
-    def apply(self, manifest: Manifest) -> Manifest:
-        self._check(resources.of(manifest))
-        self.held[(manifest["kind"], name_of(manifest))] = manifest
-        return manifest
+    def apply(self, wanted: Applied) -> Reported:
+        self._check(resources.of(wanted))
+        found = live(wanted)
+        self.held[(found.kind, found.name)] = found
+        return found
 
-    def delete(self, resource: Resource, namespace: str | None, name: str) -> bool:
+    def delete(self, resource: Resource[Reported], namespace: str | None, name: str) -> bool:
         self._check(resource)
         return self.held.pop((resource.kind, name), None) is None
 
 
 def with_namespace(api: Limited) -> Limited:
-    api.apply(
-        {
-            "kind": "Namespace",
-            "metadata": {"name": SPACE.name, "labels": labels.of_space(SPACE)},
-        }
-    )
+    api.apply(isolation.namespace_object(SPACE))
     return api
 
 
 def test_an_endpoint_is_removed_without_the_right_to_certificates() -> None:
-    api = with_namespace(Limited(resources.CERTIFICATE))
+    api = with_namespace(Limited(CERTIFICATE))
     infra = KubernetesInfra(api, cluster())
-    infra.ensure_endpoint(SPACE, "broker-0")
+    with infra.open(SPACE) as session:
+        session.ensure_endpoint("broker-0")
     assert ("Service", "messaging") in api.held
 
-    infra.delete_endpoint(SPACE)
+    with infra.open(SPACE) as session:
+        session.delete_endpoint()
 
     assert {kind for kind, _ in api.held} == {"Namespace"}
 
 
 def test_any_other_refusal_of_certificates_keeps_the_space() -> None:
-    api = with_namespace(Limited(resources.CERTIFICATE, reason="ClusterBusy"))
+    api = with_namespace(Limited(CERTIFICATE, reason="ClusterBusy"))
 
     with pytest.raises(InfraError, match="Certificate"):
-        KubernetesInfra(api, cluster()).delete_endpoint(SPACE)
+        with KubernetesInfra(api, cluster()).open(SPACE) as session:
+            session.delete_endpoint()
 
 
 def test_an_instance_comes_without_the_right_to_events() -> None:
     infra = KubernetesInfra(with_namespace(Limited(resources.EVENT)), cluster())
 
-    status = infra.ensure_instance(broker())
+    with infra.open(SPACE) as session:
+        status = session.ensure_instance(broker())
 
     assert (status.running, status.trouble) == (False, "")
 
@@ -95,7 +100,8 @@ def test_any_other_refusal_of_events_is_told() -> None:
     busy = Limited(resources.EVENT, reason="ClusterBusy")
 
     with pytest.raises(InfraError, match="Event"):
-        KubernetesInfra(with_namespace(busy), cluster()).ensure_instance(broker())
+        with KubernetesInfra(with_namespace(busy), cluster()).open(SPACE) as session:
+            session.ensure_instance(broker())
 
 
 class RefusingBinding(Limited):
@@ -106,19 +112,20 @@ class RefusingBinding(Limited):
         self._name = name
         self._why = reason
         original = {"metadata": {"name": "pull"}, "type": "kubernetes.io/dockercfg", "data": {}}
-        self.held["Secret", "pull"] = original
+        self.held["Secret", "pull"] = Files.of(original)
 
-    def apply(self, manifest: Manifest) -> Manifest:
-        if manifest["kind"] == "RoleBinding" and name_of(manifest) == self._name:
+    def apply(self, wanted: Applied) -> Reported:
+        if resources.of(wanted) is resources.ROLE_BINDING and name_of(wanted) == self._name:
             raise InfraError(self._name, reason=self._why, retry=False)
-        return super().apply(manifest)
+        return super().apply(wanted)
 
 
 @pytest.mark.parametrize("reason", ["ClusterForbidden", "AdmissionRefused"])
 def test_spaces_go_on_where_metering_may_not_be_bound(reason: str) -> None:
     api = with_namespace(RefusingBinding("waypost-metering", reason))
 
-    KubernetesInfra(api, cluster()).ensure_namespace(SPACE, ROOM)
+    with KubernetesInfra(api, cluster()).open(SPACE) as session:
+        session.ensure_namespace(ROOM)
 
     kinds = {kind for kind, _ in api.held}
     assert {"NetworkPolicy", "ResourceQuota", "LimitRange", "PodDisruptionBudget"} <= kinds
@@ -132,7 +139,8 @@ def test_any_other_refusal_of_a_binding_ends_the_pass(name: str, reason: str) ->
     api = with_namespace(RefusingBinding(name, reason))
 
     with pytest.raises(InfraError, match=name):
-        KubernetesInfra(api, cluster()).ensure_namespace(SPACE, ROOM)
+        with KubernetesInfra(api, cluster()).open(SPACE) as session:
+            session.ensure_namespace(ROOM)
 
 
 @pytest.mark.parametrize("reason", ["PullSecretMissing", "PullSecretUnfit", "ClusterForbidden"])
@@ -141,9 +149,12 @@ def test_a_space_that_serves_goes_on_without_a_new_pull_secret(reason: str) -> N
     infra = KubernetesInfra(api, cluster())
 
     with pytest.raises(InfraError) as new:
-        infra.ensure_namespace(SPACE, ROOM)
-    infra.ensure_instance(broker())
-    infra.ensure_namespace(SPACE, ROOM)
+        with infra.open(SPACE) as session:
+            session.ensure_namespace(ROOM)
+    with infra.open(SPACE) as session:
+        session.ensure_instance(broker())
+    with infra.open(SPACE) as session:
+        session.ensure_namespace(ROOM)
 
     assert new.value.reason == reason
     assert ("Secret", "pull-pull") not in api.held
@@ -151,10 +162,12 @@ def test_a_space_that_serves_goes_on_without_a_new_pull_secret(reason: str) -> N
 
 def test_a_cluster_that_is_busy_is_asked_again_for_the_pull_secret() -> None:
     infra = KubernetesInfra(with_namespace(PullSecret("ClusterBusy")), cluster())
-    infra.ensure_instance(broker())
+    with infra.open(SPACE) as session:
+        session.ensure_instance(broker())
 
     with pytest.raises(InfraError) as busy:
-        infra.ensure_namespace(SPACE, ROOM)
+        with infra.open(SPACE) as session:
+            session.ensure_namespace(ROOM)
 
     assert busy.value.reason == "ClusterBusy"
 
@@ -166,10 +179,13 @@ class PullSecret(Limited):
         super().__init__()
         self._why = reason
         if reason == "PullSecretUnfit":
-            self.held["Secret", "pull"] = {"metadata": {"name": "pull"}, "type": "Opaque"}
+            unfit = {"metadata": {"name": "pull"}, "type": "Opaque"}
+            self.held["Secret", "pull"] = Files.of(unfit)
 
-    def find(self, resource: Resource, namespace: str | None, name: str) -> Manifest | None:
-        if resource is resources.SECRET and self._why.startswith("Cluster"):
+    def find(
+        self, resource: Resource[ReportedT], namespace: str | None, name: str
+    ) -> ReportedT | None:
+        if resource.kind == "Secret" and self._why.startswith("Cluster"):
             raise InfraError(name, reason=self._why, retry=False)
         return super().find(resource, namespace, name)
 
@@ -181,12 +197,12 @@ class Bound(Limited):
 
     def list(
         self,
-        resource: Resource,
+        resource: Resource[ReportedT],
         namespace: str | None,
         selector: Mapping[str, str],
         fields: Mapping[str, str] | None = None,
-    ) -> Sequence[Manifest]:
-        if resource in (resources.POD, resources.STATEFUL_SET):
+    ) -> Sequence[ReportedT]:
+        if resource.kind in ("Pod", "StatefulSet"):
             self.looks += ("RoleBinding", "waypost-worker") in self.held
             if self.looks < 2:
                 raise InfraError("rights", reason="ClusterForbidden", retry=False)
@@ -199,16 +215,42 @@ def test_rights_that_were_taken_away_are_given_again_to_look() -> None:
     infra = KubernetesInfra(api, cluster())
 
     with pytest.raises(InfraError) as coming:
-        infra.list_instances(SPACE)
+        with infra.open(SPACE) as session:
+            session.list_instances()
 
     assert (coming.value.reason, coming.value.retry) == ("RightsPending", True)
-    assert infra.list_instances(SPACE) == []
+    with infra.open(SPACE) as session:
+        assert session.list_instances() == []
 
 
 def test_rights_that_nobody_gives_are_told() -> None:
     infra = KubernetesInfra(with_namespace(Limited(resources.POD)), cluster())
 
     with pytest.raises(InfraError, match="does not apply the worker's new rights"):
-        infra.list_instances(SPACE)
+        with infra.open(SPACE) as session:
+            session.list_instances()
     with pytest.raises(InfraError, match="Pod"):
-        infra.list_instances(SPACE)
+        with infra.open(SPACE) as session:
+            session.list_instances()
+
+
+def test_a_session_that_has_ended_reads_nothing_more() -> None:
+    with KubernetesInfra(with_namespace(Limited()), cluster()).open(SPACE) as session:
+        session.ensure_instance(broker())
+
+    with pytest.raises(RuntimeError, match="has ended"):
+        session.ensure_instance(broker())
+    with pytest.raises(RuntimeError, match="has ended"):
+        session.ensure_namespace(ROOM)
+
+
+def test_a_session_needs_no_first_call() -> None:
+    """What exists is read at the first use, whichever that is."""
+    infra = KubernetesInfra(with_namespace(Limited()), cluster())
+
+    with infra.open(SPACE) as session:
+        endpoint = session.ensure_endpoint("broker-0")
+    with infra.open(SPACE) as session:
+        session.ensure_instance(broker())
+
+    assert endpoint.port == 5671

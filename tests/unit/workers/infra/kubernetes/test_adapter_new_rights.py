@@ -5,12 +5,14 @@ from typing import Any, cast
 
 import pytest
 
+from tests.support.infra.places import live
 from workers.infra.base import InfraError, Namespace, ResourceBudget
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster, Images, Pods
-from workers.infra.kubernetes.resources import Manifest, Resource
+from workers.infra.kubernetes.reported import Reported
+from workers.infra.kubernetes.resources import Applied, Resource
 
 SPACE = Namespace("wp-new-1", "ten_1", "spc_1")
 CLUSTER = Cluster(
@@ -30,18 +32,18 @@ CLUSTER = Cluster(
 class SlowAuthorizer:
     """An API server that knows the role binding, and still refuses what it allows."""
 
-    def __init__(self, bound: Sequence[Manifest]) -> None:
+    def __init__(self, bound: Sequence[Reported]) -> None:
         self.bound = bound
 
-    def find(self, resource: Resource, namespace: str | None, name: str) -> None:
+    def find(self, resource: Resource[Reported], namespace: str | None, name: str) -> None:
         return None
 
-    def apply(self, manifest: Manifest) -> Manifest:
-        return manifest
+    def apply(self, wanted: Applied) -> Reported:
+        return live(wanted)
 
     def list(
-        self, resource: Resource, namespace: str, selector: Mapping[str, str]
-    ) -> Sequence[Manifest]:
+        self, resource: Resource[Reported], namespace: str, selector: Mapping[str, str]
+    ) -> Sequence[Reported]:
         if resource is resources.ROLE_BINDING:
             return self.bound
         raise InfraError("forbidden", reason="ClusterForbidden", retry=False)
@@ -51,16 +53,18 @@ class SlowAuthorizer:
     ("bound", "reason", "retry"),
     [
         ([], "RightsPending", True),
-        ([{"metadata": {"name": "waypost-metering"}}], "RightsPending", True),
-        ([{"metadata": {"name": "waypost-worker"}}], "ClusterForbidden", False),
+        (["waypost-metering"], "RightsPending", True),
+        (["waypost-worker"], "ClusterForbidden", False),
     ],
 )
 def test_a_refusal_is_waited_for_only_where_rights_are_new(
-    bound: Sequence[Manifest], reason: str, retry: bool
+    bound: Sequence[str], reason: str, retry: bool
 ) -> None:
-    infra = KubernetesInfra(cast(Api, cast(Any, SlowAuthorizer(bound))), CLUSTER)
+    bindings = [Reported.of({"metadata": {"name": name}}) for name in bound]
+    infra = KubernetesInfra(cast(Api, cast(Any, SlowAuthorizer(bindings))), CLUSTER)
 
     with pytest.raises(InfraError) as refused:
-        infra.ensure_namespace(SPACE, ResourceBudget(1, 128, 0))
+        with infra.open(SPACE) as session:
+            session.ensure_namespace(ResourceBudget(1, 128, 0))
 
     assert (refused.value.reason, refused.value.retry) == (reason, retry)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from kubernetes import client as k8s
 from kubernetes.client import ApiClient, Configuration
 
 from tests.support.infra.places import ROOM, SPACE, cluster
@@ -16,6 +17,7 @@ from workers.infra.base import InfraError
 from workers.infra.kubernetes import api, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
+from workers.infra.kubernetes.endpoints import gateway, route
 
 pytestmark = pytest.mark.enable_socket
 
@@ -70,7 +72,8 @@ def test_a_busy_api_is_tried_again(stub: Stub, status: int) -> None:
     stub.answers = [(status, {"message": "busy"})]
 
     with pytest.raises(InfraError) as busy:
-        KubernetesInfra(stub.client, cluster()).ensure_namespace(SPACE, ROOM)
+        with KubernetesInfra(stub.client, cluster()).open(SPACE) as session:
+            session.ensure_namespace(ROOM)
 
     assert (busy.value.reason, busy.value.retry) == ("ClusterBusy", True)
 
@@ -101,9 +104,9 @@ def test_an_api_that_never_answers_is_given_up_and_tried_again(
 def test_a_kind_that_the_cluster_does_not_know_has_no_objects(stub: Stub) -> None:
     stub.answers = [(404, {"message": "the server could not find the requested resource"})]
 
-    assert list(stub.client.list(resources.TLS_ROUTE, "ns", {"a": "b"})) == []
-    assert stub.client.find(resources.ROUTE, "ns", "x") is None
-    assert stub.client.delete(resources.ROUTE, "ns", "x")
+    assert list(stub.client.list(gateway.TLS_ROUTE, "ns", {"a": "b"})) == []
+    assert stub.client.find(route.ROUTE, "ns", "x") is None
+    assert stub.client.delete(route.ROUTE, "ns", "x")
     assert stub.asked[0][1].endswith("/namespaces/ns/tlsroutes?labelSelector=a%3Db")
 
 
@@ -118,10 +121,10 @@ def test_a_hostile_name_stays_one_path_segment_or_is_refused() -> None:
 def test_any_text_is_sent_as_yaml_reads_it(stub: Stub) -> None:
     """An apply is read as YAML, which takes no surrogate pairs and folds lines at U+2028."""
     text = 'é😀\u2028\u0085\u007f\ufeff\\ud83d\n"x'
-    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}
-    stub.answers = [(200, {**manifest, "data": {"a": text}})]
+    wanted = k8s.V1ConfigMap(metadata=k8s.V1ObjectMeta(name="x"), data={"a": text})
+    stub.answers = [(200, resources.document_of(wanted))]
 
-    stub.client.apply({**manifest, "data": {"a": text}})
+    stub.client.apply(wanted)
 
     (body,) = stub.bodies
     assert yaml.safe_load(body)["data"] == {"a": text}
@@ -129,16 +132,15 @@ def test_any_text_is_sent_as_yaml_reads_it(stub: Stub) -> None:
 
 
 def test_what_the_cluster_adds_at_each_write_is_refused_in_words(stub: Stub) -> None:
-    manifest: dict[str, Any] = {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {"name": "x", "namespace": "n"},
-        "spec": {"selector": {"a": "b"}, "ports": []},
-    }
-    stub.answers = [(200, {**manifest, "spec": {"selector": {"a": "b", "mesh": "on"}}})]
+    wanted = k8s.V1Service(
+        metadata=k8s.V1ObjectMeta(name="x", namespace="n"),
+        spec=k8s.V1ServiceSpec(selector={"a": "b"}, ports=[]),
+    )
+    theirs = {"selector": {"a": "b", "mesh": "on"}}
+    stub.answers = [(200, {**resources.document_of(wanted), "spec": theirs})]
 
     with pytest.raises(InfraError, match="/spec/selector at each write") as refused:
-        stub.client.apply(manifest)
+        stub.client.apply(wanted)
 
     assert (refused.value.reason, refused.value.retry) == ("AdmissionAdds", False)
     assert [verb for verb, _path in stub.asked] == ["PATCH", "PATCH"]
@@ -149,10 +151,29 @@ def test_somebody_elses_conflict_is_never_forced(stub: Stub) -> None:
     conflict = {"message": "conflict", "details": {"causes": [cause]}}
     theirs = {"metadata": {"managedFields": [{"manager": "gitops", "operation": "Apply"}]}}
     stub.answers = [(409, conflict), (200, theirs)]
-    manifest = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "x", "namespace": "n"}}
+    wanted = k8s.V1Secret(metadata=k8s.V1ObjectMeta(name="x", namespace="n"), data={})
 
     with pytest.raises(InfraError) as refused:
-        stub.client.apply({**manifest, "data": {}})
+        stub.client.apply(wanted)
 
     assert refused.value.reason == "FieldConflict"
     assert not any("force=true" in path for _verb, path in stub.asked)
+
+
+def test_a_field_of_another_type_is_named(stub: Stub) -> None:
+    stub.answers = [(200, {"metadata": {"name": "x", "labels": ["a"]}})]
+
+    with pytest.raises(InfraError, match=r"Pod in a form .* not read: metadata\.labels") as refused:
+        stub.client.find(resources.POD, "ns", "x")
+
+    assert (refused.value.reason, refused.value.retry) == ("ObjectUnreadable", False)
+
+
+def test_what_waypost_does_not_read_may_have_any_type(stub: Stub) -> None:
+    document = {"metadata": {"name": "x", "labels": None}, "spec": {"theirs": 1}, "more": []}
+    stub.answers = [(200, document)]
+
+    found = stub.client.find(resources.POD, "ns", "x")
+
+    assert found is not None
+    assert (found.name, found.metadata.labels, found.document) == ("x", {}, document)

@@ -6,7 +6,7 @@ import pytest
 
 from controlplane.core.errors import Invalid
 from workers.infra.kubernetes import cluster_file
-from workers.infra.kubernetes.cluster import EndpointKind, Identity, Issuer, IssuerKind, Pods
+from workers.infra.kubernetes.cluster import Identity, Issuer, IssuerKind, Pods
 
 GOOD = """
 installation: waypost.waypost
@@ -34,7 +34,7 @@ def test_a_good_file_is_the_cluster(tmp_path: Path) -> None:
     found = cluster_file.load(write(tmp_path, GOOD))
 
     assert found.worker == Pods("waypost", {"a": "b"})
-    assert found.endpoint.kind is EndpointKind.INGRESS
+    assert found.endpoint.kind == "ingress"
     assert found.identity == Identity(None, None)
     assert list(found.images.pull_secrets) == ["one"]
     assert found.storage.size_gb == 5
@@ -63,7 +63,14 @@ def test_where_certificates_come_from_is_read(tmp_path: Path) -> None:
         ),
         (GOOD.replace("broker:", "brooker:"), "images.brooker: Unexpected keyword argument"),
         (GOOD.replace("auth_port: 5671", ""), "auth_port: Field required"),
-        (GOOD.replace("kind: ingress", "kind: ingres"), "endpoint.kind: Input should be"),
+        (
+            GOOD.replace("kind: ingress", "kind: ingres"),
+            "endpoint.kind: Value error, Input should be one of service,",
+        ),
+        (
+            GOOD.replace("kind: ingress, domain: mq.example.org", "kind: gateway"),
+            "endpoint: Value error, the kind gateway needs domain and gateway",
+        ),
         (GOOD.replace("auth_port: 5671", "auth_port: many"), "auth_port: Input should be a valid"),
         ("images: [", "cannot be read"),
         ("", "the file: "),

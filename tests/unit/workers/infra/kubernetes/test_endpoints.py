@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from controlplane.core.instance_names import Kind
-from tests.support.infra.places import SPACE, cluster
-from workers.infra.kubernetes import endpoints
-from workers.infra.kubernetes.cluster import EndpointKind
+from tests.support.infra.places import SPACE, cluster, live
+from workers.infra.kubernetes.reported import Service
 
 TAKEN = {"type": "Admitted", "status": "False", "message": "host is claimed by another"}
 LET_IN = {**TAKEN, "status": "True"}
@@ -24,42 +23,45 @@ def parents(*told: tuple[dict[str, str], list[dict[str, str]]]) -> dict[str, Any
     return {"parents": [{"parentRef": ref, "conditions": said} for ref, said in told]}
 
 
-def trouble(kind: EndpointKind, status: dict[str, Any]) -> str:
+def trouble(kind: str, status: dict[str, Any]) -> str:
     """Return what is said when the last object of such an endpoint has this status."""
-    *others, last = endpoints.build(cluster(kind), SPACE, Kind.BROKER)
-    return endpoints.trouble([*others, {**last, "status": status}])
+    choice = cluster(kind).endpoint
+    strategy = choice.strategy
+    *others, last = strategy.build(choice, SPACE, Kind.BROKER)
+    reported = [*(live(other) for other in others), live(last, status=status)]
+    service, *leads = reported
+    assert isinstance(service, Service)
+    return strategy.trouble(service, leads[0] if leads else None)
 
 
 @pytest.mark.parametrize(
     ("kind", "status", "says"),
     [
-        (EndpointKind.LOAD_BALANCER, {}, "has a load balancer controller"),
-        (EndpointKind.LOAD_BALANCER, {"loadBalancer": {}}, "a load balancer controller"),
-        (EndpointKind.ROUTE, {"ingress": [{"conditions": [TAKEN]}]}, "host is claimed by another"),
-        (EndpointKind.GATEWAY, parents((ASKED, [FORBIDDEN])), "NotAllowedByListeners"),
-        (EndpointKind.GATEWAY, parents((FORMER, [FINE]), (ASKED, [FINE, NO_SERVICE])), "no such"),
+        ("loadbalancer", {}, "has a load balancer controller"),
+        ("loadbalancer", {"loadBalancer": {}}, "a load balancer controller"),
+        ("route", {"ingress": [{"conditions": [TAKEN]}]}, "host is claimed by another"),
+        ("gateway", parents((ASKED, [FORBIDDEN])), "NotAllowedByListeners"),
+        ("gateway", parents((FORMER, [FINE]), (ASKED, [FINE, NO_SERVICE])), "no such"),
     ],
 )
-def test_what_the_cluster_refuses_is_told(
-    kind: EndpointKind, status: dict[str, Any], says: str
-) -> None:
+def test_what_the_cluster_refuses_is_told(kind: str, status: dict[str, Any], says: str) -> None:
     assert says in trouble(kind, status)
 
 
 @pytest.mark.parametrize(
     ("kind", "status"),
     [
-        (EndpointKind.LOAD_BALANCER, {"loadBalancer": {"ingress": [{"ip": "192.0.2.7"}]}}),
-        (EndpointKind.ROUTE, {}),
-        (EndpointKind.ROUTE, {"ingress": [{"conditions": [LET_IN]}]}),
-        (EndpointKind.ROUTE, {"ingress": [{"conditions": [TAKEN]}, {"conditions": [LET_IN]}]}),
-        (EndpointKind.GATEWAY, parents((ASKED, [FINE, OTHER]))),
-        (EndpointKind.GATEWAY, parents((FORMER, [FORBIDDEN]), (ASKED, [FINE]))),
-        (EndpointKind.GATEWAY, parents((FORMER, [FORBIDDEN]))),
-        (EndpointKind.INGRESS, {"loadBalancer": {}}),
-        (EndpointKind.SERVICE, {"loadBalancer": {}}),
-        (EndpointKind.NODE_PORT, {"loadBalancer": {}}),
+        ("loadbalancer", {"loadBalancer": {"ingress": [{"ip": "192.0.2.7"}]}}),
+        ("route", {}),
+        ("route", {"ingress": [{"conditions": [LET_IN]}]}),
+        ("route", {"ingress": [{"conditions": [TAKEN]}, {"conditions": [LET_IN]}]}),
+        ("gateway", parents((ASKED, [FINE, OTHER]))),
+        ("gateway", parents((FORMER, [FORBIDDEN]), (ASKED, [FINE]))),
+        ("gateway", parents((FORMER, [FORBIDDEN]))),
+        ("ingress", {"loadBalancer": {}}),
+        ("service", {"loadBalancer": {}}),
+        ("nodeport", {"loadBalancer": {}}),
     ],
 )
-def test_what_leads_there_is_no_trouble(kind: EndpointKind, status: dict[str, Any]) -> None:
+def test_what_leads_there_is_no_trouble(kind: str, status: dict[str, Any]) -> None:
     assert trouble(kind, status) == ""

@@ -3,8 +3,9 @@
 import pytest
 
 from tests.support.infra.places import ROOM, SPACE, broker, cluster
-from workers.infra.kubernetes import instances, isolation, observed, sizes
+from workers.infra.kubernetes import instances, isolation, observed, resources, sizes
 from workers.infra.kubernetes.isolation import Taken
+from workers.infra.kubernetes.reported import Quota, StatefulSet
 
 
 @pytest.mark.parametrize(
@@ -16,9 +17,10 @@ def test_any_quantity_is_rounded_up(quantity: str, mebibytes: int) -> None:
 
 def test_what_a_space_has_is_what_its_quota_counts() -> None:
     used = {"persistentvolumeclaims": "2", "requests.storage": "15000000k"}
-    running = instances.stateful_set(cluster(), broker())
+    document = resources.document_of(instances.stateful_set(cluster(), broker()))
+    running = StatefulSet.of(document)
 
-    found = observed.taken([running], {"waypost": {"status": {"used": used}}})
+    found = observed.taken([running], {"waypost": Quota.of({"status": {"used": used}})})
 
     assert (found.volumes, found.storage_mb) == (2, 14306)
     assert observed.taken([], {}).storage_mb == 0
@@ -37,6 +39,8 @@ def test_what_a_space_has_is_what_its_quota_counts() -> None:
 def test_volumes_that_are_larger_leave_room_for_those_to_come_and_one_more(
     taken: Taken, storage: str, claims: str
 ) -> None:
-    hard = isolation.resource_quota(cluster(), SPACE, ROOM, taken)["spec"]["hard"]
+    spec = isolation.resource_quota(cluster(), SPACE, ROOM, taken).spec
 
+    assert spec is not None
+    hard = spec.hard or {}
     assert (hard["requests.storage"], hard["persistentvolumeclaims"]) == (storage, claims)

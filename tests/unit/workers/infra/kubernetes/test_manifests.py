@@ -15,29 +15,36 @@ from kubernetes.client import ApiClient
 
 from controlplane.core.instance_names import Kind
 from tests.support.infra.places import ROOM, SPACE, broker, cluster, router
-from workers.infra.kubernetes import endpoints, instances, isolation, public_certificates
+from workers.infra.kubernetes import (
+    instances,
+    isolation,
+    network,
+    public_certificates,
+    reported,
+    resources,
+)
 from workers.infra.kubernetes.cluster import (
     CertificateChoice,
     CertificateSource,
     EndpointChoice,
-    EndpointKind,
     Identity,
     Issuer,
     IssuerKind,
     Storage,
 )
-from workers.infra.kubernetes.resources import Manifest
+from workers.infra.kubernetes.endpoints import registry
+from workers.infra.kubernetes.resources import Applied, Resource
 
 EXPECTED = Path(__file__).parent / "expected"
-CASES: dict[str, Sequence[Manifest]] = {
+CASES: dict[str, Sequence[Applied]] = {
     "isolation_standard": isolation.build(cluster(), SPACE, ROOM),
     "isolation_brokered": isolation.build(cluster(), SPACE, replace(ROOM, brokers=1, routers=0)),
     "broker": instances.build(cluster(storage=Storage(20, "fast")), broker()),
     "router": instances.build(cluster(), router()),
     "disruption_budgets": [instances.disruption_budget(SPACE, kind) for kind in Kind],
     **{
-        f"endpoint_{kind.value}": endpoints.build(cluster(kind), SPACE, Kind.BROKER)
-        for kind in EndpointKind
+        f"endpoint_{name}": kind.build(cluster(name).endpoint, SPACE, Kind.BROKER)
+        for name, kind in registry.REGISTRY.items()
     },
     "certificate": [
         public_certificates.build(Issuer(name="public"), SPACE, "wp-a.mq.example.org"),
@@ -51,22 +58,23 @@ OPENSHIFT = cluster(identity=Identity(None, None))
 def test_objects_are_literally(name: str) -> None:
     expected = list(yaml.safe_load_all((EXPECTED / f"{name}.yaml").read_text()))
 
-    assert list(CASES[name]) == expected
+    assert [resources.document_of(part) for part in CASES[name]] == expected
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_clients_models_keep_every_field(name: str) -> None:
     client: Any = ApiClient()
-    for manifest in CASES[name]:
-        model = _model(manifest)
+    for wanted in CASES[name]:
+        model = _model(resources.of(wanted))
+        document = resources.document_of(wanted)
         if model is not None:
-            read = client.deserialize(json.dumps(manifest), model, "application/json")
-            assert client.sanitize_for_serialization(read) == manifest
+            read = client.deserialize(json.dumps(document), model, "application/json")
+            assert client.sanitize_for_serialization(read) == document
 
 
 def test_on_openshift_no_user_or_group_is_fixed() -> None:
     for spec in (broker(), router()):
-        text = yaml.safe_dump(instances.stateful_set(OPENSHIFT, spec))
+        text = yaml.safe_dump(resources.document_of(instances.stateful_set(OPENSHIFT, spec)))
         for field in ("runAsUser", "runAsGroup", "fsGroup"):
             assert field not in text
         assert "runAsNonRoot: true" in text
@@ -84,7 +92,9 @@ def test_only_cold_files_are_in_the_template() -> None:
 
 def test_routers_ask_for_names_at_addresses_too() -> None:
     cached = replace(cluster(), dns_cidrs=("169.254.20.10/32",))
-    policies = isolation.network_policies(cached, SPACE, ROOM)
+    policies: list[Any] = [
+        resources.document_of(policy) for policy in network.policies(cached, SPACE, ROOM)
+    ]
 
     (names,) = [policy["spec"] for policy in policies if policy["metadata"]["name"] == "names"]
     (rule,) = names["egress"]
@@ -94,12 +104,12 @@ def test_routers_ask_for_names_at_addresses_too() -> None:
     assert [port["port"] for port in rule["ports"]] == [53, 53]
 
 
-def _model(manifest: Manifest) -> str | None:
+def _model(resource: Resource[reported.Reported]) -> str | None:
     """Return the name of the client's model, None for kinds that the client does not know."""
-    group, _, version = manifest["apiVersion"].rpartition("/")
+    group, _, version = resource.api_version.rpartition("/")
     if ("." in group and not group.endswith(".k8s.io")) or group.startswith("gateway"):
         return None
-    return f"{version.capitalize()}{manifest['kind']}"
+    return f"{version.capitalize()}{resource.kind}"
 
 
 def wrote(manager: str, *files: str) -> dict[str, Any]:
@@ -119,7 +129,7 @@ def test_a_spec_that_is_held_back_takes_on_nothing_that_others_wrote() -> None:
         "data": {"server.key": "Zm9ybWVy", "login.config": "/w==", "spy": "/w=="},
     }
 
-    held = instances.with_former(broker(), [former])
+    held = instances.with_former(broker(), [reported.Files.of(former)])
 
     assert held.files == {**broker().files, "server.key": "former"}
 
@@ -132,7 +142,7 @@ def test_a_spec_that_is_held_back_keeps_former_files_and_lacks_none() -> None:
         "data": {"broker.xml": "<former/>", "logging.properties": "former"},
     }
 
-    held = instances.with_former(broker(), [former])
+    held = instances.with_former(broker(), [reported.Files.of(former)])
 
     assert held.files == {
         "broker.xml": "<configuration/>",  # live: as wanted
@@ -146,7 +156,7 @@ def test_the_shape_is_of_how_pods_are_made_and_of_no_space_or_image() -> None:
     images = replace(cluster().images, broker="other/broker:3", router="other/router:9")
     template_hash = instances.template_hash(cluster())
 
-    assert instances.template_hash(cluster(EndpointKind.ROUTE)) == template_hash
+    assert instances.template_hash(cluster("route")) == template_hash
     assert instances.template_hash(replace(cluster(), images=images)) == template_hash
     assert instances.template_hash(OPENSHIFT) != template_hash
     assert instances.template_hash(replace(cluster(), java="/opt/java/bin/java")) != template_hash

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from tests.support.infra.places import broker, cluster
-from workers.infra.kubernetes import instances, observed
+from workers.infra.base import InstanceStatus
+from workers.infra.kubernetes import instances, observed, pods, reported, resources
 
 NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
-MADE = instances.stateful_set(cluster(), broker())
-SET = {**MADE, "metadata": {**MADE["metadata"], "uid": "s1"}}
+SET: dict[str, Any] = resources.document_of(instances.stateful_set(cluster(), broker()))
+SET["metadata"]["uid"] = "s1"
 
 
 REFUSED = "its pod is not created: the cluster refuses it: fix what its message names."
@@ -18,7 +19,7 @@ REFUSED = "its pod is not created: the cluster refuses it: fix what its message 
 
 def pod(*, ready: bool, revision: str = "", node: str = "", **status: Any) -> dict[str, Any]:
     template = SET["spec"]["template"]["metadata"]
-    annotations = {instances.RESTART: revision or template["annotations"][instances.RESTART]}
+    annotations = {pods.RESTART: revision or template["annotations"][pods.RESTART]}
     conditions = [
         {"type": "Ready", "status": str(ready)},
         *status.pop("conditions", []),
@@ -34,6 +35,16 @@ def pod(*, ready: bool, revision: str = "", node: str = "", **status: Any) -> di
         "spec": {"nodeName": node},
         "status": {"conditions": conditions, "containerStatuses": containers, **status},
     }
+
+
+def status(stateful_set: dict[str, Any], seen: list[dict[str, Any]]) -> InstanceStatus:
+    """Return the status from documents as the API reports them."""
+    pods_seen = [reported.Pod.of(pod) for pod in seen]
+    return observed.status(reported.StatefulSet.of(stateful_set), pods_seen, NOW)
+
+
+def ending_trouble(namespace: dict[str, Any]) -> str:
+    return observed.ending_trouble(reported.WithConditions.of(namespace), NOW)
 
 
 def waiting(reason: str, message: str = "") -> list[dict[str, Any]]:
@@ -75,7 +86,7 @@ def ended(code: int, reason: str, message: str = "") -> dict[str, Any]:
 def test_a_pod_is_one_status(
     seen: list[dict[str, Any]], running: bool, message: str, trouble: str
 ) -> None:
-    found = observed.status(SET, seen, NOW)
+    found = status(SET, seen)
 
     assert (found.name, found.running, found.message) == ("broker-0", running, message)
     assert found.trouble == trouble
@@ -114,7 +125,7 @@ BACKING_OFF = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 40
     ],
 )
 def test_an_instance_that_ends_says_why(container: dict[str, Any], words: str) -> None:
-    found = observed.status(SET, [pod(ready=False, containerStatuses=[container])], NOW)
+    found = status(SET, [pod(ready=False, containerStatuses=[container])])
 
     assert (found.running, found.message, found.trouble) == (False, words, words)
 
@@ -122,19 +133,19 @@ def test_an_instance_that_ends_says_why(container: dict[str, Any], words: str) -
 def test_an_instance_that_starts_again_says_how_it_ended_and_is_no_trouble_yet() -> None:
     again = {"state": {"running": {}}, "restartCount": 1, "lastState": ended(1, "Error", "no key")}
 
-    found = observed.status(SET, [pod(ready=False, containerStatuses=[again])], NOW)
+    found = status(SET, [pod(ready=False, containerStatuses=[again])])
     started = pod(ready=True, containerStatuses=[{**again, "started": True}])
 
     words = "starting. Before, it ended with exit code 1 (Error); it said last: no key"
     assert (found.message, found.trouble) == (words, "")
-    assert observed.status(SET, [started], NOW).message == "ready"
+    assert status(SET, [started]).message == "ready"
 
 
 def test_last_words_are_bounded_and_one_line_of_what_can_be_shown() -> None:
     log = "\n".join(f"\x1b[31mline {number}\x1b[0m\t\x00" for number in range(200))
     crashed = [{"state": BACKING_OFF, "lastState": ended(1, "Error", log)}]
 
-    words = observed.status(SET, [pod(ready=False, containerStatuses=crashed)], NOW).trouble
+    words = status(SET, [pod(ready=False, containerStatuses=crashed)]).trouble
 
     said = words.partition("it said last: ")[2]
     assert said.startswith("…")
@@ -147,7 +158,7 @@ def test_a_pod_that_is_replaced_and_ends_is_no_trouble() -> None:
     replaced = pod(ready=False, containerStatuses=[{"state": ended(143, "Error")}])
     replaced["metadata"]["deletionTimestamp"] = "2026-01-01T12:00:30Z"
 
-    found = observed.status(SET, [replaced], NOW)
+    found = status(SET, [replaced])
 
     assert (found.message, found.trouble) == ("being replaced", "")
 
@@ -157,8 +168,8 @@ def test_a_pod_of_one_of_that_name_that_was_deleted_is_not_this_ones() -> None:
     former = pod(ready=True)
     former["metadata"]["ownerReferences"][0]["uid"] = "s0"
 
-    assert observed.status(SET, [former], NOW).message == "no pod yet"
-    assert observed.status(SET, [former, pod(ready=True)], NOW).running
+    assert status(SET, [former]).message == "no pod yet"
+    assert status(SET, [former, pod(ready=True)]).running
 
 
 def test_a_pod_that_no_node_takes_says_why() -> None:
@@ -169,7 +180,7 @@ def test_a_pod_that_no_node_takes_says_why() -> None:
         "message": "0/3 nodes are available: 3 volume node affinity conflict.",
     }
 
-    found = observed.status(SET, [pod(ready=False, conditions=[unscheduled])], NOW)
+    found = status(SET, [pod(ready=False, conditions=[unscheduled])])
 
     assert found.trouble == (
         "Unschedulable: 0/3 nodes are available: 3 volume node affinity conflict. Its volume is "
@@ -181,7 +192,7 @@ def test_a_pod_that_no_node_takes_says_why() -> None:
 def test_a_pod_that_cannot_be_made_says_why() -> None:
     refused = {**SET, "status": {"conditions": [{"message": "exceeded quota: team"}]}}
 
-    assert observed.status(refused, [], NOW).message == "exceeded quota: team"
+    assert status(refused, []).message == "exceeded quota: team"
 
 
 def event(reason: str, at: str, message: str = "exceeded quota: team") -> dict[str, Any]:
@@ -225,7 +236,7 @@ def event(reason: str, at: str, message: str = "exceeded quota: team") -> dict[s
     ],
 )
 def test_the_last_event_says_why_a_pod_is_missing(events: list[dict[str, Any]], words: str) -> None:
-    assert observed.why_missing(events) == words
+    assert observed.why_missing([reported.Event.of(event) for event in events]) == words
 
 
 def test_a_pod_whose_end_nobody_confirms_names_its_node() -> None:
@@ -233,7 +244,7 @@ def test_a_pod_whose_end_nobody_confirms_names_its_node() -> None:
         there = pod(ready=True)
         there["metadata"]["deletionTimestamp"] = due
         there["spec"] = {"nodeName": "node-7"}
-        return observed.status(SET, [there], NOW).trouble
+        return status(SET, [there]).trouble
 
     assert ending("2026-01-01T11:59:30Z") == ""
     assert ending("2026-01-01T11:50:00Z").startswith("its node node-7 does not confirm")
@@ -246,10 +257,10 @@ def test_a_namespace_that_does_not_end_says_what_holds_it() -> None:
     def ending(requested_at: str | None) -> str:
         metadata = {"deletionTimestamp": requested_at} if requested_at else {}
         status = {"conditions": [held, done]}
-        return observed.ending_trouble({"metadata": metadata, "status": status}, NOW)
+        return ending_trouble({"metadata": metadata, "status": status})
 
     assert ending(None) == ""
     assert ending("2026-01-01T11:59:00Z") == ""
     assert ending("2026-01-01T11:50:00Z") == "x in 1 resource"
     nothing_said = {"metadata": {"deletionTimestamp": "2026-01-01T11:50:00Z"}}
-    assert observed.ending_trouble(nothing_said, NOW) == "the cluster does not say why."
+    assert ending_trouble(nothing_said) == "the cluster does not say why."

@@ -10,7 +10,7 @@ from workers.infra.base import CertificateProblem, InfraError
 from workers.infra.kubernetes import public_certificates
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Issuer
-from workers.infra.kubernetes.resources import Manifest, Resource
+from workers.infra.kubernetes.resources import ReportedT, Resource
 from workers.infra.kubernetes.snapshot import Snapshot
 
 
@@ -22,7 +22,7 @@ class Refusing(Snapshot):
         self._reason = reason
         self._retry = retry
 
-    def of(self, resource: Resource) -> Mapping[str, Manifest]:
+    def of(self, resource: Resource[ReportedT]) -> Mapping[str, ReportedT]:
         raise InfraError(resource.kind, reason=self._reason, retry=self._retry)
 
 

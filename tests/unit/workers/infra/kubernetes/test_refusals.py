@@ -3,6 +3,7 @@
 import pytest
 
 from workers.infra.kubernetes import refusals
+from workers.infra.kubernetes.refusals import Refusal
 
 NOT_OURS = "the worker touches only what carries the labels of Waypost"
 CONFLICT = {
@@ -44,7 +45,7 @@ CONFLICT = {
     ],
 )
 def test_an_answer_says_what_to_do(status: int, said: str, reason: str, retry: bool) -> None:
-    error = refusals.explain(status, {"message": said}, "Secret wp-x/broker-0")
+    error = refusals.explain(status, Refusal(message=said), "Secret wp-x/broker-0")
 
     assert (error.reason, error.retry) == (reason, retry)
     assert str(error).startswith("Secret wp-x/broker-0: ")
@@ -52,13 +53,18 @@ def test_an_answer_says_what_to_do(status: int, said: str, reason: str, retry: b
 
 
 def test_a_conflict_names_the_other_applier_and_the_field() -> None:
-    error = refusals.explain(409, CONFLICT, "StatefulSet wp-x/broker-0")
+    error = refusals.explain(409, Refusal.of(CONFLICT), "StatefulSet wp-x/broker-0")
 
     assert (error.reason, error.retry) == ("FieldConflict", False)
     assert ".spec.replicas also belong(s) to gitops" in str(error)
-    assert refusals.conflicting_managers(CONFLICT) == {"gitops"}
-    assert refusals.conflicting_managers({"message": "other"}) == frozenset()
+    assert refusals.conflicting_managers(Refusal.of(CONFLICT)) == {"gitops"}
+    assert refusals.conflicting_managers(Refusal(message="other")) == frozenset()
 
 
 def test_a_long_answer_is_cut() -> None:
-    assert len(str(refusals.explain(500, {"message": "x" * 9000}, "Pod"))) < 600
+    assert len(str(refusals.explain(500, Refusal(message="x" * 9000), "Pod"))) < 600
+
+
+@pytest.mark.parametrize("body", [{"message": 5}, {"message": "no", "details": []}])
+def test_an_answer_of_another_form_is_quoted(body: dict[str, object]) -> None:
+    assert str(body) in str(refusals.explain(500, Refusal.of(body), "Pod"))

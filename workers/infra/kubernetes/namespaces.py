@@ -1,0 +1,132 @@
+"""The namespace of one space: create it, give the worker its rights there, and delete it.
+
+A namespace is touched only if it carries the labels of the space and of this installation.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+from workers.infra.base import InfraError, Namespace
+from workers.infra.kubernetes import difference, isolation, labels, observed, resources
+from workers.infra.kubernetes.api import Api
+from workers.infra.kubernetes.cluster import Cluster
+from workers.infra.kubernetes.reported import Reported, WithConditions
+from workers.infra.kubernetes.snapshot import Snapshot, marked
+
+
+class SpaceNamespace:
+    """One namespace, which may not exist or belong to somebody else."""
+
+    def __init__(self, api: Api, cluster: Cluster, namespace: Namespace) -> None:
+        self._api = api
+        self._cluster = cluster
+        self._namespace = namespace
+
+    def ensure(self) -> None:
+        """Create or update the namespace.
+
+        Raises:
+            InfraError: ``NamespaceTaken`` or ``OtherInstallation``; ``NamespaceEnding`` or
+                ``NamespaceStuck`` while it is being deleted.
+        """
+        live = self._find()
+        if live is not None:
+            self._check_owner(live)
+            if live.is_ending:
+                _check_end(live)
+                raise InfraError(
+                    f"Somebody deleted the namespace {live.name}; it is created again once "
+                    "the deletion has finished.",
+                    reason="NamespaceEnding",
+                    retry=True,
+                )
+        ours = marked(isolation.namespace_object(self._namespace), self._cluster.installation)
+        wanted = difference.stamped(ours)
+        # Not through a snapshot: a namespace is no object inside itself.
+        if live is None or not difference.is_settled(wanted, live):
+            self._api.apply(wanted)
+
+    def exists(self) -> bool:
+        """Return whether the namespace exists and stays; raise if it is somebody else's."""
+        live = self._find()
+        if live is None or live.is_ending:
+            return False
+        self._check_owner(live)
+        return True
+
+    def delete(self) -> bool:
+        """Delete the namespace with everything in it; return True once it is gone."""
+        live = self._find()
+        if live is None:
+            return True
+        self._check_owner(live)
+        _check_end(live)  # so that a deletion that hangs says why
+        return self._api.delete(resources.NAMESPACE, None, live.name)
+
+    def new_snapshot(self) -> Snapshot:
+        """Return a snapshot of the objects inside; nothing is read yet."""
+        return Snapshot(self._api, self._namespace.name, self._cluster.installation)
+
+    @contextmanager
+    def rights(self, snapshot: Snapshot) -> Iterator[None]:
+        """Give the worker its rights in the namespace for the block.
+
+        The API server's authorizer reads role bindings from a cache that may lag. So if the binding
+        is new, a refusal in the block means "not yet".
+        """
+        wanted = isolation.role_binding(self._cluster, self._namespace)
+        is_new = resources.name_of(wanted) not in snapshot.of(resources.ROLE_BINDING)
+        snapshot.ensure(wanted)
+        try:
+            yield
+        except InfraError as error:
+            if is_new and error.reason == "ClusterForbidden":
+                raise InfraError(
+                    "The cluster does not apply the worker's new rights in the namespace yet.",
+                    reason="RightsPending",
+                    retry=True,
+                ) from error
+            raise
+
+    def is_marked_by_another(self, live: Reported) -> bool:
+        """Return whether another installation made it; an object without the label is ours."""
+        own = self._cluster.installation
+        return live.metadata.labels.get(labels.INSTALLATION, own) != own
+
+    def _find(self) -> WithConditions | None:
+        return self._api.find(resources.NAMESPACE, None, self._namespace.name)
+
+    def _check_owner(self, live: Reported) -> None:
+        ours = labels.of_space(self._namespace)
+        if not ours.items() <= live.metadata.labels.items():
+            raise InfraError(
+                f"The namespace {live.name} does not carry the labels of this space: "
+                f"{', '.join(f'{key}={value}' for key, value in ours.items())}. If it is this "
+                "space's, put them back; if it is somebody else's, give that another name.",
+                reason="NamespaceTaken",
+                retry=False,
+            )
+        if self.is_marked_by_another(live):
+            wanted = self._cluster.installation
+            raise InfraError(
+                f"The namespace {live.name} belongs to the installation "
+                f"{live.metadata.labels[labels.INSTALLATION]} of Waypost, and this is {wanted}. "
+                "Two installations cannot share a database: give one of them another. If this one "
+                "takes over the other's spaces, stop that one, label their namespaces "
+                f"{labels.INSTALLATION}={wanted} and delete the role bindings that it made there.",
+                reason="OtherInstallation",
+                retry=False,
+            )
+
+
+def _check_end(live: WithConditions) -> None:
+    """Raise ``InfraError`` if the deletion of a namespace takes too long."""
+    trouble = observed.ending_trouble(live, datetime.now(UTC))
+    if trouble:
+        raise InfraError(
+            f"The deletion of the namespace {live.name} does not finish: {trouble} Fix what "
+            "holds it in the cluster; Waypost then continues automatically.",
+            reason="NamespaceStuck",
+            retry=True,
+        )

@@ -1,0 +1,253 @@
+"""The objects as the cluster reports them: the fields that Waypost reads, each with a default.
+
+The client's own models do not fit here. They refuse objects that lack a field, and others may write
+whatever the API accepts. ``Reported.document`` is the whole object, for comparing it.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, PrivateAttr, model_validator
+from pydantic.alias_generators import to_camel
+
+from workers.infra.kubernetes.objects import JsonObject
+
+
+class Part(BaseModel):
+    """A part of a reported object; a field that is null counts as missing."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_nulls(cls, value: object) -> object:
+        if isinstance(value, Mapping):
+            return {key: item for key, item in value.items() if item is not None}
+        return value
+
+
+class ManagedFields(Part):
+    """Which fields one manager wrote; ``fields_v1`` is a tree of field names."""
+
+    manager: str = ""
+    operation: str = ""
+    fields_v1: Mapping[str, object] = {}
+
+
+class OwnerReference(Part):
+    uid: str = ""
+
+
+class Metadata(Part):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    labels: Mapping[str, str] = {}
+    annotations: Mapping[str, str] = {}
+    deletion_timestamp: datetime | None = None
+    owner_references: Sequence[OwnerReference] = ()
+    managed_fields: Sequence[ManagedFields] = ()
+
+
+class Reported(Part):
+    """Any object."""
+
+    # Items of a list come without it; ``Api.list`` adds it.
+    kind: str = ""
+    metadata: Metadata = Metadata()
+    # Private, so that it is neither validated nor compared.
+    _document: JsonObject = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def of(cls, document: JsonObject) -> Self:
+        """Return the object that a JSON object describes.
+
+        Raises:
+            pydantic.ValidationError: a field that Waypost reads has another type.
+        """
+        found = cls.model_validate(document)
+        found._document = document
+        return found
+
+    @property
+    def document(self) -> JsonObject:
+        """The whole object as the API returned it."""
+        return self._document
+
+    @property
+    def name(self) -> str:
+        return self.metadata.name
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether its deletion was requested."""
+        return self.metadata.deletion_timestamp is not None
+
+
+class Condition(Part):
+    """One condition; ``status`` is ``True``, ``False`` or ``Unknown``."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+
+
+class ConditionsStatus(Part):
+    conditions: Sequence[Condition] = ()
+
+
+class WithConditions(Reported):
+    """An object of whose status only the conditions count: a namespace or a certificate."""
+
+    status: ConditionsStatus = ConditionsStatus()
+
+
+class Files(Reported):
+    """A config map or secret; the values of a secret are in base 64."""
+
+    type: str = ""
+    data: Mapping[str, str] = {}
+
+
+class Quantities(Part):
+    limits: Mapping[str, str] = {}
+    requests: Mapping[str, str] = {}
+
+
+class ContainerSpec(Part):
+    resources: Quantities = Quantities()
+
+
+class TemplateSpec(Part):
+    containers: Sequence[ContainerSpec] = ()
+
+
+class Template(Part):
+    metadata: Metadata = Metadata()
+    spec: TemplateSpec = TemplateSpec()
+
+
+class ClaimSpec(Part):
+    resources: Quantities = Quantities()
+    storage_class_name: str = ""
+
+
+class ClaimTemplate(Part):
+    spec: ClaimSpec = ClaimSpec()
+
+
+class StatefulSetSpec(Part):
+    replicas: int | None = None
+    template: Template = Template()
+    volume_claim_templates: Sequence[ClaimTemplate] = ()
+
+
+class StatefulSet(Reported):
+    spec: StatefulSetSpec = StatefulSetSpec()
+    status: ConditionsStatus = ConditionsStatus()
+
+
+class ContainerEnd(Part):
+    """How a container ended (Kubernetes API reference, ContainerStateTerminated)."""
+
+    exit_code: int
+    reason: str = ""
+    message: str = ""
+
+
+class ContainerWait(Part):
+    reason: str = ""
+    message: str = ""
+
+
+class ContainerState(Part):
+    terminated: ContainerEnd | None = None
+    waiting: ContainerWait = ContainerWait()
+
+
+class ContainerStatus(Part):
+    """``state`` is that of the present run, ``last_state`` that of the previous one."""
+
+    ready: bool = False
+    started: bool = False
+    restart_count: int = 0
+    state: ContainerState = ContainerState()
+    last_state: ContainerState = ContainerState()
+
+
+class PodSpec(Part):
+    node_name: str = ""
+
+
+class PodStatus(Part):
+    conditions: Sequence[Condition] = ()
+    container_statuses: Sequence[ContainerStatus] = ()
+
+
+class Pod(Reported):
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether its readiness probe passes, as its node reported last."""
+        return any(
+            condition.type == "Ready" and condition.status == "True"
+            for condition in self.status.conditions
+        )
+
+
+class EventSeries(Part):
+    last_observed_time: str = ""
+
+
+class Event(Reported):
+    """An event of either event API; times are texts in RFC 3339."""
+
+    reason: str = ""
+    message: str = ""
+    series: EventSeries = EventSeries()
+    last_timestamp: str = ""
+    event_time: str = ""
+
+    @property
+    def last_seen(self) -> str:
+        """When it happened last; which of the fields is set depends on the event API."""
+        return self.series.last_observed_time or self.last_timestamp or self.event_time
+
+
+class QuotaStatus(Part):
+    used: Mapping[str, str] = {}
+
+
+class Quota(Reported):
+    status: QuotaStatus = QuotaStatus()
+
+
+class ServicePort(Part):
+    node_port: int | None = None
+
+
+class ServiceSpec(Part):
+    type: str = ""
+    ports: Sequence[ServicePort] = ()
+
+
+class BalancerAddress(Part):
+    hostname: str = ""
+    ip: str = ""
+
+
+class Balancer(Part):
+    ingress: Sequence[BalancerAddress] = ()
+
+
+class ServiceStatus(Part):
+    load_balancer: Balancer = Balancer()
+
+
+class Service(Reported):
+    spec: ServiceSpec = ServiceSpec()
+    status: ServiceStatus = ServiceStatus()
