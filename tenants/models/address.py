@@ -1,7 +1,7 @@
 """An address of a space and where it is placed."""
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from controlplane.core import ids
 from controlplane.core.models import Timestamped
@@ -48,6 +48,14 @@ class Address(Reconciled):
     last_sampled = models.BooleanField(default=False)
 
     class Meta:
+        indexes = [
+            # A pass over a change finds it here, whatever the number of addresses of the space.
+            models.Index(
+                fields=["space"],
+                condition=Q(deleted_at__isnull=True, generation__gt=F("observed_generation")),
+                name="address_changed",
+            )
+        ]
         constraints = [
             *reconciled_constraints("address"),
             models.UniqueConstraint(

@@ -44,9 +44,14 @@ class AddressSpace(Reconciled):
     - ``next_attempt_at``: when the next pass is due.
     - ``attempts``: rises by one with each pass that crashes. A pass that fails with a reason sets
       it to 1, any other pass to 0.
-    - ``waiting_for``: generation, step, reason and instances of the wait that ended the last pass.
+    - ``waiting``: the wait that ended the last pass (``workers.reconcile.waiting``); null if it did
+      not wait.
     - ``waiting_since``: since when that wait is unchanged; null if the last pass did not wait, or
       if a pass was requested since.
+    - ``files_outdated``: a pass has changed running instances, and their start-up files do not have
+      that change yet. ``files_built_at`` is when a pass last wrote complete files.
+    - ``known_boots``: by instance, the incarnation that holds everything the rows asked for when
+      complete files were last written.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.space_id)
@@ -63,8 +68,11 @@ class AddressSpace(Reconciled):
     claimed_until = models.DateTimeField(null=True)
     next_attempt_at = models.DateTimeField(null=True, db_index=True)
     attempts = models.PositiveIntegerField(default=0)
-    waiting_for = models.CharField(max_length=200, blank=True, db_default="")
+    waiting = models.JSONField(null=True)
     waiting_since = models.DateTimeField(null=True)
+    files_outdated = models.BooleanField(default=False, db_default=False)
+    files_built_at = models.DateTimeField(null=True)
+    known_boots = models.JSONField(default=dict, db_default={})
     last_full_pass_at = models.DateTimeField(null=True)
     rolled_at = models.DateTimeField(null=True)
     release = models.ForeignKey(

@@ -94,6 +94,9 @@ def test_a_new_address_costs_one_write_and_no_restart(world: World, space: Addre
     world.settle(space)
 
     assert world.brokers.writes == brokers_before + 1
+    assert world.infra.writes == infra_before, "the start-up file waits"
+    world.settle_files(space)
+    assert world.brokers.writes == brokers_before + 1
     assert world.infra.writes == infra_before + 1
     assert next(iter(world.infra.instances.values())).starts == 1
     assert Address.objects.get(address="late").phase == "Active"

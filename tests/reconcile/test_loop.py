@@ -263,6 +263,7 @@ def test_a_space_whose_address_went_away_says_so_and_all_else_goes_on(
     world.infra.has_address = False
 
     world.settle(space)
+    world.settle_files(space)
     address.refresh_from_db()
     gone = {each["type"]: each["message"] for each in space.conditions}
     world.infra.has_address = True

@@ -128,4 +128,4 @@ def test_nothing_waits_any_more_once_it_is_ready(world: World, space: AddressSpa
 
     world.settle(space)
 
-    assert (space.phase, space.waiting_for, space.waiting_since) == ("Active", "", None)
+    assert (space.phase, space.waiting, space.waiting_since) == ("Active", None, None)

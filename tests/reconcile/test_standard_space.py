@@ -83,6 +83,7 @@ def test_the_routers_file_equals_what_it_holds(world: World, space: AddressSpace
     rows.make_address(space, "late", "anycast")
 
     world.settle(space)
+    world.settle_files(space)
 
     written = {
         attributes["name"]

@@ -3,7 +3,7 @@
 ``loop`` creates it. Steps read rows from it instead of querying them again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -63,6 +63,9 @@ class ReconcileContext:
     ``addresses`` and ``users`` hold all rows that are not deleted yet, including those whose
     deletion is requested. ``full``: read everything back and repair drift, not only what changed.
     ``has_mesh``: the router engine supports several routers.
+
+    ``partial``: the pass applies changes of addresses and users to running instances and writes no
+    files. ``addresses`` and ``users`` are then as ``changes.load`` describes.
     """
 
     space: AddressSpace
@@ -72,6 +75,13 @@ class ReconcileContext:
     now: datetime
     full: bool
     has_mesh: bool = False
+    partial: bool = False
+    # Of a partial pass: unchanged topics that the change concerns; topics (by id) with addresses of
+    # other kinds below them; names on a broker (by id) that changed addresses send dead letters to.
+    nearby: Sequence[Address] = ()
+    topics_with_below: frozenset[str] = frozenset()
+    dead_letters: Mapping[str, Collection[str]] = field(default_factory=dict)
+    boots: dict[str, str] = field(default_factory=dict)  # incarnations that this pass found
     secrets: dict[str, SpaceSecret] = field(default_factory=dict)
     problems: dict[str, Problem] = field(default_factory=dict)  # by address id
     gone: set[str] = field(default_factory=set)  # ids of addresses that no instance holds any more
@@ -151,6 +161,14 @@ class ReconcileContext:
             for address in self.wanted_addresses
             if self.full or address.generation > address.observed_generation
         ]
+
+    @property
+    def holds_unknown(self) -> bool:
+        """Whether an instance has restarted since complete files were written.
+
+        It may have started from older files, so only reading it tells what it holds.
+        """
+        return bool(self.boots != self.space.known_boots)
 
     @property
     def public_instance(self) -> str | None:

@@ -11,8 +11,8 @@ from datetime import timedelta
 
 from tenants import rollouts
 from tenants.models import AddressSpace
-from workers.infra.base import EngineImages, InstanceSpec, InstanceStatus
-from workers.reconcile import configured
+from workers.infra.base import EngineImages, InfraError, InstanceSpec, InstanceStatus
+from workers.reconcile import configured, desired_routers, waiting
 from workers.reconcile.context import Down, ReconcileContext
 from workers.reconcile.outcome import Done, Outcome, Wait
 from workers.reconcile.ports import Ports
@@ -43,6 +43,7 @@ def ensure(
     """
     infra = ports.infra
     seen = {spec.name: infra.ensure_instance(spec, may_restart=False) for spec in specs}
+    context.boots |= {name: status.boot for name, status in seen.items()}
     deferred = [spec for spec in specs if seen[spec.name].restart_deferred]
     context.restart_deferred |= {spec.name for spec in deferred}
     # A new version of Waypost alone restarts nothing here: a settled space waits for its wave.
@@ -59,6 +60,20 @@ def ensure(
     context.down |= down
     context.waiting |= {spec.name for spec in deferred} - down.keys()
     return explain(context) if specs and len(down) == len(specs) else Done()
+
+
+def are_as_known(context: ReconcileContext, ports: Ports) -> bool:
+    """Return whether all instances run in the incarnations that complete files were written for.
+
+    Otherwise an instance is down, or may have started from files that lack a change.
+    """
+    try:
+        found = ports.infra.list_instances(context.namespace)
+    except InfraError:
+        return False  # the whole pass meets the same error and reports it
+    running = {instance.name: instance.boot for instance in found if instance.running}
+    wanted = {broker.name for broker in context.brokers} | set(desired_routers.list_names(context))
+    return bool({name: running.get(name) for name in wanted} == context.space.known_boots)
 
 
 def find_replaced(context: ReconcileContext, ports: Ports) -> Wait | None:
@@ -154,10 +169,10 @@ def _delay(context: ReconcileContext) -> float:
 def _is_late(context: ReconcileContext) -> bool:
     """Return whether the space has been waiting for an instance for longer than a start takes."""
     since, space = context.unready_since, context.space
-    waiting_for = space.waiting_for.split()
-    if since is None or not _OF_STARTS.intersection(waiting_for):
+    waits = waiting.of(space)
+    if since is None or waits is None or waits.reason not in _OF_STARTS:
         return False
-    if not _LASTING.intersection(waiting_for):
+    if waits.reason not in _LASTING:
         # Before the wait for a start the space may have been unready long, for another reason.
         since = max(since, space.waiting_since or since)
     return context.now - max(since, space.rolled_at or since) > _SOON

@@ -181,6 +181,8 @@ def _add_address_settings(core: ElementTree.Element, broker: DesiredBroker) -> N
     matches = {"#": address_settings(Limits(), BrokerAddressKind.QUEUE)}
     for address in (*desired.probe_twins(), *broker.addresses):
         matches[address.address] = address_settings(address.limits, address.address_kind)
+    if broker.users:
+        matches[desired.USERS_MATCH] = {"expiry-delay": str(desired.users_revision(broker))}
     for match, settings in matches.items():
         setting = ElementTree.SubElement(parent, "address-setting", match=match)
         for name, value in settings.items():

@@ -116,6 +116,39 @@ def converge(
     return Converged(pending, len(steps.create), len(steps.delete), unjoined, router_client.patches)
 
 
+def apply(
+    target: ManagementTarget,
+    router: DesiredRouter,
+    *,
+    leaving: Sequence[RoutedAddress] = (),
+    gone: Sequence[RoutedAddress] = (),
+) -> Converged:
+    """Bring the entities of ``router.addresses`` to the desired state; leave all others alone.
+
+    ``leaving`` addresses keep only their hold, ``gone`` ones nothing. The cost depends on these
+    addresses and on the number of brokers, not on the other addresses. Idempotent.
+
+    Raises:
+        Unreachable: no answer in time; the next call finds what was done.
+    """
+    wanted: Sequence[Entity] = [*entities.build(router), *entities.build_holds(leaving)]
+    touched = [*router.addresses, *leaving, *gone]
+    names = {
+        **dict.fromkeys((entity.kind, entity.name) for entity in wanted),
+        **dict.fromkeys(entities.list_possible(touched, router.brokers)),
+    }
+    with client.connected(target, purpose="apply") as router_client:
+        existing = _read(router_client, list(names))
+        # Everything that was read belongs to these addresses, so what is not wanted is deleted.
+        steps = difference.compare(wanted, existing, complete=entities.ORDER)
+        refusals = _apply(router_client, steps)
+        if not steps.is_empty:
+            existing = _read(router_client, list(names))
+    pending = {**_pending(wanted, existing), **refusals}
+    unjoined = difference.find_unjoined(router.peers, existing)
+    return Converged(pending, len(steps.create), len(steps.delete), unjoined, router_client.patches)
+
+
 def reattach(
     target: ManagementTarget,
     router: DesiredRouter,
@@ -253,16 +286,22 @@ def _that_may_have_changed(wanted: Sequence[Entity], only: Collection[str]) -> S
 
 def _read_some(router_client: RouterClient, wanted: Sequence[Entity]) -> difference.Existing:
     """Read these entities, many requests in flight; of link routes all, because they are few."""
-    single = [entity for entity in wanted if entity.kind != entities.LINK_ROUTE]
+    single = [(entity.kind, entity.name) for entity in wanted if entity.kind != entities.LINK_ROUTE]
+    routes = {entities.LINK_ROUTE: _rows(router_client, entities.LINK_ROUTE)}
+    return {**_read(router_client, single), **routes}
+
+
+def _read(
+    router_client: RouterClient, names: Sequence[tuple[str, str]]
+) -> dict[str, dict[str, Row]]:
+    """Read these entities (kind, name), many requests in flight; missing ones are left out."""
     replies = router_client.ask(
-        [router_client.entity_request("READ", entity.kind, entity.name) for entity in single]
+        [router_client.entity_request("READ", kind, name) for kind, name in names]
     )
-    existing: dict[str, dict[str, Row]] = {
-        entities.LINK_ROUTE: _rows(router_client, entities.LINK_ROUTE)
-    }
-    for entity, reply in zip(single, replies, strict=True):
+    existing: dict[str, dict[str, Row]] = {}
+    for (kind, name), reply in zip(names, replies, strict=True):
         if reply.status == 200:
-            existing.setdefault(entity.kind, {})[entity.name] = reply.body
+            existing.setdefault(kind, {})[name] = reply.body
     return existing
 
 

@@ -1,8 +1,9 @@
 """Apply addresses, limits, users and permissions to the running brokers.
 
-The step ``brokers`` has written the files. This step makes each broker reload them, creates what is
-missing, reads everything back, and disconnects clients that have links without permission. The step
-``departures`` handles addresses that are being deleted.
+In a whole pass the step ``brokers`` has written the files. This step makes each broker reload them,
+creates what is missing, reads everything back, and disconnects clients that have links without
+permission. In a partial pass it applies the changed addresses alone. The step ``departures``
+handles addresses that are being deleted.
 """
 
 from tenants.models import Broker
@@ -39,7 +40,9 @@ def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
 def _converge(context: ReconcileContext, ports: Ports, broker: Broker) -> dict[str, str]:
     target = management_targets.broker(context, ports, broker.name)
     wanted = desired_brokers.build(context, broker)
-    everything = context.full or _has_changed_permissions(context)
+    if context.partial:
+        return ports.brokers.apply(target, wanted).pending if wanted.addresses else {}
+    everything = context.full or context.holds_unknown or _has_changed_permissions(context)
     # A subscription is a queue of its topic, so the topic is what has changed on the broker.
     changed = {(address.topic or address).address for address in context.changed_addresses}
     try:

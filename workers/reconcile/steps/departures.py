@@ -33,9 +33,13 @@ def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
 
 def _disconnect_clients(context: ReconcileContext, ports: Ports) -> None:
     """Close links to leaving addresses. In a standard space ``router addresses`` has done so."""
+    leaving = {address.address for address in context.leaving_addresses}
     for broker in context.brokers if context.is_brokered else ():
         target = management_targets.broker(context, ports, broker.name)
-        ports.brokers.disconnect_clients(target, desired_brokers.build(context, broker))
+        if context.partial:
+            ports.brokers.withdraw(target, leaving)
+        else:
+            ports.brokers.disconnect_clients(target, desired_brokers.build(context, broker))
 
 
 def _remove(context: ReconcileContext, ports: Ports, leaving: Sequence[Address]) -> None:

@@ -51,14 +51,18 @@ def forget_departed(context: ReconcileContext, ports: Ports) -> Outcome:
     """Delete the entities that kept the counters of addresses that are sampled and gone."""
     if not context.gone:
         return Done()
+    leaving = context.leaving_addresses
+    staying = [
+        desired_routers.routed(context, row) for row in leaving if row.id not in context.gone
+    ]
+    gone = [desired_routers.routed(context, row) for row in leaving if row.id in context.gone]
     for name in desired_routers.list_names(context):
         target = management_targets.router(context, ports, name)
-        staying = [
-            desired_routers.routed(context, address)
-            for address in context.leaving_addresses
-            if address.id not in context.gone
-        ]
-        ports.routers.converge(target, desired_routers.build(context, ports, name), leaving=staying)
+        router = desired_routers.build(context, ports, name)
+        if context.partial:
+            ports.routers.apply(target, router, leaving=staying, gone=gone)
+        else:
+            ports.routers.converge(target, router, leaving=staying)
     return Done()
 
 
@@ -73,15 +77,21 @@ def _remember_patches(context: ReconcileContext, seen: Sequence[frozenset[Patch]
 
 
 def _converge(context: ReconcileContext, ports: Ports, name: str) -> Converged:
+    target = management_targets.router(context, ports, name)
+    router = desired_routers.build(context, ports, name)
+    leaving = desired_routers.list_leaving(context)
+    if context.partial:
+        return ports.routers.apply(target, router, leaving=leaving)
     # A change of the space may be another number of routers, and one of them may hold anything.
-    everything = context.full or context.space.generation > context.space.observed_generation
+    is_changed = context.space.generation > context.space.observed_generation
+    everything = context.full or context.holds_unknown or is_changed
     changed = {
         desired_routers.routed(context, address).address for address in context.changed_addresses
     }
     return ports.routers.converge(
-        management_targets.router(context, ports, name),
-        desired_routers.build(context, ports, name),
-        leaving=desired_routers.list_leaving(context),
+        target,
+        router,
+        leaving=leaving,
         only=None if everything else changed,
     )
 
