@@ -109,7 +109,9 @@ def cost_of(world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch) 
 
 
 def add(space: AddressSpace, name: str) -> None:
-    rows.make_address(space, name, settings=AddressSettings(dead_letter="private"))
+    # Brokers apply dead letters only in brokered spaces; standard spaces have a type for them.
+    dead_letter = "private" if space.type == "brokered" else ""
+    rows.make_address(space, name, settings=AddressSettings(dead_letter=dead_letter))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -118,14 +120,15 @@ def test_a_new_address_among_ten_thousand_costs_what_it_costs_among_ten(
 ) -> None:
     space = make_space(world, kind)
     fill(space, 10)
+    add(space, "zeroth")  # the first change also marks the files as outdated
+    world.settle(space)
     add(space, "first")
     few = cost_of(world, space, monkeypatch)
-    fill_more = 10_000
     Address.objects.filter(address__startswith="old/").delete()
-    fill(space, fill_more)
     world.brokers.applied.clear()
     world.routers.applied.clear()
     add(space, "late")
+    fill(space, 10_000)  # afterwards, because no plan allows so many
 
     many = cost_of(world, space, monkeypatch)
 
@@ -291,7 +294,7 @@ def test_partial_passes_end_where_a_whole_pass_would(world: World, kind: str) ->
     world.settle(space)
     rows.make_address(space, "s2", "subscription", AddressSettings(topic="x"))
     mine = Address.objects.get(address="mine")
-    settings = AddressSettings(max_bytes=500_000, dead_letter="private")
+    settings = AddressSettings(max_bytes=500_000)
     addresses.update(address=mine, settings=settings, by=SYSTEM)
     world.settle(space)
     addresses.delete(address=Address.objects.get(address="a/b/c"), by=SYSTEM)
