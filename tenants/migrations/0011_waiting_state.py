@@ -1,4 +1,4 @@
-"""Replace the words in ``waiting_for`` by the JSON field ``waiting``; add the state of files.
+"""Replace the words in ``waiting_for`` by the JSON field ``waiting``; add state of files and logins.
 
 The column ``waiting_for`` stays in the database, because workers of the previous version write it
 while an installation is upgraded.
@@ -49,6 +49,9 @@ class Migration(migrations.Migration):
         migrations.AddField("addressspace", "files_built_at", models.DateTimeField(null=True)),
         migrations.AddField(
             "addressspace", "known_boots", models.JSONField(db_default={}, default=dict)
+        ),
+        migrations.AddField(
+            "addressspace", "logins_generation", models.BigIntegerField(db_default=0, default=0)
         ),
         migrations.AddIndex(
             "address",

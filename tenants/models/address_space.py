@@ -27,6 +27,7 @@ class AddressSpace(Reconciled):
     Desired state:
 
     - ``plan_generation``: the generation that set the present plan.
+    - ``logins_generation``: the generation that last changed what logins may do.
     - ``release``: the engine release to run; null before the first rollout. ``released_at`` is when
       a rollout moved the space to it, or null if the space was down then: its time to come up is
       not measured.
@@ -62,6 +63,7 @@ class AddressSpace(Reconciled):
         "plans.SpacePlan", on_delete=models.PROTECT, related_name="spaces"
     )
     plan_generation = models.BigIntegerField(default=1, db_default=1)
+    logins_generation = models.BigIntegerField(default=0, db_default=0)
     send_withdrawn = models.BooleanField(default=False)
     router_patches = models.JSONField(default=list, db_default=[])
     claimed_by = models.CharField(max_length=120, blank=True)

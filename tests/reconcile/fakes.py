@@ -8,6 +8,7 @@ next write, as a killed worker would.
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
+from controlplane.core.reasons import Reason
 from workers.infra.base import (
     EndpointPending,
     EngineImages,
@@ -66,7 +67,7 @@ class FakeInfra:
 
     def ensure_namespace(self, namespace: Namespace, budget: ResourceBudget) -> None:
         if self.busy:
-            raise InfraError(self.busy, reason="ClusterBusy", retry=True)
+            raise InfraError(self.busy, reason=Reason.CLUSTER_BUSY, retry=True)
         self.writes += namespace.name not in self.namespaces
         self.namespaces.add(namespace.name)
 

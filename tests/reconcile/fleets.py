@@ -7,9 +7,9 @@ from tenants import rollouts
 from tenants.models import AddressSpace, Rollout, Tenant
 from tests.reconcile import rows
 from tests.reconcile.conftest import World
-from workers import fleet
-from workers.fleet import Policy
 from workers.infra.base import EngineImages, InstanceSpec, Kind
+from workers.rollouts import fleet
+from workers.rollouts.fleet import Policy
 
 ONE, TWO = EngineImages("broker:1", "router:1"), EngineImages("broker:2", "router:2")
 THREE = EngineImages("broker:3", "router:3")

@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
+from controlplane.core.reasons import Reason
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.models import Address, AddressSpace, SpaceSecret
 from tests.reconcile import rows
@@ -207,7 +208,7 @@ def test_deleting_waits_for_who_holds_files_but_not_for_ever(
     """Another applier took a field of an object that is about to go."""
 
     def refuse(_spec: object, *, may_restart: bool = True) -> None:
-        raise InfraError("Theirs.", reason="FieldConflict", retry=False)
+        raise InfraError("Theirs.", reason=Reason.FIELD_CONFLICT, retry=False)
 
     space = rows.make_space(rows.make_tenant(), kind=kind)
     world.settle(space)
@@ -232,7 +233,7 @@ def test_deleting_waits_as_long_as_it_takes_for_a_cluster_that_is_busy(
     """One answer of a busy cluster late in a deletion must not leave clients on and uncounted."""
 
     def refuse(_spec: object, *, may_restart: bool = True) -> None:
-        raise InfraError("Busy.", reason="ClusterBusy", retry=True)
+        raise InfraError("Busy.", reason=Reason.CLUSTER_BUSY, retry=True)
 
     space = rows.make_space(rows.make_tenant(), kind=kind)
     world.settle(space)
@@ -285,7 +286,7 @@ def test_what_a_broker_refuses_is_told_and_trespassers_are_cut_off_all_the_same(
     outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
 
     assert isinstance(outcome, Wait)
-    assert outcome.reason == "SettingsPending: broker-0: AMQ229230: Failed to bind acceptor public"
+    assert outcome.text == "SettingsPending: broker-0: AMQ229230: Failed to bind acceptor public"
     assert ("nobody", "recv", "news") not in held.links
 
 
@@ -296,7 +297,7 @@ def test_a_deletion_says_what_a_broker_refuses(world: World, space: AddressSpace
 
     outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
 
-    assert outcome == Wait(1, "BrokerRefuses: AMQ229031: Unable to validate user")
+    assert outcome == Wait(1, Reason.BROKER_REFUSES, "AMQ229031: Unable to validate user")
 
 
 def test_a_closed_listener_of_clients_is_opened_before_the_space_is_ready(

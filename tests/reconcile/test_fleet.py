@@ -29,10 +29,10 @@ from tests.reconcile.fleets import (
     run,
     settle_all,
 )
-from workers import fleet
-from workers.fleet import Policy
 from workers.infra.base import EngineImages, InstanceSpec
 from workers.reconcile import loop
+from workers.rollouts import fleet
+from workers.rollouts.fleet import Policy
 
 pytestmark = pytest.mark.django_db
 

@@ -13,8 +13,8 @@ from tenants.models import AddressSpace
 from tests.reconcile import rows
 from tests.reconcile.conftest import World
 from tests.reconcile.fleets import POLICY, THREE, TWO, images, make, of_space, run, settle_all
-from workers import fleet
 from workers.reconcile import loop
+from workers.rollouts import fleet
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_clock")]
 

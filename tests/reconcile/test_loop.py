@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
+from controlplane.core.reasons import Reason
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
 from tests.reconcile import rows
@@ -120,7 +121,9 @@ def test_an_error_that_stays_is_told_and_forgotten_when_it_is_gone(
 def test_one_crash_after_a_failure_in_words_takes_nothing_back(
     world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    errors = [InfraError("Theirs.", reason="FieldConflict", retry=False)] * 3 + [RuntimeError()]
+    errors = [InfraError("Theirs.", reason=Reason.FIELD_CONFLICT, retry=False)] * 3 + [
+        RuntimeError()
+    ]
 
     def refuse(*_anything: object) -> None:
         raise errors.pop(0)
@@ -177,7 +180,9 @@ def test_what_cannot_work_fails_with_words_and_recovers_by_itself(
     world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_spec: object, **_options: bool) -> None:
-        raise InfraError("Java is missing: run `make setup`.", reason="BrokerMissing", retry=False)
+        raise InfraError(
+            "Java is missing: run `make setup`.", reason=Reason.BROKER_MISSING, retry=False
+        )
 
     with monkeypatch.context() as patched:
         patched.setattr(world.infra, "ensure_instance", refuse)
@@ -188,7 +193,7 @@ def test_what_cannot_work_fails_with_words_and_recovers_by_itself(
     world.now += timedelta(seconds=31)
     world.settle(space)
 
-    assert outcome == Failed("BrokerMissing", "Java is missing: run `make setup`.")
+    assert outcome == Failed(Reason.BROKER_MISSING, "Java is missing: run `make setup`.")
     assert failed_phase == "Failed"
     assert (operation.state, operation.error_message) == (
         "Failed",
@@ -201,7 +206,7 @@ def test_what_waits_says_for_what_in_the_words_of_the_place(
     world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def wait(_namespace: object, _budget: object) -> None:
-        raise InfraError("The cluster is busy.", reason="ClusterBusy", retry=True)
+        raise InfraError("The cluster is busy.", reason=Reason.CLUSTER_BUSY, retry=True)
 
     with monkeypatch.context() as patched:
         patched.setattr(world.infra, "ensure_namespace", wait)
@@ -271,7 +276,7 @@ def test_a_space_whose_address_went_away_says_so_and_all_else_goes_on(
     world.settle(space)
 
     assert isinstance(at_first, Wait)
-    assert at_first.reason == "EndpointPending: No load balancer yet."
+    assert at_first.text == "EndpointPending: No load balancer yet."
     assert (space.phase, address.phase) == ("Active", "Active")
     assert gone["Reachable"] == "No load balancer yet."
     assert "Reachable" not in {each["type"] for each in space.conditions}

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from controlplane.core.audit import SYSTEM
+from controlplane.core.reasons import Reason
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
 from tests.reconcile import rows
@@ -56,7 +57,9 @@ def wait_long(world: World, space: AddressSpace) -> list[float]:
 def test_a_pause_is_a_tenth_of_the_wait_and_a_minute_at_most(
     asked: float, waited: float, seconds: float
 ) -> None:
-    assert loop.pause(Wait(asked, "Slow"), timedelta(seconds=waited)) == pytest.approx(seconds)
+    assert loop.pause(Wait(asked, Reason.CLUSTER_BUSY), timedelta(seconds=waited)) == pytest.approx(
+        seconds
+    )
 
 
 def test_pauses_grow_up_to_a_minute(world: World, space: AddressSpace) -> None:
@@ -111,7 +114,7 @@ def test_who_asks_during_a_waiting_pass_is_heard_in_the_same_call(
     def answer(_namespace: object, _budget: object) -> None:
         if not asked:
             asked.append(rows.make_address(space, "orders"))
-            raise InfraError("The cluster is busy.", reason="ClusterBusy", retry=True)
+            raise InfraError("The cluster is busy.", reason=Reason.CLUSTER_BUSY, retry=True)
 
     monkeypatch.setattr(world.infra, "ensure_namespace", answer)
 

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from controlplane.core.audit import SYSTEM
+from controlplane.core.reasons import Reason
 from plans.models import SpacePlan
 from tenants.actions import address_spaces, addresses, messaging_users, space_plans
 from tenants.actions.addresses import AddressSettings
@@ -143,7 +144,9 @@ def test_a_router_that_starts_is_waited_for(world: World, space: AddressSpace) -
 
     outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
 
-    assert outcome == Wait(0.2, "RouterStarting: router-0 is not ready: it does not answer yet.")
+    assert outcome == Wait(
+        0.2, Reason.ROUTER_STARTING, "router-0 is not ready: it does not answer yet."
+    )
 
 
 def test_a_link_that_does_not_come_up_is_shown_in_the_routers_words(

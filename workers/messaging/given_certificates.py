@@ -17,17 +17,17 @@ from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
+from controlplane.core.reasons import Reason
 from workers.messaging.certificates import KeyPair
 
 _WARNED_BEFORE = timedelta(days=21)
-_AUTHORITY_OTHER = "CertificateAuthorityOther"
 _Key = RSAPrivateKey | EllipticCurvePrivateKey
 
 
 class NotUsable(Exception):
-    """The certificate may not be presented; ``reason`` is a slug, the text explains it."""
+    """The certificate may not be presented; the text explains ``reason``."""
 
-    def __init__(self, reason: str, message: str) -> None:
+    def __init__(self, reason: Reason, message: str) -> None:
         super().__init__(message)
         self.reason = reason
 
@@ -91,41 +91,44 @@ def warn_at(certificate: x509.Certificate) -> datetime:
 
 
 # A check of one certificate: returns the slug and the text of a problem, None if there is none.
-_Check = Callable[[x509.Certificate], tuple[str, str] | None]
+_Check = Callable[[x509.Certificate], tuple[Reason, str] | None]
 
 
 def _find_other_key(key: _Key) -> _Check:
-    def find_problem(certificate: x509.Certificate) -> tuple[str, str] | None:
+    def find_problem(certificate: x509.Certificate) -> tuple[Reason, str] | None:
         if key.public_key() == certificate.public_key():
             return None
         problem = "does not match tls.key: the first certificate in tls.crt must belong to it."
-        return "CertificateKeyOther", problem
+        return Reason.CERTIFICATE_KEY_OTHER, problem
 
     return find_problem
 
 
 def _find_time(now: datetime) -> _Check:
-    def find_problem(certificate: x509.Certificate) -> tuple[str, str] | None:
+    def find_problem(certificate: x509.Certificate) -> tuple[Reason, str] | None:
         begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
         if now < begins:
-            return "CertificateNotYetValid", f"is not valid before {begins:%Y-%m-%d %H:%M} UTC."
+            return (
+                Reason.CERTIFICATE_NOT_YET_VALID,
+                f"is not valid before {begins:%Y-%m-%d %H:%M} UTC.",
+            )
         if now >= ends:
-            return "CertificateExpired", f"expired on {ends:%Y-%m-%d %H:%M} UTC."
+            return Reason.CERTIFICATE_EXPIRED, f"expired on {ends:%Y-%m-%d %H:%M} UTC."
         return None
 
     return find_problem
 
 
 def _find_host(host: str) -> _Check:
-    def find_problem(certificate: x509.Certificate) -> tuple[str, str] | None:
+    def find_problem(certificate: x509.Certificate) -> tuple[Reason, str] | None:
         if covers(certificate, host):
             return None
-        return "CertificateHostMissing", f"is not valid for {host}."
+        return Reason.CERTIFICATE_HOST_MISSING, f"is not valid for {host}."
 
     return find_problem
 
 
-def _find_usage(certificate: x509.Certificate) -> tuple[str, str] | None:
+def _find_usage(certificate: x509.Certificate) -> tuple[Reason, str] | None:
     """Check the purpose as clients do: without the extension, every purpose is allowed.
 
     Source: RFC 5280, section 4.2.1.12.
@@ -137,7 +140,7 @@ def _find_usage(certificate: x509.Certificate) -> tuple[str, str] | None:
     if ExtendedKeyUsageOID.SERVER_AUTH in purposes:
         return None
     problem = "is not for servers: its extended key usage must contain serverAuth."
-    return "CertificateUsageOther", problem
+    return Reason.CERTIFICATE_USAGE_OTHER, problem
 
 
 def _matches(pattern: str, host: str) -> bool:
@@ -154,7 +157,10 @@ def _check_signers(chain: Sequence[x509.Certificate], source: str, now: datetime
         if not _is_signed(certificate, by):
             problem = f"is not signed by the next certificate in tls.crt, {_subject(by)}."
             subject = _subject(certificate)
-            _refuse((_AUTHORITY_OTHER, problem), f"The certificate of {subject} in {source}")
+            _refuse(
+                (Reason.CERTIFICATE_AUTHORITY_OTHER, problem),
+                f"The certificate of {subject} in {source}",
+            )
         _refuse(_find_time(now)(by), f"The certificate of {_subject(by)} in tls.crt in {source}")
 
 
@@ -167,14 +173,14 @@ def _check_authorities(
     ]
     if not signers:
         problem = "has no chain to ca.crt: no certificate there signed the last one in tls.crt."
-        _refuse((_AUTHORITY_OTHER, problem), f"The certificate in {source}")
+        _refuse((Reason.CERTIFICATE_AUTHORITY_OTHER, problem), f"The certificate in {source}")
     # One valid signer is enough: ca.crt may hold the old and the new authority during a change.
     if all(_find_time(now)(authority) for authority in signers):
         where = f"The certificate of {_subject(signers[0])} in ca.crt in {source}"
         _refuse(_find_time(now)(signers[0]), where)
 
 
-def _refuse(problem: tuple[str, str] | None, what: str) -> None:
+def _refuse(problem: tuple[Reason, str] | None, what: str) -> None:
     if problem:
         raise NotUsable(problem[0], f"{what} {problem[1]}")
 
@@ -211,7 +217,9 @@ def _read_key(pem: str, where: str) -> _Key:
 
 
 def _unreadable(where: str, wanted: str) -> NotUsable:
-    return NotUsable("CertificateUnreadable", f"{where} cannot be read: put {wanted} there as PEM.")
+    return NotUsable(
+        Reason.CERTIFICATE_UNREADABLE, f"{where} cannot be read: put {wanted} there as PEM."
+    )
 
 
 def _write_key(key: _Key) -> str:

@@ -13,9 +13,9 @@ client may use the space, then the last sample is taken, then everything is dele
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from controlplane.core.reasons import Reason
 from workers.infra.base import InfraError
 from workers.messaging.management import Refused, Unreachable
-from workers.reconcile import rolling
 from workers.reconcile.context import ReconcileContext
 from workers.reconcile.outcome import Done, Failed, Outcome, Wait
 from workers.reconcile.ports import Ports
@@ -34,6 +34,7 @@ from workers.reconcile.steps import (
     router_probe,
     routers,
 )
+from workers.rollouts import rolling
 
 Ensure = Callable[[ReconcileContext, Ports], Outcome]
 
@@ -128,11 +129,11 @@ def _outcome(step: Step, context: ReconcileContext, ports: Ports) -> Outcome:
     try:
         return step.ensure(context, ports)
     except Unreachable:
-        return Wait(1, "InstanceUnreachable")  # it may have just stopped or restarted
+        return Wait(1, Reason.INSTANCE_UNREACHABLE)  # it may have just stopped or restarted
     except Refused as error:
         # Deleting an address, for instance. The instance may accept it later.
-        return Wait(2, f"InstanceRefuses: {error}")
+        return Wait(2, Reason.INSTANCE_REFUSES, str(error))
     except InfraError as error:
         if error.retry:
-            return Wait(2, f"{error.reason}: {error}")
+            return Wait(2, error.reason, str(error))
         return Failed(error.reason, str(error))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from controlplane.core import secrets
+from controlplane.core.reasons import Reason
 from tenants.models import (
     Address,
     AddressSpace,
@@ -25,12 +26,12 @@ from workers.messaging.certificates import KeyPair
 
 @dataclass(frozen=True)
 class Problem:
-    """Why an address is not ready: ``reason`` is a slug, ``message`` is for the tenant.
+    """Why an address is not ready: ``message`` is for the tenant.
 
     ``final``: waiting will not help.
     """
 
-    reason: str
+    reason: Reason
     message: str
     final: bool = False
 
@@ -43,7 +44,7 @@ class CertificateState:
     """
 
     ok: bool
-    reason: str
+    reason: Reason
     message: str
     lasting: bool = False
 
@@ -118,9 +119,10 @@ class ReconcileContext:
         plan does not: it must not disconnect clients.
         """
         space = self.space
-        # The generation does not say what changed, so subtract the one change of the plan, if any.
-        plans = int(space.plan_generation > space.observed_generation)
-        return space.generation - space.observed_generation > plans
+        if space.logins_generation > space.observed_generation:
+            return True
+        # While an installation is upgraded, the previous version sets ``generation`` alone.
+        return space.plan_generation <= space.observed_generation < space.generation
 
     @property
     def unready_since(self) -> datetime | None:

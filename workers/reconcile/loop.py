@@ -20,13 +20,15 @@ import structlog
 from django.db.models import F, Q
 
 from controlplane.core import outages, phases
+from controlplane.core.reasons import Reason
 from tenants.models import Address, AddressSpace, MessagingUser
-from workers.reconcile import address_space, changes, context, lease, rolling, status, waiting
+from workers.reconcile import address_space, changes, context, lease, status, waiting
 from workers.reconcile.context import ReconcileContext
 from workers.reconcile.lease import Lease
 from workers.reconcile.outcome import Done, Failed, Outcome, Wait
 from workers.reconcile.ports import Ports
 from workers.reconcile.waiting import Waiting
+from workers.rollouts import rolling
 
 logger = structlog.get_logger(__name__)
 
@@ -189,13 +191,12 @@ def _next_look(
         return seconds, {"waiting": None, "waiting_since": None}
     space = loaded.space
     # The message is left out: it may change while the wait is the same.
-    reason = outcome.reason.partition(":")[0]
     waits_for = Waiting(
         generation=space.generation,
         step=steps[-1]["name"],
-        reason=reason,
+        reason=outcome.reason,
         instances=tuple(sorted(loaded.down)),
-        partial=loaded.partial and reason != "InstanceUnreachable",
+        partial=loaded.partial and outcome.reason is not Reason.INSTANCE_UNREACHABLE,
     )
     is_same = waiting.of(space) == waits_for
     since = space.waiting_since if is_same and space.waiting_since else now

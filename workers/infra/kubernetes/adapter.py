@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 import structlog
 
+from controlplane.core.reasons import Reason
 from workers.infra import engines
 from workers.infra.base import (
     EndpointPending,
@@ -97,7 +98,7 @@ class KubernetesInfra:
             raise InfraError(
                 "This installation has no router image, so it runs brokered spaces only: set "
                 "`router.image` in the chart's values.",
-                reason="RouterImageMissing",
+                reason=Reason.ROUTER_IMAGE_MISSING,
                 retry=False,
             )
         snapshot = self._snapshot(spec.namespace)
@@ -130,7 +131,7 @@ class KubernetesInfra:
         try:
             pods, found = self._find_instances(namespace)
         except InfraError as error:
-            if error.reason != "ClusterForbidden":
+            if error.reason != Reason.CLUSTER_FORBIDDEN:
                 raise
             if not self._exists(namespace):
                 return []  # our rights end with the namespace
@@ -222,7 +223,7 @@ class KubernetesInfra:
             return self._api.list(resource, namespace.name, _PUBLIC_SPACE)
         except InfraError as error:
             # Without the right to list Certificates the worker never created one.
-            if resource is resources.CERTIFICATE and error.reason == "ClusterForbidden":
+            if resource is resources.CERTIFICATE and error.reason == Reason.CLUSTER_FORBIDDEN:
                 return []
             raise
 
@@ -236,7 +237,7 @@ class KubernetesInfra:
                 raise InfraError(
                     f"Somebody deleted the namespace {namespace.name}; it is created again once "
                     "the deletion has finished.",
-                    reason="NamespaceEnding",
+                    reason=Reason.NAMESPACE_ENDING,
                     retry=True,
                 )
         ours = marked(isolation.namespace_object(namespace), self._cluster.installation)
@@ -270,10 +271,10 @@ class KubernetesInfra:
         try:
             yield
         except InfraError as error:
-            if is_new and error.reason == "ClusterForbidden":
+            if is_new and error.reason == Reason.CLUSTER_FORBIDDEN:
                 raise InfraError(
                     "The cluster does not apply the worker's new rights in the namespace yet.",
-                    reason="RightsPending",
+                    reason=Reason.RIGHTS_PENDING,
                     retry=True,
                 ) from error
             raise
@@ -302,7 +303,7 @@ class KubernetesInfra:
                 f"The namespace {namespace.name} does not carry the labels of this space: "
                 f"{_as_text(labels.of_space(namespace))}. If it is this space's, put them back; if "
                 "it is somebody else's, give that another name.",
-                reason="NamespaceTaken",
+                reason=Reason.NAMESPACE_TAKEN,
                 retry=False,
             )
         if self._is_marked_by_another(live):
@@ -313,7 +314,7 @@ class KubernetesInfra:
                 "Two installations cannot share a database: give one of them another. If this one "
                 "takes over the other's spaces, stop that one, label their namespaces "
                 f"{labels.INSTALLATION}={wanted} and delete the role bindings that it made there.",
-                reason="OtherInstallation",
+                reason=Reason.OTHER_INSTALLATION,
                 retry=False,
             )
 
@@ -337,7 +338,7 @@ class KubernetesInfra:
         try:
             events = self._api.list(resources.EVENT, spec.namespace.name, {}, fields)
         except InfraError as error:
-            if error.reason == "ClusterForbidden":
+            if error.reason == Reason.CLUSTER_FORBIDDEN:
                 return ""
             raise
         return observed.why_missing(events)
@@ -365,7 +366,7 @@ def _check_end(live: Manifest) -> None:
         raise InfraError(
             f"The deletion of the namespace {name_of(live)} does not finish: {trouble} Fix what "
             "holds it in the cluster; Waypost then continues automatically.",
-            reason="NamespaceStuck",
+            reason=Reason.NAMESPACE_STUCK,
             retry=True,
         )
 
@@ -376,7 +377,10 @@ def _ensure(snapshot: Snapshot, manifest: Manifest) -> None:
         snapshot.ensure(manifest)
     except InfraError as error:
         is_metering = name_of(manifest) == isolation.METERING
-        if not is_metering or error.reason not in ("AdmissionRefused", "ClusterForbidden"):
+        if not is_metering or error.reason not in (
+            Reason.ADMISSION_REFUSED,
+            Reason.CLUSTER_FORBIDDEN,
+        ):
             raise
         logger.warning("metering may not be bound: invoices are held", reason=str(error))
 

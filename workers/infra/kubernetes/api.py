@@ -15,6 +15,7 @@ import urllib3
 from kubernetes.client import ApiClient
 from urllib3.util.retry import Retry
 
+from controlplane.core.reasons import Reason
 from workers.infra.base import InfraError
 from workers.infra.kubernetes import difference, ownership, refusals, resources
 from workers.infra.kubernetes.resources import Manifest, Resource
@@ -140,7 +141,7 @@ class Api:
                 f"{_title(manifest)}: something in the cluster adds to {', '.join(left)} at each "
                 "write. Exempt namespaces with the label app.kubernetes.io/part-of=waypost from "
                 "that webhook or policy.",
-                reason="AdmissionAdds",
+                reason=Reason.ADMISSION_ADDS,
                 retry=False,
             )
         return cleaned
@@ -186,7 +187,7 @@ class Api:
             raise InfraError(
                 f"The cluster's API does not answer: {type(error).__name__}. Waypost tries again; "
                 "spaces continue to serve.",
-                reason="ClusterUnreachable",
+                reason=Reason.CLUSTER_UNREACHABLE,
                 retry=True,
             ) from error
         return response.status, _parsed(response.data)

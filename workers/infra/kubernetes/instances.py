@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from controlplane.core.reasons import Reason
 from workers.infra import engines
 from workers.infra.base import InfraError, InstanceSpec, Kind, Namespace
 from workers.infra.kubernetes import labels, ownership, sizes
@@ -347,7 +348,7 @@ def _fitting(manifest: Manifest) -> Manifest:
         raise InfraError(
             f"The files of {manifest['metadata']['name']} take {size} bytes, and the cluster takes "
             f"{_LARGEST_BYTES} in one object: spread the addresses over more brokers or spaces.",
-            reason="ConfigurationTooLarge",
+            reason=Reason.CONFIGURATION_TOO_LARGE,
             retry=False,
         )
     return manifest

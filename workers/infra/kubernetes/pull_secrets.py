@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import structlog
 
+from controlplane.core.reasons import Reason
 from workers.infra.base import InfraError, Namespace
 from workers.infra.kubernetes import isolation, resources
 from workers.infra.kubernetes.api import Api
@@ -20,7 +21,9 @@ logger = structlog.get_logger(__name__)
 _TYPES = frozenset({"kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg"})
 
 # Reasons that only a person can fix: a space that serves does not wait for it.
-_LASTING = frozenset({"PullSecretMissing", "PullSecretUnfit", "ClusterForbidden"})
+_LASTING = frozenset(
+    {Reason.PULL_SECRET_MISSING, Reason.PULL_SECRET_UNFIT, Reason.CLUSTER_FORBIDDEN}
+)
 
 
 def ensure(api: Api, cluster: Cluster, namespace: Namespace, snapshot: Snapshot) -> Sequence[str]:
@@ -62,7 +65,7 @@ def _check(found: Manifest, original: str) -> None:
         raise InfraError(
             f"The secret {original} of `imagePullSecrets` has the type {found.get('type')}: name "
             f"one of the type {' or '.join(sorted(_TYPES))}.",
-            reason="PullSecretUnfit",
+            reason=Reason.PULL_SECRET_UNFIT,
             retry=False,
         )
 
@@ -71,6 +74,6 @@ def _missing(cluster: Cluster, original: str) -> InfraError:
     return InfraError(
         f"There is no secret {original} in the namespace {cluster.control_namespace}: create it "
         "or remove it from `imagePullSecrets`.",
-        reason="PullSecretMissing",
+        reason=Reason.PULL_SECRET_MISSING,
         retry=False,
     )

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from controlplane.core.errors import Invalid, Unavailable
+from controlplane.core.reasons import Reason
 from controlplane.embedded.supervisor_client import (
     Program,
     ProgramStatus,
@@ -137,7 +138,7 @@ class LocalInfra:
             raise InfraError(
                 f"Port {taken[0]} of {spec.name} is taken by another program on this machine: "
                 "stop that program; Waypost then continues automatically.",
-                reason="PortTaken",
+                reason=Reason.PORT_TAKEN,
                 retry=True,
             )
 
@@ -188,6 +189,6 @@ def _as_infra_error() -> Iterator[None]:
     try:
         yield
     except Unavailable as error:
-        raise InfraError(error.message, reason="SupervisorUnavailable", retry=True) from error
+        raise InfraError(error.message, reason=Reason.SUPERVISOR_UNAVAILABLE, retry=True) from error
     except Invalid as error:
-        raise InfraError(error.message, reason="ProgramInvalid", retry=False) from error
+        raise InfraError(error.message, reason=Reason.PROGRAM_INVALID, retry=False) from error

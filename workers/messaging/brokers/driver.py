@@ -299,6 +299,6 @@ def _existing(client: ManagementClient, operation: str, names: Collection[str]) 
             json.dumps({"field": "name", "operation": "EQUALS", "value": name})
             for name in sorted(names)
         ]
-    answers = client.ask([Request("broker", operation, [each, 1, _MANY]) for each in filters])
+    answers = client.ask([Request("broker", operation, [wanted, 1, _MANY]) for wanted in filters])
     found = {row["name"] for answer in answers for row in json.loads(answer)["data"]}
     return found & set(names)

@@ -6,6 +6,7 @@ permission. In a partial pass it applies the changed addresses alone. The step `
 handles addresses that are being deleted.
 """
 
+from controlplane.core.reasons import Reason
 from tenants.models import Broker
 from workers.messaging.brokers import desired
 from workers.messaging.brokers.desired import DesiredBroker
@@ -17,7 +18,7 @@ from workers.reconcile.outcome import Done, Outcome, Wait
 from workers.reconcile.ports import Ports
 
 _IMPOSSIBLE = Problem(
-    "AddressNotPossible",
+    Reason.ADDRESS_NOT_POSSIBLE,
     "Brokers cannot hold an address of this name. Delete it and choose a name without control "
     "characters, `::` and `${` that does not begin with `$` or `activemq.`.",
     final=True,
@@ -33,7 +34,7 @@ def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
         pending |= _converge(context, ports, broker)
     if pending:
         name, reason = min(pending.items())
-        return Wait(0.3, f"SettingsPending: {name}: {reason}")
+        return Wait(0.3, Reason.SETTINGS_PENDING, f"{name}: {reason}")
     return Done()
 
 

@@ -7,6 +7,7 @@ messages that it still stores.
 
 from collections.abc import Sequence
 
+from controlplane.core.reasons import Reason
 from tenants.models import Address, AddressType
 from workers.reconcile import desired_brokers, management_targets
 from workers.reconcile.context import ReconcileContext
@@ -24,7 +25,7 @@ def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
         if not ports.metering.last_sample(
             context.space.id, [address.address for address in unsampled]
         ):
-            return Wait(0.5, "LastSamplePending")
+            return Wait(0.5, Reason.LAST_SAMPLE_PENDING)
         _mark_sampled(unsampled)
     _remove(context, ports, leaving)
     context.gone |= {address.id for address in leaving}

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import structlog
 
+from controlplane.core.reasons import Reason
 from tenants.models import AddressSpace
 from tenants.router_patches import Patch
 from workers.messaging.routers.driver import Converged
@@ -34,13 +35,13 @@ def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
         unjoined[name] = converged.unjoined
         patches.append(converged.patches)
     if _remember_patches(context, patches):
-        return Wait(0, "RoutersIdentified")  # the patches decide what the routers should hold
+        return Wait(0, Reason.ROUTERS_IDENTIFIED)  # the patches decide what the routers should hold
     context.unjoined = meshing.find_unjoined(context, unjoined)
     # Before the wait for links, so that clients lose withdrawn permissions without delay.
     waiting = _disconnect_clients(context, ports)
     if pending:
         address, reason = min(pending.items())
-        return Wait(0.3, f"LinksPending: {address or 'the router'}: {reason}")
+        return Wait(0.3, Reason.LINKS_PENDING, f"{address or 'the router'}: {reason}")
     # Only in full passes, because it lists the queues of every broker.
     if context.full:
         _repair_stuck(context, ports)
@@ -120,7 +121,7 @@ def _refuse_clashes(context: ReconcileContext) -> None:
         name = desired_routers.routed(context, row).address
         if name in clashes:
             context.problems[row.id] = Problem(
-                "AddressNotPossible",
+                Reason.ADDRESS_NOT_POSSIBLE,
                 f"Routers cannot distinguish this address from {clashes[name]!r}, because `.` and "
                 "`/` are the same to them: delete it and choose another name.",
                 final=True,
@@ -139,7 +140,7 @@ def _disconnect_clients(context: ReconcileContext, ports: Ports) -> Wait | None:
         )
     # Until then a client may still get in with its old permissions, so the step runs once more.
     remaining = (desired_routers.settles_at(context) - context.now).total_seconds()
-    return Wait(min(remaining, 1.0), "LoginsRefreshing") if remaining > 0 else None
+    return Wait(min(remaining, 1.0), Reason.LOGINS_REFRESHING) if remaining > 0 else None
 
 
 def _has_changed_permissions(context: ReconcileContext) -> bool:
