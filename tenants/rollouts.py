@@ -1,7 +1,7 @@
 """Progress of a rollout, and the times at which a tenant's spaces may be restarted.
 
-Reads and pure rules for staff pages and for ``workers.fleet``, which moves the spaces. The actions
-on rollouts are in ``tenants.actions.rollouts``.
+Reads and pure rules for staff pages and for ``workers.rollouts.fleet``, which moves the spaces. The
+actions on rollouts are in ``tenants.actions.rollouts``.
 """
 
 from collections.abc import Sequence

@@ -9,10 +9,11 @@ from celery import shared_task
 from django.utils import timezone
 
 from controlplane.core import enqueue, expiry
-from workers import fleet, volumes, wiring
+from workers import volumes, wiring
 from workers.infra import adapters
 from workers.metering import closing, live, periodic, sampling, verifying
-from workers.reconcile import configured, loop
+from workers.reconcile import loop
+from workers.rollouts import fleet, release
 
 
 @shared_task(name="workers.reconcile_space")  # type: ignore[untyped-decorator]
@@ -32,7 +33,7 @@ def reconcile_due(**_future: str) -> None:
 @shared_task(name="workers.roll_out")  # type: ignore[untyped-decorator]
 def roll_out(**_future: str) -> None:
     """Take the next step of the rollout of the newest engine release."""
-    fleet.advance(configured.release(wiring.ports()), fleet.policy(), timezone.now())
+    fleet.advance(release.configured(wiring.ports()), fleet.policy(), timezone.now())
 
 
 @shared_task(name="workers.release_volumes")  # type: ignore[untyped-decorator]

@@ -11,7 +11,8 @@ from typing import Any
 
 from controlplane.console import charts, meters
 from controlplane.core.models import AuditEvent
-from controlplane.core.phases import MESH_INCOMPLETE, REACHABLE, Phase
+from controlplane.core.phases import REACHABLE, Phase
+from controlplane.core.reasons import Reason
 from plans.models import Invoice
 from tenants.models import AddressSpace
 
@@ -51,7 +52,7 @@ _VERBS = {
 # Clients notice these problems although the space is Active: an expiring certificate, an endpoint
 # that they cannot reach yet, routers that are not all joined. Other problems are not shown then.
 _TYPES_SHOWN_WHEN_ACTIVE = frozenset({"Certificate", REACHABLE})
-_REASONS_SHOWN_WHEN_ACTIVE = frozenset({MESH_INCOMPLETE})
+_REASONS_SHOWN_WHEN_ACTIVE = frozenset({Reason.MESH_INCOMPLETE})
 _SPANS = ((86400, "day"), (3600, "hour"), (60, "minute"))
 
 

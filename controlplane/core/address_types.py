@@ -104,8 +104,7 @@ class Setting:
 
     ``types`` and ``spaces`` are the address types and space types that offer it. ``help_text`` is a
     sentence for people who use the API, the command or the portal. ``engine`` are the settings of a
-    broker that it becomes: the name in ``broker.xml`` -> the name in the broker's answer, empty if
-    that is not compared.
+    broker that it becomes: the name in ``broker.xml`` -> the name in requests and answers.
     """
 
     name: str
@@ -141,7 +140,7 @@ class PlanSettings:
         "Message lifetime",
         "How long a message is kept at most.",
         # The first applies to messages without a time to live, the second caps that of the others.
-        engine={"expiry-delay": "expiryDelay", "max-expiry-delay": ""},
+        engine={"expiry-delay": "expiryDelay", "max-expiry-delay": "maxExpiryDelay"},
     )
     max_delivery_attempts: int | None = _row(
         # Without a dead-letter address attempts are unlimited, or the broker would drop messages.

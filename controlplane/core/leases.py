@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
@@ -67,34 +68,45 @@ def kept(name: str, holder: str, seconds: float) -> Iterator[bool]:
     A block that loses its lease or takes longer is not stopped: its work must be safe while the
     next holder runs.
     """
-    with held(name, holder, seconds) as won:
-        if not won:
-            yield False
-            return
-        extend = partial(_extend, name, holder, seconds)
-        # A third, so that one failed try does not lose the lease.
-        with renewed(name, extend, seconds / 3, _LONGEST_SECONDS):
-            yield True
+    if not acquire(name, holder, seconds):
+        yield False
+        return
+    stored = StoredLease(
+        name, partial(_extend, name, holder, seconds), partial(release, name, holder)
+    )
+    # A third, so that one failed try does not lose the lease.
+    with stored.extended(seconds / 3, _LONGEST_SECONDS):
+        yield True
 
 
-@contextmanager
-def renewed(
-    name: str, extend: Callable[[], bool], every_seconds: float, longest_seconds: float
-) -> Iterator[None]:
-    """Call ``extend`` every ``every_seconds``, from a thread, while the block runs.
+@dataclass(frozen=True)
+class StoredLease:
+    """A lease that this process holds, wherever it is stored.
 
-    The calls stop early when ``extend`` returns False (someone else has the lease ``name``) or when
-    the block takes longer than ``longest_seconds``. While the database is away, the calls go on.
+    ``extend`` returns False if someone else has it now. ``release`` does nothing then.
     """
-    ended = threading.Event()
-    work = partial(_renew, name, extend, ended, every_seconds, longest_seconds)
-    keeper = threading.Thread(target=work, name=f"keeper of {name}", daemon=True)
-    keeper.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        keeper.join()
+
+    name: str
+    extend: Callable[[], bool]
+    release: Callable[[], None]
+
+    @contextmanager
+    def extended(self, every_seconds: float, longest_seconds: float) -> Iterator[None]:
+        """Extend the lease from a thread while the block runs, then give it back.
+
+        It is not extended any more once someone else has it, or when the block takes longer than
+        ``longest_seconds``. While the database is away, the thread goes on trying.
+        """
+        ended = threading.Event()
+        work = partial(_renew, self.name, self.extend, ended, every_seconds, longest_seconds)
+        keeper = threading.Thread(target=work, name=f"keeper of {self.name}", daemon=True)
+        keeper.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            keeper.join()
+            self.release()
 
 
 def is_extended(name: str, extend: Callable[[], bool]) -> bool:

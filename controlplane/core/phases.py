@@ -12,12 +12,13 @@ from typing import Any, Literal, TypedDict
 
 from django.db import models
 
+from controlplane.core.reasons import Reason
+
 # Condition type: whether clients outside can reach a space that serves. A space without known
 # obstacles does not have it.
 REACHABLE = "Reachable"
 # Condition type: whether all routers of a space run and are connected with each other.
 ROUTERS = "Routers"
-MESH_INCOMPLETE = "MeshIncomplete"
 
 Status = Literal["True", "False", "Unknown"]
 
@@ -60,13 +61,13 @@ def find_condition(conditions: Sequence[Any], kind: str) -> Condition | None:
 
 
 def build_condition(
-    kind: str, status: Status, reason: str, message: str, now: datetime
+    kind: str, status: Status, reason: Reason, message: str, now: datetime
 ) -> Condition:
     """Return a condition whose ``since`` is ``now`` (UTC)."""
     return {
         "type": kind,
         "status": status,
-        "reason": reason,
+        "reason": str(reason),
         "message": message,
         "since": now.isoformat(),
     }

@@ -274,7 +274,10 @@ def _set_send(space: AddressSpace, *, withdrawn: bool, by: Actor, reason: str) -
             return False
         locked.send_withdrawn = withdrawn
         locked.generation += 1
-        locked.save(update_fields=["send_withdrawn", "generation", "updated_at"])
+        locked.logins_generation = locked.generation
+        locked.save(
+            update_fields=["send_withdrawn", "generation", "logins_generation", "updated_at"]
+        )
         action = "withdraw_send" if withdrawn else "restore_send"
         audit.record(by, f"{SUBJECT}.{action}", subject(locked), reason=reason)
         enqueue_reconcile(locked)

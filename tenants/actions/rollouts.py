@@ -1,7 +1,7 @@
 """Begin, pause, resume and roll back rollouts; replace a tenant's maintenance windows.
 
-``workers.fleet`` begins a rollout when the configured images change. Staff call the other actions;
-members of a tenant call ``set_windows``.
+``workers.rollouts.fleet`` begins a rollout when the configured images change. Staff call the other
+actions; members of a tenant call ``set_windows``.
 """
 
 from collections.abc import Sequence

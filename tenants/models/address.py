@@ -1,7 +1,7 @@
 """An address of a space and where it is placed."""
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from controlplane.core import address_types, ids
 from controlplane.core.address_types import AddressSettings, Width
@@ -47,6 +47,14 @@ class Address(Reconciled):
     last_sampled = models.BooleanField(default=False)
 
     class Meta:
+        indexes = [
+            # A pass over a change finds it here, whatever the number of addresses of the space.
+            models.Index(
+                fields=["space"],
+                condition=Q(deleted_at__isnull=True, generation__gt=F("observed_generation")),
+                name="address_changed",
+            )
+        ]
         constraints = [
             *reconciled_constraints("address"),
             models.UniqueConstraint(

@@ -28,6 +28,7 @@ class AddressSpace(Reconciled):
     Desired state:
 
     - ``plan_generation``: the generation that set the present plan.
+    - ``logins_generation``: the generation that last changed what logins may do.
     - ``release``: the engine release to run; null before the first rollout. ``released_at`` is when
       a rollout moved the space to it, or null if the space was down then: its time to come up is
       not measured.
@@ -45,9 +46,14 @@ class AddressSpace(Reconciled):
     - ``next_attempt_at``: when the next pass is due.
     - ``attempts``: rises by one with each pass that crashes. A pass that fails with a reason sets
       it to 1, any other pass to 0.
-    - ``waiting_for``: generation, step, reason and instances of the wait that ended the last pass.
+    - ``waiting``: the wait that ended the last pass (``workers.reconcile.waiting``); null if it did
+      not wait.
     - ``waiting_since``: since when that wait is unchanged; null if the last pass did not wait, or
       if a pass was requested since.
+    - ``files_outdated``: a pass has changed running instances, and their start-up files do not have
+      that change yet. ``files_built_at`` is when a pass last wrote complete files.
+    - ``known_boots``: by instance, the incarnation that holds everything the rows asked for when
+      complete files were last written.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.space_id)
@@ -58,14 +64,18 @@ class AddressSpace(Reconciled):
         "plans.SpacePlan", on_delete=models.PROTECT, related_name="spaces"
     )
     plan_generation = models.BigIntegerField(default=1, db_default=1)
+    logins_generation = models.BigIntegerField(default=0, db_default=0)
     send_withdrawn = models.BooleanField(default=False)
     router_patches = models.JSONField(default=list, db_default=[])
     claimed_by = models.CharField(max_length=120, blank=True)
     claimed_until = models.DateTimeField(null=True)
     next_attempt_at = models.DateTimeField(null=True, db_index=True)
     attempts = models.PositiveIntegerField(default=0)
-    waiting_for = models.CharField(max_length=200, blank=True, db_default="")
+    waiting = models.JSONField(null=True)
     waiting_since = models.DateTimeField(null=True)
+    files_outdated = models.BooleanField(default=False, db_default=False)
+    files_built_at = models.DateTimeField(null=True)
+    known_boots = models.JSONField(default=dict, db_default={})
     last_full_pass_at = models.DateTimeField(null=True)
     rolled_at = models.DateTimeField(null=True)
     release = models.ForeignKey(

@@ -18,6 +18,7 @@ BREAKING = {
     "Inside tenants": ("tenants/models/tenant.py", "import tenants.placement"),
     "Inside plans.invoicing": ("plans/invoicing/states.py", "import plans.invoicing.facts"),
     "Inside workers:": ("workers/infra/base.py", "import workers.reconcile.outcome"),
+    "Reconcile and rollouts": ("workers/reconcile/outcome.py", "import workers.metering.bronze"),
     "Inside workers.infra": ("workers/infra/base.py", "import workers.infra.local.files"),
     "Inside lakehouse": ("lakehouse/schemas.py", "import lakehouse.tables"),
     "The lakehouse imports nothing": ("lakehouse/schemas.py", "import controlplane.core.ids"),

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from controlplane.core.instance_names import Kind
+from controlplane.core.reasons import Reason
 
 
 class InfraError(Exception):
     """The platform refuses or does not answer; ``retry`` says whether waiting can help."""
 
-    def __init__(self, message: str, *, reason: str, retry: bool) -> None:
+    def __init__(self, message: str, *, reason: Reason, retry: bool) -> None:
         super().__init__(message)
         self.reason = reason
         self.retry = retry
@@ -30,7 +31,7 @@ class EndpointPending(InfraError):
     """The endpoint has no address yet; ``extra_names`` are other host names that it will have."""
 
     def __init__(self, message: str, extra_names: Sequence[str]) -> None:
-        super().__init__(message, reason="EndpointPending", retry=True)
+        super().__init__(message, reason=Reason.ENDPOINT_PENDING, retry=True)
         self.extra_names = extra_names
 
 

@@ -17,17 +17,17 @@ from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
+from controlplane.core.reasons import Reason
 from workers.messaging.certificates import KeyPair
 
 _WARNED_BEFORE = timedelta(days=21)
-_AUTHORITY_OTHER = "CertificateAuthorityOther"
 _Key = RSAPrivateKey | EllipticCurvePrivateKey
 
 
 class NotUsable(Exception):
-    """The certificate may not be presented; ``reason`` is a slug, the text explains it."""
+    """The certificate may not be presented; the text explains ``reason``."""
 
-    def __init__(self, reason: str, message: str) -> None:
+    def __init__(self, reason: Reason, message: str) -> None:
         super().__init__(message)
         self.reason = reason
 
@@ -127,13 +127,13 @@ class _Found:
         what = f"The certificate in {self._source}"
         if key.public_key() != certificate.public_key():
             problem = "does not match tls.key: the first certificate in tls.crt must belong to it."
-            raise NotUsable("CertificateKeyOther", f"{what} {problem}")
+            raise NotUsable(Reason.CERTIFICATE_KEY_OTHER, f"{what} {problem}")
         self._check_time(certificate, what)
         if not covers(certificate, host):
-            raise NotUsable("CertificateHostMissing", f"{what} is not valid for {host}.")
+            raise NotUsable(Reason.CERTIFICATE_HOST_MISSING, f"{what} is not valid for {host}.")
         if not _is_for_servers(certificate):
             problem = "is not for servers: its extended key usage must contain serverAuth."
-            raise NotUsable("CertificateUsageOther", f"{what} {problem}")
+            raise NotUsable(Reason.CERTIFICATE_USAGE_OTHER, f"{what} {problem}")
 
     def check_signers(self, chain: Sequence[x509.Certificate]) -> None:
         """Check that each certificate of tls.crt signs the one before it and is valid now.
@@ -144,7 +144,7 @@ class _Found:
             signer = by.subject.rfc4514_string()
             if not _is_signed(certificate, by):
                 raise NotUsable(
-                    _AUTHORITY_OTHER,
+                    Reason.CERTIFICATE_AUTHORITY_OTHER,
                     f"The certificate of {certificate.subject.rfc4514_string()} in {self._source} "
                     f"is not signed by the next certificate in tls.crt, {signer}.",
                 )
@@ -161,7 +161,9 @@ class _Found:
         ]
         if not signers:
             problem = "has no chain to ca.crt: no certificate there signed the last one in tls.crt."
-            raise NotUsable(_AUTHORITY_OTHER, f"The certificate in {self._source} {problem}")
+            raise NotUsable(
+                Reason.CERTIFICATE_AUTHORITY_OTHER, f"The certificate in {self._source} {problem}"
+            )
         # One valid signer is enough: ca.crt may hold the old and the new authority during a change.
         if not any(
             signer.not_valid_before_utc <= self._now < signer.not_valid_after_utc
@@ -175,14 +177,16 @@ class _Found:
         begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
         if self._now < begins:
             problem = f"is not valid before {begins:%Y-%m-%d %H:%M} UTC."
-            raise NotUsable("CertificateNotYetValid", f"{what} {problem}")
+            raise NotUsable(Reason.CERTIFICATE_NOT_YET_VALID, f"{what} {problem}")
         if self._now >= ends:
-            raise NotUsable("CertificateExpired", f"{what} expired on {ends:%Y-%m-%d %H:%M} UTC.")
+            raise NotUsable(
+                Reason.CERTIFICATE_EXPIRED, f"{what} expired on {ends:%Y-%m-%d %H:%M} UTC."
+            )
 
     def _unreadable(self, file: str, wanted: str) -> NotUsable:
         where = f"{file} in {self._source}"
         problem = f"{where} cannot be read: put {wanted} there as PEM."
-        return NotUsable("CertificateUnreadable", problem)
+        return NotUsable(Reason.CERTIFICATE_UNREADABLE, problem)
 
 
 def _is_for_servers(certificate: x509.Certificate) -> bool:

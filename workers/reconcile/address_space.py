@@ -13,9 +13,9 @@ client may use the space, then the last sample is taken, then everything is dele
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from controlplane.core.reasons import Reason
 from workers.infra.base import InfraError
-from workers.messaging.management import Unreachable
-from workers.reconcile import rolling
+from workers.messaging.management import Refused, Unreachable
 from workers.reconcile.context import ReconcileContext
 from workers.reconcile.outcome import Done, Failed, Outcome, Wait
 from workers.reconcile.ports import Ports
@@ -34,6 +34,7 @@ from workers.reconcile.steps import (
     router_probe,
     routers,
 )
+from workers.rollouts import rolling
 
 Ensure = Callable[[ReconcileContext, Ports], Outcome]
 
@@ -74,6 +75,20 @@ STANDARD: Sequence[Step] = (
     Step("probe", probe.ensure),
     Step("instances", rolling.settled),
 )
+# A partial pass changes running instances only, so it begins after the steps that run them.
+BROKERED_CHANGES: Sequence[Step] = (
+    Step("broker addresses", broker_addresses.ensure),
+    Step("departures", departures.ensure),
+    Step("probe", probe.ensure),
+)
+STANDARD_CHANGES: Sequence[Step] = (
+    Step("broker addresses", broker_addresses.ensure),
+    Step("router addresses", router_addresses.ensure),
+    Step("departures", departures.ensure),
+    Step("router departures", router_addresses.forget_departed),
+    Step("router probe", router_probe.ensure),
+    Step("probe", probe.ensure),
+)
 TEARDOWN: Sequence[Step] = (
     # Routers first: in a standard space they hold all connections of clients.
     Step("router emptying", routers.empty),
@@ -89,6 +104,8 @@ def steps_of(context: ReconcileContext) -> Sequence[Step]:
     """Return the steps that this pass must take, in order."""
     if context.space.deletion_requested_at is not None:
         return TEARDOWN
+    if context.partial:
+        return BROKERED_CHANGES if context.is_brokered else STANDARD_CHANGES
     return BROKERED if context.is_brokered else STANDARD
 
 
@@ -114,8 +131,11 @@ def _outcome(step: Step, context: ReconcileContext, ports: Ports) -> Outcome:
     try:
         return step.ensure(context, ports)
     except Unreachable:
-        return Wait(1, "InstanceUnreachable")  # it may have just stopped or restarted
+        return Wait(1, Reason.INSTANCE_UNREACHABLE)  # it may have just stopped or restarted
+    except Refused as error:
+        # Deleting an address, for instance. The instance may accept it later.
+        return Wait(2, Reason.INSTANCE_REFUSES, str(error))
     except InfraError as error:
         if error.retry:
-            return Wait(2, f"{error.reason}: {error}")
+            return Wait(2, error.reason, str(error))
         return Failed(error.reason, str(error))

@@ -3,12 +3,13 @@
 ``loop`` creates it. Steps read rows from it instead of querying them again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from controlplane.core import secrets
 from controlplane.core.instance_names import InstanceId, Kind
+from controlplane.core.reasons import Reason
 from tenants.models import (
     Address,
     AddressSpace,
@@ -26,12 +27,12 @@ from workers.messaging.certificates import KeyPair
 
 @dataclass(frozen=True)
 class Problem:
-    """Why an address is not ready: ``reason`` is a slug, ``message`` is for the tenant.
+    """Why an address is not ready: ``message`` is for the tenant.
 
     ``final``: waiting will not help.
     """
 
-    reason: str
+    reason: Reason
     message: str
     final: bool = False
 
@@ -44,7 +45,7 @@ class CertificateState:
     """
 
     ok: bool
-    reason: str
+    reason: Reason
     message: str
     lasting: bool = False
 
@@ -64,6 +65,9 @@ class ReconcileContext:
     ``addresses`` and ``users`` hold all rows that are not deleted yet, including those whose
     deletion is requested. ``full``: read everything back and repair drift, not only what changed.
     ``has_mesh``: the router engine supports several routers.
+
+    ``partial``: the pass applies changes of addresses and users to running instances and writes no
+    files. ``addresses`` and ``users`` are then as ``changes.load`` describes.
     """
 
     space: AddressSpace
@@ -73,6 +77,13 @@ class ReconcileContext:
     now: datetime
     full: bool
     has_mesh: bool = False
+    partial: bool = False
+    # Of a partial pass: unchanged topics that the change concerns; topics (by id) with addresses of
+    # other kinds below them; names on a broker (by id) that changed addresses send dead letters to.
+    nearby: Sequence[Address] = ()
+    topics_with_below: frozenset[str] = frozenset()
+    dead_letters: Mapping[str, Collection[str]] = field(default_factory=dict)
+    boots: dict[str, str] = field(default_factory=dict)  # incarnations that this pass found
     secrets: dict[str, SpaceSecret] = field(default_factory=dict)
     problems: dict[str, Problem] = field(default_factory=dict)  # by address id
     gone: set[str] = field(default_factory=set)  # ids of addresses that no instance holds any more
@@ -109,9 +120,10 @@ class ReconcileContext:
         plan does not: it must not disconnect clients.
         """
         space = self.space
-        # The generation does not say what changed, so subtract the one change of the plan, if any.
-        plans = int(space.plan_generation > space.observed_generation)
-        return space.generation - space.observed_generation > plans
+        if space.logins_generation > space.observed_generation:
+            return True
+        # While an installation is upgraded, the previous version sets ``generation`` alone.
+        return space.plan_generation <= space.observed_generation < space.generation
 
     @property
     def unready_since(self) -> datetime | None:
@@ -152,6 +164,14 @@ class ReconcileContext:
             for address in self.wanted_addresses
             if self.full or address.generation > address.observed_generation
         ]
+
+    @property
+    def holds_unknown(self) -> bool:
+        """Whether an instance has restarted since complete files were written.
+
+        It may have started from older files, so only reading it tells what it holds.
+        """
+        return bool(self.boots != self.space.known_boots)
 
     @property
     def public_instance(self) -> str | None:

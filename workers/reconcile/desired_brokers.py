@@ -74,15 +74,20 @@ def spec(
 
 
 def list_addresses(context: ReconcileContext, broker: Broker) -> Sequence[DesiredAddress]:
-    """Return the addresses that are placed on ``broker`` and that a broker can hold."""
-    placed = [address for address in context.wanted_addresses if is_on(address, broker)]
+    """Return the addresses that are placed on ``broker`` and that a broker can hold.
+
+    In a partial pass these are the changed ones, and the topics of changed subscriptions.
+    """
+    rows = [*context.wanted_addresses, *context.nearby]
+    placed = [address for address in rows if is_on(address, broker)]
     # Names on this broker: a message can only be dead-lettered to an address of the same broker.
     names = {address.address for address in placed if desired.is_possible(address.address)}
+    present = names.union(context.dead_letters.get(broker.id, ()))
     return [
         DesiredAddress(
             address.address,
             kind,
-            limits(address, names),
+            limits(address, present),
             subscriptions=_subscriptions(context, address),
             read_only=address_types.BY_SLUG[address.type].is_read_only,
         )

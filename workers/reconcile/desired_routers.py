@@ -111,7 +111,8 @@ def list_addresses(context: ReconcileContext) -> Sequence[RoutedAddress]:
     Addresses that brokers cannot hold are left out. They are checked here too, because the files of
     the routers are rendered before the step that reports such an address.
     """
-    rows = sorted(context.wanted_addresses, key=lambda row: (row.created_at, row.id))
+    wanted = [*context.wanted_addresses, *context.nearby]
+    rows = sorted(wanted, key=lambda row: (row.created_at, row.id))
     return [
         routed(context, row)
         for row in rows
@@ -142,6 +143,7 @@ def routed(context: ReconcileContext, row: Address) -> RoutedAddress:
                 placed, key=lambda placement: ordinals[str(placement.broker_id)]
             )
         ),
+        has_below=row.id in context.topics_with_below,
     )
 
 

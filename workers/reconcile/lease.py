@@ -65,11 +65,9 @@ class Lease:
 
         After five minutes it is not extended any more, and ``extend`` may raise ``Lost``.
         """
-        try:
-            with leases.renewed(self.space_id, self._is_extended, _RENEW_SECONDS, _LONGEST_SECONDS):
-                yield
-        finally:
-            self.release()
+        stored = leases.StoredLease(self.space_id, self._is_extended, self.release)
+        with stored.extended(_RENEW_SECONDS, _LONGEST_SECONDS):
+            yield
 
     def _is_extended(self) -> bool:
         try:

@@ -20,12 +20,15 @@ import structlog
 from django.db.models import F, Q
 
 from controlplane.core import outages, phases
+from controlplane.core.reasons import Reason
 from tenants.models import Address, AddressSpace, MessagingUser
-from workers.reconcile import address_space, context, lease, rolling, status
+from workers.reconcile import address_space, changes, context, lease, status, waiting
 from workers.reconcile.context import ReconcileContext
 from workers.reconcile.lease import Lease
 from workers.reconcile.outcome import Done, Failed, Outcome, Wait
 from workers.reconcile.ports import Ports
+from workers.reconcile.waiting import Waiting
+from workers.rollouts import rolling
 
 logger = structlog.get_logger(__name__)
 
@@ -38,7 +41,6 @@ _LONGEST_NAP_SECONDS = 1.0
 # started is noticed at once. Later the pauses grow, so that a wait of days costs almost nothing.
 _PATIENT_AFTER = timedelta(seconds=20)
 _LONGEST_PAUSE_SECONDS = 60.0
-_LONGEST_WAITED_FOR = 200  # max_length of AddressSpace.waiting_for
 # One crash may be transient; only repeated crashes are shown as a condition.
 _REPORTED_AFTER_ATTEMPTS = 3
 _SHORTEST_RECHECK_SECONDS = 5.0
@@ -84,8 +86,12 @@ def list_due(ports: Ports) -> Sequence[str]:
         | Q(id__in=Address.objects.filter(_CHANGED).values("space_id"))
         | Q(id__in=MessagingUser.objects.filter(_CHANGED).values("space_id"))
     )
+    # A killed worker may have left the files as they are without a time for the next pass.
+    outdated = Q(files_outdated=True, files_built_at__lte=now - changes.FILES_EVERY)
+    outdated &= Q(attempts=0, waiting_since__isnull=True)
     free = Q(claimed_until__isnull=True) | Q(claimed_until__lt=now)
-    spaces = AddressSpace.objects.filter(free, by_time | changed, deleted_at__isnull=True)
+    due = by_time | changed | outdated
+    spaces = AddressSpace.objects.filter(free, due, deleted_at__isnull=True)
     return list(spaces.order_by("next_attempt_at", "id").values_list("id", flat=True))
 
 
@@ -122,7 +128,7 @@ def _run_steps(space: AddressSpace, mine: Lease, ports: Ports) -> _Passed:
     last = space.last_full_pass_at
     # Jitter brings a pass forward by up to a fifth of the interval; it is a full one all the same.
     full = last is None or now - last >= FULL_PASS_EVERY * _EARLIEST
-    loaded = context.load(space, now=now, full=full, has_mesh=ports.routing.has_mesh)
+    loaded = _load(space, ports, now=now, full=full)
     replaced = rolling.find_replaced(loaded, ports)
     if replaced is not None:
         return _Passed(replaced)  # write nothing: the newer worker schedules this space
@@ -133,6 +139,16 @@ def _run_steps(space: AddressSpace, mine: Lease, ports: Ports) -> _Passed:
         mine.extend()  # raises Lost before the status is written, if the lease is not ours
     status.record(loaded, outcome, steps)
     return _Passed(outcome, _schedule(loaded, outcome, steps, mine))
+
+
+def _load(space: AddressSpace, ports: Ports, *, now: datetime, full: bool) -> ReconcileContext:
+    """Return the rows of a partial pass if one is enough, else all rows of the space."""
+    has_mesh = ports.routing.has_mesh
+    partial = None if full else changes.load(space, now=now, has_mesh=has_mesh)
+    if partial is not None and rolling.are_as_known(partial, ports):
+        changes.mark_files_outdated(space)
+        return partial
+    return context.load(space, now=now, full=full, has_mesh=has_mesh)
 
 
 def _schedule(
@@ -147,6 +163,12 @@ def _schedule(
     fields: dict[str, Any] = {"attempts": int(isinstance(outcome, Failed))}
     if isinstance(outcome, Done) and loaded.full:
         fields["last_full_pass_at"] = loaded.now
+    if isinstance(outcome, Done) and not loaded.partial:
+        fields |= {
+            "files_outdated": False,
+            "files_built_at": loaded.now,
+            "known_boots": loaded.boots,
+        }
     row = AddressSpace.objects.filter(id=space.id, claimed_by=mine.holder)
     row.update(**fields)
     now = mine.clock()
@@ -164,19 +186,32 @@ def _next_look(
     if not isinstance(outcome, Wait):
         # Jitter spreads the full passes of spaces that were created at the same time.
         settled = FULL_PASS_EVERY.total_seconds() * random.uniform(_EARLIEST, 1.0)
-        settled = min(settled, _until_fixed(loaded, now))
+        settled = min(settled, _until_fixed(loaded, now), _until_files(loaded, now))
         seconds = settled if isinstance(outcome, Done) else FAILED_DELAY_SECONDS
-        return seconds, {"waiting_for": "", "waiting_since": None}
+        return seconds, {"waiting": None, "waiting_since": None}
     space = loaded.space
-    # The detail after the slug is left out: it may change while the wait is the same.
-    slug = outcome.reason.partition(":")[0]
-    waits_for = " ".join([str(space.generation), steps[-1]["name"], slug, *sorted(loaded.down)])
-    is_same = space.waiting_for == waits_for[:_LONGEST_WAITED_FOR]
+    # The message is left out: it may change while the wait is the same.
+    waits_for = Waiting(
+        generation=space.generation,
+        step=steps[-1]["name"],
+        reason=outcome.reason,
+        instances=tuple(sorted(loaded.down)),
+        partial=loaded.partial and outcome.reason is not Reason.INSTANCE_UNREACHABLE,
+    )
+    is_same = waiting.of(space) == waits_for
     since = space.waiting_since if is_same and space.waiting_since else now
     return pause(outcome, now - since), {
-        "waiting_for": waits_for[:_LONGEST_WAITED_FOR],
+        "waiting": waits_for.as_json(),
         "waiting_since": since,
     }
+
+
+def _until_files(loaded: ReconcileContext, now: datetime) -> float:
+    """Return the seconds until the start-up files may be written; infinite if they are complete."""
+    if not loaded.partial:
+        return math.inf
+    built_at = loaded.space.files_built_at or loaded.now
+    return max(0.0, (built_at + changes.FILES_EVERY - now).total_seconds())
 
 
 def _until_fixed(loaded: ReconcileContext, now: datetime) -> float:

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from controlplane.core import phases
 from controlplane.core.phases import Condition
+from controlplane.core.reasons import Reason
 from plans.catalog import publishing
 from workers.reconcile import desired_routers
 from workers.reconcile.context import ReconcileContext
@@ -48,28 +49,28 @@ def with_routers(context: ReconcileContext, conditions: Sequence[Condition]) -> 
         return [condition for condition in conditions if condition["type"] != phases.ROUTERS]
     if not context.has_mesh:
         message = f"The development router runs alone; the plan has {wanted} routers."
-        return _with(conditions, "False", "OneOnly", message, context.now)
+        return _with(conditions, "False", Reason.ONE_ONLY, message, context.now)
     if context.unjoined is None:
         return list(conditions)
     if not context.unjoined:
         message = f"All {wanted} routers are connected to each other."
-        return _with(conditions, "True", "AsPlanned", message, context.now)
+        return _with(conditions, "True", Reason.AS_PLANNED, message, context.now)
     unjoined = _shorten(context.unjoined)
     if not _is_late(context, phases.find_condition(conditions, phases.ROUTERS)):
         message = f"{unjoined}. Routers that have just started connect within a minute."
-        return _with(conditions, "Unknown", "MeshForming", message, context.now)
+        return _with(conditions, "Unknown", Reason.MESH_FORMING, message, context.now)
     message = (
         f"{unjoined}. Messages that clients send through one of them may not reach clients of the "
         "other, except through queues. Check the network between them (network policies, "
         "firewalls) and the logs of both routers."
     )
-    return _with(conditions, "False", phases.MESH_INCOMPLETE, message, context.now)
+    return _with(conditions, "False", Reason.MESH_INCOMPLETE, message, context.now)
 
 
 def _with(
     conditions: Sequence[Condition],
     status: phases.Status,
-    reason: str,
+    reason: Reason,
     message: str,
     now: datetime,
 ) -> list[Condition]:
@@ -90,7 +91,7 @@ def _is_late(context: ReconcileContext, known: Condition | None) -> bool:
     """
     if known is None or known["status"] == "True":
         return False
-    if known["reason"] == phases.MESH_INCOMPLETE:
+    if known["reason"] == Reason.MESH_INCOMPLETE:
         return True  # once reported, a restart of one router does not take the report back
     since = datetime.fromisoformat(known["since"])
     return context.now - max(since, context.space.rolled_at or since) >= _PATIENCE

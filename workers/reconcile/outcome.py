@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from controlplane.core.reasons import Reason
+
 
 @dataclass(frozen=True)
 class Done:
@@ -14,18 +16,24 @@ class Done:
 class Wait:
     """Not yet, as expected: run the step again after ``delay_seconds``.
 
-    ``reason`` is a slug, or ``<slug>: <message>``.
+    ``message`` is for people; empty if the reason says everything.
     """
 
     delay_seconds: float
-    reason: str
+    reason: Reason
+    message: str = ""
+
+    @property
+    def text(self) -> str:
+        """The reason, with the message if there is one."""
+        return f"{self.reason}: {self.message}" if self.message else self.reason
 
 
 @dataclass(frozen=True)
 class Failed:
-    """Waiting will not help, only a change; ``reason`` is a slug, ``message`` is for people."""
+    """Waiting will not help, only a change; ``message`` is for people."""
 
-    reason: str
+    reason: Reason
     message: str
 
 

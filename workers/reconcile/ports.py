@@ -35,7 +35,11 @@ class Brokers(Protocol):
         only: Collection[str] | None = None,
     ) -> Converged: ...
 
+    def apply(self, target: ManagementTarget, broker: DesiredBroker) -> Converged: ...
+
     def disconnect_clients(self, target: ManagementTarget, broker: DesiredBroker) -> int: ...
+
+    def withdraw(self, target: ManagementTarget, addresses: Collection[str]) -> int: ...
 
     def remove(self, target: ManagementTarget, addresses: Collection[str]) -> None: ...
 
@@ -62,6 +66,15 @@ class Routers(Protocol):
         *,
         leaving: Sequence[RoutedAddress] = (),
         only: Collection[str] | None = None,
+    ) -> routers.Converged: ...
+
+    def apply(
+        self,
+        target: ManagementTarget,
+        router: DesiredRouter,
+        *,
+        leaving: Sequence[RoutedAddress] = (),
+        gone: Sequence[RoutedAddress] = (),
     ) -> routers.Converged: ...
 
     def reattach(

@@ -10,6 +10,7 @@ The public listeners then have a separate key pair beside the internal one.
 
 from django.db import transaction
 
+from controlplane.core.reasons import Reason
 from workers.infra.base import CertificateProblem, GivenCertificate, PublicEndpoint
 from workers.instances import SecretName
 from workers.messaging import given_certificates
@@ -25,7 +26,6 @@ from workers.reconcile.ports import Ports
 # clients trust the authority already.
 _PAIR, _TRUST = SecretName.PUBLIC, SecretName.PUBLIC_TRUST
 _AUTHORITY = SecretName.AUTHORITY
-_COMING = "CertificateComing"
 _SHORT_SECONDS, _LONG_SECONDS = 0.3, 10.0
 
 
@@ -65,8 +65,8 @@ def settle(context: ReconcileContext) -> Outcome | None:
         return None
     if state.lasting:
         return Failed(state.reason, state.message)
-    is_next = state.reason == _COMING  # the next pass presents it
-    return Wait(_SHORT_SECONDS if is_next else _LONG_SECONDS, f"{state.reason}: {state.message}")
+    is_next = state.reason is Reason.CERTIFICATE_COMING  # the next pass presents it
+    return Wait(_SHORT_SECONDS if is_next else _LONG_SECONDS, state.reason, state.message)
 
 
 def pair(context: ReconcileContext) -> KeyPair | None:
@@ -96,11 +96,16 @@ def _return_to_own(context: ReconcileContext, endpoint: PublicEndpoint) -> None:
         return
     _ensure_own(context, endpoint)
     message = "Signed by the space's own authority, which clients must trust."
-    context.certificate = CertificateState(True, "SpaceAuthority", message)
+    context.certificate = CertificateState(True, Reason.SPACE_AUTHORITY, message)
 
 
 def _serve_on(
-    context: ReconcileContext, endpoint: PublicEndpoint, reason: str, message: str, *, lasting: bool
+    context: ReconcileContext,
+    endpoint: PublicEndpoint,
+    reason: Reason,
+    message: str,
+    *,
+    lasting: bool,
 ) -> None:
     if _is_own(context):
         _ensure_own(context, endpoint)  # renews it too
@@ -122,7 +127,7 @@ def _present(context: ReconcileContext, endpoint: PublicEndpoint, given: GivenCe
     if _TRUST not in context.secrets:
         _ensure_own(context, endpoint)
         message = "Clients see it once every instance has restarted to read it."
-        context.certificate = CertificateState(False, _COMING, message)
+        context.certificate = CertificateState(False, Reason.CERTIFICATE_COMING, message)
         return
     shown = context.secrets[_PAIR].public, context.secrets[_TRUST].public
     if shown != (found.pair.certificate_pem, found.authority_pem):
@@ -140,13 +145,13 @@ def _describe(
     ends = f"{certificate.not_valid_after_utc:%Y-%m-%d %H:%M} UTC"
     if context.now >= given_certificates.warn_at(certificate):
         message = f"The certificate in {given.source} expires on {ends}. {given.remedy}"
-        return CertificateState(False, "CertificateExpiring", message)
+        return CertificateState(False, Reason.CERTIFICATE_EXPIRING, message)
     if found.authority_pem:
         trust = "Clients must trust the authority shown with the endpoint."
     else:
         trust = "Clients need to trust no other authority."
     message = f"The certificate in {given.source} is valid until {ends}. {trust}"
-    return CertificateState(True, "CertificateGiven", message)
+    return CertificateState(True, Reason.CERTIFICATE_GIVEN, message)
 
 
 def _ensure_own(context: ReconcileContext, endpoint: PublicEndpoint) -> None:

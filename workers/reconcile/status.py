@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 
 from controlplane.core import operations, phases
 from controlplane.core.phases import Condition, Phase
+from controlplane.core.reasons import Reason
 from tenants.models import Address, AddressSpace, MessagingUser, SpaceSecret
 from workers.reconcile import meshing
 from workers.reconcile.context import Problem, ReconcileContext
@@ -25,6 +26,7 @@ _CRASHED = (
     "An internal error of Waypost stops the work on this space. Waypost tries again by itself. "
     "Your operator finds the error in the log of the workers, under the id of this space."
 )
+_WORKING = "Waypost is working on it. You need not do anything."
 _SPACE, _ADDRESS, _USER = "address_space", "address", "messaging_user"
 
 
@@ -33,7 +35,7 @@ class _Ready:
     """The parts of the Ready condition. ``failed``: waiting will not help."""
 
     ok: bool
-    reason: str
+    reason: Reason
     message: str
     failed: bool = False
 
@@ -43,7 +45,7 @@ def describe(step_name: str, outcome: Outcome) -> StepState:
     if isinstance(outcome, Done):
         return {"name": step_name, "state": "done", "message": outcome.message}
     if isinstance(outcome, Wait):
-        return {"name": step_name, "state": "waiting", "message": outcome.reason}
+        return {"name": step_name, "state": "waiting", "message": outcome.text}
     return {"name": step_name, "state": "failed", "message": outcome.message}
 
 
@@ -78,7 +80,7 @@ def record_crash(claimed: QuerySet[AddressSpace, AddressSpace], now: datetime) -
     ``claimed`` selects the row only while the caller holds the lease, and is empty otherwise.
     """
     for space in claimed:
-        ready = _Ready(False, "PassFailed", _CRASHED, failed=True)
+        ready = _Ready(False, Reason.PASS_FAILED, _CRASHED, failed=True)
         fields = _status(space, ready, now, failed=True)
         if space.deletion_requested_at is not None:
             fields["phase"] = Phase.TERMINATING
@@ -87,12 +89,9 @@ def record_crash(claimed: QuerySet[AddressSpace, AddressSpace], now: datetime) -
 
 def _readiness(outcome: Outcome) -> _Ready:
     if isinstance(outcome, Done):
-        return _Ready(True, "Works", "A test message passed through the space.")
+        return _Ready(True, Reason.WORKS, "A test message passed through the space.")
     if isinstance(outcome, Wait):
-        reason, _, detail = outcome.reason.partition(": ")
-        return _Ready(
-            False, reason, detail or "Waypost is working on it. You need not do anything."
-        )
+        return _Ready(False, outcome.reason, outcome.message or _WORKING)
     return _Ready(False, outcome.reason, outcome.message, failed=True)
 
 
@@ -132,7 +131,9 @@ def _with_reachable(context: ReconcileContext, conditions: list[Condition]) -> l
     if not context.endpoint_trouble:
         return [condition for condition in conditions if condition["type"] != phases.REACHABLE]
     message = context.endpoint_trouble
-    new = phases.build_condition(phases.REACHABLE, "False", "EndpointPending", message, context.now)
+    new = phases.build_condition(
+        phases.REACHABLE, "False", Reason.ENDPOINT_PENDING, message, context.now
+    )
     return phases.with_condition(conditions, new)
 
 
@@ -230,10 +231,12 @@ def _record_teardown(
 ) -> None:
     if not isinstance(outcome, Done):
         ready = _readiness(outcome)
-        # Without a detail of its own the message is a general one: name the reason before it.
-        is_bare = isinstance(outcome, Wait) and outcome.reason == ready.reason
-        message = f"{ready.reason}: {ready.message}" if is_bare else ready.message
-        condition = phases.build_condition("Ready", "False", "Terminating", message, context.now)
+        # The condition's own reason says that the space is being deleted, so the message names why
+        # that waits.
+        message = f"{ready.reason}: {ready.message}"
+        condition = phases.build_condition(
+            "Ready", "False", Reason.TERMINATING, message, context.now
+        )
         conditions = phases.with_condition(context.space.conditions, condition)
         _save(context.space, {"phase": Phase.TERMINATING, "conditions": conditions})
         operations.progress(_SPACE, context.space.id, list(steps))

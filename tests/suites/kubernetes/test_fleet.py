@@ -22,16 +22,16 @@ from tests.support.reconcile import patience, rows
 from tests.support.reconcile.fake_routers import fake_routing
 from tests.support.reconcile.fakes import FakeMetering
 from tests.support.waiting import eventually
-from workers import fleet
-from workers.fleet import Policy
 from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster, Images
 from workers.infra.kubernetes.reported import Reported
-from workers.reconcile import configured, loop
+from workers.reconcile import loop
 from workers.reconcile.outcome import Done
 from workers.reconcile.ports import Ports
+from workers.rollouts import fleet, release
+from workers.rollouts.fleet import Policy
 
 pytestmark = pytest.mark.django_db
 
@@ -88,7 +88,7 @@ class Fleet:
 
     def advance(self, *, later: timedelta = timedelta(0)) -> Rollout:
         policy = Policy(wave=1, budget=1, patience=timedelta(minutes=15))
-        fleet.advance(configured.release(self.ports), policy, timezone.now() + later)
+        fleet.advance(release.configured(self.ports), policy, timezone.now() + later)
         found = rollouts.latest()
         assert found is not None
         return found

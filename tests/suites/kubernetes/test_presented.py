@@ -23,6 +23,7 @@ from controlplane.console import snippets
 from controlplane.console.snippets import Target
 from controlplane.core.audit import SYSTEM
 from controlplane.core.instance_names import Kind
+from controlplane.core.reasons import Reason
 from controlplane.embedded import artifacts
 from controlplane.embedded import ports as tcp_ports
 from tenants.actions import address_spaces
@@ -98,8 +99,8 @@ class Site:
     def look(self, space: AddressSpace) -> Outcome | None:
         """Reconcile, as the beat does when it is due, until only cert-manager is waited for."""
         deadline = time.monotonic() + 120
-        outcome: Outcome | None = Wait(0, "")
-        while isinstance(outcome, Wait) and not outcome.reason.startswith(_PENDING):
+        outcome: Outcome | None = Wait(0, Reason.CLUSTER_BUSY)
+        while isinstance(outcome, Wait) and not outcome.text.startswith(_PENDING):
             assert time.monotonic() < deadline, outcome
             outcome = loop.reconcile(space.id, self.ports, budget_seconds=20)
         space.refresh_from_db()
@@ -255,7 +256,7 @@ def test_cert_manager_issues_and_renews(
     with cert_manager.installed(admin):
         awaited = site.look(space)
         assert isinstance(awaited, Wait)
-        assert awaited.reason.startswith("CertificatePending: Waiting for cert-manager to issue")
+        assert awaited.text.startswith("CertificatePending: Waiting for cert-manager to issue")
         first = cert_manager.issue(admin, name, signer)
         assert isinstance(site.look(space), Done)
         life = public.pid

@@ -445,6 +445,6 @@ def test_a_taken_port_is_told_and_waited_for(real_ports: Ports) -> None:
 
     assert isinstance(outcome, Wait)
     port = layout.ports["amqps"]
-    assert outcome.reason.startswith(f"PortTaken: Port {port} of broker-0 is taken by another")
+    assert outcome.text.startswith(f"PortTaken: Port {port} of broker-0 is taken by another")
     settle(space, real_ports)
     assert space.phase == "Active"

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
+from controlplane.core.reasons import Reason
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.models import Address, AddressSpace, SpaceSecret
 from tests.support.reconcile import rows
@@ -79,7 +80,7 @@ def test_waiting_shows_progress_and_is_no_failure(world: World, space: AddressSp
     space.refresh_from_db()
     assert space.phase == "Configuring"
     assert space.attempts == 0
-    assert ready(space)["reason"] == "BrokerStarting"
+    assert ready(space)["reason"] == Reason.BROKER_STARTING
     operation = Operation.objects.get(kind="address_space.create")
     assert operation.steps[-1] == {
         "name": "brokers",
@@ -96,6 +97,9 @@ def test_a_new_address_costs_one_write_and_no_restart(world: World, space: Addre
 
     world.settle(space)
 
+    assert world.brokers.writes == brokers_before + 1
+    assert world.infra.writes == infra_before, "the start-up file waits"
+    world.settle_files(space)
     assert world.brokers.writes == brokers_before + 1
     assert world.infra.writes == infra_before + 1
     assert next(iter(world.infra.instances.values())).starts == 1
@@ -209,7 +213,7 @@ def test_deleting_waits_for_who_holds_files_but_not_for_ever(world: World, kind:
     world.settle(space)
     address_spaces.delete(space=space, by=SYSTEM)
     world.infra.fail_at(
-        "ensure_instance", InfraError("Theirs.", reason="FieldConflict", retry=False)
+        "ensure_instance", InfraError("Theirs.", reason=Reason.FIELD_CONFLICT, retry=False)
     )
 
     outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
@@ -218,7 +222,7 @@ def test_deleting_waits_for_who_holds_files_but_not_for_ever(world: World, kind:
     world.settle(space)
 
     assert isinstance(outcome, Failed)
-    assert outcome.reason == "FieldConflict"
+    assert outcome.reason == Reason.FIELD_CONFLICT
     assert while_held
     assert space.deleted_at is not None
 
@@ -230,7 +234,7 @@ def test_deleting_waits_as_long_as_it_takes_for_a_cluster_that_is_busy(
     """One answer of a busy cluster late in a deletion must not leave clients on and uncounted."""
 
     def refuse(_spec: object, *, may_restart: bool = True) -> None:
-        raise InfraError("Busy.", reason="ClusterBusy", retry=True)
+        raise InfraError("Busy.", reason=Reason.CLUSTER_BUSY, retry=True)
 
     space = rows.make_space(rows.make_tenant(), kind=kind)
     world.settle(space)
@@ -255,7 +259,7 @@ def test_an_address_no_broker_can_carry_fails_alone(world: World, space: Address
 
     bad.refresh_from_db()
     assert bad.phase == "Failed"
-    assert ready(bad)["reason"] == "AddressNotPossible"
+    assert ready(bad)["reason"] == Reason.ADDRESS_NOT_POSSIBLE
     assert space.phase == "Active"
     assert Address.objects.get(address="news").phase == "Active"
 
@@ -267,7 +271,7 @@ def test_a_failing_probe_keeps_addresses_from_ready(world: World, space: Address
 
     address = Address.objects.get(address="news")
     assert address.phase == "Configuring"
-    assert ready(address)["reason"] == "ProbeFailed"
+    assert ready(address)["reason"] == Reason.PROBE_FAILED
     assert "no credit" in ready(address)["message"]
 
 
@@ -283,7 +287,7 @@ def test_what_a_broker_refuses_is_told_and_unauthorized_clients_are_disconnected
     outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
 
     assert isinstance(outcome, Wait)
-    assert outcome.reason == "SettingsPending: broker-0: AMQ229230: Failed to bind acceptor public"
+    assert outcome.text == "SettingsPending: broker-0: AMQ229230: Failed to bind acceptor public"
     assert ("nobody", "recv", "news") not in held.links
 
 
@@ -294,7 +298,7 @@ def test_a_deletion_says_what_a_broker_refuses(world: World, space: AddressSpace
 
     outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
 
-    assert outcome == Wait(1, "BrokerRefuses: AMQ229031: Unable to validate user")
+    assert outcome == Wait(1, Reason.BROKER_REFUSES, "AMQ229031: Unable to validate user")
 
 
 def test_a_closed_listener_of_clients_is_opened_before_the_space_is_ready(
@@ -312,7 +316,7 @@ def test_a_closed_listener_of_clients_is_opened_before_the_space_is_ready(
     world.brokers.taken = set()
     world.settle(space)
 
-    assert told["reason"] == "ProbeFailed"
+    assert told["reason"] == Reason.PROBE_FAILED
     assert "does not listen for clients" in told["message"]
     assert world.brokers.closed == set()
     assert ready(space)["status"] == "True"

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from controlplane.core.audit import SYSTEM
+from controlplane.core.reasons import Reason
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
 from tests.suites.reconcile.test_counts import make_space, spread, want_routers
@@ -37,7 +38,7 @@ def test_a_router_that_is_away_leaves_no_other_to_its_clients(
 
     outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
 
-    assert outcome == Wait(1, "RouterUnreachable")
+    assert outcome == Wait(1, Reason.ROUTER_UNREACHABLE)
     assert other.connections == set()
 
 
@@ -50,7 +51,7 @@ def test_a_broker_that_is_away_leaves_no_other_to_its_clients(
 
     outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
 
-    assert outcome == Wait(1, "BrokerUnreachable")
+    assert outcome == Wait(1, Reason.BROKER_UNREACHABLE)
     assert other.links == set()
 
 

@@ -30,10 +30,10 @@ from tests.support.reconcile.fleets import (
     settle_all,
 )
 from tests.support.reconcile.world import World
-from workers import fleet
-from workers.fleet import Policy
 from workers.infra.base import EngineImages, InstanceSpec
 from workers.reconcile import loop
+from workers.rollouts import fleet
+from workers.rollouts.fleet import Policy
 
 pytestmark = pytest.mark.django_db
 

@@ -22,9 +22,9 @@ from tests.support.reconcile.fleets import (
     settle_all,
 )
 from tests.support.reconcile.world import World
-from workers import fleet
 from workers.messaging.probe import ProbeFailed
 from workers.reconcile import loop
+from workers.rollouts import fleet
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_clock")]
 

@@ -4,6 +4,7 @@ import pytest
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.errors import Missing
+from controlplane.core.reasons import Reason
 from tenants.actions import address_spaces, kept_volumes
 from tenants.models import AddressSpace, KeptVolumes
 from tests.support.reconcile import rows
@@ -58,7 +59,7 @@ def test_a_place_that_is_away_is_asked_again(
     world: World, deleted: AddressSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away(_namespace: object) -> bool:
-        raise InfraError("away", reason="ClusterUnreachable", retry=True)
+        raise InfraError("away", reason=Reason.CLUSTER_UNREACHABLE, retry=True)
 
     kept_volumes.release(space_id=deleted.id, by=SYSTEM)
     with monkeypatch.context() as patched:

@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
+from controlplane.core.reasons import Reason
 from tenants.actions import address_spaces
 from tenants.models import AddressSpace
 from tests.support.reconcile import rows
@@ -122,7 +123,7 @@ def test_an_error_that_stays_is_told_and_forgotten_when_it_is_gone(
 def test_one_crash_after_a_failure_in_words_takes_nothing_back(
     world: World, space: AddressSpace
 ) -> None:
-    conflict = InfraError("Theirs.", reason="FieldConflict", retry=False)
+    conflict = InfraError("Theirs.", reason=Reason.FIELD_CONFLICT, retry=False)
     world.infra.fail_at("ensure_namespace", conflict, times=3)
     world.infra.fail_at("ensure_namespace", RuntimeError(), times=1)
 
@@ -174,7 +175,9 @@ def test_what_cannot_work_fails_with_words_and_recovers_by_itself(
     world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_spec: object, **_options: bool) -> None:
-        raise InfraError("Java is missing: run `make setup`.", reason="BrokerMissing", retry=False)
+        raise InfraError(
+            "Java is missing: run `make setup`.", reason=Reason.BROKER_MISSING, retry=False
+        )
 
     with monkeypatch.context() as patched:
         patched.setattr(world.infra, "ensure_instance", refuse)
@@ -185,7 +188,7 @@ def test_what_cannot_work_fails_with_words_and_recovers_by_itself(
     world.now += timedelta(seconds=31)
     world.settle(space)
 
-    assert outcome == Failed("BrokerMissing", "Java is missing: run `make setup`.")
+    assert outcome == Failed(Reason.BROKER_MISSING, "Java is missing: run `make setup`.")
     assert failed_phase == "Failed"
     assert (operation.state, operation.error_message) == (
         "Failed",
@@ -198,7 +201,7 @@ def test_what_waits_says_for_what_in_the_words_of_the_place(
     world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def wait(_namespace: object, _budget: object) -> None:
-        raise InfraError("The cluster is busy.", reason="ClusterBusy", retry=True)
+        raise InfraError("The cluster is busy.", reason=Reason.CLUSTER_BUSY, retry=True)
 
     with monkeypatch.context() as patched:
         patched.setattr(world.infra, "ensure_namespace", wait)
@@ -260,6 +263,7 @@ def test_a_space_whose_address_went_away_says_so_and_all_else_goes_on(
     world.infra.has_address = False
 
     world.settle(space)
+    world.settle_files(space)
     address.refresh_from_db()
     gone = {condition["type"]: condition["message"] for condition in space.conditions}
     world.infra.has_address = True
@@ -267,7 +271,7 @@ def test_a_space_whose_address_went_away_says_so_and_all_else_goes_on(
     world.settle(space)
 
     assert isinstance(at_first, Wait)
-    assert at_first.reason == "EndpointPending: No load balancer yet."
+    assert at_first.text == "EndpointPending: No load balancer yet."
     assert (space.phase, address.phase) == ("Active", "Active")
     assert gone["Reachable"] == "No load balancer yet."
     assert "Reachable" not in {condition["type"] for condition in space.conditions}

@@ -151,7 +151,7 @@ def test_a_router_that_is_down_is_told_as_down(meshed: World, space: AddressSpac
     space.refresh_from_db()
 
     assert isinstance(outcome, Wait)
-    assert outcome.reason == "RouterDown: router-1 is not ready: OOMKilled."
+    assert outcome.text == "RouterDown: router-1 is not ready: OOMKilled."
     assert told(space) == ("True", "AsPlanned"), "what was seen last"
 
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from controlplane.core.audit import SYSTEM
+from controlplane.core.reasons import Reason
 from tenants.actions import address_spaces
 from tenants.models import Address, AddressSpace
 from tests.support.reconcile import rows
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.django_db
 def space(world: World) -> AddressSpace:
     """A space whose namespace waits for the cluster."""
     world.infra.fail_at(
-        "ensure_namespace", InfraError("no answer", reason="ClusterBusy", retry=True)
+        "ensure_namespace", InfraError("no answer", reason=Reason.CLUSTER_BUSY, retry=True)
     )
     return rows.make_space(rows.make_tenant())
 
@@ -58,7 +59,9 @@ def wait_long(world: World, space: AddressSpace) -> list[float]:
 def test_a_pause_is_a_tenth_of_the_wait_and_a_minute_at_most(
     asked: float, waited: float, seconds: float
 ) -> None:
-    assert loop.pause(Wait(asked, "Slow"), timedelta(seconds=waited)) == pytest.approx(seconds)
+    assert loop.pause(Wait(asked, Reason.CLUSTER_BUSY), timedelta(seconds=waited)) == pytest.approx(
+        seconds
+    )
 
 
 def test_pauses_grow_up_to_a_minute(world: World, space: AddressSpace) -> None:
@@ -113,7 +116,7 @@ def test_who_asks_during_a_waiting_pass_is_heard_in_the_same_call(
     def answer(_namespace: object, _budget: object) -> None:
         if not asked:
             asked.append(rows.make_address(space, "orders"))
-            raise InfraError("The cluster is busy.", reason="ClusterBusy", retry=True)
+            raise InfraError("The cluster is busy.", reason=Reason.CLUSTER_BUSY, retry=True)
 
     monkeypatch.setattr(world.infra, "ensure_namespace", answer)
 
@@ -130,4 +133,4 @@ def test_nothing_waits_any_more_once_it_is_ready(world: World, space: AddressSpa
 
     world.settle(space)
 
-    assert (space.phase, space.waiting_for, space.waiting_since) == ("Active", "", None)
+    assert (space.phase, space.waiting, space.waiting_since) == ("Active", None, None)

@@ -5,19 +5,24 @@ from datetime import timedelta
 
 import pytest
 
+from controlplane.core.reasons import Reason
 from tenants.models import AddressSpace, EngineRelease
 from tests.support.reconcile import rows
 from tests.support.reconcile.world import World
 from tests.support.signing import Signed, Signer
 from workers.infra.base import CertificateProblem, EngineImages, GivenCertificate
-from workers.reconcile import configured
 from workers.reconcile.outcome import Done, Failed, Wait
+from workers.rollouts import release
 
 pytestmark = pytest.mark.django_db
 
 KINDS = ["brokered", "standard"]
-MISSING = CertificateProblem("There is none: put one.", reason="CertificateMissing", retry=False)
-PENDING = CertificateProblem("Waiting. It says: soon.", reason="CertificatePending", retry=True)
+MISSING = CertificateProblem(
+    "There is none: put one.", reason=Reason.CERTIFICATE_MISSING, retry=False
+)
+PENDING = CertificateProblem(
+    "Waiting. It says: soon.", reason=Reason.CERTIFICATE_PENDING, retry=True
+)
 
 
 @pytest.fixture(scope="module")
@@ -147,11 +152,11 @@ def test_before_its_wave_of_the_rollout_nothing_changes_for_clients(
     world: World, space: AddressSpace, signer: Signer
 ) -> None:
     world.infra.images = EngineImages("broker:1", "router:1", "former")
-    shape = configured.release(world.ports).template_hash
-    release = EngineRelease.objects.create(
+    shape = release.configured(world.ports).template_hash
+    former = EngineRelease.objects.create(
         number=1, broker_image="broker:1", router_image="router:1", template_hash=shape
     )
-    AddressSpace.objects.filter(pk=space.pk).update(release=release)
+    AddressSpace.objects.filter(pk=space.pk).update(release=former)
     world.settle(space)
     world.infra.started.clear()
     world.infra.images = replace(world.infra.images, template_hash="presents given certificates")
@@ -166,7 +171,7 @@ def test_before_its_wave_of_the_rollout_nothing_changes_for_clients(
         number=2,
         broker_image="broker:1",
         router_image="router:1",
-        template_hash=configured.release(world.ports).template_hash,
+        template_hash=release.configured(world.ports).template_hash,
     )
     AddressSpace.objects.filter(pk=space.pk).update(release=latest)
     for _ in range(2):

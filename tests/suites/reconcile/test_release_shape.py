@@ -13,20 +13,21 @@ import pytest
 from structlog.testing import capture_logs
 
 from controlplane.core.audit import SYSTEM
+from controlplane.core.reasons import Reason
 from tenants import rollouts
 from tenants.actions import address_spaces, space_plans
 from tenants.actions import rollouts as actions
 from tenants.models import AddressSpace, EngineRelease, Rollout, Tenant
 from tests.support.reconcile import rows
 from tests.support.reconcile.world import World
-from workers import fleet
-from workers.fleet import Policy
 from workers.infra.base import EngineImages
 from workers.messaging.brokers import broker_xml, render
 from workers.messaging.brokers.desired import DesiredBroker, EngineLayout
 from workers.messaging.routers import config
-from workers.reconcile import configured, loop
+from workers.reconcile import loop
 from workers.reconcile.outcome import Wait
+from workers.rollouts import fleet, release
+from workers.rollouts.fleet import Policy
 
 pytestmark = pytest.mark.django_db
 
@@ -54,7 +55,7 @@ def spaces(world: World, tenant: Tenant) -> list[AddressSpace]:
 
 def advance(world: World) -> None:
     """Take the step that the workers of this version take."""
-    fleet.advance(configured.release(world.ports), POLICY, world.now)
+    fleet.advance(release.configured(world.ports), POLICY, world.now)
 
 
 def settle_all(world: World, spaces: Sequence[AddressSpace]) -> None:
@@ -113,25 +114,25 @@ def test_every_cold_template_of_a_broker_is_in_the_shape(
     world: World, monkeypatch: pytest.MonkeyPatch, module: object, name: str
 ) -> None:
     world.infra.images = EngineImages("broker:1")
-    before = configured.release(world.ports).template_hash
+    before = release.configured(world.ports).template_hash
 
     monkeypatch.setattr(module, name, getattr(module, name) + " ")
 
-    assert configured.release(world.ports).template_hash != before
+    assert release.configured(world.ports).template_hash != before
 
 
 def test_what_is_read_at_the_start_of_broker_xml_and_of_routers_is_in_the_shape(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.infra.images = EngineImages("broker:1")
-    shapes = [configured.release(world.ports).template_hash]
+    shapes = [release.configured(world.ports).template_hash]
 
     monkeypatch.setitem(broker_xml._FIXED, "global-max-size", "96M")
-    shapes.append(configured.release(world.ports).template_hash)
+    shapes.append(release.configured(world.ports).template_hash)
     monkeypatch.setattr(config, "_MODE", "edge")
-    shapes.append(configured.release(world.ports).template_hash)
+    shapes.append(release.configured(world.ports).template_hash)
     world.engine = "qdrouterd"
-    shapes.append(configured.release(world.ports).template_hash)
+    shapes.append(release.configured(world.ports).template_hash)
 
     assert len(set(shapes)) == 4
 
@@ -140,19 +141,19 @@ def test_what_is_read_for_certificates_that_clients_are_shown_is_in_the_shape(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.infra.images = EngineImages("broker:1")
-    shapes = [configured.release(world.ports).template_hash]
+    shapes = [release.configured(world.ports).template_hash]
 
     tls, listeners = broker_xml._tls, config._listeners
     monkeypatch.setattr(
         broker_xml, "_tls", lambda at, pair: tls(at, pair) + ";x=1" * (pair == "public")
     )
-    shapes.append(configured.release(world.ports).template_hash)
+    shapes.append(release.configured(world.ports).template_hash)
     monkeypatch.setattr(
         config,
         "_listeners",
         lambda at, pair: [*listeners(at, pair), *([("x", {})] if pair == "wp-presented" else [])],
     )
-    shapes.append(configured.release(world.ports).template_hash)
+    shapes.append(release.configured(world.ports).template_hash)
 
     assert len(set(shapes)) == 3
 
@@ -160,16 +161,16 @@ def test_what_is_read_for_certificates_that_clients_are_shown_is_in_the_shape(
 def test_the_shape_is_of_no_tenant_and_the_same_every_time(
     world: World, spaces: list[AddressSpace]
 ) -> None:
-    before = configured.release(world.ports)
+    before = release.configured(world.ports)
     rows.make_address(spaces[0], "more")
     world.pass_full(spaces[0])
 
-    assert configured.release(world.ports) == before
+    assert release.configured(world.ports) == before
     assert len(before.template_hash) == 16
 
 
 def test_a_local_installation_has_no_shape(world: World) -> None:
-    assert configured.release(world.ports) == EngineImages()
+    assert release.configured(world.ports) == EngineImages()
 
 
 def test_what_a_tenant_asks_for_does_not_wait_for_the_wave(
@@ -273,7 +274,7 @@ def test_an_older_worker_restarts_nothing_that_the_newer_one_moved(
 
     assert by_old == [1, 1, 1]
     assert isinstance(outcome, Wait)
-    assert outcome.reason.startswith("UpgradeUnderWay: ")
+    assert outcome.reason is Reason.UPGRADE_UNDER_WAY
     assert by_new == [1, 2, 2]
     assert starts(world) == [2, 2, 2]
     latest = rollouts.latest()
@@ -326,7 +327,7 @@ def test_a_version_that_was_put_back_is_the_newer_one(
 def test_the_same_configuration_of_a_later_revision_is_no_rollout(
     world: World, moved: list[AddressSpace]
 ) -> None:
-    before = configured.release(world.ports)
+    before = release.configured(world.ports)
 
     fleet.advance(replace(before, revision=9), POLICY, world.now)
     fleet.advance(EngineImages("broker:old", "router:1", "old", 8), POLICY, world.now)

@@ -8,14 +8,16 @@ from django.db.models import F
 
 from controlplane.core.audit import SYSTEM
 from controlplane.core.instance_names import Kind
+from controlplane.core.reasons import Reason
 from plans.models import SpacePlan
 from tenants.actions import address_spaces, space_plans
 from tenants.models import AddressSpace, Broker, Placement
 from tests.support.reconcile import rows
 from tests.support.reconcile.world import World
 from workers.infra.base import InstanceSpec, InstanceStatus
-from workers.reconcile import loop, rolling
+from workers.reconcile import loop
 from workers.reconcile.outcome import Done, Outcome, Wait
+from workers.rollouts import rolling
 
 pytestmark = pytest.mark.django_db
 
@@ -117,7 +119,7 @@ def test_a_restart_waits_for_its_last_sample(world: World, space: AddressSpace) 
 
     outcome = pass_once(world, space)
 
-    assert outcome == Wait(0.2, "LastSamplePending")
+    assert outcome == Wait(0.2, Reason.LAST_SAMPLE_PENDING)
     assert world.infra.started == []
     world.settle(space)
     assert started(world) == BROKERS
@@ -151,8 +153,8 @@ def test_the_next_one_restarts_only_when_the_last_one_is_back(
     assert started(world) == ["broker-0"]
     assert outcome == Wait(
         0.2,
-        "RollingOut: broker-0 is not ready: starting. "
-        "broker-1 and broker-2 keep running as before until then.",
+        Reason.ROLLING_OUT,
+        "broker-0 is not ready: starting. broker-1 and broker-2 keep running as before until then.",
     )
     world.infra.withheld.clear()
     world.settle(space)
@@ -204,8 +206,8 @@ def test_a_space_that_nobody_could_look_at_for_long_has_just_begun_to_start(worl
 
     assert isinstance(first, Wait)
     assert isinstance(later, Wait)
-    assert (first.reason.partition(":")[0], first.delay_seconds < 1) == ("BrokerStarting", True)
-    assert later.reason.partition(":")[0] == "BrokerDown"
+    assert (first.reason, first.delay_seconds < 1) == (Reason.BROKER_STARTING, True)
+    assert later.reason is Reason.BROKER_DOWN
 
 
 def test_a_start_that_had_to_wait_for_something_else_has_just_begun(world: World) -> None:
@@ -223,8 +225,8 @@ def test_a_start_that_had_to_wait_for_something_else_has_just_begun(world: World
         world.now += timedelta(seconds=40)
 
     assert isinstance(before, Wait)
-    assert before.reason.startswith("EndpointPending")
-    reasons = [outcome.reason.partition(":")[0] for outcome in found if isinstance(outcome, Wait)]
+    assert before.reason == Reason.ENDPOINT_PENDING
+    reasons = [outcome.reason for outcome in found if isinstance(outcome, Wait)]
     assert reasons == ["BrokerStarting", "BrokerStarting", "BrokerDown"]
 
 

@@ -19,6 +19,7 @@ from workers.reconcile import address_space, loop
 pytestmark = pytest.mark.django_db
 
 BUILD = [step.name for step in address_space.STANDARD]
+CHANGES = [step.name for step in address_space.STANDARD_CHANGES]
 TEARDOWN = [step.name for step in address_space.TEARDOWN]
 
 
@@ -48,10 +49,17 @@ def test_killed_while_building(world: World, monkeypatch: pytest.MonkeyPatch, na
     assert router.names(entities.AUTO_LINK) == {"calls", "orders"}
 
 
-@pytest.mark.parametrize("name", BUILD)
-def test_killed_while_changing(world: World, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+@pytest.mark.parametrize(
+    ("steps", "name"),
+    [("STANDARD", name) for name in BUILD] + [("STANDARD_CHANGES", name) for name in CHANGES],
+)
+def test_killed_while_changing(
+    world: World, monkeypatch: pytest.MonkeyPatch, steps: str, name: str
+) -> None:
     space = make_rows()
     world.settle(space)
+    if steps == "STANDARD":  # as if an instance had restarted, so that the pass is a whole one
+        AddressSpace.objects.filter(pk=space.pk).update(known_boots={})
     world.now = timezone.now()  # the rows below carry real times
     router = world.router(space)
     router.connections = {
@@ -62,8 +70,8 @@ def test_killed_while_changing(world: World, monkeypatch: pytest.MonkeyPatch, na
     rows.make_address(space, "news", "topic")
     addresses.delete(address=Address.objects.get(space=space, address="calls"), by=SYSTEM)
     messaging_users.revoke(user=MessagingUser.objects.get(space=space, name="bob"), by=SYSTEM)
-    broken = kill_after(name, address_space.STANDARD, monkeypatch)
-    monkeypatch.setattr(address_space, "STANDARD", broken)
+    broken = kill_after(name, getattr(address_space, steps), monkeypatch)
+    monkeypatch.setattr(address_space, steps, broken)
 
     run_killed(world, space, monkeypatch)
     world.settle(space)

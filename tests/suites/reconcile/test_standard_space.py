@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from controlplane.core.address_types import AddressSettings
 from controlplane.core.audit import SYSTEM
+from controlplane.core.reasons import Reason
 from plans.models import SpacePlan
 from tenants.actions import address_spaces, addresses, messaging_users, space_plans
 from tenants.models import Address, AddressSpace, MessagingUser
@@ -84,6 +85,7 @@ def test_the_routers_file_equals_what_it_holds(world: World, space: AddressSpace
     rows.make_address(space, "late", "anycast")
 
     world.settle(space)
+    world.settle_files(space)
 
     written = {
         attributes["name"]
@@ -143,7 +145,9 @@ def test_a_router_that_starts_is_waited_for(world: World, space: AddressSpace) -
 
     outcome = loop.reconcile(space.id, world.ports, budget_seconds=0)
 
-    assert outcome == Wait(0.2, "RouterStarting: router-0 is not ready: it does not answer yet.")
+    assert outcome == Wait(
+        0.2, Reason.ROUTER_STARTING, "router-0 is not ready: it does not answer yet."
+    )
 
 
 def test_a_link_that_does_not_come_up_is_shown_in_the_routers_words(

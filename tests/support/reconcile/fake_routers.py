@@ -68,6 +68,7 @@ class FakeRouters(Faults, Routers):
     broken_links: dict[str, str] = field(default_factory=dict)  # address -> the router's words
     apart: set[frozenset[str]] = field(default_factory=set)  # two each that do not join
     writes: int = 0
+    applied: list[list[str]] = field(default_factory=list)  # the addresses of each ``apply``
     patches: frozenset[Patch] = frozenset()
 
     def find_incarnation(self, target: ManagementTarget) -> str:
@@ -102,6 +103,29 @@ class FakeRouters(Faults, Routers):
         pending = {key: text for key, text in self.broken_links.items() if key in present}
         unjoined = self._unjoined(router)
         return Converged(pending, len(new), len(orphans), unjoined, self.patches)
+
+    def apply(
+        self,
+        target: ManagementTarget,
+        router: DesiredRouter,
+        *,
+        leaving: Sequence[RoutedAddress] = (),
+        gone: Sequence[RoutedAddress] = (),
+    ) -> Converged:
+        self.applied.append([each.address for each in router.addresses])
+        held = self._at(target).held
+        built = [*entities.build(router), *entities.build_holds(leaving)]
+        wanted = {(each.kind, each.name): each for each in built}
+        touched = entities.list_possible([*router.addresses, *leaving, *gone], router.brokers)
+        orphans = [key for key in touched if key in held and key not in wanted]
+        new = {key: each for key, each in wanted.items() if held.get(key) != each}
+        for key in orphans:
+            del held[key]
+        held.update(new)
+        self.writes += len(orphans) + len(new)
+        present = {each.address for each in built}
+        pending = {key: text for key, text in self.broken_links.items() if key in present}
+        return Converged(pending, len(new), len(orphans), self._unjoined(router), self.patches)
 
     def reattach(
         self,

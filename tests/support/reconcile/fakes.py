@@ -28,7 +28,7 @@ from workers.infra.base import (
 )
 from workers.infra.kinds import REGISTRY
 from workers.messaging.brokers import desired, permissions
-from workers.messaging.brokers.desired import DesiredBroker
+from workers.messaging.brokers.desired import DesiredAddress, DesiredBroker
 from workers.messaging.brokers.driver import Converged
 from workers.messaging.management import Unreachable
 from workers.messaging.observed import ManagementTarget
@@ -252,6 +252,7 @@ class FakeBrokers(Faults, Brokers):
     closed: set[int] = field(default_factory=set)  # public ports whose listener is closed
     taken: set[int] = field(default_factory=set)  # those where it cannot be opened
     writes: int = 0
+    applied: list[list[str]] = field(default_factory=list)  # the addresses of each ``apply``
 
     def __post_init__(self) -> None:
         self.infra.release = lambda volume: self.brokers.pop(volume, None)
@@ -283,6 +284,27 @@ class FakeBrokers(Faults, Brokers):
             held.roles[address.address] = roles
             held.queues |= set(address.subscriptions)
         return Converged({}, created)
+
+    def apply(self, target: ManagementTarget, broker: DesiredBroker) -> Converged:
+        self.applied.append([each.address for each in broker.addresses])
+        held = self._at(target)
+        merged: list[DesiredAddress] = []
+        for each in broker.addresses:
+            known = held.addresses.get(each.address)
+            if isinstance(known, DesiredAddress):  # it may name some of the queues only
+                queues = [*known.subscriptions, *each.subscriptions]
+                merged.append(replace(each, subscriptions=sorted(set(queues))))
+            else:
+                merged.append(each)
+        return self.converge(target, replace(broker, addresses=merged))
+
+    def withdraw(self, target: ManagementTarget, addresses: Collection[str]) -> int:
+        held = self._at(target)
+        kept = {link for link in held.links if link[2] not in addresses}
+        cut = len(held.links - kept)
+        self.writes += cut
+        held.links = kept
+        return cut
 
     def disconnect_clients(self, target: ManagementTarget, broker: DesiredBroker) -> int:
         held = self._at(target)

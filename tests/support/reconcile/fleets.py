@@ -8,9 +8,9 @@ from tenants import rollouts
 from tenants.models import AddressSpace, Rollout, Tenant
 from tests.support.reconcile import rows
 from tests.support.reconcile.world import World
-from workers import fleet
-from workers.fleet import Policy
 from workers.infra.base import EngineImages, InstanceSpec
+from workers.rollouts import fleet
+from workers.rollouts.fleet import Policy
 
 ONE, TWO = EngineImages("broker:1", "router:1"), EngineImages("broker:2", "router:2")
 THREE = EngineImages("broker:3", "router:3")

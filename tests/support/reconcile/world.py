@@ -13,7 +13,7 @@ from tenants.models import AddressSpace
 from tests.support.reconcile.fake_routers import FakeRouter, FakeRouters, fake_routing
 from tests.support.reconcile.fakes import FakeBroker, FakeBrokers, FakeInfra, FakeMetering
 from workers.infra import names
-from workers.reconcile import loop
+from workers.reconcile import changes, loop
 from workers.reconcile.outcome import Outcome
 from workers.reconcile.ports import Ports
 
@@ -79,6 +79,11 @@ class World:
     def pass_full(self, space: AddressSpace) -> Outcome | None:
         """Make the next full pass due and run it."""
         self.now += loop.FULL_PASS_EVERY * 2
+        return self.settle(space)
+
+    def settle_files(self, space: AddressSpace) -> Outcome | None:
+        """Let the time pass after which the start-up files are written again, and settle."""
+        self.now += changes.FILES_EVERY
         return self.settle(space)
 
     def broker(self, space: AddressSpace, name: str = "broker-0") -> FakeBroker:

@@ -14,6 +14,7 @@ from kubernetes.client import ApiClient
 from pydantic import ValidationError
 from urllib3.util.retry import Retry
 
+from controlplane.core.reasons import Reason
 from workers.infra.base import InfraError
 from workers.infra.kubernetes import difference, labels, ownership, refusals, resources, yaml_text
 from workers.infra.kubernetes.objects import JsonObject
@@ -164,7 +165,7 @@ class Api:
                 f"{title_of(wanted)}: something in the cluster adds to {', '.join(left)} at each "
                 "write. Exempt namespaces with the label app.kubernetes.io/part-of=waypost from "
                 "that webhook or policy.",
-                reason="AdmissionAdds",
+                reason=Reason.ADMISSION_ADDS,
                 retry=False,
             )
         return cleaned
@@ -207,7 +208,7 @@ class Api:
             raise InfraError(
                 f"The cluster's API does not answer: {type(error).__name__}. Waypost tries again; "
                 "spaces continue to serve.",
-                reason="ClusterUnreachable",
+                reason=Reason.CLUSTER_UNREACHABLE,
                 retry=True,
             ) from error
         return response.status, _parsed(response.data)
@@ -230,7 +231,7 @@ def _read(resource: Resource[ReportedT], document: JsonObject) -> ReportedT:
         raise InfraError(
             f"The cluster reports a {resource.kind} in a form that this version of Waypost does "
             f"not read: {fields}. Use a version of Kubernetes that docs/operate/install.md names.",
-            reason="ObjectUnreadable",
+            reason=Reason.OBJECT_UNREADABLE,
             retry=False,
         ) from error
 

@@ -7,6 +7,7 @@ from typing import Any
 from kubernetes import config
 from kubernetes.client import ApiClient, Configuration
 
+from controlplane.core.reasons import Reason
 from workers.infra.base import InfraError
 from workers.infra.kubernetes import cluster_file
 from workers.infra.kubernetes.api import Api
@@ -37,7 +38,7 @@ def _client() -> ApiClient:
     except config.ConfigException as error:
         raise InfraError(
             "No cluster is configured: run in a pod with a service account, or set KUBECONFIG.",
-            reason="ClusterUnknown",
+            reason=Reason.CLUSTER_UNKNOWN,
             retry=False,
         ) from error
     return ApiClient(wanted)

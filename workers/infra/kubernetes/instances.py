@@ -11,6 +11,7 @@ from dataclasses import replace
 from kubernetes import client as k8s
 
 from controlplane.core.instance_names import Kind
+from controlplane.core.reasons import Reason
 from workers.infra.base import InfraError, InstanceSpec, Namespace
 from workers.infra.kinds import REGISTRY
 from workers.infra.kubernetes import labels, ownership, pods, reported, sizes
@@ -218,6 +219,6 @@ def _check_size(name: str, data: Mapping[str, str]) -> None:
         raise InfraError(
             f"The files of {name} take {size} bytes, and the cluster takes "
             f"{_LARGEST_BYTES} in one object: spread the addresses over more brokers or spaces.",
-            reason="ConfigurationTooLarge",
+            reason=Reason.CONFIGURATION_TOO_LARGE,
             retry=False,
         )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
+from controlplane.core.reasons import Reason
 from workers.infra.base import InfraError, Namespace
 from workers.infra.kubernetes import difference, isolation, labels, observed, resources
 from workers.infra.kubernetes.api import Api
@@ -38,7 +39,7 @@ class SpaceNamespace:
                 raise InfraError(
                     f"Somebody deleted the namespace {live.name}; it is created again once "
                     "the deletion has finished.",
-                    reason="NamespaceEnding",
+                    reason=Reason.NAMESPACE_ENDING,
                     retry=True,
                 )
         ours = marked(isolation.namespace_object(self._namespace), self._cluster.installation)
@@ -81,10 +82,10 @@ class SpaceNamespace:
         try:
             yield
         except InfraError as error:
-            if is_new and error.reason == "ClusterForbidden":
+            if is_new and error.reason == Reason.CLUSTER_FORBIDDEN:
                 raise InfraError(
                     "The cluster does not apply the worker's new rights in the namespace yet.",
-                    reason="RightsPending",
+                    reason=Reason.RIGHTS_PENDING,
                     retry=True,
                 ) from error
             raise
@@ -104,7 +105,7 @@ class SpaceNamespace:
                 f"The namespace {live.name} does not carry the labels of this space: "
                 f"{', '.join(f'{key}={value}' for key, value in ours.items())}. If it is this "
                 "space's, put them back; if it is somebody else's, give that another name.",
-                reason="NamespaceTaken",
+                reason=Reason.NAMESPACE_TAKEN,
                 retry=False,
             )
         if self.is_marked_by_another(live):
@@ -115,7 +116,7 @@ class SpaceNamespace:
                 "Two installations cannot share a database: give one of them another. If this one "
                 "takes over the other's spaces, stop that one, label their namespaces "
                 f"{labels.INSTALLATION}={wanted} and delete the role bindings that it made there.",
-                reason="OtherInstallation",
+                reason=Reason.OTHER_INSTALLATION,
                 retry=False,
             )
 
@@ -127,6 +128,6 @@ def _check_end(live: WithConditions) -> None:
         raise InfraError(
             f"The deletion of the namespace {live.name} does not finish: {trouble} Fix what "
             "holds it in the cluster; Waypost then continues automatically.",
-            reason="NamespaceStuck",
+            reason=Reason.NAMESPACE_STUCK,
             retry=True,
         )

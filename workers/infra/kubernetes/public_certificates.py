@@ -11,6 +11,7 @@ Source of fields: cert-manager API reference, ``cert-manager.io/v1``.
 import ipaddress
 from base64 import b64decode
 
+from controlplane.core.reasons import Reason
 from workers.infra.base import CertificateProblem, GivenCertificate, InfraError, Namespace
 from workers.infra.kubernetes import labels, reported, resources
 from workers.infra.kubernetes.api import Api
@@ -99,12 +100,12 @@ def issued(snapshot: Snapshot, wanted: Certificate) -> GivenCertificate:
         live = snapshot.ensure(wanted)
     except InfraError as error:
         # A CertificateProblem does not stop the space.
-        if error.reason != "KindMissing":
+        if error.reason != Reason.KIND_MISSING:
             raise CertificateProblem(str(error), reason=error.reason, retry=error.retry) from error
         raise CertificateProblem(
             "cert-manager is not installed in the cluster, so no certificate is issued: install "
             "it, or choose another source in `spaces.endpoint.certificate`.",
-            reason="CertManagerMissing",
+            reason=Reason.CERT_MANAGER_MISSING,
             retry=False,
         ) from error
     where = f"{live.metadata.namespace}/{NAME}"
@@ -115,7 +116,7 @@ def issued(snapshot: Snapshot, wanted: Certificate) -> GivenCertificate:
     if secret is None or not secret.data.get("tls.crt"):
         raise CertificateProblem(
             f"Waiting for cert-manager to issue the certificate {where}. It reports: {report}",
-            reason="CertificatePending",
+            reason=Reason.CERTIFICATE_PENDING,
             retry=True,
         )
     remedy = f"cert-manager should replace it: find out why it does not. It reports: {report}"
@@ -129,7 +130,7 @@ def forget(snapshot: Snapshot, namespace: Namespace) -> None:
         # The Certificate first; otherwise cert-manager creates the secret again.
         snapshot.prune(CERTIFICATE, (), ours)
     except InfraError as error:
-        if error.reason != "ClusterForbidden":
+        if error.reason != Reason.CLUSTER_FORBIDDEN:
             raise
         return  # without the right to list Certificates the worker never created one
     others = [name for name in snapshot.of(resources.SECRET) if name != SECRET]
@@ -146,13 +147,15 @@ def supplied(api: Api, namespace: str, name: str) -> GivenCertificate:
     try:
         secret = api.find(resources.SECRET, namespace, name)
     except InfraError as error:
-        if error.reason != "ClusterForbidden":
+        if error.reason != Reason.CLUSTER_FORBIDDEN:
             raise
         message = f"The worker may not read {source}: give it the right `get` on that name."
-        raise CertificateProblem(message, reason="CertificateForbidden", retry=False) from error
+        raise CertificateProblem(
+            message, reason=Reason.CERTIFICATE_FORBIDDEN, retry=False
+        ) from error
     if secret is None:
         message = f"There is no certificate: put one into {source}, as tls.crt and tls.key."
-        raise CertificateProblem(message, reason="CertificateMissing", retry=False)
+        raise CertificateProblem(message, reason=Reason.CERTIFICATE_MISSING, retry=False)
     return _given(secret, source, "Put another one there.")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import structlog
 
+from controlplane.core.reasons import Reason
 from workers.infra.base import InfraError, Namespace
 from workers.infra.kubernetes import isolation, reported, resources
 from workers.infra.kubernetes.api import Api
@@ -19,7 +20,9 @@ logger = structlog.get_logger(__name__)
 _TYPES = frozenset({"kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg"})
 
 # Reasons that only a person can fix: a space that serves does not wait for it.
-_LASTING = frozenset({"PullSecretMissing", "PullSecretUnfit", "ClusterForbidden"})
+_LASTING = frozenset(
+    {Reason.PULL_SECRET_MISSING, Reason.PULL_SECRET_UNFIT, Reason.CLUSTER_FORBIDDEN}
+)
 
 
 def ensure(api: Api, cluster: Cluster, namespace: Namespace, snapshot: Snapshot) -> Sequence[str]:
@@ -55,14 +58,14 @@ def _find(api: Api, cluster: Cluster, original: str) -> reported.Files:
         raise InfraError(
             f"There is no secret {original} in the namespace {cluster.control_namespace}: create "
             "it or remove it from `imagePullSecrets`.",
-            reason="PullSecretMissing",
+            reason=Reason.PULL_SECRET_MISSING,
             retry=False,
         )
     if found.type not in _TYPES:
         raise InfraError(
             f"The secret {original} of `imagePullSecrets` has the type {found.type}: name "
             f"one of the type {' or '.join(sorted(_TYPES))}.",
-            reason="PullSecretUnfit",
+            reason=Reason.PULL_SECRET_UNFIT,
             retry=False,
         )
     return found

@@ -9,6 +9,7 @@ from typing import Self
 
 from pydantic import ValidationError
 
+from controlplane.core.reasons import Reason
 from workers.infra.base import InfraError
 from workers.infra.kubernetes.objects import JsonObject
 from workers.infra.kubernetes.reported import Part
@@ -64,7 +65,7 @@ def explain(status: int, refusal: Refusal, what: str) -> InfraError:
             f"{what}: {fields} also belong(s) to {', '.join(sorted(managers))}, which "
             "applies them too. Remove them from what that manager applies, or from its managed "
             "fields.",
-            reason="FieldConflict",
+            reason=Reason.FIELD_CONFLICT,
             retry=False,
         )
     reason, advice, retry = _classify(status, message)
@@ -82,40 +83,44 @@ def why_not_made(message: str) -> str:
     return f"its pod is not created: {advice} The cluster said: {message[:_LONGEST]}".rstrip(".")
 
 
-def _classify(status: int, message: str) -> tuple[str, str, bool]:
+def _classify(status: int, message: str) -> tuple[Reason, str, bool]:
     """Return the reason, what to do about it, and whether waiting can help."""
     # The API gives most of these refusals the same status, so only the text distinguishes them.
     if "could not find the requested resource" in message or "404 page not found" in message:
-        return "KindMissing", _KIND_MISSING, False
+        return Reason.KIND_MISSING, _KIND_MISSING, False
     if "is being terminated" in message:
-        return "NamespaceEnding", "its namespace is still ending.", True
+        return Reason.NAMESPACE_ENDING, "its namespace is still ending.", True
     if "status unknown for quota" in message:
-        return "QuotaPending", "the cluster is still computing the usage of a quota.", True
+        return Reason.QUOTA_PENDING, "the cluster is still computing the usage of a quota.", True
     if "failed calling webhook" in message:
         advice = "a webhook of the cluster does not answer: fix it, or exempt spaces from it."
-        return "AdmissionUnanswered", advice, True
+        return Reason.ADMISSION_UNANSWERED, advice, True
     if "exceeded quota" in message:
         return (
-            "ClusterQuota",
+            Reason.CLUSTER_QUOTA,
             "a quota of the cluster is used up: raise it, or free resources.",
             False,
         )
     if "touches only what carries the labels" in message:  # charts/waypost, rights/admission-policy
-        return "LabelsMissing", _LABELS_MISSING, False
+        return Reason.LABELS_MISSING, _LABELS_MISSING, False
     if "cannot change roleRef" in message:  # Source: Kubernetes documentation, "Using RBAC"
         advice = "no binding can change its role: delete it, and Waypost creates it again."
-        return "BindingOfAnother", advice, False
+        return Reason.BINDING_OF_ANOTHER, advice, False
     if "admission webhook" in message or "ValidatingAdmissionPolicy" in message:
-        return "AdmissionRefused", "a policy of the cluster refuses it: allow it there.", False
+        return (
+            Reason.ADMISSION_REFUSED,
+            "a policy of the cluster refuses it: allow it there.",
+            False,
+        )
     if "violates PodSecurity" in message:
-        return "PodSecurity", _POD_SECURITY, False
+        return Reason.POD_SECURITY, _POD_SECURITY, False
     return _STATUS.get(status, _OTHER if status < 500 else _BUSY)
 
 
 _NO_STATUS = 0  # events have no HTTP status
-_PASSING = frozenset({"QuotaPending", "NamespaceEnding"})
-_BUSY = ("ClusterBusy", "the cluster's API is busy; Waypost tries again.", True)
-_OTHER = ("ClusterRefused", "the cluster refuses it: fix what its message names.", False)
+_PASSING = frozenset({Reason.QUOTA_PENDING, Reason.NAMESPACE_ENDING})
+_BUSY = (Reason.CLUSTER_BUSY, "the cluster's API is busy; Waypost tries again.", True)
+_OTHER = (Reason.CLUSTER_REFUSED, "the cluster refuses it: fix what its message names.", False)
 _KIND_MISSING = (
     "the cluster does not serve this kind in the version that Waypost uses: install the software "
     "that provides it, or a newer release (docs/operate/install.md)."
@@ -135,17 +140,21 @@ _POD_SECURITY = (
 )
 _STATUS = {
     401: (
-        "ClusterCredentials",
+        Reason.CLUSTER_CREDENTIALS,
         "the worker's credentials are not accepted: renew its service account's token.",
         False,
     ),
     403: (
-        "ClusterForbidden",
+        Reason.CLUSTER_FORBIDDEN,
         "the worker lacks a right: compare its roles with docs/operate/rights.md.",
         False,
     ),
-    404: ("NamespaceMissing", "its namespace does not exist; Waypost creates it again.", True),
-    409: ("ClusterConflict", "it changed in the meantime; Waypost tries again.", True),
-    422: ("ObjectRefused", _OBJECT_REFUSED, False),
+    404: (
+        Reason.NAMESPACE_MISSING,
+        "its namespace does not exist; Waypost creates it again.",
+        True,
+    ),
+    409: (Reason.CLUSTER_CONFLICT, "it changed in the meantime; Waypost tries again.", True),
+    422: (Reason.OBJECT_REFUSED, _OBJECT_REFUSED, False),
     429: _BUSY,
 }

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import structlog
 
 from controlplane.core.instance_names import InstanceId, Kind
+from controlplane.core.reasons import Reason
 from workers.infra.base import (
     EndpointPending,
     GivenCertificate,
@@ -104,7 +105,7 @@ class KubernetesSession:
             raise InfraError(
                 "This installation has no router image, so it runs brokered spaces only: set "
                 "`router.image` in the chart's values.",
-                reason="RouterImageMissing",
+                reason=Reason.ROUTER_IMAGE_MISSING,
                 retry=False,
             )
         former = self._seen.of(resources.STATEFUL_SET).get(spec.name)
@@ -136,7 +137,7 @@ class KubernetesSession:
         try:
             seen, found = self._find_instances()
         except InfraError as error:
-            if error.reason != "ClusterForbidden":
+            if error.reason != Reason.CLUSTER_FORBIDDEN:
                 raise
             if not self._space.exists():
                 return []  # our rights end with the namespace
@@ -206,7 +207,7 @@ class KubernetesSession:
             self._delete_all(public_certificates.CERTIFICATE, _PUBLIC_SPACE)
         except InfraError as error:
             # Without the right to list Certificates the worker never created one.
-            if error.reason != "ClusterForbidden":
+            if error.reason != Reason.CLUSTER_FORBIDDEN:
                 raise
         self._delete_all(resources.SECRET, _PUBLIC_SPACE)
         # A space that ends pulls no images, but its namespace may stay with kept volumes.
@@ -266,7 +267,7 @@ class KubernetesSession:
         try:
             events = self._api.list(resources.EVENT, self._namespace.name, {}, fields)
         except InfraError as error:
-            if error.reason == "ClusterForbidden":
+            if error.reason == Reason.CLUSTER_FORBIDDEN:
                 return ""
             raise
         return observed.why_missing(events)
@@ -291,6 +292,9 @@ def _ensure(snapshot: Snapshot, wanted: Applied) -> None:
         snapshot.ensure(wanted)
     except InfraError as error:
         is_metering = name_of(wanted) == isolation.METERING
-        if not is_metering or error.reason not in ("AdmissionRefused", "ClusterForbidden"):
+        if not is_metering or error.reason not in (
+            Reason.ADMISSION_REFUSED,
+            Reason.CLUSTER_FORBIDDEN,
+        ):
             raise
         logger.warning("metering may not be bound: invoices are held", reason=str(error))

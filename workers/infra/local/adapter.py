@@ -16,6 +16,7 @@ from django.conf import settings
 from controlplane.core.errors import Invalid, Unavailable
 from controlplane.core.files import write_atomically
 from controlplane.core.instance_names import InstanceId, Kind, Listener
+from controlplane.core.reasons import Reason
 from controlplane.embedded.supervisor_client import Program, ProgramStatus, SupervisorClient
 from workers.infra import names
 from workers.infra.base import (
@@ -141,7 +142,7 @@ class LocalSession:
             raise InfraError(
                 f"Port {taken[0]} of {spec.name} is taken by another program on this machine: "
                 "stop that program; Waypost then continues automatically.",
-                reason="PortTaken",
+                reason=Reason.PORT_TAKEN,
                 retry=True,
             )
 
@@ -195,6 +196,6 @@ def _as_infra_error() -> Iterator[None]:
     try:
         yield
     except Unavailable as error:
-        raise InfraError(error.message, reason="SupervisorUnavailable", retry=True) from error
+        raise InfraError(error.message, reason=Reason.SUPERVISOR_UNAVAILABLE, retry=True) from error
     except Invalid as error:
-        raise InfraError(error.message, reason="ProgramInvalid", retry=False) from error
+        raise InfraError(error.message, reason=Reason.PROGRAM_INVALID, retry=False) from error

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from controlplane.core.reasons import Reason
 from workers.infra import engines
 from workers.infra.base import InfraError, InstanceSpec
 from workers.infra.engines import BrokerPaths, Launch
@@ -44,7 +45,7 @@ def launch(spec: InstanceSpec, files: InstanceFiles) -> Launch:
         return _devrouter(files)
     if spec.engine == "qdrouterd":
         return _router_binary(spec.engine, files)
-    raise InfraError(f"unknown engine {spec.engine!r}", reason="EngineUnknown", retry=False)
+    raise InfraError(f"unknown engine {spec.engine!r}", reason=Reason.ENGINE_UNKNOWN, retry=False)
 
 
 def artemis_command(java: str, etc: Path, memory_mb: int, class_path: Sequence[str]) -> list[str]:
@@ -65,7 +66,7 @@ def _artemis(spec: InstanceSpec, files: InstanceFiles) -> Launch:
     if java is None or not (home / "lib").is_dir():
         raise InfraError(
             "Java or the broker's files are missing: run `make setup`.",
-            reason="BrokerMissing",
+            reason=Reason.BROKER_MISSING,
             retry=False,
         )
     (files.log / "tmp").mkdir(exist_ok=True, mode=0o700)
@@ -104,5 +105,5 @@ def _devrouter(files: InstanceFiles) -> Launch:
 def _router_binary(engine: str, files: InstanceFiles) -> Launch:
     binary = settings.ROUTER_BINARY or shutil.which(engine)
     if not binary or not os.access(binary, os.X_OK):
-        raise InfraError(f"{engine} is not on PATH", reason="RouterMissing", retry=False)
+        raise InfraError(f"{engine} is not on PATH", reason=Reason.ROUTER_MISSING, retry=False)
     return engines.router_command(str(binary), str(files.config))

@@ -10,7 +10,7 @@ from controlplane.core.errors import WaypostError
 from tenants import rollouts
 from tenants.actions import rollouts as actions
 from tenants.models import Rollout
-from workers import fleet
+from workers.rollouts import fleet
 
 _VERBS = {"pause": actions.pause, "resume": actions.resume, "roll-back": actions.roll_back}
 

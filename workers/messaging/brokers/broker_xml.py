@@ -181,6 +181,9 @@ class _Document:
         matches = {"#": address_settings(AddressSettings(), BrokerAddressKind.QUEUE)}
         for address in (*desired.probe_twins(), *self._broker.addresses):
             matches[address.address] = address_settings(address.limits, address.address_kind)
+        if self._broker.users:
+            revision = desired.users_revision(self._broker)
+            matches[desired.USERS_MATCH] = {"expiry-delay": str(revision)}
         for match, settings in matches.items():
             setting = ElementTree.SubElement(parent, "address-setting", match=match)
             for name, value in settings.items():

@@ -1,7 +1,7 @@
 """List the client connections of a broker and find those without permission."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -74,6 +74,14 @@ def find_unauthorized(client: ManagementClient, broker: DesiredBroker) -> set[st
         if connection in clients and not _is_permitted(link, users, addresses):
             unauthorized.add(connection)
     return unauthorized
+
+
+def find_on(client: ManagementClient, addresses: Collection[str]) -> set[str]:
+    """Return the ids of client connections with a consumer or producer on one of ``addresses``."""
+    clients = {connection.id for connection in list_clients(client)}
+    sessions = _sessions(client)
+    found = {sessions.get(link.session, "") for link in _links(client) if link.address in addresses}
+    return found & clients
 
 
 def _is_unknown(connection: OpenConnection, users: Mapping[str, DesiredUser]) -> bool:

@@ -1,5 +1,7 @@
 """The desired state of one broker, as plain values; the reconcile steps build it from rows."""
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +27,10 @@ MANAGEMENT_ADDRESS = "activemq.management"
 # Holds the number of messages that the broker restored from its journal at start. The queue is not
 # durable, so it ends with the incarnation that it describes (see ``restored``).
 RESTORED_QUEUE = "$waypost.restored"
+
+# The match of an address setting whose expiry delay is ``users_revision``: by reading it back we
+# know that the broker has loaded the file with these users. No address has this name.
+USERS_MATCH = "$waypost.users"
 
 # XML 1.0, production [2] Char: anything else cannot be written in a configuration file.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -115,6 +121,17 @@ def topics(broker: DesiredBroker) -> Sequence[DesiredAddress]:
         for address in (*probe_twins(), *broker.addresses)
         if address.address_kind is BrokerAddressKind.TOPIC
     ]
+
+
+def users_revision(broker: DesiredBroker) -> int:
+    """Return a number that differs for other users, permissions or withdrawn sending."""
+    users = sorted(
+        (user.name, sorted(user.verifiers), [(p.addresses, p.operations) for p in user.permissions])
+        for user in broker.users
+    )
+    text = json.dumps([users, broker.send_withdrawn], default=list)
+    # 48 bits: the broker reads it as a 64-bit integer, and JSON as a double.
+    return int(hashlib.sha256(text.encode()).hexdigest()[:12], 16)
 
 
 def is_possible(address: str) -> bool:

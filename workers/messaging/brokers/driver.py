@@ -1,20 +1,24 @@
 """The broker driver: configure a running Artemis broker, disconnect clients, read its state.
 
-Configuration reaches the broker by its own files (``render``). This module makes the broker reload
-them, creates what is missing, and reads everything back before it reports success. Called by the
-reconcile steps and by metering. Operations: Artemis user manual, "Management".
+Configuration reaches the broker in two ways:
+
+* ``converge`` makes it reload its own files (``render``), which list everything;
+* ``apply`` changes single addresses by requests, so its cost does not depend on the others. The
+  broker stores what it was requested, so a restart with older files loses nothing.
+
+Both read back what they did before they report success. Called by the reconcile steps and by
+metering. Operations: Artemis user manual, "Management".
 """
 
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import structlog
 
 from workers.messaging import management
 from workers.messaging import probe as probing
-from workers.messaging.brokers import broker_xml, connections, settings_check
+from workers.messaging.brokers import broker_xml, connections, desired, settings_check
 from workers.messaging.brokers import snapshot as snapshots
 from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress, DesiredBroker
 from workers.messaging.brokers.snapshot import MeteredAddress
@@ -24,6 +28,7 @@ from workers.messaging.observed import InstanceSnapshot, ManagementTarget
 logger = structlog.get_logger(__name__)
 
 _MANY = 1_000_000  # page size of list operations: one page that holds everything
+_FEW = 200  # up to this number of names, single look-ups cost less than one list of everything
 
 
 @dataclass(frozen=True)
@@ -67,8 +72,40 @@ def converge(
             ]
         )
         created = _create_missing(client, wanted)
-        pending = settings_check.find_differences(client, broker, wanted)
+        pending = _settle(client, broker, wanted)
     return Converged(pending, created)
+
+
+def apply(target: ManagementTarget, broker: DesiredBroker) -> Converged:
+    """Create and set ``broker.addresses`` by requests; leave all other addresses alone.
+
+    ``subscriptions`` of a topic may be some of all: none is deleted. Idempotent.
+
+    Raises:
+        Unreachable: the broker stopped answering.
+        Refused: the broker refused to create or set something; a retry may succeed.
+    """
+    with management.connected(target, purpose="apply") as client:
+        # Before the address exists, so that it never has other limits or permissions.
+        settings_check.apply(client, broker, broker.addresses)
+        created = _create_missing(client, broker.addresses)
+        pending = settings_check.find_differences(client, broker, broker.addresses)
+    return Converged(pending, created)
+
+
+def withdraw(target: ManagementTarget, addresses: Collection[str]) -> int:
+    """Close clients' links on ``addresses`` and let no new one attach; return how many connections.
+
+    ``remove`` ends this. Idempotent.
+
+    Raises:
+        Unreachable: the broker stopped answering.
+        Refused: the broker refused to change a permission.
+    """
+    with management.connected(target, purpose="withdraw") as client:
+        settings_check.withdraw(client, addresses)
+        client.call("broker", "clearAuthorizationCache")
+        return _close(client, connections.find_on(client, addresses))
 
 
 def disconnect_clients(target: ManagementTarget, broker: DesiredBroker) -> int:
@@ -80,11 +117,7 @@ def disconnect_clients(target: ManagementTarget, broker: DesiredBroker) -> int:
         Unreachable: the broker stopped answering.
     """
     with management.connected(target, purpose="disconnect") as client:
-        unauthorized = connections.find_unauthorized(client, broker)
-        outcomes = client.try_all(
-            [Request("broker", "closeConnectionWithID", [id_]) for id_ in sorted(unauthorized)]
-        )
-    return sum(1 for outcome in outcomes if not isinstance(outcome, Refused))
+        return _close(client, connections.find_unauthorized(client, broker))
 
 
 def remove(target: ManagementTarget, addresses: Collection[str]) -> None:
@@ -96,10 +129,11 @@ def remove(target: ManagementTarget, addresses: Collection[str]) -> None:
     """
     with management.connected(target, purpose="remove") as client:
         # Queues first: a subscription is a queue on the address of its topic.
-        queues = set(_names(client, "QueueNames")) & set(addresses)
+        queues = _existing(client, "listQueues", addresses)
         client.ask([Request("broker", "destroyQueue", [name, True]) for name in sorted(queues)])
-        present = set(_names(client, "AddressNames")) & set(addresses)
+        present = _existing(client, "listAddresses", addresses)
         client.ask([Request("broker", "deleteAddress", [name, True]) for name in sorted(present)])
+        settings_check.forget(client, addresses)
 
 
 def list_orphans(target: ManagementTarget, broker: DesiredBroker) -> Sequence[str]:
@@ -186,8 +220,9 @@ def snapshot(
 
 def _create_missing(client: ManagementClient, wanted: Sequence[DesiredAddress]) -> int:
     """Create by management requests what the broker has not read from its files yet."""
-    addresses = set(_names(client, "AddressNames"))
-    queues = set(_names(client, "QueueNames"))
+    names = {name for address in wanted for name in _queues(address)}
+    queues = _existing(client, "listQueues", names)
+    addresses = _existing(client, "listAddresses", {address.address for address in wanted})
     requests = [
         Request("broker", "createAddress", [address.address, _routing(address)])
         for address in wanted
@@ -228,7 +263,42 @@ def _routing(address: DesiredAddress) -> str:
     return "ANYCAST" if address.address_kind is BrokerAddressKind.QUEUE else "MULTICAST"
 
 
-def _names(client: ManagementClient, attribute: str) -> list[str]:
-    answer: Any = client.read("broker", attribute)
-    # ``ManagementClient`` unwraps a list with one element, so one name comes as a string.
-    return [answer] if isinstance(answer, str) else list(answer or [])
+def _settle(
+    client: ManagementClient, broker: DesiredBroker, wanted: Sequence[DesiredAddress]
+) -> dict[str, str]:
+    """Set by requests what differs after a reload; return what differs then.
+
+    An earlier request may override the file, or the platform has not delivered the file yet.
+    """
+    different = settings_check.find_differences(client, broker, wanted)
+    overridden = [address for address in wanted if address.address in different]
+    settings_check.apply(client, broker, overridden)
+    pending = settings_check.find_differences(client, broker, overridden)
+    # Requests do not change logins: only the file does.
+    if not settings_check.has_loaded_users(client, broker):
+        pending[desired.USERS_MATCH] = "the broker has not loaded its users yet"
+    return pending
+
+
+def _close(client: ManagementClient, ids: Collection[str]) -> int:
+    outcomes = client.try_all(
+        [Request("broker", "closeConnectionWithID", [id_]) for id_ in sorted(ids)]
+    )
+    return sum(1 for outcome in outcomes if not isinstance(outcome, Refused))
+
+
+def _existing(client: ManagementClient, operation: str, names: Collection[str]) -> set[str]:
+    """Return those of ``names`` that ``listAddresses`` or ``listQueues`` shows.
+
+    A few names are looked up one by one, so that the answers do not grow with the broker.
+    """
+    if len(names) > _FEW:
+        filters = [""]
+    else:
+        filters = [
+            json.dumps({"field": "name", "operation": "EQUALS", "value": name})
+            for name in sorted(names)
+        ]
+    answers = client.ask([Request("broker", operation, [wanted, 1, _MANY]) for wanted in filters])
+    found = {row["name"] for answer in answers for row in json.loads(answer)["data"]}
+    return found & set(names)

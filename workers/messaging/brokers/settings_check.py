@@ -1,25 +1,131 @@
-"""Read a broker's security and address settings and compare them with the desired ones."""
+"""Compare a broker's security and address settings with the desired ones, and set them live.
+
+A setting that was made by a management request overrides the file, also after a reload and after a
+restart (``ActiveMQServerImpl.recoverStoredConfigs``). So whoever finds a difference after a reload
+must set it by a request: ``apply`` does.
+"""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from controlplane.core import address_types
-from workers.messaging.brokers import broker_xml, permissions
+from workers.messaging.brokers import broker_xml, desired, permissions
 from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress, DesiredBroker
 from workers.messaging.management import ManagementClient, Refused, Request
 
-# Settings that are compared: the name in ``broker_xml.address_settings`` -> the name in the answer.
-_COMPARED = {
+# The name in ``broker_xml.address_settings`` -> the name in requests and answers.
+_NAMES = {
+    "auto-create-queues": "autoCreateQueues",
+    "auto-create-addresses": "autoCreateAddresses",
+    "auto-delete-queues": "autoDeleteQueues",
+    "auto-delete-addresses": "autoDeleteAddresses",
+    "default-address-routing-type": "defaultAddressRoutingType",
+    "address-full-policy": "addressFullMessagePolicy",
+    "page-size-bytes": "pageSizeBytes",
     "max-size-bytes": "maxSizeBytes",
     "page-full-policy": "pageFullMessagePolicy",
     **{
         name: theirs
         for setting in address_types.SETTINGS
         for name, theirs in setting.engine.items()
-        if theirs
     },
 }
+# Settings that are not compared: they never change, or they follow from one that is.
+_FOLLOWING = {
+    "auto-create-queues",
+    "auto-create-addresses",
+    "auto-delete-queues",
+    "auto-delete-addresses",
+    "default-address-routing-type",
+    "address-full-policy",
+    "page-size-bytes",
+    "max-expiry-delay",
+}
+_COMPARED = {name: theirs for name, theirs in _NAMES.items() if name not in _FOLLOWING}
+# The order of the arguments of ``addSecuritySettings`` after the address.
+_ROLE_ARGUMENTS = (
+    "send",
+    "consume",
+    "createDurableQueue",
+    "deleteDurableQueue",
+    "createNonDurableQueue",
+    "deleteNonDurableQueue",
+    "manage",
+    "browse",
+    "createAddress",
+    "deleteAddress",
+)
+# A request cannot grant these two (``SecurityFormatter.createSecurity``). They govern management
+# by other paths than ours, so no client and no part of Waypost uses them.
+_NOT_BY_REQUEST = frozenset({"view", "edit"})
+
+
+def apply(
+    client: ManagementClient, broker: DesiredBroker, wanted: Sequence[DesiredAddress]
+) -> None:
+    """Set the settings and permissions of ``wanted`` by requests; the broker stores them.
+
+    Idempotent.
+
+    Raises:
+        Unreachable: the broker stopped answering.
+        Refused: the broker refused one of them.
+    """
+    requests = [
+        Request("broker", "addAddressSettings", [address.address, _as_json(address)])
+        for address in wanted
+    ]
+    requests += [
+        _permit(address.address, permissions.roles_of(broker, address))
+        for address in _with_own_roles(broker, wanted)
+    ]
+    client.ask(requests)
+
+
+def withdraw(client: ManagementClient, addresses: Collection[str]) -> None:
+    """Take every permission of clients on ``addresses``, until ``forget``. Idempotent.
+
+    Raises:
+        Unreachable: the broker stopped answering.
+        Refused: the broker refused one of them.
+    """
+    nobody = permissions.internal_roles()
+    client.ask([_permit(address, nobody) for address in sorted(addresses)])
+
+
+def forget(client: ManagementClient, addresses: Collection[str]) -> None:
+    """Drop what ``apply`` and ``withdraw`` have stored for addresses that are gone. Idempotent."""
+    client.ask(
+        [
+            Request("broker", operation, [address])
+            for address in sorted(addresses)
+            for operation in ("removeAddressSettings", "removeSecuritySettings")
+        ]
+    )
+
+
+def _permit(address: str, roles: permissions.Roles) -> Request:
+    arguments = [",".join(roles[kind]) for kind in _ROLE_ARGUMENTS]
+    # The last two are "view" and "edit".
+    return Request("broker", "addSecuritySettings", [address, *arguments, "", ""])
+
+
+def _as_json(address: DesiredAddress) -> str:
+    settings = broker_xml.address_settings(address.limits, address.address_kind)
+    # Dead-letter addresses are names: one that looks like a number stays text.
+    return json.dumps(
+        {
+            _NAMES[name]: text if name.endswith("-address") else _typed(text)
+            for name, text in settings.items()
+        }
+    )
+
+
+def _typed(text: str) -> bool | int | str:
+    if text in ("true", "false"):
+        return text == "true"
+    return int(text) if text.lstrip("-").isdigit() else text
 
 
 def find_differences(
@@ -34,7 +140,7 @@ def find_differences(
         for address, answer in zip(wanted, settings, strict=True)
         if (difference := _settings_difference(address, answer))
     }
-    granted = wanted if broker.public else _topics(wanted)
+    granted = _with_own_roles(broker, wanted)
     roles = client.try_all(
         [Request("broker", "getRolesAsJSON", [address.address]) for address in granted]
     )
@@ -44,11 +150,31 @@ def find_differences(
     return pending
 
 
-def _topics(wanted: Sequence[DesiredAddress]) -> Sequence[DesiredAddress]:
-    """Return the topics: in a standard space only they have roles of their own.
+def has_loaded_users(client: ManagementClient, broker: DesiredBroker) -> bool:
+    """Return whether the broker has loaded the file with the desired users.
+
+    Roles do not show it: requests may have set them.
+    """
+    if not broker.users:
+        return True
+    (answer,) = client.try_all(
+        [Request("broker", "getAddressSettingsAsJSON", [desired.USERS_MATCH])]
+    )
+    if isinstance(answer, Refused):
+        return False
+    found: Mapping[str, Any] = json.loads(answer) if isinstance(answer, str) else answer
+    return str(found.get("expiryDelay")) == str(desired.users_revision(broker))
+
+
+def _with_own_roles(
+    broker: DesiredBroker, wanted: Sequence[DesiredAddress]
+) -> Sequence[DesiredAddress]:
+    """Return the addresses with roles of their own: in a standard space only the topics.
 
     All other addresses share the roles of ``#``.
     """
+    if broker.public:
+        return wanted
     return [address for address in wanted if address.address_kind is BrokerAddressKind.TOPIC]
 
 
@@ -56,19 +182,24 @@ def _settings_difference(address: DesiredAddress, answer: Any) -> str:
     if isinstance(answer, Refused):
         return f"the broker refuses to show its settings: {answer}"
     found: Mapping[str, Any] = json.loads(answer) if isinstance(answer, str) else answer
-    desired = broker_xml.address_settings(address.limits, address.address_kind)
+    wanted = broker_xml.address_settings(address.limits, address.address_kind)
     for name, theirs in _COMPARED.items():
-        if name in desired and str(found.get(theirs)) != desired[name]:
-            return f"{name} is {found.get(theirs)}, not {desired[name]} yet"
+        if name in wanted and str(found.get(theirs)) != wanted[name]:
+            return f"{name} is {found.get(theirs)}, not {wanted[name]} yet"
         # Unset, depending on the setting: missing, empty or -1.
-        if name not in desired and found.get(theirs) not in (None, "", -1):
+        if name not in wanted and found.get(theirs) not in (None, "", -1):
             return f"{name} is {found.get(theirs)} and should not be set"
     return ""
 
 
 def _wanted_roles(broker: DesiredBroker, address: DesiredAddress) -> set[tuple[str, str]]:
     roles = permissions.roles_of(broker, address)
-    return {(holder, kind) for kind, holders in roles.items() for holder in holders}
+    return {
+        (holder, kind)
+        for kind, holders in roles.items()
+        for holder in holders
+        if kind not in _NOT_BY_REQUEST
+    }
 
 
 def _granted(answer: Any) -> set[tuple[str, str]]:
@@ -77,4 +208,9 @@ def _granted(answer: Any) -> set[tuple[str, str]]:
     roles: Any = json.loads(answer) if isinstance(answer, str) else answer
     # ``ManagementClient`` unwraps a list with one element.
     rows = [roles] if isinstance(roles, Mapping) else roles
-    return {(row["name"], kind) for row in rows for kind, allowed in row.items() if allowed is True}
+    return {
+        (row["name"], kind)
+        for row in rows
+        for kind, allowed in row.items()
+        if allowed is True and kind not in _NOT_BY_REQUEST
+    }

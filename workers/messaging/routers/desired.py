@@ -35,11 +35,16 @@ class OnBroker:
 
 @dataclass(frozen=True)
 class RoutedAddress:
-    """One address as clients name it (a subscription: ``<topic>::<name>``), and its brokers."""
+    """One address as clients name it (a subscription: ``<topic>::<name>``), and its brokers.
+
+    ``has_below``: the space has addresses of other kinds below this topic. It matters where
+    ``DesiredRouter.addresses`` does not list all addresses.
+    """
 
     address: str
     address_kind: RouterAddressKind
     partitions: Sequence[OnBroker] = ()
+    has_below: bool = False
 
 
 @dataclass(frozen=True)

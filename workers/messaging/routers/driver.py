@@ -95,6 +95,40 @@ def converge(
     return Converged(pending, len(steps.create), len(steps.delete), unjoined, router_client.patches)
 
 
+def apply(
+    target: ManagementTarget,
+    router: DesiredRouter,
+    *,
+    leaving: Sequence[RoutedAddress] = (),
+    gone: Sequence[RoutedAddress] = (),
+) -> Converged:
+    """Bring the entities of ``router.addresses`` to the desired state; leave all others alone.
+
+    ``leaving`` addresses keep only their hold, ``gone`` ones nothing. The cost depends on these
+    addresses and on the number of brokers, not on the other addresses. Idempotent.
+
+    Raises:
+        Unreachable: no answer in time; the next call finds what was done.
+    """
+    wanted: Sequence[Entity] = [*entities.build(router), *entities.build_holds(leaving)]
+    touched = [*router.addresses, *leaving, *gone]
+    names = {
+        **dict.fromkeys((entity.kind, entity.name) for entity in wanted),
+        **dict.fromkeys(entities.list_possible(touched, router.brokers)),
+    }
+    with client.connected(target, purpose="apply") as router_client:
+        tables = RouterTables(router_client)
+        existing = tables.read(list(names))
+        # Everything that was read belongs to these addresses, so what is not wanted is deleted.
+        steps = difference.compare(wanted, existing, complete=entities.ORDER)
+        refusals = tables.apply(steps)
+        if not steps.is_empty:
+            existing = tables.read(list(names))
+    pending = {**_pending(wanted, existing), **refusals}
+    unjoined = difference.find_unjoined(router.peers, existing)
+    return Converged(pending, len(steps.create), len(steps.delete), unjoined, router_client.patches)
+
+
 def reattach(
     target: ManagementTarget,
     router: DesiredRouter,

@@ -69,7 +69,7 @@ def build(router: DesiredRouter) -> Sequence[Entity]:
         if address.address_kind is not RouterAddressKind.TOPIC:
             made += _message_routed(address)
         elif router.leads:
-            made += _link_routed(address, exact=below.has_other(address))
+            made += _link_routed(address, exact=address.has_below or below.has_other(address))
     return sorted(made, key=lambda entity: ORDER.index(entity.kind))
 
 
@@ -80,6 +80,27 @@ def build_holds(addresses: Sequence[RoutedAddress]) -> Sequence[Entity]:
         for address in addresses
         if address.address_kind.is_direct
     ]
+
+
+def list_possible(
+    addresses: Sequence[RoutedAddress], brokers: Sequence[BrokerAt]
+) -> Sequence[tuple[str, str]]:
+    """Return the kind and name of every entity that a router may have for ``addresses``."""
+    connections = [HOLD, *(connector_name(broker.name) for broker in brokers)]
+    found: list[tuple[str, str]] = []
+    for address in addresses:
+        name = address.address
+        found.append((ADDRESS, address_name(name)))
+        for direction in ("in", "out"):
+            found += [
+                (AUTO_LINK, _auto_link_name(direction, connection, name))
+                for connection in connections
+            ]
+            found += [
+                (LINK_ROUTE, _link_route_name(direction, field, name))
+                for field in ("pattern", "prefix")
+            ]
+    return found
 
 
 def find_clashes(addresses: Sequence[RoutedAddress]) -> Mapping[str, str]:
@@ -178,7 +199,15 @@ def _auto_link(address: RoutedAddress, direction: str, connection: str, phase: i
     }
     if address.address_kind is RouterAddressKind.SUBSCRIPTION:
         attributes["externalAddress"] = name
-    return Entity(AUTO_LINK, f"{PREFIX}{direction}:{connection}:{name}", attributes, name)
+    return Entity(AUTO_LINK, _auto_link_name(direction, connection, name), attributes, name)
+
+
+def _auto_link_name(direction: str, connection: str, address: str) -> str:
+    return f"{PREFIX}{direction}:{connection}:{address}"
+
+
+def _link_route_name(direction: str, field: str, topic: str) -> str:
+    return f"{PREFIX}{direction}:{field}:{topic}"
 
 
 def _link_routed(address: RoutedAddress, *, exact: bool) -> Sequence[Entity]:
@@ -192,7 +221,7 @@ def _link_routed(address: RoutedAddress, *, exact: bool) -> Sequence[Entity]:
     return [
         Entity(
             LINK_ROUTE,
-            f"{PREFIX}{direction}:{field}:{name}",
+            _link_route_name(direction, field, name),
             {
                 field: name,
                 "direction": direction,

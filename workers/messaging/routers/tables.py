@@ -52,14 +52,20 @@ class RouterTables:
 
     def read_some(self, wanted: Sequence[Entity]) -> Existing:
         """Read these entities, many requests in flight; of the few link routes all."""
-        single = [entity for entity in wanted if entity.kind != entities.LINK_ROUTE]
+        single = [
+            (entity.kind, entity.name) for entity in wanted if entity.kind != entities.LINK_ROUTE
+        ]
+        return {**self.read(single), entities.LINK_ROUTE: self._rows(entities.LINK_ROUTE)}
+
+    def read(self, names: Sequence[tuple[str, str]]) -> Existing:
+        """Read these entities (kind, name), many requests in flight; missing ones are left out."""
         replies = self._client.ask(
-            [self._client.entity_request("READ", entity.kind, entity.name) for entity in single]
+            [self._client.entity_request("READ", kind, name) for kind, name in names]
         )
-        existing: dict[str, dict[str, Row]] = {entities.LINK_ROUTE: self._rows(entities.LINK_ROUTE)}
-        for entity, reply in zip(single, replies, strict=True):
+        existing: dict[str, dict[str, Row]] = {}
+        for (kind, name), reply in zip(names, replies, strict=True):
             if reply.status == 200:
-                existing.setdefault(entity.kind, {})[entity.name] = reply.body
+                existing.setdefault(kind, {})[name] = reply.body
         return existing
 
     def apply(self, steps: Difference) -> Mapping[str, str]:

@@ -1,10 +1,12 @@
 """Apply addresses, limits, users and permissions to the running brokers.
 
-The step ``brokers`` has written the files. This step makes each broker reload them, creates what is
-missing, reads everything back, and disconnects clients that have links without permission. The step
-``departures`` handles addresses that are being deleted.
+In a whole pass the step ``brokers`` has written the files. This step makes each broker reload them,
+creates what is missing, reads everything back, and disconnects clients that have links without
+permission. In a partial pass it applies the changed addresses alone. The step ``departures``
+handles addresses that are being deleted.
 """
 
+from controlplane.core.reasons import Reason
 from tenants.models import Broker
 from workers.messaging.brokers import desired
 from workers.messaging.brokers.desired import DesiredBroker
@@ -16,7 +18,7 @@ from workers.reconcile.outcome import Done, Outcome, Wait
 from workers.reconcile.ports import Ports
 
 _IMPOSSIBLE = Problem(
-    "AddressNotPossible",
+    Reason.ADDRESS_NOT_POSSIBLE,
     "Brokers cannot hold an address of this name. Delete it and choose a name without control "
     "characters, `::` and `${` that does not begin with `$` or `activemq.`.",
     final=True,
@@ -32,14 +34,16 @@ def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
         pending |= _converge(context, ports, broker)
     if pending:
         name, reason = min(pending.items())
-        return Wait(0.3, f"SettingsPending: {name}: {reason}")
+        return Wait(0.3, Reason.SETTINGS_PENDING, f"{name}: {reason}")
     return Done()
 
 
 def _converge(context: ReconcileContext, ports: Ports, broker: Broker) -> dict[str, str]:
     target = management_targets.broker(context, ports, broker.name)
     wanted = desired_brokers.build(context, broker)
-    everything = context.full or _has_changed_permissions(context)
+    if context.partial:
+        return ports.brokers.apply(target, wanted).pending if wanted.addresses else {}
+    everything = context.full or context.holds_unknown or _has_changed_permissions(context)
     # A subscription is a queue of its topic, so the topic is what has changed on the broker.
     changed = {(address.topic or address).address for address in context.changed_addresses}
     try:

@@ -1,10 +1,11 @@
 """The broker instances: write their files, start or restart them, check that they answer."""
 
 from controlplane.core.instance_names import Kind
-from workers.reconcile import desired_brokers, management_targets, rolling
+from workers.reconcile import desired_brokers, management_targets
 from workers.reconcile.context import ReconcileContext
 from workers.reconcile.outcome import Done, Outcome
 from workers.reconcile.ports import Ports
+from workers.rollouts import rolling
 
 
 def ensure(context: ReconcileContext, ports: Ports) -> Outcome:

@@ -7,6 +7,7 @@ messages that it still stores.
 
 from collections.abc import Sequence
 
+from controlplane.core.reasons import Reason
 from tenants.models import Address, AddressType
 from workers.reconcile import desired_brokers, management_targets
 from workers.reconcile.context import ReconcileContext
@@ -24,7 +25,7 @@ def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
         if not ports.metering.last_sample(
             context.space.id, [address.address for address in unsampled]
         ):
-            return Wait(0.5, "LastSamplePending")
+            return Wait(0.5, Reason.LAST_SAMPLE_PENDING)
         _mark_sampled(unsampled)
     _remove(context, ports, leaving)
     context.gone |= {address.id for address in leaving}
@@ -33,9 +34,13 @@ def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
 
 def _disconnect_clients(context: ReconcileContext, ports: Ports) -> None:
     """Close links to leaving addresses. In a standard space ``router addresses`` has done so."""
+    leaving = {address.address for address in context.leaving_addresses}
     for broker in context.brokers if context.is_brokered else ():
         target = management_targets.broker(context, ports, broker.name)
-        ports.brokers.disconnect_clients(target, desired_brokers.build(context, broker))
+        if context.partial:
+            ports.brokers.withdraw(target, leaving)
+        else:
+            ports.brokers.disconnect_clients(target, desired_brokers.build(context, broker))
 
 
 def _remove(context: ReconcileContext, ports: Ports, leaving: Sequence[Address]) -> None:

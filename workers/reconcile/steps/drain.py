@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from controlplane.core.instance_names import InstanceId, Kind
+from controlplane.core.reasons import Reason
 from tenants.models import Address
 from workers.infra.base import InfraError
 from workers.instances import SecretName
@@ -21,8 +22,8 @@ from workers.reconcile.ports import Ports
 # the instance counted since its last sample is lost, and the usage quality report shows the gap.
 PATIENCE = timedelta(minutes=10)
 _REASONS = {
-    Kind.BROKER: ("BrokerUnreachable", "BrokerRefuses"),
-    Kind.ROUTER: ("RouterUnreachable", "RouterRefuses"),
+    Kind.BROKER: (Reason.BROKER_UNREACHABLE, Reason.BROKER_REFUSES),
+    Kind.ROUTER: (Reason.ROUTER_UNREACHABLE, Reason.ROUTER_REFUSES),
 }
 
 
@@ -35,7 +36,7 @@ def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
     if waiting is not None:
         return waiting
     if not ports.metering.last_sample(context.space.id, None):
-        return Wait(0.5, "LastSamplePending")
+        return Wait(0.5, Reason.LAST_SAMPLE_PENDING)
     Address.objects.filter(space=context.space, last_sampled=False).update(last_sampled=True)
     return Done()
 
@@ -75,7 +76,7 @@ def _wait(kind: Kind, error: Exception) -> Wait:
     if isinstance(error, InfraError):
         raise error
     away, refuses = _REASONS[kind]
-    return Wait(1, away if isinstance(error, Unreachable) else f"{refuses}: {error}")
+    return Wait(1, away) if isinstance(error, Unreachable) else Wait(1, refuses, str(error))
 
 
 def _is_worth_waiting(context: ReconcileContext, error: Exception) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from controlplane.core.reasons import Reason
 from tenants.models import Endpoint
 from workers.infra.base import PublicEndpoint
 from workers.reconcile import desired_routers, public, public_certificate
@@ -13,7 +14,7 @@ from workers.reconcile.ports import Ports
 def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
     instance = context.public_instance
     if instance is None:
-        return Wait(2, "NothingToConnectTo")
+        return Wait(2, Reason.NOTHING_TO_CONNECT_TO)
     # Before the endpoint is shown, so that no client trusts an authority that is about to change.
     awaited = public_certificate.settle(context)
     if awaited is not None:

@@ -1,5 +1,6 @@
 """The namespace of the space, its isolation and its resource budget."""
 
+from controlplane.core.reasons import Reason
 from plans.catalog import publishing
 from workers.infra.base import ResourceBudget
 from workers.reconcile.context import ReconcileContext
@@ -16,7 +17,7 @@ def remove(context: ReconcileContext, ports: Ports) -> Outcome:
     if context.keeps_volumes:
         return Done("volumes are kept")
     gone = ports.session.delete_namespace()
-    return Done() if gone else Wait(1, "NamespaceEnding")
+    return Done() if gone else Wait(1, Reason.NAMESPACE_ENDING)
 
 
 def _budget(context: ReconcileContext) -> ResourceBudget:

@@ -7,6 +7,7 @@ brokered space the probe also checks that the public listener of each broker is 
 from collections.abc import Collection
 
 from controlplane.core.instance_names import Kind, Listener
+from controlplane.core.reasons import Reason
 from tenants.models import Broker
 from workers.messaging.brokers import desired
 from workers.messaging.brokers.desired import BrokerAddressKind
@@ -23,7 +24,7 @@ def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
         try:
             _probe(context, ports, broker)
         except ProbeFailed as error:
-            return Wait(1, f"ProbeFailed: {error}")
+            return Wait(1, Reason.PROBE_FAILED, str(error))
     context.probed = True
     return Done()
 

@@ -12,6 +12,7 @@ import structlog
 from django.db import transaction
 
 from controlplane.core.instance_names import Kind
+from controlplane.core.reasons import Reason
 from tenants.actions import address_spaces
 from tenants.models import Broker, SpaceSecret
 from workers.instances import SecretName
@@ -30,7 +31,7 @@ def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
     surplus = _list_surplus(context)
     for name in surplus[Kind.ROUTER]:
         if not _retire_router(context, ports, name):
-            return Wait(0.5, "LastSamplePending")
+            return Wait(0.5, Reason.LAST_SAMPLE_PENDING)
     if context.full:
         for name in surplus[Kind.BROKER]:
             _retire_broker(context, ports, name)

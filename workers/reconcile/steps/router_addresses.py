@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import structlog
 
+from controlplane.core.reasons import Reason
 from tenants.models import AddressSpace
 from tenants.router_patches import Patch
 from workers.messaging.routers.driver import Converged
@@ -34,13 +35,13 @@ def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
         unjoined[name] = converged.unjoined
         patches.append(converged.patches)
     if _remember_patches(context, patches):
-        return Wait(0, "RoutersIdentified")  # the patches decide what the routers should hold
+        return Wait(0, Reason.ROUTERS_IDENTIFIED)  # the patches decide what the routers should hold
     context.unjoined = meshing.find_unjoined(context, unjoined)
     # Before the wait for links, so that clients lose withdrawn permissions without delay.
     waiting = _disconnect_clients(context, ports)
     if pending:
         address, reason = min(pending.items())
-        return Wait(0.3, f"LinksPending: {address or 'the router'}: {reason}")
+        return Wait(0.3, Reason.LINKS_PENDING, f"{address or 'the router'}: {reason}")
     # Only in full passes, because it lists the queues of every broker.
     if context.full:
         _repair_stuck(context, ports)
@@ -51,14 +52,18 @@ def forget_departed(context: ReconcileContext, ports: Ports) -> Outcome:
     """Delete the entities that kept the counters of addresses that are sampled and gone."""
     if not context.gone:
         return Done()
+    leaving = context.leaving_addresses
+    staying = [
+        desired_routers.routed(context, row) for row in leaving if row.id not in context.gone
+    ]
+    gone = [desired_routers.routed(context, row) for row in leaving if row.id in context.gone]
     for name in desired_routers.list_names(context):
         target = management_targets.router(context, ports, name)
-        staying = [
-            desired_routers.routed(context, address)
-            for address in context.leaving_addresses
-            if address.id not in context.gone
-        ]
-        ports.routers.converge(target, desired_routers.build(context, ports, name), leaving=staying)
+        router = desired_routers.build(context, ports, name)
+        if context.partial:
+            ports.routers.apply(target, router, leaving=staying, gone=gone)
+        else:
+            ports.routers.converge(target, router, leaving=staying)
     return Done()
 
 
@@ -73,15 +78,21 @@ def _remember_patches(context: ReconcileContext, seen: Sequence[frozenset[Patch]
 
 
 def _converge(context: ReconcileContext, ports: Ports, name: str) -> Converged:
+    target = management_targets.router(context, ports, name)
+    router = desired_routers.build(context, ports, name)
+    leaving = desired_routers.list_leaving(context)
+    if context.partial:
+        return ports.routers.apply(target, router, leaving=leaving)
     # A change of the space may be another number of routers, and one of them may hold anything.
-    everything = context.full or context.space.generation > context.space.observed_generation
+    is_changed = context.space.generation > context.space.observed_generation
+    everything = context.full or context.holds_unknown or is_changed
     changed = {
         desired_routers.routed(context, address).address for address in context.changed_addresses
     }
     return ports.routers.converge(
-        management_targets.router(context, ports, name),
-        desired_routers.build(context, ports, name),
-        leaving=desired_routers.list_leaving(context),
+        target,
+        router,
+        leaving=leaving,
         only=None if everything else changed,
     )
 
@@ -110,7 +121,7 @@ def _refuse_clashes(context: ReconcileContext) -> None:
         name = desired_routers.routed(context, row).address
         if name in clashes:
             context.problems[row.id] = Problem(
-                "AddressNotPossible",
+                Reason.ADDRESS_NOT_POSSIBLE,
                 f"Routers cannot distinguish this address from {clashes[name]!r}, because `.` and "
                 "`/` are the same to them: delete it and choose another name.",
                 final=True,
@@ -129,7 +140,7 @@ def _disconnect_clients(context: ReconcileContext, ports: Ports) -> Wait | None:
         )
     # Until then a client may still get in with its old permissions, so the step runs once more.
     remaining = (desired_routers.settles_at(context) - context.now).total_seconds()
-    return Wait(min(remaining, 1.0), "LoginsRefreshing") if remaining > 0 else None
+    return Wait(min(remaining, 1.0), Reason.LOGINS_REFRESHING) if remaining > 0 else None
 
 
 def _has_changed_permissions(context: ReconcileContext) -> bool:

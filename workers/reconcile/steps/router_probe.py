@@ -3,6 +3,7 @@
 The probe sends a message through each router to an internal twin address.
 """
 
+from controlplane.core.reasons import Reason
 from workers.messaging.probe import ProbeFailed
 from workers.messaging.routers.desired import RouterAddressKind, probe_address
 from workers.reconcile import desired_routers, management_targets
@@ -34,5 +35,5 @@ def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
             try:
                 ports.routers.probe(target, probe_address(address_kind))
             except ProbeFailed as error:
-                return Wait(1, f"ProbeFailed: {error}")
+                return Wait(1, Reason.PROBE_FAILED, str(error))
     return Done()

@@ -6,11 +6,12 @@ management. So a router that restarts by itself serves as before, even if no wor
 
 from controlplane.core.instance_names import Kind
 from workers.infra.base import InstanceSpec
-from workers.reconcile import desired_routers, management_targets, rolling
+from workers.reconcile import desired_routers, management_targets
 from workers.reconcile.context import ReconcileContext
 from workers.reconcile.outcome import Done, Outcome
 from workers.reconcile.ports import Ports
 from workers.reconcile.steps.drain import close_all
+from workers.rollouts import rolling
 
 
 def ensure(context: ReconcileContext, ports: Ports) -> Outcome:

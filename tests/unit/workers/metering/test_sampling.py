@@ -11,6 +11,7 @@ from django.db import OperationalError
 
 from controlplane.core import leases
 from controlplane.core.errors import Unavailable
+from controlplane.core.reasons import Reason
 from plans.invoicing.evidence import CrashGap
 from plans.rating.periods import Period
 from tenants.models import AddressSpace
@@ -84,7 +85,7 @@ def test_place_that_does_not_answer_is_no_sample(
     space: AddressSpace, readers: FakeReaders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_: AddressSpace) -> None:
-        raise InfraError("away", reason="Away", retry=True)
+        raise InfraError("away", reason=Reason.CLUSTER_UNREACHABLE, retry=True)
 
     monkeypatch.setattr(readers, "find", refuse)
 

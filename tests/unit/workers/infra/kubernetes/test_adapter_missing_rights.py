@@ -6,6 +6,7 @@ from typing import Any, cast
 import pytest
 from kubernetes.client import ApiClient
 
+from controlplane.core.reasons import Reason
 from tests.support.infra.places import ROOM, SPACE, broker, cluster, live
 from workers.infra.base import InfraError
 from workers.infra.kubernetes import isolation, resources
@@ -19,7 +20,9 @@ from workers.infra.kubernetes.resources import Applied, ReportedT, Resource, nam
 class Limited(Api):
     """A cluster in memory that refuses some kinds altogether."""
 
-    def __init__(self, *forbidden: Resource[Reported], reason: str = "ClusterForbidden") -> None:
+    def __init__(
+        self, *forbidden: Resource[Reported], reason: Reason = Reason.CLUSTER_FORBIDDEN
+    ) -> None:
         super().__init__(ApiClient())
         self._forbidden = forbidden
         self._reason = reason
@@ -80,7 +83,7 @@ def test_an_endpoint_is_removed_without_the_right_to_certificates() -> None:
 
 
 def test_any_other_refusal_of_certificates_keeps_the_space() -> None:
-    api = with_namespace(Limited(CERTIFICATE, reason="ClusterBusy"))
+    api = with_namespace(Limited(CERTIFICATE, reason=Reason.CLUSTER_BUSY))
 
     with pytest.raises(InfraError, match="Certificate"):
         with KubernetesInfra(api, cluster()).open(SPACE) as session:
@@ -97,7 +100,7 @@ def test_an_instance_comes_without_the_right_to_events() -> None:
 
 
 def test_any_other_refusal_of_events_is_told() -> None:
-    busy = Limited(resources.EVENT, reason="ClusterBusy")
+    busy = Limited(resources.EVENT, reason=Reason.CLUSTER_BUSY)
 
     with pytest.raises(InfraError, match="Event"):
         with KubernetesInfra(with_namespace(busy), cluster()).open(SPACE) as session:
@@ -107,7 +110,7 @@ def test_any_other_refusal_of_events_is_told() -> None:
 class RefusingBinding(Limited):
     """Refuses one role binding, as a policy or a role of a former version does."""
 
-    def __init__(self, name: str, reason: str) -> None:
+    def __init__(self, name: str, reason: Reason) -> None:
         super().__init__()
         self._name = name
         self._why = reason
@@ -120,8 +123,8 @@ class RefusingBinding(Limited):
         return super().apply(wanted)
 
 
-@pytest.mark.parametrize("reason", ["ClusterForbidden", "AdmissionRefused"])
-def test_spaces_go_on_where_metering_may_not_be_bound(reason: str) -> None:
+@pytest.mark.parametrize("reason", [Reason.CLUSTER_FORBIDDEN, Reason.ADMISSION_REFUSED])
+def test_spaces_go_on_where_metering_may_not_be_bound(reason: Reason) -> None:
     api = with_namespace(RefusingBinding("waypost-metering", reason))
 
     with KubernetesInfra(api, cluster()).open(SPACE) as session:
@@ -133,9 +136,9 @@ def test_spaces_go_on_where_metering_may_not_be_bound(reason: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("waypost-metering", "ClusterBusy"), ("waypost-worker", "AdmissionRefused")],
+    [("waypost-metering", Reason.CLUSTER_BUSY), ("waypost-worker", Reason.ADMISSION_REFUSED)],
 )
-def test_any_other_refusal_of_a_binding_ends_the_pass(name: str, reason: str) -> None:
+def test_any_other_refusal_of_a_binding_ends_the_pass(name: str, reason: Reason) -> None:
     api = with_namespace(RefusingBinding(name, reason))
 
     with pytest.raises(InfraError, match=name):
@@ -143,8 +146,10 @@ def test_any_other_refusal_of_a_binding_ends_the_pass(name: str, reason: str) ->
             session.ensure_namespace(ROOM)
 
 
-@pytest.mark.parametrize("reason", ["PullSecretMissing", "PullSecretUnfit", "ClusterForbidden"])
-def test_a_space_that_serves_goes_on_without_a_new_pull_secret(reason: str) -> None:
+@pytest.mark.parametrize(
+    "reason", [Reason.PULL_SECRET_MISSING, Reason.PULL_SECRET_UNFIT, Reason.CLUSTER_FORBIDDEN]
+)
+def test_a_space_that_serves_goes_on_without_a_new_pull_secret(reason: Reason) -> None:
     api = with_namespace(PullSecret(reason))
     infra = KubernetesInfra(api, cluster())
 
@@ -161,7 +166,7 @@ def test_a_space_that_serves_goes_on_without_a_new_pull_secret(reason: str) -> N
 
 
 def test_a_cluster_that_is_busy_is_asked_again_for_the_pull_secret() -> None:
-    infra = KubernetesInfra(with_namespace(PullSecret("ClusterBusy")), cluster())
+    infra = KubernetesInfra(with_namespace(PullSecret(Reason.CLUSTER_BUSY)), cluster())
     with infra.open(SPACE) as session:
         session.ensure_instance(broker())
 
@@ -169,16 +174,16 @@ def test_a_cluster_that_is_busy_is_asked_again_for_the_pull_secret() -> None:
         with infra.open(SPACE) as session:
             session.ensure_namespace(ROOM)
 
-    assert busy.value.reason == "ClusterBusy"
+    assert busy.value.reason == Reason.CLUSTER_BUSY
 
 
 class PullSecret(Limited):
     """Has no original to copy, for a reason."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: Reason) -> None:
         super().__init__()
         self._why = reason
-        if reason == "PullSecretUnfit":
+        if reason == Reason.PULL_SECRET_UNFIT:
             unfit = {"metadata": {"name": "pull"}, "type": "Opaque"}
             self.held["Secret", "pull"] = Files.of(unfit)
 
@@ -205,7 +210,7 @@ class Bound(Limited):
         if resource.kind in ("Pod", "StatefulSet"):
             self.looks += ("RoleBinding", "waypost-worker") in self.held
             if self.looks < 2:
-                raise InfraError("rights", reason="ClusterForbidden", retry=False)
+                raise InfraError("rights", reason=Reason.CLUSTER_FORBIDDEN, retry=False)
         return super().list(resource, namespace, selector, fields)
 
 
@@ -218,7 +223,7 @@ def test_rights_that_were_taken_away_are_given_again_to_look() -> None:
         with infra.open(SPACE) as session:
             session.list_instances()
 
-    assert (coming.value.reason, coming.value.retry) == ("RightsPending", True)
+    assert (coming.value.reason, coming.value.retry) == (Reason.RIGHTS_PENDING, True)
     with infra.open(SPACE) as session:
         assert session.list_instances() == []
 

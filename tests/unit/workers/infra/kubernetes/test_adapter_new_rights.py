@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import pytest
 
+from controlplane.core.reasons import Reason
 from tests.support.infra.places import live
 from workers.infra.base import InfraError, Namespace, ResourceBudget
 from workers.infra.kubernetes import resources
@@ -46,15 +47,15 @@ class SlowAuthorizer:
     ) -> Sequence[Reported]:
         if resource is resources.ROLE_BINDING:
             return self.bound
-        raise InfraError("forbidden", reason="ClusterForbidden", retry=False)
+        raise InfraError("forbidden", reason=Reason.CLUSTER_FORBIDDEN, retry=False)
 
 
 @pytest.mark.parametrize(
     ("bound", "reason", "retry"),
     [
-        ([], "RightsPending", True),
-        (["waypost-metering"], "RightsPending", True),
-        (["waypost-worker"], "ClusterForbidden", False),
+        ([], Reason.RIGHTS_PENDING, True),
+        (["waypost-metering"], Reason.RIGHTS_PENDING, True),
+        (["waypost-worker"], Reason.CLUSTER_FORBIDDEN, False),
     ],
 )
 def test_a_refusal_is_waited_for_only_where_rights_are_new(

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pytest
 from kubernetes.client import ApiClient
 
+from controlplane.core.reasons import Reason
 from tests.support.infra.places import SPACE
 from workers.infra.base import CertificateProblem, InfraError
 from workers.infra.kubernetes import public_certificates
@@ -17,7 +18,7 @@ from workers.infra.kubernetes.snapshot import Snapshot
 class Refusing(Snapshot):
     """Of a cluster that answers every question with the same refusal."""
 
-    def __init__(self, reason: str, *, retry: bool = False) -> None:
+    def __init__(self, reason: Reason, *, retry: bool = False) -> None:
         super().__init__(Api(ApiClient()), SPACE.name, "waypost.waypost")
         self._reason = reason
         self._retry = retry
@@ -27,24 +28,24 @@ class Refusing(Snapshot):
 
 
 def test_a_right_that_is_not_used_need_not_be_there() -> None:
-    public_certificates.forget(Refusing("ClusterForbidden"), SPACE)
+    public_certificates.forget(Refusing(Reason.CLUSTER_FORBIDDEN), SPACE)
 
 
 def test_any_other_refusal_is_told() -> None:
     with pytest.raises(InfraError, match="Certificate"):
-        public_certificates.forget(Refusing("ClusterBusy"), SPACE)
+        public_certificates.forget(Refusing(Reason.CLUSTER_BUSY), SPACE)
 
 
 @pytest.mark.parametrize(
     ("reason", "retry"),
     [
-        ("AdmissionUnanswered", True),
-        ("ClusterForbidden", False),
-        ("AdmissionAdds", False),
-        ("FieldConflict", False),
+        (Reason.ADMISSION_UNANSWERED, True),
+        (Reason.CLUSTER_FORBIDDEN, False),
+        (Reason.ADMISSION_ADDS, False),
+        (Reason.FIELD_CONFLICT, False),
     ],
 )
-def test_a_refusal_of_the_certificate_ends_no_pass(reason: str, retry: bool) -> None:
+def test_a_refusal_of_the_certificate_ends_no_pass(reason: Reason, retry: bool) -> None:
     wanted = public_certificates.build(Issuer(name="public"), SPACE, "wp-a.example.org")
 
     with pytest.raises(CertificateProblem, match="Certificate") as told:

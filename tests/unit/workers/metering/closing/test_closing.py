@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from controlplane.core import leases
 from controlplane.core.models import Lease, Operation
+from controlplane.core.reasons import Reason
 from plans.models import Invoice
 from plans.usage import reading
 from tenants.models import AddressSpace, Tenant
@@ -283,7 +284,7 @@ def test_close_is_held_by_an_instance_or_space_that_cannot_be_read(
     odd: str,
 ) -> None:
     def refuse(_: AddressSpace) -> None:
-        raise InfraError("away", reason="Away", retry=True)
+        raise InfraError("away", reason=Reason.CLUSTER_UNREACHABLE, retry=True)
 
     readers.answers[space.id] = {"broker-0": Refused("AMQ229032")}
     if odd == "space":
@@ -309,7 +310,7 @@ def test_a_close_after_an_upgrade_waits_until_metering_has_its_rights(
     """Workers bind metering's account in a space's namespace at the space's next full pass."""
 
     def refuse(_: AddressSpace) -> None:
-        raise InfraError("pods is forbidden", reason="ClusterForbidden", retry=False)
+        raise InfraError("pods is forbidden", reason=Reason.CLUSTER_FORBIDDEN, retry=False)
 
     shows(orders=(5, 0))
     invoice = close_now(owner)

@@ -9,23 +9,30 @@ running as before, and reverting the change repairs the space.
 from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 
-from controlplane.core.instance_names import InstanceId
+from controlplane.core.instance_names import InstanceId, Kind
+from controlplane.core.reasons import Reason
 from tenants import rollouts
 from tenants.models import AddressSpace
-from workers.infra.base import EngineImages, InstanceSpec, InstanceStatus
-from workers.reconcile import configured
+from workers.infra.base import EngineImages, InfraError, InstanceSpec, InstanceStatus
+from workers.reconcile import desired_routers, waiting
 from workers.reconcile.context import Down, ReconcileContext
 from workers.reconcile.outcome import Done, Outcome, Wait
 from workers.reconcile.ports import Ports
+from workers.rollouts import release
 
 # A start takes seconds. An instance that is not up after this time will not be up soon.
 _SOON = timedelta(seconds=60)
 _SHORT_SECONDS, _LONG_SECONDS = 0.2, 10.0
-# Slugs of ``explain``: for a start that takes too long or fails, and for any start.
-_LASTING = {"BrokerDown", "RouterDown", "RolloutStopped"}
-_OF_STARTS = _LASTING | {"BrokerStarting", "RouterStarting", "RollingOut"}
+# Reasons of ``explain``: for a start that takes too long or fails, and for any start.
+_LASTING = {Reason.BROKER_DOWN, Reason.ROUTER_DOWN, Reason.ROLLOUT_STOPPED}
+_OF_STARTS = _LASTING | {Reason.BROKER_STARTING, Reason.ROUTER_STARTING, Reason.ROLLING_OUT}
+# By the kind of the instance: while it starts, and once it is down for longer.
+_REASONS = {
+    Kind.BROKER: (Reason.BROKER_STARTING, Reason.BROKER_DOWN),
+    Kind.ROUTER: (Reason.ROUTER_STARTING, Reason.ROUTER_DOWN),
+}
 _REPLACED = (
-    "UpgradeUnderWay: this space has moved to a newer version of Waypost than this worker's. "
+    "This space has moved to a newer version of Waypost than this worker's. "
     "Workers of the newer version reconcile it."
 )
 
@@ -44,22 +51,38 @@ def ensure(
     """
     infra = ports.session
     seen = {spec.name: infra.ensure_instance(spec, may_restart=False) for spec in specs}
+    context.boots |= {name: status.boot for name, status in seen.items()}
     deferred = [spec for spec in specs if seen[spec.name].restart_deferred]
     context.restart_deferred |= {spec.name for spec in deferred}
     # A new version of Waypost alone restarts nothing here: a settled space waits for its wave.
-    if deferred and context.is_settled and _has_other_template(context, configured.release(ports)):
+    if deferred and context.is_settled and _has_other_template(context, release.configured(ports)):
         deferred = []
     down = _find_down(context, seen, answers, ask=bool(deferred))
     chosen = choose([spec.name for spec in deferred], seen, down)
     if chosen is not None:
         if seen[chosen].running and not ports.metering.before_restart(context.space.id, chosen):
-            return Wait(_SHORT_SECONDS, "LastSamplePending")
+            return Wait(_SHORT_SECONDS, Reason.LAST_SAMPLE_PENDING)
         _remember(context)
         infra.ensure_instance(next(spec for spec in deferred if spec.name == chosen))
         down[chosen] = Down("it restarts to apply a change")
     context.down |= down
     context.waiting |= {spec.name for spec in deferred} - down.keys()
     return explain(context) if specs and len(down) == len(specs) else Done()
+
+
+def are_as_known(context: ReconcileContext, ports: Ports) -> bool:
+    """Return whether all instances run in the incarnations that complete files were written for.
+
+    Otherwise an instance is down, or may have started from files that lack a change.
+    """
+    try:
+        with ports.infra.open(context.namespace) as session:
+            found = session.list_instances()
+    except InfraError:
+        return False  # the whole pass meets the same error and reports it
+    running = {instance.name: instance.boot for instance in found if instance.running}
+    wanted = {broker.name for broker in context.brokers} | set(desired_routers.list_names(context))
+    return bool({name: running.get(name) for name in wanted} == context.space.known_boots)
 
 
 def find_replaced(context: ReconcileContext, ports: Ports) -> Wait | None:
@@ -70,9 +93,9 @@ def find_replaced(context: ReconcileContext, ports: Ports) -> Wait | None:
     """
     if context.release is None:
         return None
-    ours = configured.release(ports)
+    ours = release.configured(ports)
     if _has_other_template(context, ours) and rollouts.is_outdated(ours.revision):
-        return Wait(_LONG_SECONDS, _REPLACED)
+        return Wait(_LONG_SECONDS, Reason.UPGRADE_UNDER_WAY, _REPLACED)
     return None
 
 
@@ -110,13 +133,13 @@ def explain(context: ReconcileContext) -> Wait:
     name, first = min(context.down.items(), key=lambda item: (not item[1].lasting, item[0]))
     cause = f"{name} is not ready: {first.reason}."
     if not context.waiting:
-        kind = InstanceId.parse(name).kind.title()
-        state = "Down" if first.lasting else "Starting"
-        return Wait(_delay(context), f"{kind}{state}: {cause}")
-    reason = "RolloutStopped" if first.lasting else "RollingOut"
+        starting, lasting = _REASONS[InstanceId.parse(name).kind]
+        return Wait(_delay(context), lasting if first.lasting else starting, cause)
+    reason = Reason.ROLLOUT_STOPPED if first.lasting else Reason.ROLLING_OUT
     rest = " and ".join(sorted(context.waiting))
     keep = "keeps" if len(context.waiting) == 1 else "keep"
-    return Wait(_delay(context), f"{reason}: {cause} {rest} {keep} running as before until then.")
+    message = f"{cause} {rest} {keep} running as before until then."
+    return Wait(_delay(context), reason, message)
 
 
 def _find_down(
@@ -155,10 +178,10 @@ def _delay(context: ReconcileContext) -> float:
 def _is_late(context: ReconcileContext) -> bool:
     """Return whether the space has been waiting for an instance for longer than a start takes."""
     since, space = context.unready_since, context.space
-    waiting_for = space.waiting_for.split()
-    if since is None or not _OF_STARTS.intersection(waiting_for):
+    waits = waiting.of(space)
+    if since is None or waits is None or waits.reason not in _OF_STARTS:
         return False
-    if not _LASTING.intersection(waiting_for):
+    if waits.reason not in _LASTING:
         # Before the wait for a start the space may have been unready long, for another reason.
         since = max(since, space.waiting_since or since)
     return context.now - max(since, space.rolled_at or since) > _SOON

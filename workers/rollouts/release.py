@@ -1,9 +1,9 @@
 """The configured engine release: the images, and a hash of everything else that needs a restart.
 
-Called by ``workers.tasks`` for the rollout of the fleet, and by ``rolling`` before a restart. The
-template hash covers how the platform creates instances, and the files that engines read only at
-their start. These files are rendered without any tenant's data, so the hash changes only with a
-version of Waypost or a setting.
+Called by ``workers.tasks`` for a rollout, and by ``rolling`` before a restart. The template hash
+covers how the platform creates instances, and the files that engines read only at their start.
+These files are rendered without any tenant's data, so the hash changes only with a version of
+Waypost or a setting.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ _NOBODY = KeyPair("", "")
 _CONNECTIONS = 1
 
 
-def release(ports: Ports) -> EngineImages:
+def configured(ports: Ports) -> EngineImages:
     """Return the configured release; without images if engines run as local programs.
 
     The template hash changes when another version of Waypost, or another setting, changes how

@@ -1,0 +1,180 @@
+"""Partial passes: apply changed addresses and users without reading all addresses of the space.
+
+A partial pass changes the running instances by management requests and writes no files. What it
+costs depends on the change, not on the number of addresses. The start-up files of brokers and
+routers list every address, so a later pass that is not partial writes them again: at most every
+30 s, and also if the worker is killed (``AddressSpace.files_outdated``).
+
+Until then a broker that restarts has everything, because it stores what requests changed. A router
+that restarts lacks what its file lacks. The next pass notices the restart (``known_boots``), so it
+is not partial and reads and completes every router before the space is Ready.
+
+What cannot be applied by a partial pass:
+
+* **Users of a brokered space.** Their logins are in a file, and every address lists the exact roles
+  of its users, so each address may change. In a standard space the auth service knows the users.
+* **Everything else of a space**: its plan, its release, sending withdrawn, its deletion.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime, timedelta
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Coalesce, Concat, Replace
+
+from controlplane.core import phases
+from controlplane.core.phases import Phase
+from tenants import address_rules
+from tenants.models import (
+    Address,
+    AddressSpace,
+    AddressType,
+    Broker,
+    EngineRelease,
+    MessagingUser,
+    Placement,
+    SpaceSecret,
+    SpaceType,
+)
+from workers.reconcile import waiting
+from workers.reconcile.context import ReconcileContext
+
+FILES_EVERY = timedelta(seconds=30)
+_CHANGED = Q(generation__gt=F("observed_generation"))
+
+
+def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> ReconcileContext | None:
+    """Read what a partial pass needs, in a constant number of queries; None if it must be whole.
+
+    ``addresses`` holds the changed and the leaving ones. ``users`` holds all, because permissions
+    on a changed address depend on all of them.
+    """
+    if not _is_settled(space) or are_files_due(space, now):
+        return None
+    addresses = list(_addresses(space).filter(_CHANGED).order_by("address"))
+    users = list(
+        MessagingUser.objects.filter(space=space, deleted_at__isnull=True).order_by("name")
+    )
+    changed_users = [user for user in users if user.generation > user.observed_generation]
+    if not (addresses or changed_users):
+        return None  # triggered for another reason, such as a silent instance
+    if changed_users and space.type == SpaceType.BROKERED:
+        return None
+    # One that failed may be in conflict with another address: only all of them tell.
+    if any(address.phase == Phase.FAILED for address in addresses):
+        return None
+    nearby, with_below = _topics(space, addresses)
+    return ReconcileContext(
+        space=space,
+        now=now,
+        full=False,
+        has_mesh=has_mesh,
+        partial=True,
+        release=space.release or EngineRelease.objects.order_by("number").first(),
+        brokers=list(Broker.objects.filter(space=space).order_by("ordinal")),
+        addresses=addresses,
+        users=users,
+        nearby=nearby,
+        topics_with_below=with_below,
+        dead_letters=_dead_letters(space, [*addresses, *nearby]),
+        boots=dict(space.known_boots),
+        secrets={row.name: row for row in SpaceSecret.objects.filter(space=space)},
+    )
+
+
+def are_files_due(space: AddressSpace, now: datetime) -> bool:
+    """Return whether the start-up files lack a change and may be written again."""
+    return space.files_outdated and (
+        space.files_built_at is None or now - space.files_built_at >= FILES_EVERY
+    )
+
+
+def mark_files_outdated(space: AddressSpace) -> None:
+    """Store that the files lack a change, before the change is made: a worker may be killed."""
+    if not space.files_outdated:
+        AddressSpace.objects.filter(pk=space.pk).update(files_outdated=True)
+        space.files_outdated = True
+
+
+def _is_settled(space: AddressSpace) -> bool:
+    """Return whether nothing but addresses and users can have changed since the last pass."""
+    ready = phases.find_condition(space.conditions, "Ready")
+    is_ready = ready is not None and ready["status"] == "True"
+    waits = waiting.of(space)
+    return (
+        space.deletion_requested_at is None
+        and space.generation == space.observed_generation
+        and space.release_id == space.observed_release_id
+        and space.attempts == 0
+        and (is_ready or (waits is not None and waits.partial))
+    )
+
+
+def _addresses(space: AddressSpace) -> QuerySet[Address, Address]:
+    rows = Address.objects.filter(space=space, deleted_at__isnull=True)
+    return rows.select_related("address_plan", "topic").prefetch_related("placements")
+
+
+def _topics(
+    space: AddressSpace, changed: Collection[Address]
+) -> tuple[list[Address], frozenset[str]]:
+    """Return the unchanged topics that the change concerns, and the ids of those with more below.
+
+    They are the topics of changed subscriptions, because a subscription is a queue of its topic,
+    and in a standard space the topics above changed addresses: with an address below it a router
+    matches a topic exactly, otherwise by prefix.
+    """
+    ids = {address.topic_id for address in changed if address.topic_id}
+    own = {address.id for address in changed if address.type == AddressType.TOPIC}
+    names = set() if space.type == SpaceType.BROKERED else _names_above(changed)
+    wanted = Q(id__in=ids | own) | Q(at_routers__in=names)
+    below = (
+        Address.objects.filter(
+            space_id=OuterRef("space_id"),
+            deleted_at__isnull=True,
+            deletion_requested_at__isnull=True,
+        )
+        .exclude(type=AddressType.TOPIC)
+        .alias(at_routers=_at_routers(Coalesce("topic__address", "address")))
+        .filter(at_routers__startswith=Concat(OuterRef("at_routers"), Value("/")))
+    )
+    found = (
+        _addresses(space)
+        .filter(type=AddressType.TOPIC, deletion_requested_at__isnull=True)
+        .annotate(at_routers=_at_routers("address"))
+        .filter(wanted)
+        .annotate(has_below=Exists(below))
+        .order_by("address")
+    )
+    nearby: list[Address] = [topic for topic in found if topic.id not in own]
+    return nearby, frozenset(topic.id for topic in found if topic.has_below)
+
+
+def _at_routers(name: str | Coalesce) -> Replace:
+    return Replace(name, Value("."), Value("/"))
+
+
+def _names_above(changed: Iterable[Address]) -> set[str]:
+    """Return the names of the levels above addresses, as routers compare them."""
+    found: set[str] = set()
+    for address in changed:
+        if address.type == AddressType.TOPIC:
+            continue  # topics above other topics do not matter
+        name = address.address if address.topic is None else address.topic.address
+        levels = address_rules.name_at_routers(name).split("/")
+        found.update("/".join(levels[:size]) for size in range(1, len(levels)))
+    return found
+
+
+def _dead_letters(space: AddressSpace, rows: Collection[Address]) -> Mapping[str, Collection[str]]:
+    """Return by broker the dead-letter addresses of ``rows`` that are placed on it."""
+    placed = Placement.objects.filter(
+        address__space=space,
+        address__address__in={row.dead_letter for row in rows if row.dead_letter},
+        address__deletion_requested_at__isnull=True,
+        broker__isnull=False,
+    )
+    found: dict[str, set[str]] = {}
+    for broker, name in placed.values_list("broker_id", "address__address"):
+        found.setdefault(str(broker), set()).add(name)
+    return found

@@ -1,0 +1,38 @@
+"""The wait that ended the last pass over a space, as it is stored in the space's row."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from tenants.models import AddressSpace
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What a space waits for: equal waits are one wait, whose pauses grow.
+
+    ``partial``: another partial pass may end it. ``instances`` are those that are down, sorted.
+    The names of the fields are stored.
+    """
+
+    generation: int
+    step: str
+    reason: str
+    instances: Sequence[str] = ()
+    partial: bool = False
+
+    def as_json(self) -> dict[str, object]:
+        return {**asdict(self), "instances": list(self.instances)}
+
+
+def of(space: AddressSpace) -> Waiting | None:
+    """Return what the last pass waited for; None if it did not wait."""
+    stored = space.waiting
+    if stored is None:
+        return None
+    return Waiting(
+        generation=int(stored["generation"]),
+        step=str(stored["step"]),
+        reason=str(stored["reason"]),
+        instances=tuple(stored["instances"]),
+        partial=bool(stored["partial"]),
+    )
