@@ -216,8 +216,8 @@ def test_files_are_written_every_thirty_seconds_at_most(
 
 
 def texts(world: World) -> list[str]:
-    files = [each.spec.files for each in world.infra.instances.values()]
-    return [each.get("broker.xml") or each["router.json"] for each in files]
+    files = [instance.spec.files for instance in world.infra.instances.values()]
+    return [files_of.get("broker.xml") or files_of["router.json"] for files_of in files]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -278,11 +278,14 @@ def test_an_address_that_waits_is_applied_by_partial_passes(
         world.routers.broken_links = {}
         done = loop.reconcile(space.id, world.ports, budget_seconds=0)
 
-    assert [isinstance(each, Wait) for each in waits] == [True, True]
+    assert [isinstance(outcome, Wait) for outcome in waits] == [True, True]
     assert isinstance(done, Done)
     assert cost.files == []
     space.refresh_from_db()
-    assert next(each for each in space.conditions if each["type"] == "Ready")["status"] == "True"
+    assert (
+        next(condition for condition in space.conditions if condition["type"] == "Ready")["status"]
+        == "True"
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

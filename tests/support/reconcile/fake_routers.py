@@ -112,10 +112,10 @@ class FakeRouters(Faults, Routers):
         leaving: Sequence[RoutedAddress] = (),
         gone: Sequence[RoutedAddress] = (),
     ) -> Converged:
-        self.applied.append([each.address for each in router.addresses])
+        self.applied.append([address.address for address in router.addresses])
         held = self._at(target).held
         built = [*entities.build(router), *entities.build_holds(leaving)]
-        wanted = {(each.kind, each.name): each for each in built}
+        wanted = {(entity.kind, entity.name): entity for entity in built}
         touched = entities.list_possible([*router.addresses, *leaving, *gone], router.brokers)
         orphans = [key for key in touched if key in held and key not in wanted]
         new = {key: each for key, each in wanted.items() if held.get(key) != each}
@@ -123,7 +123,7 @@ class FakeRouters(Faults, Routers):
             del held[key]
         held.update(new)
         self.writes += len(orphans) + len(new)
-        present = {each.address for each in built}
+        present = {entity.address for entity in built}
         pending = {key: text for key, text in self.broken_links.items() if key in present}
         return Converged(pending, len(new), len(orphans), self._unjoined(router), self.patches)
 

@@ -286,14 +286,14 @@ class FakeBrokers(Faults, Brokers):
         return Converged({}, created)
 
     def apply(self, target: ManagementTarget, broker: DesiredBroker) -> Converged:
-        self.applied.append([each.address for each in broker.addresses])
+        self.applied.append([address.address for address in broker.addresses])
         held = self._at(target)
         merged: list[DesiredAddress] = []
-        for each in broker.addresses:
-            known = held.addresses.get(each.address)
+        for address in broker.addresses:
+            known = held.addresses.get(address.address)
             if isinstance(known, DesiredAddress):  # it may name some of the queues only
-                queues = [*known.subscriptions, *each.subscriptions]
-                merged.append(replace(each, subscriptions=sorted(set(queues))))
+                queues = [*known.subscriptions, *address.subscriptions]
+                merged.append(replace(address, subscriptions=sorted(set(queues))))
             else:
                 merged.append(each)
         return self.converge(target, replace(broker, addresses=merged))
