@@ -295,7 +295,7 @@ class FakeBrokers(Faults, Brokers):
                 queues = [*known.subscriptions, *address.subscriptions]
                 merged.append(replace(address, subscriptions=sorted(set(queues))))
             else:
-                merged.append(each)
+                merged.append(address)
         return self.converge(target, replace(broker, addresses=merged))
 
     def withdraw(self, target: ManagementTarget, addresses: Collection[str]) -> int:
