@@ -11,8 +11,9 @@ class MeteredSource(Timestamped):
 
     * ``source`` is ``<space id>/<instance>``, or ``<space id>/space`` for sums over instances.
     * ``seq`` rises by one with each landed row set.
-    * ``bucket_at`` is the bucket that the next sample belongs to.
-    * ``integrals`` holds running gauges ({connection_ms, …}), and ``addresses`` maps address ->
+    * ``bucket_at`` is the start of the bucket that the source is in; null before its first sample.
+    * ``integrals`` holds what is carried from sample to sample besides counters: running gauges
+      ({connection_ms, …}), the peak and marks. And ``addresses`` maps address ->
       {epoch, last counters, stored_byte_ms}. ``workers.metering.sources`` reads both.
     * ``ended_at`` is when metering saw that the incarnation was over.
     * ``ended_cleanly`` says whether a last sample was taken before. If not, usage after

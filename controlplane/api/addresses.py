@@ -56,7 +56,8 @@ class AddressSerializer(ReconciledSerializer):
     type = serializers.CharField()
     plan = serializers.CharField(source="address_plan.key")
     probed_at = serializers.DateTimeField(
-        allow_null=True, help_text="When a probe message last went through."
+        allow_null=True,
+        help_text="When a probe message last went through an address of its kind on its instances.",
     )
 
     def get_fields(self) -> dict[str, setting_fields.Field]:

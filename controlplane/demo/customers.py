@@ -77,7 +77,7 @@ class Customer:
         return operation
 
     def create_address(self, space: str, address: str, type: str, plan: str) -> Json:
-        """Create an address, wait until a message has passed through it; return the operation."""
+        """Create an address and wait until it is ready; return the operation."""
         ended = self.finish(self.request_address(space, address, type, plan))
         self.spaces[space].addresses[address] = type
         return ended

@@ -11,7 +11,7 @@ from tenants.models.reconciled import Reconciled, reconciled_constraints
 
 
 class AddressType(models.TextChoices):
-    """What an address promises to a client (design of the messaging plane, section 2)."""
+    """What an address promises to a client (docs/messaging.md)."""
 
     QUEUE = "queue"
     TOPIC = "topic"
@@ -27,7 +27,8 @@ class Address(Reconciled):
     A legal address matches ``^[^\\s#*+$:][^\\s#*+]{0,254}$`` and has no ``::`` and no reserved
     prefix. ``settings`` are its own settings. Each number is a column that ``address_types``
     describes: the database checks it, and a new one costs no more than a migration.
-    ``probed_at`` is the last time that a probe message passed.
+    ``probed_at`` is the last time that a probe message passed through an address of the same kind
+    on the same instances. Probes never use the address itself.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.address_id)

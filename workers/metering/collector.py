@@ -13,7 +13,7 @@ value seen last times the time since then.
 
 The end of a bucket or of an incarnation lands a whole snapshot: every address once more, idle ones
 too. So any other file may be lost without a change of any usage cell.
-Rules: design of the lakehouse, section 2.
+Rules: docs/lakehouse.md, "What counts".
 """
 
 from collections.abc import Iterable, Mapping

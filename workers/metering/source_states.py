@@ -40,7 +40,7 @@ class SampleRow:
 
     @classmethod
     def of_columns(cls, columns: Mapping[str, Any]) -> Self:
-        """Return the row whose values are ``columns``, one for each column of bronze."""
+        """Return the row with these values: each column of bronze but ``batch_id`` and ``date``."""
         rest = {name: value for name, value in columns.items() if name not in METERS}
         return cls(**rest, counters=Counters({meter: columns[meter] for meter in METERS}))
 

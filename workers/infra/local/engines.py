@@ -15,7 +15,7 @@ from workers.infra.base import InfraError, InstanceSpec
 from workers.infra.engines import BrokerPaths, Launch
 from workers.infra.local.files import InstanceFiles
 
-# A broker that stays small on a shared machine (design: local mode, section 2).
+# A broker that stays small on a shared machine.
 JAVA_FLAGS = (
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",

@@ -1,6 +1,6 @@
 """One cumulative snapshot of one broker, for metering.
 
-Which counters are billed for each address type (the table in section 2 of the lakehouse design):
+Which counters are billed for each address type (docs/lakehouse.md, "What counts"):
 
 * queue: in: messages added to its queue; out: messages acknowledged on it.
 * topic: in: the address's routed and unrouted messages; out: messages acknowledged on its

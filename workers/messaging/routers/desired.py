@@ -10,7 +10,7 @@ from workers.messaging.certificates import KeyPair
 
 
 class RouterAddressKind(StrEnum):
-    """How a router implements an address (design of the messaging plane, section 2)."""
+    """How a router implements an address (docs/messaging.md)."""
 
     ANYCAST = "anycast"
     MULTICAST = "multicast"

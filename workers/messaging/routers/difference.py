@@ -91,11 +91,10 @@ def find_problem(wanted: Entity, existing: Existing) -> str:
 
 
 def find_unjoined(peers: Sequence[PeerAt], existing: Existing) -> Mapping[str, str]:
-    """Return the peers that the router connects to without success: name -> the router's text.
+    """Return the peers without a working connection: name -> ``host:port: `` and why.
 
     Only the status ``SUCCESS`` means connected. A peer that refuses the certificate shows as
-    ``CONNECTING``, with a message that hides the problem (reference on Dispatch with Artemis,
-    section on mutual TLS).
+    ``CONNECTING``, with a message that hides the problem.
     """
     found: dict[str, str] = {}
     for peer in peers:

@@ -137,10 +137,9 @@ def reattach(
 ) -> Sequence[str]:
     """Recreate the autoLinks that read the queues ``unread`` (by broker); return their addresses.
 
-    A broker that fails in the middle of a large message drops its consumer without closing the link
-    (reference on Dispatch with Artemis, section 1.4). The router shows the link as active, but no
-    client gets the stored messages. Links in any other state are left alone: the router attaches
-    them itself.
+    A broker that fails in the middle of a large message drops its consumer without closing the
+    link. The router shows the link as active, but no client gets the stored messages. Links in any
+    other state are left alone: the router attaches them itself.
 
     Raises:
         Unreachable: no answer in time; the next call finds what was done.
