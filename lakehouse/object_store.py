@@ -95,7 +95,9 @@ def settings(root: str) -> Mapping[str, str]:
 
 
 def give_keys(root: str) -> None:
-    """Put the keys of a root in an object store into the environment, before the JVM starts.
+    """Set the AWS variables from Waypost's own, if ``root`` is in an object store.
+
+    Call it before the JVM starts, because the JVM reads its environment once.
 
     Raises:
         KeysMissing: the environment has no keys.

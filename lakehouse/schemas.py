@@ -149,7 +149,7 @@ QUARANTINE = Table(
 STATE = Table(
     "state.buckets",
     "state/buckets",
-    "one row per incarnation of a counter and bucket: maxima of the samples in it",
+    "one row per source, boot, address, epoch and bucket: the largest value of each meter in it",
     StructType(
         columns(
             _LIFE_COLUMNS

@@ -105,7 +105,7 @@ class AddressesView(AddressChangesView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, space: str) -> Response:
-        """Check quotas and begin to create the address. The operation ends when messages pass."""
+        """Check quotas and begin to create the address. The operation ends when it is ready."""
         row = queries.get_space(self.tenant, space)
         serializer = AddressCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)

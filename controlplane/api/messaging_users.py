@@ -85,7 +85,7 @@ class MessagingUsersView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, space: str) -> Response:
-        """Create the user. The operation ends when all routers and brokers accept it."""
+        """Create the user. The operation ends when the user can log in everywhere in the space."""
         space_row = queries.get_space(self.tenant, space)
         serializer = MessagingUserCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)

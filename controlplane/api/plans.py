@@ -48,7 +48,7 @@ class SpacePlansView(PublicView):
 
     @schema.describe("List space plans", response=SpaceOfferSerializer(many=True), auth=[])
     def get(self, request: Request) -> Response:
-        """Return the newest version of each plan for the space types that can run here."""
+        """Return the newest version of each offered space plan, for the types that run here."""
         # A plan for a type that cannot run here would be refused at creation.
         rows = SpacePlan.objects.filter(space_type__in=space_types.offered())
         return Response(SpaceOfferSerializer(newest(rows), many=True).data)
@@ -59,7 +59,7 @@ class AddressPlansView(PublicView):
 
     @schema.describe("List address plans", response=AddressOfferSerializer(many=True), auth=[])
     def get(self, request: Request) -> Response:
-        """Return the newest version of each plan for the space types that can run here."""
+        """Return the newest version of each offered address plan, for the types that run here."""
         rows = AddressPlan.objects.filter(space_type__in=space_types.offered())
         return Response(AddressOfferSerializer(newest(rows), many=True).data)
 

@@ -39,7 +39,7 @@ class BenchCustomer(Customer):
         return customer
 
     def create_queue(self, space: str, address: str) -> None:
-        """Create a queue of the smallest plan, and wait until it carries messages."""
+        """Create a queue of the smallest plan, and wait until it is ready."""
         self.create_address(space, address, "queue", f"{self.spaces[space].type}-small-queue")
 
     def create_space_with_queue(self, name: str, type: str) -> Login:

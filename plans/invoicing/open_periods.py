@@ -35,9 +35,10 @@ def running(tenant: Tenant, now: datetime) -> Period:
 
 
 def has_a_second(tenant: Tenant, running: Period, now: datetime) -> bool:
-    """Return whether at least one whole second of the period has passed at ``now``.
+    """Return whether ``now`` is in a later clock second than the begin of what it would bill.
 
-    False within the second in which the period, or the tenant's first plan, began.
+    That is the begin of the period and of the tenant's first plan. Invoices store whole seconds, so
+    an earlier close would be empty.
     """
     second = now.replace(microsecond=0)
     first_plan = _first_plan_at(tenant)

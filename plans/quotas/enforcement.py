@@ -65,11 +65,12 @@ def standing(
 ) -> Standing:
     """Return usage and limit in the current month of the tenant's billing time zone. Reads only.
 
-    ``not_yet_copied`` adds {meter: quantity} of this month that gold does not hold yet.
+    ``not_yet_copied`` is {meter: quantity} of this month that PostgreSQL's copy of gold lacks. It
+    counts as used.
     """
     month = month_of(now, tenant.billing_time_zone)
     figures = reading.by_space(tenant.id, month.starts_at, month.ends_at)
-    # Counts that gold does not contain yet are added without a space, so quotas act sooner.
+    # Counts that the copy lacks are added without a space, so quotas act sooner.
     figures += [reading.Figure("", "", meter, n) for meter, n in not_yet_copied.items()]
     used = reading.quantity_of(METERED[resource], figures)
     subscription = (
