@@ -24,6 +24,9 @@ from controlplane.embedded import java
 _COORDINATES = Path(__file__).parent / "ivy" / "artifacts.xml"
 
 
+_COMPILER = "compiler/ecj-3.40.0.jar"
+
+
 @dataclass(frozen=True)
 class Artifact:
     """One file to fetch.
@@ -57,6 +60,12 @@ ARTIFACTS = (
         "artemis/apache-artemis-2.56.0",
     ),
     Artifact(
+        "compiler",
+        "ecj-3.40.0.jar",
+        "05cc22a24e7982970f63a405fc6c820bc80b806f27f3c5a6236fc475f8f7152b",
+        _COMPILER,
+    ),
+    Artifact(
         "keycloak",
         "keycloak-quarkus-dist-26.7.3.tar.gz",
         "77657f30b7e90d70f727712ce1c967f430fd6a5e9f458d32d8c6df0635345f47",
@@ -82,7 +91,7 @@ ARTIFACTS = (
     ),
 )
 # The configurations that every run needs; `keycloak` and `s3` are fetched on request.
-ALWAYS = ("delta", "artemis")
+ALWAYS = ("delta", "artemis", "compiler")
 
 
 def cache_dir(kept: Path | None = None) -> Path:
@@ -106,6 +115,18 @@ def artemis_home(cache: Path | None = None) -> Path:
     if not home.is_dir():
         raise Unavailable(f"Artemis is not in {home}: run `make setup`.", code="artifact.missing")
     return home
+
+
+def compiler() -> Path:
+    """Return the Java compiler (Eclipse) that builds the broker plugin.
+
+    Raises:
+        Unavailable: ``artifact.missing``: setup has not fetched it.
+    """
+    path = cache_dir() / _COMPILER
+    if not path.exists():
+        raise Unavailable(f"There is no {path}: run `make setup`.", code="artifact.missing")
+    return path
 
 
 def _artemis_path() -> str:

@@ -195,7 +195,9 @@ def _command(cluster: Cluster, spec: InstanceSpec) -> engines.Launch:
     paths = engines.BrokerPaths(cluster.artemis_home, CONFIG_DIR, DATA_DIR, SCRATCH_DIR)
     class_path = ["-cp", f"{cluster.artemis_home}/lib/*"]
     return engines.as_new_incarnation(
-        engines.broker_command(cluster.java, paths, spec.memory_mb, class_path, ())
+        engines.broker_command(
+            cluster.java, paths, spec.memory_mb, class_path, (), has_plugin=cluster.broker_plugin
+        )
     )
 
 
