@@ -1,11 +1,13 @@
 """Build the broker plugin: one JAR from the Java sources in ``messaging/brokers/plugin``.
 
 Called by ``make setup`` (``python -m workers.broker_plugin``) before the class-data archive is
-made. The Eclipse compiler compiles, because a machine needs only a Java runtime. The JAR's name has
-a digest of the sources and the broker's version, so the JAR of a running broker never changes.
+made. With a folder as its argument it also copies the JAR there, for the broker's image. The Eclipse
+compiler compiles, because a machine needs only a Java runtime. The JAR's name has a digest of the
+sources and the broker's version, so the JAR of a running broker never changes.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,6 +23,7 @@ from workers.infra.local import plugin
 
 # The oldest supported Java, see ``controlplane.embedded.java``.
 _RELEASE = str(min(java.SUPPORTED))
+IMAGE_JAR = "waypost-broker.jar"  # its name in charts/images/broker/Containerfile
 # The earliest date that a ZIP file can hold. With fixed dates, equal sources make equal JARs.
 _DATE = (1980, 1, 1, 0, 0, 0)
 
@@ -83,3 +86,6 @@ if __name__ == "__main__":
     django.setup()
     if build(Path(settings.ARTEMIS_HOME)):
         sys.stdout.write("setup: broker plugin compiled\n")
+    for folder in sys.argv[1:]:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(plugin.jar(Path(settings.ARTEMIS_HOME)), Path(folder) / IMAGE_JAR)

@@ -1,6 +1,5 @@
 """One real broker of a brokered space, from the product's files, and clients of it: no database."""
 
-import socket
 import ssl
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -14,7 +13,7 @@ from proton.utils import BlockingConnection
 
 from controlplane.embedded import artifacts
 from tenants import verifiers
-from tests.verification import amqp
+from tests.verification import amqp, strangers
 from tests.verification.broker_rig import RiggedBroker
 from tests.verification.routing_rig import HOST, free_port
 from workers.infra.local.files import InstanceFiles
@@ -30,7 +29,6 @@ from workers.messaging.brokers.desired import (
 from workers.messaging.routers.desired import BrokerAt
 
 PASSWORD = "correct horse battery"
-SASL_HEADER = b"AMQP\x03\x01\x00\x00"
 
 
 @dataclass
@@ -50,14 +48,9 @@ class PublicBroker:
         certificate = self.rigged.desired.authority_pem
         return amqp.connected_to(self.at, certificate, self.folder, user, PASSWORD, timeout=timeout)
 
-    def silent(self, sent: bytes = SASL_HEADER) -> ssl.SSLSocket:
+    def silent(self, sent: bytes = strangers.SASL_HEADER) -> ssl.SSLSocket:
         """Return a TLS connection that sends ``sent`` and nothing else: no login."""
-        context = ssl.create_default_context(cadata=self.rigged.desired.authority_pem)
-        context.check_hostname = False
-        plain = socket.create_connection(self.at, timeout=20)
-        found = context.wrap_socket(plain)
-        found.sendall(sent)
-        return found
+        return strangers.silent(self.at, self.rigged.desired.authority_pem, sent)
 
     @property
     def log(self) -> str:

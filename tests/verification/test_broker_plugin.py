@@ -1,8 +1,6 @@
 """The broker plugin on a real broker: strangers, costly selectors, queues of other addresses."""
 
-import select
 import socket
-import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -14,7 +12,8 @@ from proton.reactor import DurableSubscription, Selector
 from proton.utils import BlockingConnection, LinkDetached
 
 from tests.verification import amqp, public_broker
-from tests.verification.public_broker import SASL_HEADER, PublicBroker, user
+from tests.verification.public_broker import PublicBroker, user
+from tests.verification.strangers import SASL_HEADER, has_ended
 from tests.waiting import eventually
 from workers.messaging import management
 from workers.messaging.brokers import broker_xml, driver
@@ -50,20 +49,6 @@ def alice(broker: PublicBroker) -> Iterator[BlockingConnection]:
         client.call("queue.allowed", "removeAllMessages")
     with broker.connected() as connection:
         yield connection
-
-
-def has_ended(connection: socket.socket) -> bool:
-    """Return whether the peer has closed; reads what it sent before."""
-    connection.settimeout(0.5)
-    while select.select([connection], [], [], 0)[0]:
-        try:
-            if not connection.recv(4096):
-                return True
-        except ssl.SSLWantReadError:
-            return False
-        except OSError:
-            return True
-    return False
 
 
 def opened(broker: PublicBroker) -> int:
