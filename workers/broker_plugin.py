@@ -1,9 +1,10 @@
 """Build the broker plugin: one JAR from the Java sources in ``messaging/brokers/plugin``.
 
 Called by ``make setup`` (``python -m workers.broker_plugin``) before the class-data archive is
-made. With a folder as its argument it also copies the JAR there, for the broker's image. The Eclipse
-compiler compiles, because a machine needs only a Java runtime. The JAR's name has a digest of the
-sources and the broker's version, so the JAR of a running broker never changes.
+made. With a folder as its argument it also copies the JAR there, for the broker's image.
+
+The Eclipse compiler compiles, because a machine needs only a Java runtime. The JAR's name has a
+digest of the sources and the broker's version, so the JAR of a running broker never changes.
 """
 
 import os

@@ -165,3 +165,21 @@ def test_given_certificates_are_another_shape_whoever_gives_them() -> None:
 
     assert template_hash(CertificateChoice()) == instances.template_hash(cluster())
     assert supplied == issued != instances.template_hash(cluster())
+
+
+def test_a_broker_with_the_plugin_is_another_template() -> None:
+    plain, guarded = cluster(), cluster(broker_plugin=True)
+
+    def command(made: Sequence[Manifest]) -> list[str]:
+        (stateful_set,) = [each for each in made if each["kind"] == "StatefulSet"]
+        found: list[str] = stateful_set["spec"]["template"]["spec"]["containers"][0]["command"]
+        return found
+
+    before, after = (command(instances.build(each, broker())) for each in (plain, guarded))
+
+    assert [each for each in after if each not in before] == [
+        "-Dwaypost.guard=waypost.broker.Guard",
+        "-Dwaypost.unguarded-connections=-1",
+    ]
+    # A change of the value is announced: it begins a rollout.
+    assert instances.template_hash(plain) != instances.template_hash(guarded)
