@@ -70,6 +70,12 @@ ARTEMIS = Artifact(
     "df469079b6388c8c6276197388a0f5ee0d64d0ca42d7f0e2ca5e392e21b955de",
     "artemis/apache-artemis-2.56.0",
 )
+COMPILER = Artifact(
+    "compiler",
+    "ecj-3.40.0.jar",
+    "05cc22a24e7982970f63a405fc6c820bc80b806f27f3c5a6236fc475f8f7152b",
+    "compiler/ecj-3.40.0.jar",
+)
 ARTIFACTS = (
     Artifact(
         "delta",
@@ -84,6 +90,7 @@ ARTIFACTS = (
         "jars/delta-storage-4.4.0.jar",
     ),
     ARTEMIS,
+    COMPILER,
     Artifact(
         "keycloak",
         "keycloak-quarkus-dist-26.7.3.tar.gz",
@@ -110,7 +117,7 @@ ARTIFACTS = (
     ),
 )
 # The configurations that every run needs; `keycloak` and `s3` are fetched on request.
-ALWAYS = ("delta", "artemis")
+ALWAYS = ("delta", "artemis", "compiler")
 
 
 def cache_dir(kept: Path | None = None) -> Path:
@@ -134,6 +141,18 @@ def artemis_home(cache: Path | None = None) -> Path:
     if not home.is_dir():
         raise Unavailable(f"Artemis is not in {home}: run `make setup`.", code="artifact.missing")
     return home
+
+
+def compiler() -> Path:
+    """Return the Java compiler (Eclipse) that builds the broker plugin.
+
+    Raises:
+        Unavailable: ``artifact.missing``: setup has not fetched it.
+    """
+    path = cache_dir() / COMPILER.cache_path
+    if not path.exists():
+        raise Unavailable(f"There is no {path}: run `make setup`.", code="artifact.missing")
+    return path
 
 
 def ensure(configurations: Iterable[str], cache: Path) -> list[str]:

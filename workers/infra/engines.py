@@ -16,6 +16,11 @@ _FLAGS = (
 )
 
 
+# The broker plugin. broker.xml names these properties with the defaults of a broker without plugin,
+# so a broker that was started before the plugin existed reads the same values from a new file.
+_PLUGIN = ("-Dwaypost.guard=waypost.broker.Guard", "-Dwaypost.unguarded-connections=-1")
+
+
 @dataclass(frozen=True)
 class Launch:
     """How to start an engine in the foreground."""
@@ -35,13 +40,23 @@ class BrokerPaths:
 
 
 def broker_command(
-    java: str, paths: BrokerPaths, memory_mb: int, class_path: Sequence[str], flags: Sequence[str]
+    java: str,
+    paths: BrokerPaths,
+    memory_mb: int,
+    class_path: Sequence[str],
+    flags: Sequence[str],
+    *,
+    has_plugin: bool,
 ) -> list[str]:
-    """Return the command that runs a broker whose heap is ``memory_mb``."""
+    """Return the command that runs a broker whose heap is ``memory_mb``.
+
+    ``has_plugin``: the class path has the JAR of the broker plugin (docs/adr/0017).
+    """
     return [
         java,
         *flags,
         *_FLAGS,
+        *(_PLUGIN if has_plugin else ()),
         f"-Xmx{memory_mb}m",
         *class_path,
         f"-Djava.security.auth.login.config={paths.config}/login.config",

@@ -34,13 +34,17 @@ class Share:
 
 @dataclass(frozen=True)
 class Container:
-    """Absolute paths in a container: Java, the broker's program, and the instance's folders."""
+    """Absolute paths in a container: Java, the broker's program, and the instance's folders.
+
+    ``broker_plugin``: the broker's program has the plugin's JAR in ``lib`` (docs/adr/0017).
+    """
 
     java: str
     artemis_home: str
     config_dir: str
     data_dir: str
     scratch_dir: str
+    broker_plugin: bool
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,9 @@ def command(container: Container, memory_mb: int) -> Launch:
     paths = BrokerPaths(home, container.config_dir, container.data_dir, container.scratch_dir)
     class_path = ["-cp", f"{home}/lib/*"]
     return engines.as_new_incarnation(
-        engines.broker_command(container.java, paths, memory_mb, class_path, ())
+        engines.broker_command(
+            container.java, paths, memory_mb, class_path, (), has_plugin=container.broker_plugin
+        )
     )
 
 

@@ -141,6 +141,7 @@ class Cluster:
     * ``dns_cidrs``: addresses of DNS servers beside the pods of ``dns``. Needed if they are pods on
       the host network, which a network policy cannot select.
     * ``java``, ``artemis_home``, ``router_command``: paths inside the images.
+    * ``broker_plugin``: the broker's image has the plugin's JAR in ``lib`` (docs/adr/0017).
     """
 
     installation: str
@@ -161,3 +162,4 @@ class Cluster:
     storage: Storage = Storage()
     java: str = "java"
     artemis_home: str = "/opt/activemq-artemis"
+    broker_plugin: bool = False

@@ -105,8 +105,15 @@ def container(cluster: Cluster, spec: InstanceSpec) -> k8s.V1Container:
 
 def launch(cluster: Cluster, spec: InstanceSpec) -> Launch:
     """Return the command and environment of the engine, with its paths inside the container."""
-    container = Container(cluster.java, cluster.artemis_home, CONFIG_DIR, DATA_DIR, SCRATCH_DIR)
-    return REGISTRY[spec.kind].command(container, spec.memory_mb)
+    paths = Container(
+        java=cluster.java,
+        artemis_home=cluster.artemis_home,
+        config_dir=CONFIG_DIR,
+        data_dir=DATA_DIR,
+        scratch_dir=SCRATCH_DIR,
+        broker_plugin=cluster.broker_plugin,
+    )
+    return REGISTRY[spec.kind].command(paths, spec.memory_mb)
 
 
 def probe(listener: Listener, period_seconds: int, failures: int) -> k8s.V1Probe:

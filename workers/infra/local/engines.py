@@ -13,6 +13,7 @@ from controlplane.core.reasons import Reason
 from workers.infra import engines
 from workers.infra.base import InfraError, InstanceSpec
 from workers.infra.engines import BrokerPaths, Launch
+from workers.infra.local import plugin
 from workers.infra.local.files import InstanceFiles
 
 # A broker that stays small on a shared machine.
@@ -57,15 +58,15 @@ def artemis_command(java: str, etc: Path, memory_mb: int, class_path: Sequence[s
         data=str(folder / "data"),
         scratch=str(folder / "log" / "tmp"),
     )
-    return engines.broker_command(java, paths, memory_mb, class_path, JAVA_FLAGS)
+    return engines.broker_command(java, paths, memory_mb, class_path, JAVA_FLAGS, has_plugin=True)
 
 
 def _artemis(spec: InstanceSpec, files: InstanceFiles) -> Launch:
     home = Path(settings.ARTEMIS_HOME)
     java = shutil.which("java")
-    if java is None or not (home / "lib").is_dir():
+    if java is None or not (home / "lib").is_dir() or not plugin.jar(home).exists():
         raise InfraError(
-            "Java or the broker's files are missing: run `make setup`.",
+            "Java, the broker's files or its plugin are missing: run `make setup`.",
             reason=Reason.BROKER_MISSING,
             retry=False,
         )
@@ -79,16 +80,17 @@ def class_data(home: Path) -> ClassData:
 
     Java accepts an archive only with exactly the class path it was made with.
     """
-    cache = home.parent.parent / "cds"
-    jars = ":".join(str(path) for path in sorted((home / "lib").glob("*.jar")))
-    return ClassData(cache / f"{home.name}.jsa", jars)
+    jar = plugin.jar(home)
+    # The JAR's name has a digest, so another plugin gets another archive.
+    archive = home.parent.parent / "cds" / f"{home.name}-{jar.stem}.jsa"
+    return ClassData(archive, f"{plugin.class_path(home)}:{jar}")
 
 
 def _class_path(home: Path) -> list[str]:
     found = class_data(home)
     if found.archive.exists():
         return [f"-XX:SharedArchiveFile={found.archive}", "-Xshare:auto", "-cp", found.jars]
-    return ["-cp", f"{home / 'lib'}/*"]
+    return ["-cp", found.jars]
 
 
 def _devrouter(files: InstanceFiles) -> Launch:

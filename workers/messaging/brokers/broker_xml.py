@@ -18,6 +18,18 @@ PUBLIC = "public"  # the acceptor that clients connect to
 # each start of the process. ``render`` first writes _BOOT, because it escapes every ``$``.
 _BOOT = "BOOT-PLACE"
 _BOOT_PROPERTY = "${waypost.boot:unknown}"
+# The broker plugin (docs/adr/0017). A broker whose command names no plugin gets the defaults: the
+# plugin that announces each connection for metering, and the limit that counts before the login.
+_GUARD = "GUARD-PLACE"
+_GUARD_PROPERTY = (
+    "${waypost.guard:"
+    "org.apache.activemq.artemis.core.server.plugin.impl.NotificationActiveMQServerPlugin}"
+)
+_UNGUARDED = "UNGUARDED-PLACE"
+# Connections that have not logged in: how many in all and from one source, and for how long.
+_WAITING = 400
+WAITING_PER_SOURCE = 200
+SECONDS_TO_LOG_IN = 10
 # Memory one address may fill before it pages to disk, and the size of one page file.
 _MEMORY_BYTES = 1_048_576
 _PAGE_BYTES = 131_072
@@ -68,9 +80,24 @@ def render(broker: DesiredBroker, engine_layout: EngineLayout) -> str:
     document.add_addresses()
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode")
-    text = text.replace("$", "&#36;")
-    # Replace the whole element: an address may be named like _BOOT, but its brackets are escaped.
-    return text.replace(f"<name>{_BOOT}</name>", f"<name>{_BOOT_PROPERTY}</name>") + "\n"
+    return _with_properties(text.replace("$", "&#36;"), broker) + "\n"
+
+
+def _with_properties(text: str, broker: DesiredBroker) -> str:
+    # Each replaced text has a bracket: an address may be named like a placeholder, but its brackets
+    # are escaped.
+    unguarded = f"${{waypost.unguarded-connections:{broker.max_connections}}}"
+    return (
+        text.replace(f"<name>{_BOOT}</name>", f"<name>{_BOOT_PROPERTY}</name>")
+        .replace(
+            f'<broker-plugin class-name="{_GUARD}">',
+            f'<broker-plugin class-name="{_GUARD_PROPERTY}">',
+        )
+        .replace(
+            f";connectionsAllowed={_UNGUARDED}</acceptor>",
+            f";connectionsAllowed={unguarded}</acceptor>",
+        )
+    )
 
 
 def address_settings(limits: AddressSettings, address_kind: BrokerAddressKind) -> Mapping[str, str]:
@@ -149,7 +176,7 @@ class _Document:
         if self._broker.public:
             # PLAIN only, always inside TLS. SCRAM works too, but the broker does not notify us of a
             # failed SCRAM login: metering would bill it as a connection.
-            limit = f"connectionsAllowed={self._broker.max_connections}"
+            limit = f"connectionsAllowed={_UNGUARDED}"
             tls = _tls(
                 engine_layout, "server" if self._broker.public_certificate is None else "public"
             )
@@ -190,19 +217,23 @@ class _Document:
                 _text(setting, name, value)
 
     def add_plugin(self) -> None:
-        """Have the broker send a notification of each connection; ``snapshot`` counts them."""
+        """Add the broker plugin: limits before the login, and a notification of each connection.
+
+        ``snapshot`` counts the notifications.
+        """
         plugins = ElementTree.SubElement(self._core, "broker-plugins")
-        plugin = ElementTree.SubElement(
-            plugins,
-            "broker-plugin",
-            attrib={
-                "class-name": "org.apache.activemq.artemis.core.server.plugin.impl."
-                "NotificationActiveMQServerPlugin"
-            },
-        )
-        ElementTree.SubElement(
-            plugin, "property", key="SEND_CONNECTION_NOTIFICATIONS", value="true"
-        )
+        plugin = ElementTree.SubElement(plugins, "broker-plugin", attrib={"class-name": _GUARD})
+        properties = {
+            "acceptor": PUBLIC,
+            "connections": str(self._broker.max_connections),
+            "waiting": str(_WAITING),
+            "waiting-per-source": str(WAITING_PER_SOURCE),
+            "seconds-to-log-in": str(SECONDS_TO_LOG_IN),
+            # Read by the default plugin only.
+            "SEND_CONNECTION_NOTIFICATIONS": "true",
+        }
+        for key, value in properties.items():
+            ElementTree.SubElement(plugin, "property", key=key, value=value)
 
     def add_addresses(self) -> None:
         parent = ElementTree.SubElement(self._core, "addresses")

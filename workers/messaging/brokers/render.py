@@ -49,6 +49,7 @@ certificate {{
 """
 # AMQ222165 and AMQ222166 warn about each queue without a dead-letter or expiry address. A tenant's
 # address has one only on request, and the reply queues of our management clients have none.
+# AMQ224088 reports each silent connection as an error; the broker plugin counts them instead.
 _LOG = """\
 rootLogger.level = WARN
 rootLogger.appenderRef.console.ref = console
@@ -57,7 +58,7 @@ logger.audit.level = OFF
 logger.server.name = org.apache.activemq.artemis.core.server
 logger.server.level = INFO
 logger.server.filter.undelivered.type = RegexFilter
-logger.server.filter.undelivered.regex = AMQ22216[56]:.*
+logger.server.filter.undelivered.regex = AMQ(22216[56]|224088):.*
 logger.server.filter.undelivered.onMatch = DENY
 logger.server.filter.undelivered.onMismatch = NEUTRAL
 appender.console.type = Console

@@ -29,7 +29,7 @@ _ALL = "*, $*, _*"
 # the router does not start (Qpid Dispatch, ``schema.py``).
 _PRESENTED = "wp-presented"
 # When two hundred clients log in at once on two cores, the last one waits for several seconds.
-_HANDSHAKE_SECONDS = 30
+HANDSHAKE_SECONDS = 30
 # The router notices a client that vanished without closing after this time, and meters it until
 # then. This is the router's default; it is set here because tenants pay for it (docs/messaging.md).
 _IDLE_SECONDS = 16
@@ -131,7 +131,7 @@ def _listeners(engine_layout: EngineLayout, public_profile: str) -> Sequence[_En
         "sslProfile": "wp-server",
         "authenticatePeer": True,
         "requireSsl": True,
-        "initialHandshakeTimeoutSeconds": _HANDSHAKE_SECONDS,
+        "initialHandshakeTimeoutSeconds": HANDSHAKE_SECONDS,
         "idleTimeoutSeconds": _IDLE_SECONDS,
     }
     public = {

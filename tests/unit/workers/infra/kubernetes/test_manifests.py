@@ -19,6 +19,7 @@ from workers.infra.kubernetes import (
     instances,
     isolation,
     network,
+    pods,
     public_certificates,
     reported,
     resources,
@@ -26,6 +27,7 @@ from workers.infra.kubernetes import (
 from workers.infra.kubernetes.cluster import (
     CertificateChoice,
     CertificateSource,
+    Cluster,
     EndpointChoice,
     Identity,
     Issuer,
@@ -175,3 +177,21 @@ def test_given_certificates_are_another_shape_whoever_gives_them() -> None:
 
     assert template_hash(CertificateChoice()) == instances.template_hash(cluster())
     assert supplied == issued != instances.template_hash(cluster())
+
+
+def command_of(configured: Cluster) -> Sequence[str]:
+    """Return the command of a broker's container."""
+    return pods.container(configured, broker()).command or []
+
+
+def test_a_broker_with_the_plugin_is_another_template() -> None:
+    plain, guarded = cluster(), cluster(broker_plugin=True)
+
+    before, after = (command_of(configured) for configured in (plain, guarded))
+
+    assert [part for part in after if part not in before] == [
+        "-Dwaypost.guard=waypost.broker.Guard",
+        "-Dwaypost.unguarded-connections=-1",
+    ]
+    # A change of the value is announced: it begins a rollout.
+    assert instances.template_hash(plain) != instances.template_hash(guarded)

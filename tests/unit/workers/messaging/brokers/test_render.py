@@ -1,5 +1,6 @@
 """A broker's files: what tenants wrote cannot change their structure, and roles are exact."""
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 from xml.etree import ElementTree
@@ -23,6 +24,7 @@ from workers.messaging.certificates import KeyPair
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 PLACE = EngineLayout("/s/etc", "/s/data", "127.0.0.1", 21001, 21002)
 CORE = "{urn:activemq:core}"
+PROPERTIES = ["waypost.boot", "waypost.guard", "waypost.unguarded-connections"]
 HOSTILE = [
     'a"><permission type="manage" roles="user-eve"/>',
     "a</security-settings>",
@@ -94,19 +96,21 @@ def test_properties_of_the_broker_s_process_cannot_be_named() -> None:
         broker(DesiredAddress("a${java.home}b", BrokerAddressKind.QUEUE)), PLACE
     )
 
-    assert text.count("${") == 1
-    assert "${waypost.boot" in text
+    assert sorted(re.findall(r"\$\{([^:]*)", text)) == PROPERTIES
 
 
 @settings(max_examples=60, deadline=None)
 @given(legal_address)
-@example("BOOT-PLACE")  # what the template writes where the broker puts its life's name
+@example("BOOT-PLACE")  # what the template writes where the broker puts its properties
+@example("UNGUARDED-PLACE")
+@example('class-name="GUARD-PLACE"')
 def test_any_legal_address_comes_back_from_the_file(name: str) -> None:
     wanted = broker(DesiredAddress(name, BrokerAddressKind.TOPIC, subscriptions=(f"{name}-sub",)))
 
     text = broker_xml.render(wanted, PLACE)
 
-    assert text.count("${") == 1  # only the boot property is ever left to the broker to replace
+    # No other property is ever left to the broker to replace.
+    assert sorted(re.findall(r"\$\{([^:]*)", text)) == PROPERTIES
     root = ElementTree.fromstring(text)
     assert name in {element.get("name") for element in root.iter(f"{CORE}address")}
     assert f"{name}-sub" in {queue.get("name") for queue in root.iter(f"{CORE}queue")}
@@ -261,6 +265,15 @@ def test_what_clients_are_shown_is_in_files_of_its_own_and_changes_live() -> Non
     assert first["public.pemcfg"] == "source.key=/s/etc/public.key\nsource.cert=/s/etc/public.pem\n"
     assert first["bootstrap.xml"] != own["bootstrap.xml"]  # other files to listen with: a restart
     assert {name for name in first if first[name] != second[name]} == {"public.pem"}
+
+
+def test_a_broker_that_was_started_without_the_plugin_reads_what_it_read_before() -> None:
+    text = broker_xml.render(broker(max_connections=7), PLACE)
+
+    as_before = re.sub(r"\$\{[^:}]*:([^}]*)\}", r"\1", text)
+    assert ";connectionsAllowed=7</acceptor>" in as_before
+    assert '.NotificationActiveMQServerPlugin">' in as_before
+    assert '<property key="SEND_CONNECTION_NOTIFICATIONS" value="true" />' in as_before
 
 
 def _unescaped(text: str) -> str:

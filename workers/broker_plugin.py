@@ -1,0 +1,95 @@
+"""Build the broker plugin: one JAR from the Java sources in ``messaging/brokers/plugin``.
+
+Called by ``make setup`` (``python -m workers.broker_plugin``) before the class-data archive is
+made. With a folder as its argument it also copies the JAR there, for the broker's image.
+
+The Eclipse compiler compiles, because a machine needs only a Java runtime. The JAR's name has a
+digest of the sources and the broker's version, so the JAR of a running broker never changes.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+import django
+from django.conf import settings
+
+from controlplane.core.errors import Unavailable
+from controlplane.embedded import artifacts, java
+from workers.infra.local import plugin
+
+# The oldest supported Java, see ``controlplane.embedded.java``.
+_OLDEST_JAVA = str(min(java.SUPPORTED))
+IMAGE_JAR = "waypost-broker.jar"  # its name in charts/images/broker/Containerfile
+# The earliest date that a ZIP file can hold. With fixed dates, equal sources make equal JARs.
+_DATE = (1980, 1, 1, 0, 0, 0)
+
+
+def build(home: Path) -> bool:
+    """Build the JAR for the broker at ``home``; return False if it exists already.
+
+    Raises:
+        Unavailable: ``plugin.compile``: the compiler refuses the sources. Also what
+            ``artifacts.compiler`` and ``java.find`` raise.
+    """
+    jar = plugin.jar(home)
+    if jar.exists():
+        return False
+    jar.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="build-", dir=jar.parent) as folder:
+        classes, made = Path(folder) / "classes", Path(folder) / jar.name
+        _compile(home, classes)
+        _pack(classes, made)
+        made.replace(jar)  # atomic: no broker ever reads half a JAR
+    return True
+
+
+def _compile(home: Path, classes: Path) -> None:
+    result = subprocess.run(
+        [
+            java.find(),
+            "-jar",
+            artifacts.compiler(),
+            # Not --release, which needs a file (ct.sym) that many runtimes of a newer Java lack.
+            "-source",
+            _OLDEST_JAVA,
+            "-target",
+            _OLDEST_JAVA,
+            "-Xlint",
+            "-failOnWarning",
+            "-cp",
+            plugin.class_path(home),
+            "-d",
+            classes,
+            *plugin.sources(),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if result.returncode:
+        raise Unavailable(
+            f"The broker plugin does not compile: {result.stderr[-2000:]}", code="plugin.compile"
+        )
+
+
+def _pack(classes: Path, jar: Path) -> None:
+    with zipfile.ZipFile(jar, "w") as archive:
+        for path in sorted(classes.rglob("*.class")):
+            name = path.relative_to(classes).as_posix()
+            archive.writestr(zipfile.ZipInfo(name, _DATE), path.read_bytes())
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
+    os.environ.setdefault("WAYPOST_ARTEMIS_HOME", str(artifacts.artemis_home()))
+    django.setup()
+    if build(Path(settings.ARTEMIS_HOME)):
+        sys.stdout.write("setup: broker plugin compiled\n")
+    for folder in sys.argv[1:]:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(plugin.jar(Path(settings.ARTEMIS_HOME)), Path(folder) / IMAGE_JAR)

@@ -1,0 +1,25 @@
+"""The broker plugin's sources and JAR on this machine; ``workers.broker_plugin`` builds it."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+_SOURCES = Path(__file__).parents[2] / "messaging" / "brokers" / "plugin"
+
+
+def jar(home: Path) -> Path:
+    """Return the path of the JAR for the broker at ``home``, even if it is not built yet."""
+    digest = hashlib.sha256(home.name.encode())
+    for source in sources():
+        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    return home.parent.parent / "plugin" / f"waypost-broker-{digest.hexdigest()[:16]}.jar"
+
+
+def sources() -> Sequence[Path]:
+    """Return the Java files of the plugin."""
+    return sorted(_SOURCES.rglob("*.java"))
+
+
+def class_path(home: Path) -> str:
+    """Return the JARs of the broker at ``home``, without the plugin, as Java expects them."""
+    return ":".join(str(path) for path in sorted((home / "lib").glob("*.jar")))
