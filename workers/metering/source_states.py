@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Self
 
-from plans.usage.meters import MESSAGES_IN, MESSAGES_OUT, METERS
+from plans.usage.meters import MESSAGES_OUT, METERS
 from workers.messaging.observed import AddressCounters
 from workers.metering.counters import NOTHING, Counters
 
@@ -42,7 +42,8 @@ class SampleRow:
     def of_columns(cls, columns: Mapping[str, Any]) -> Self:
         """Return the row whose values are ``columns``, one for each column of bronze."""
         rest = {name: value for name, value in columns.items() if name not in METERS}
-        return cls(**rest, counters=Counters({meter: columns[meter] for meter in METERS}))
+        # The outbox may hold rows of an older version, which did not have every meter.
+        return cls(**rest, counters=Counters({m: columns[m] for m in METERS if m in columns}))
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -105,9 +106,11 @@ class AddressState:
 
     def is_over(self, shown: AddressCounters) -> bool:
         """Return whether ``shown`` belongs to a new epoch: the counters began again."""
-        # A topic's messages out are already robust against counter resets.
-        is_reset = shown.messages_in < self.counters[MESSAGES_IN] or (
-            self.type != _TOPIC and shown.messages_out < self.counters[MESSAGES_OUT]
+        is_reset = any(
+            now < self.counters[meter]
+            for meter, now in shown.by_meter.items()
+            # A topic's messages out are already robust against counter resets.
+            if not (meter == MESSAGES_OUT and self.type == _TOPIC)
         )
         is_recreated = "" not in (self.life, shown.incarnation) and self.life != shown.incarnation
         return is_reset or is_recreated or not self.present
