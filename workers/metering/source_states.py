@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Self
 
+from controlplane.core import address_types
+from controlplane.core.address_types import BrokerForm
 from plans.usage.meters import MESSAGES_OUT, METERS
 from workers.messaging.observed import AddressCounters
 from workers.metering.counters import NOTHING, Counters
 
 BUCKET = timedelta(minutes=15)
-_TOPIC = "topic"
 _REPEATS = 2  # at so many ends of buckets an address that is gone is landed again
 SPACE = "space"  # instance name and boot_id of the source for the sums over all instances
 
@@ -80,6 +81,11 @@ class AddressState:
     queues_out: Mapping[str, int] = field(default_factory=dict)
     life: str = ""
 
+    @property
+    def _is_topic(self) -> bool:
+        row = address_types.BY_SLUG.get(self.type)  # the type of an address may be unknown: ""
+        return row is not None and row.broker_form is BrokerForm.TOPIC
+
     def is_due(self, *, is_end: bool) -> bool:
         """Return whether the address must be landed now; ``is_end``: in a whole snapshot."""
         is_repeated = is_end and (self.present or self.fresh > 0)
@@ -95,7 +101,7 @@ class AddressState:
 
     def messages_out_now(self, shown: AddressCounters) -> int:
         """Return the messages out since the epoch began: for a topic the growth of its queues."""
-        if self.type != _TOPIC:
+        if not self._is_topic:
             return shown.messages_out
         grown = 0
         for queue, now in shown.queues_out.items():
@@ -110,7 +116,7 @@ class AddressState:
             now < self.counters[meter]
             for meter, now in shown.by_meter.items()
             # A topic's messages out are already robust against counter resets.
-            if not (meter == MESSAGES_OUT and self.type == _TOPIC)
+            if not (meter == MESSAGES_OUT and self._is_topic)
         )
         is_recreated = "" not in (self.life, shown.incarnation) and self.life != shown.incarnation
         return is_reset or is_recreated or not self.present
