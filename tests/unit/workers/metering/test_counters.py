@@ -7,7 +7,7 @@ import pytest
 
 from plans.usage.meters import METERS
 from workers.metering import bronze, collector, landing, sources
-from workers.metering.counters import NOTHING, Counters
+from workers.metering.counters import ADDRESS_METERS, NOTHING, Counters
 from workers.metering.source_states import AddressState, SampleRow, SourceState
 from workers.models import LandingBatch, MeteredSource
 
@@ -41,7 +41,7 @@ def test_a_row_that_was_stored_before_a_meter_existed_counts_zero_of_it() -> Non
 
 
 def test_a_meter_that_no_snapshot_reports_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collector, "ADDRESS_METERS", (*collector.ADDRESS_METERS, "messages_lost"))
+    monkeypatch.setattr(collector, "ADDRESS_METERS", (*ADDRESS_METERS, "messages_lost"))
 
     with pytest.raises(RuntimeError, match="messages_lost"):
         collector.check_every_meter_is_counted()
