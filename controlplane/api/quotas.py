@@ -5,10 +5,9 @@ from typing import Any
 from django.utils import timezone
 from rest_framework import serializers
 
-from plans.quotas.enforcement import METERED
-from plans.quotas.resources import TENANT_RESOURCES, WORDS, Resource
+from plans.quotas.resources import METERED, TENANT_RESOURCES, WORDS
 from plans.rating import periods
-from plans.usage import meters, reading
+from plans.usage import reading
 from tenants import admission
 from tenants.models import Tenant
 
@@ -29,11 +28,9 @@ def rows(tenant: Tenant) -> list[dict[str, Any]]:
     """Return every resource with its limit and usage, in a constant number of queries."""
     limits = admission.limits(tenant)
     month = periods.month_of(timezone.now(), tenant.billing_time_zone)
-    totals = reading.totals(tenant.pk, month.starts_at, month.ends_at)
-    # Messages are metered in two directions and limited as one sum.
-    parts = meters.DERIVED[METERED[Resource.MESSAGES_PER_MONTH]]
-    messages = sum(totals[meter] for meter in parts)
-    used = {**admission.use_of_all(tenant), Resource.MESSAGES_PER_MONTH: messages}
+    figures = reading.by_space(tenant.pk, month.starts_at, month.ends_at)
+    metered = {found: reading.quantity_of(meter, figures) for found, meter in METERED.items()}
+    used = {**admission.use_of_all(tenant), **metered}
     as_of = reading.as_of()
     return [
         {
@@ -42,7 +39,7 @@ def rows(tenant: Tenant) -> list[dict[str, Any]]:
             "limit": limits.get(resource),
             "used": used.get(resource, 0),
             # All other resources are rows, which are counted at this moment.
-            "as_of": as_of if resource == Resource.MESSAGES_PER_MONTH else None,
+            "as_of": as_of if resource in METERED else None,
         }
         for resource in TENANT_RESOURCES
     ]

@@ -6,12 +6,9 @@ from django.utils import timezone
 
 from plans.models import QuotaOverride
 from plans.quotas import enforcement
-from plans.quotas.resources import TENANT_RESOURCES, WORDS, Resource
+from plans.quotas.resources import METERED, TENANT_RESOURCES, WORDS, Resource
 from tenants import admission
 from tenants.models import Tenant
-
-# Counted from usage; all other resources are counted from rows.
-_METERED = Resource.MESSAGES_PER_MONTH
 
 
 @dataclass(frozen=True)
@@ -33,8 +30,12 @@ def of(tenant: Tenant) -> list[Limit]:
     """Return the limit and use of every resource; admission counts the use in the same way."""
     planned, amounts = admission.plan_of(tenant).quotas, admission.limits(tenant)
     # Usage that is still to be copied from the lakehouse is not added: pages show it "as of".
-    metered = enforcement.standing(tenant, _METERED, not_yet_copied={}, now=timezone.now())
-    used = {**admission.use_of_all(tenant), _METERED: metered.used}
+    now = timezone.now()
+    metered = {
+        resource: enforcement.standing(tenant, resource, not_yet_copied={}, now=now).used
+        for resource in METERED
+    }
+    used = {**admission.use_of_all(tenant), **metered}
     overrides = {row.resource: row for row in QuotaOverride.objects.filter(tenant=tenant)}
     return [
         Limit(

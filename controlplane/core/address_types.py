@@ -1,8 +1,9 @@
 """The registry of address types and of their settings.
 
-A new type is one row of ``REGISTRY``, a value of ``tenants.models.AddressType`` (which the database
-checks), and what routers and brokers do with it. ``tenants.address_rules`` refuses to start when
-rows and values differ. Catalog parsing, validation, drivers, portal and examples iterate the rows.
+A new type is one row of ``REGISTRY`` and a value of ``tenants.models.AddressType`` (which the
+database checks). ``tenants.address_rules`` refuses to start when rows and values differ. Catalog
+parsing, validation, drivers, metering, portal and examples follow the rows; a new ``BrokerForm``
+also needs what routers and brokers do with it.
 
 A new setting is one field of ``PlanSettings`` or ``AddressSettings``. The database's columns,
 validation, the REST fields, the options of ``waypost addresses``, the portal's form, the catalog's

@@ -20,7 +20,7 @@ from controlplane.core.errors import WaypostError
 from plans.catalog import publishing
 from plans.models import PlanSubscription, QuotaAlert, QuotaOverride
 from plans.quotas import checks
-from plans.quotas.resources import WORDS, Resource
+from plans.quotas.resources import METERED, WORDS, Resource
 from plans.rating.periods import Period, month_of
 from plans.usage import reading
 from tenants.actions import address_spaces
@@ -31,8 +31,6 @@ logger = structlog.get_logger(__name__)
 LEVELS = (80, 90, 100)
 NOTIFY = "notify"
 WITHDRAW_SEND = "withdraw_send"
-# The meter that each period quota counts.
-METERED = {Resource.MESSAGES_PER_MONTH: "messages"}
 
 
 class PassIncomplete(WaypostError):

@@ -22,6 +22,8 @@ class Resource(StrEnum):
     BROKER_CREDIT = "broker.credit"  # thousandths of the one broker an address must sit on
 
 
+# What is counted by a meter, over a month, and not from rows. Portal, API and alerts follow it.
+METERED = {Resource.MESSAGES_PER_MONTH: "messages"}
 TENANT_RESOURCES = tuple(resource for resource in Resource if "." not in resource.value)
 
 WORDS = {

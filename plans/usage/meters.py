@@ -1,8 +1,8 @@
 """The registry of meters, and the names of the price models.
 
 A new meter is one row of ``REGISTRY``. Plans, portal, API, command and invoices iterate it. A meter
-that is sampled also needs a column in ``lakehouse/bronze_schema.json``, a place in
-``workers/metering/counters.py`` and code in ``workers/metering/collector.py`` that counts it.
+that is sampled also needs a column in ``lakehouse/bronze_schema.json`` and a field in
+``workers/messaging/observed.py``, which the snapshots of brokers or routers fill.
 """
 
 from dataclasses import dataclass
@@ -21,6 +21,13 @@ class Kind(StrEnum):
     LIFETIME = "lifetime"  # computed from rows of the control plane: hours of spaces, addresses
 
 
+class Scope(StrEnum):
+    """What one value of a sampled meter counts for."""
+
+    ADDRESS = "address"
+    SOURCE = "source"  # one incarnation of a broker or router as a whole, or the whole space
+
+
 @dataclass(frozen=True)
 class Meter:
     """One meter.
@@ -30,6 +37,7 @@ class Meter:
     ``line_title``: the description of invoice lines. It is part of invoice documents: changing it
     changes the bytes that ``verify`` recomputes, so raise ``document.ENGINE_VERSION`` with it.
     ``plan_text``: how a plan's card names a quantity of it.
+    ``scope``: of sampled meters only.
     """
 
     slug: str
@@ -37,6 +45,7 @@ class Meter:
     title: str
     unit: str
     plan_text: str
+    scope: Scope | None = None
     line_title: str = ""
     base_per_unit: int = 1
     explanation: str = ""
@@ -63,6 +72,7 @@ REGISTRY = (
         title="Messages in",
         unit="messages",
         plan_text="messages in",
+        scope=Scope.ADDRESS,
         line_title="Messages in",
         explanation="Accepted from your senders.",
     ),
@@ -72,6 +82,7 @@ REGISTRY = (
         title="Messages out",
         unit="messages",
         plan_text="messages out",
+        scope=Scope.ADDRESS,
         line_title="Messages out",
         explanation="Delivered to your receivers.",
     ),
@@ -81,6 +92,7 @@ REGISTRY = (
         title="Connections opened",
         unit="connections",
         plan_text="connections opened",
+        scope=Scope.SOURCE,
         line_title="Connections opened",
         explanation="How often a client connected.",
     ),
@@ -90,6 +102,7 @@ REGISTRY = (
         title="Connection time",
         unit="connection-hours",
         plan_text="connection hours",
+        scope=Scope.SOURCE,
         line_title="Connection time",
         base_per_unit=_HOUR_MS,
         explanation="How long clients were connected, added up.",
@@ -100,6 +113,7 @@ REGISTRY = (
         title="Storage",
         unit="GiB-hours",
         plan_text="GiB-hours of storage",
+        scope=Scope.ADDRESS,
         line_title="Stored messages",
         base_per_unit=_GIB * _HOUR_MS,
         explanation="What your queues held, over time.",
@@ -110,6 +124,7 @@ REGISTRY = (
         title="Peak connections",
         unit="connections",
         plan_text="connections at the peak",
+        scope=Scope.SOURCE,
         line_title="Peak connections",
         explanation="The most connections open at once.",
     ),
@@ -132,6 +147,9 @@ REGISTRY = (
     ),
 )
 BY_SLUG = {meter.slug: meter for meter in REGISTRY}
+for _meter in REGISTRY:
+    if _meter.is_sampled is (_meter.scope is None):
+        raise RuntimeError(f"only sampled meters have a scope, and each has one: {_meter.slug}")
 
 SUMMED = tuple(meter.slug for meter in REGISTRY if meter.kind is Kind.COUNTER)
 METERS = tuple(meter.slug for meter in REGISTRY if meter.is_sampled)

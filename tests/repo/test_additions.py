@@ -9,6 +9,7 @@ import pytest
 
 from controlplane.core import address_types
 from controlplane.core.instance_names import Kind
+from controlplane.core.reasons import Reason
 from plans import invoice_formats
 from plans.quotas import resources
 from plans.usage import meters
@@ -26,9 +27,9 @@ LISTS = dict(
 # Kind of thing -> the most files that one more of it may touch.
 MOST = {
     "Meter": 5,
-    "Address type": 5,
+    "Address type": 3,
     "Address setting": 2,
-    "Condition reason": 4,
+    "Condition reason": 2,
     "Instance kind": 5,
     "Endpoint kind": 3,
     "Invoice format": 2,
@@ -137,6 +138,7 @@ def test_a_list_names_few_files_and_they_exist(kind: str) -> None:
         ("Instance kind", list(Kind)),
         ("Invoice format", list(invoice_formats.InvoiceFormat)),
         ("Quota", list(resources.Resource)),
+        ("Condition reason", list(Reason)),
         ("Endpoint kind", list(registry.REGISTRY)),
     ],
 )

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from plans.usage.meters import CONNECTIONS_OPENED, MESSAGES_IN, MESSAGES_OUT
+
 
 @dataclass(frozen=True)
 class ManagementTarget:
@@ -40,6 +42,11 @@ class AddressCounters:
     queues_out: Mapping[str, int] = field(default_factory=dict)
     incarnation: str = ""
 
+    @property
+    def by_meter(self) -> Mapping[str, int]:
+        """The counters by the meter that they are billed as."""
+        return {MESSAGES_IN: self.messages_in, MESSAGES_OUT: self.messages_out}
+
 
 @dataclass(frozen=True)
 class ConnectionSeen:
@@ -63,3 +70,8 @@ class InstanceSnapshot:
     addresses: Sequence[AddressCounters]
     connections: Sequence[ConnectionSeen]
     connections_opened: int
+
+    @property
+    def by_meter(self) -> Mapping[str, int]:
+        """The counters of the instance as a whole, by the meter that they are billed as."""
+        return {CONNECTIONS_OPENED: self.connections_opened}

@@ -22,7 +22,6 @@ from datetime import datetime, timedelta
 
 from plans.usage.meters import (
     CONNECTION_MS,
-    CONNECTIONS_OPENED,
     MESSAGES_IN,
     MESSAGES_OUT,
     PEAK_CONNECTIONS,
@@ -30,7 +29,7 @@ from plans.usage.meters import (
 )
 from workers.messaging.observed import AddressCounters, InstanceSnapshot
 from workers.metering.buckets import Clock
-from workers.metering.counters import NOTHING, Counters
+from workers.metering.counters import ADDRESS_METERS, NOTHING, SOURCE_METERS, Counters
 from workers.metering.source_states import (
     SPACE,
     AddressState,
@@ -41,6 +40,8 @@ from workers.metering.source_states import (
 
 # The value of a gauge is unknown in a longer silence, so the time beyond this is not billed.
 LONGEST_STEP = timedelta(minutes=2)
+# Meters that are computed here. Every other one is a counter that snapshots report.
+_COMPUTED = {STORED_BYTE_MS, CONNECTION_MS, PEAK_CONNECTIONS}
 _MARKS_KEPT = 96  # a day of buckets: ``live`` is exact while the pipeline lags no further
 
 
@@ -213,7 +214,8 @@ class _Cycle:
         # Old epochs of addresses that began again.
         over = tuple((n, a.gone()) for n, a in olds if n in seen and seen[n].epoch != a.epoch)
         used_in, used_out = _used(state, seen)
-        opened = state.counters[CONNECTIONS_OPENED]
+        # Each value is a lower bound while a login is in progress: the maximum is right.
+        grown = {name: max(state.counters[name], n) for name, n in snapshot.by_meter.items()}
         return replace(
             state,
             sampled_at=self._reading.taken_at,
@@ -223,8 +225,7 @@ class _Cycle:
             retired=(*state.retired, *over),
             connections=len(snapshot.connections),
             counters=state.counters.having(
-                # Each value is a lower bound while a login is in progress: the maximum is right.
-                connections_opened=max(opened, snapshot.connections_opened),
+                **grown,
                 # The number seen last is taken to hold until now.
                 connection_ms=state.counters[CONNECTION_MS] + state.connections * elapsed_ms,
             ),
@@ -246,7 +247,7 @@ class _Cycle:
             present=True,
             counters=Counters(
                 {
-                    MESSAGES_IN: shown.messages_in,
+                    **shown.by_meter,
                     MESSAGES_OUT: before.messages_out_now(shown),
                     STORED_BYTE_MS: before.counters[STORED_BYTE_MS]
                     + before.stored_bytes * elapsed_ms,
@@ -283,6 +284,22 @@ def _open_bucket(state: SourceState, bucket_at: datetime) -> SourceState:
     # A peak is that of one bucket; all other counters run through the whole incarnation.
     counters = state.counters.having(peak_connections=0)
     return replace(state, bucket_at=bucket_at, counters=counters, marks=marks)
+
+
+def check_every_meter_is_counted() -> None:
+    """Fail at the start if a sampled meter is counted nowhere: it would be billed as zero.
+
+    Raises:
+        RuntimeError: names the meters.
+    """
+    reported = AddressCounters("", 0, 0).by_meter.keys()
+    of_instances = InstanceSnapshot("", (), (), 0).by_meter.keys()
+    missing = {*ADDRESS_METERS} - reported | {*SOURCE_METERS} - of_instances
+    if missing := missing - _COMPUTED:
+        raise RuntimeError(f"no counters of these meters are taken: {sorted(missing)}")
+
+
+check_every_meter_is_counted()
 
 
 def _used(state: SourceState, seen: Mapping[str, AddressState]) -> tuple[int, int]:

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Self
 
-from plans.usage.meters import MESSAGES_IN, MESSAGES_OUT, METERS
+from controlplane.core import address_types
+from controlplane.core.address_types import BrokerForm
+from plans.usage.meters import MESSAGES_OUT, METERS
 from workers.messaging.observed import AddressCounters
 from workers.metering.counters import NOTHING, Counters
 
 BUCKET = timedelta(minutes=15)
-_TOPIC = "topic"
 _REPEATS = 2  # at so many ends of buckets an address that is gone is landed again
 SPACE = "space"  # instance name and boot_id of the source for the sums over all instances
 
@@ -42,7 +43,8 @@ class SampleRow:
     def of_columns(cls, columns: Mapping[str, Any]) -> Self:
         """Return the row with these values: each column of bronze but ``batch_id`` and ``date``."""
         rest = {name: value for name, value in columns.items() if name not in METERS}
-        return cls(**rest, counters=Counters({meter: columns[meter] for meter in METERS}))
+        # The outbox may hold rows of an older version, which did not have every meter.
+        return cls(**rest, counters=Counters({m: columns[m] for m in METERS if m in columns}))
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -79,6 +81,11 @@ class AddressState:
     queues_out: Mapping[str, int] = field(default_factory=dict)
     life: str = ""
 
+    @property
+    def _is_topic(self) -> bool:
+        row = address_types.BY_SLUG.get(self.type)  # the type of an address may be unknown: ""
+        return row is not None and row.broker_form is BrokerForm.TOPIC
+
     def is_due(self, *, is_end: bool) -> bool:
         """Return whether the address must be landed now; ``is_end``: in a whole snapshot."""
         is_repeated = is_end and (self.present or self.fresh > 0)
@@ -94,7 +101,7 @@ class AddressState:
 
     def messages_out_now(self, shown: AddressCounters) -> int:
         """Return the messages out since the epoch began: for a topic the growth of its queues."""
-        if self.type != _TOPIC:
+        if not self._is_topic:
             return shown.messages_out
         grown = 0
         for queue, now in shown.queues_out.items():
@@ -105,9 +112,11 @@ class AddressState:
 
     def is_over(self, shown: AddressCounters) -> bool:
         """Return whether ``shown`` belongs to a new epoch: the counters began again."""
-        # A topic's messages out are already robust against counter resets.
-        is_reset = shown.messages_in < self.counters[MESSAGES_IN] or (
-            self.type != _TOPIC and shown.messages_out < self.counters[MESSAGES_OUT]
+        is_reset = any(
+            now < self.counters[meter]
+            for meter, now in shown.by_meter.items()
+            # A topic's messages out are already robust against counter resets.
+            if not (meter == MESSAGES_OUT and self._is_topic)
         )
         is_recreated = "" not in (self.life, shown.incarnation) and self.life != shown.incarnation
         return is_reset or is_recreated or not self.present

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from controlplane.core.instance_names import InstanceId, Kind, Listener
 from plans.catalog import publishing
-from tenants.models import Address, AddressType, MessagingUser, Placement
+from tenants.models import Address, MessagingUser, Placement
 from tenants.router_patches import Patch
 from workers.infra.base import InstanceSpec, Layout
 from workers.instances import SecretName
@@ -133,7 +133,7 @@ def routed(context: ReconcileContext, row: Address) -> RoutedAddress:
     placed = [placement for placement in row.placements.all() if placement.broker_id in ordinals]
     return RoutedAddress(
         row.address if row.topic is None else f"{row.topic.address}::{row.address}",
-        RouterAddressKind(AddressType(row.type).value),
+        RouterAddressKind.of_type(row.type),
         tuple(
             OnBroker(
                 InstanceId(Kind.BROKER, ordinals[str(placement.broker_id)]).name,

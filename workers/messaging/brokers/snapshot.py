@@ -1,12 +1,15 @@
 """One cumulative snapshot of one broker, for metering.
 
-Which counters are billed for each address type (docs/lakehouse.md, "What counts"):
+Which counters are billed for an address depends on the form that its type has on brokers
+(docs/lakehouse.md, "What counts"):
 
 * queue: in: messages added to its queue; out: messages acknowledged on it.
 * topic: in: the address's routed and unrouted messages; out: messages acknowledged on its
   subscribers' queues, except queues that are addresses of type subscription.
-* subscription: in: nothing (the topic counts it); out: messages acknowledged on its queue.
-* deadletter: in: nothing (moves are not billed); out: messages acknowledged.
+* queue of a topic (subscription): in: nothing (the topic counts it); out: messages acknowledged on
+  its queue.
+* queue of a read-only type, as deadletter: in: nothing (moves are not billed); out: messages
+  acknowledged.
 
 **Restored messages.** After a restart the broker counts the messages that it restores from its
 journal as added. The first snapshot of each incarnation finds their number: they were added but
@@ -25,6 +28,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from controlplane.core import address_types
+from controlplane.core.address_types import AddressTypeRow, BrokerForm
 from workers.messaging import management
 from workers.messaging.brokers import connections, desired, restored
 from workers.messaging.management import ManagementClient, Refused, Request
@@ -47,6 +52,11 @@ class MeteredAddress:
     address: str
     type: str
 
+    @property
+    def row(self) -> AddressTypeRow:
+        """The row of its type."""
+        return address_types.BY_SLUG[self.type]
+
 
 def take(
     target: ManagementTarget,
@@ -67,7 +77,11 @@ def take(
         base = restored.find_or_record(client, queues, topics)
         stored = _stored_bytes(client, queues)
         opened, seen = _count_connections(client)
-    subscriptions = {metered.address for metered in addresses if metered.type == "subscription"}
+    subscriptions = {
+        metered.address
+        for metered in addresses
+        if metered.row.broker_form is BrokerForm.QUEUE_OF_TOPIC
+    }
     counts = _Counts(queues, topics, base, stored, exclude=subscriptions)
     counters = [found for metered in addresses if (found := counts.of(metered)) is not None]
     return InstanceSnapshot(
@@ -136,12 +150,13 @@ class _Counts:
 
     def of(self, metered: MeteredAddress) -> AddressCounters | None:
         """Return the counters of an address, None if it is not on this broker."""
-        if metered.type == "topic":
+        if metered.row.broker_form is BrokerForm.TOPIC:
             return self._of_topic(metered.address)
         queue = self._queues.get(metered.address)
         if queue is None:
             return None
-        is_billed_in = metered.type == "queue"
+        form, is_read_only = metered.row.broker_form, metered.row.is_read_only
+        is_billed_in = form is BrokerForm.QUEUE and not is_read_only
         added = int(queue["messagesAdded"]) - self._base.get(metered.address, 0)
         return AddressCounters(
             metered.address,

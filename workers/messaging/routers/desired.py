@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from controlplane.core import address_types
+from controlplane.core.address_types import BrokerForm
 from workers.messaging.certificates import KeyPair
 
 
@@ -19,10 +20,30 @@ class RouterAddressKind(StrEnum):
     SUBSCRIPTION = "subscription"
     DEADLETTER = "deadletter"
 
+    @classmethod
+    def of_type(cls, address_type: str) -> "RouterAddressKind":
+        """Return how a router implements this address type.
+
+        Raises:
+            KeyError: the registry of address types does not have it.
+        """
+        row = address_types.BY_SLUG[address_type]
+        match row.broker_form:
+            case BrokerForm.QUEUE:
+                # Clients cannot send to a read-only address, like the one of dead letters.
+                return cls.DEADLETTER if row.is_read_only else cls.QUEUE
+            case BrokerForm.TOPIC:
+                return cls.TOPIC
+            case BrokerForm.QUEUE_OF_TOPIC:
+                return cls.SUBSCRIPTION
+            case BrokerForm.ABSENT:
+                # For clients of JMS an address is a Topic if each receiver gets a copy.
+                return cls.MULTICAST if row.is_jms_topic else cls.ANYCAST
+
     @property
     def is_direct(self) -> bool:
         """Whether no broker is involved; the router's own counters are billed then."""
-        return not address_types.BY_SLUG[self].is_stored
+        return self in (RouterAddressKind.ANYCAST, RouterAddressKind.MULTICAST)
 
 
 @dataclass(frozen=True)

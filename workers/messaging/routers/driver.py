@@ -201,7 +201,11 @@ def snapshot(
     Raises:
         Unreachable: the router does not answer; its counters are then unknown.
     """
-    direct = [metered.address for metered in addresses if RouterAddressKind(metered.type).is_direct]
+    direct = [
+        metered.address
+        for metered in addresses
+        if RouterAddressKind.of_type(metered.type).is_direct
+    ]
     with client.connected(target, purpose="meter") as router_client:
         tables = RouterTables(router_client)
         incarnation = tables.incarnation()

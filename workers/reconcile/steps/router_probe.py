@@ -25,7 +25,11 @@ _TWINS = {
 def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
     """Probe the kinds of changed addresses; a full pass probes every kind in use."""
     rows = context.wanted_addresses if context.full else context.changed_addresses
-    kinds = {_TWINS[RouterAddressKind(row.type)] for row in rows if row.id not in context.problems}
+    kinds = {
+        _TWINS[RouterAddressKind.of_type(row.type)]
+        for row in rows
+        if row.id not in context.problems
+    }
     if not context.addresses:
         # A space without addresses is probed too: it must work before its first address.
         kinds = {RouterAddressKind.ANYCAST}

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from plans.usage.meters import METERS
-from workers.metering import bronze, landing, sources
-from workers.metering.counters import NOTHING, Counters
+from workers.metering import bronze, collector, landing, sources
+from workers.metering.counters import ADDRESS_METERS, NOTHING, Counters
 from workers.metering.source_states import AddressState, SampleRow, SourceState
 from workers.models import LandingBatch, MeteredSource
 
@@ -31,6 +31,20 @@ def test_a_row_is_stored_with_one_column_for_each_meter() -> None:
     assert set(row.columns) == {*bronze.schema().names} - {"batch_id", "date"}
     assert (row.columns["messages_in"], row.columns["connection_ms"]) == (5, 7)
     assert SampleRow.of_columns(row.columns) == row
+
+
+def test_a_row_that_was_stored_before_a_meter_existed_counts_zero_of_it() -> None:
+    columns = dict(ROW.columns)
+    del columns["stored_byte_ms"]
+
+    assert SampleRow.of_columns(columns) == ROW
+
+
+def test_a_meter_that_no_snapshot_reports_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collector, "ADDRESS_METERS", (*ADDRESS_METERS, "messages_lost"))
+
+    with pytest.raises(RuntimeError, match="messages_lost"):
+        collector.check_every_meter_is_counted()
 
 
 @pytest.mark.django_db
