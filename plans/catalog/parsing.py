@@ -304,6 +304,12 @@ def parse(text: str) -> Catalog:
     return definitions.from_document(canonical(text))
 
 
+def keys_of(content: dict[str, Any], section: str) -> frozenset[str]:
+    """Return the keys of a section; none if it is no mapping, which the models refuse."""
+    found = yaml_document.at(content, (section,))
+    return frozenset(found) if isinstance(found, dict) else frozenset()
+
+
 def canonical(text: str) -> dict[str, Any]:
     """Return the canonical document of a YAML text; raise CatalogInvalid on mistakes."""
     document = YamlDocument.read(text)
@@ -311,10 +317,7 @@ def canonical(text: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         document.problems.add(1, "catalog", "must be a mapping of names to values")
         content = {}  # so that the message names what a catalog has
-    known = Known(
-        frozenset(yaml_document.at(content, ("space_plans",)) or ()),
-        frozenset(yaml_document.at(content, ("address_plans",)) or ()),
-    )
+    known = Known(keys_of(content, "space_plans"), keys_of(content, "address_plans"))
     try:
         found = CatalogSection.model_validate(content, context=known)
     except ValidationError as error:

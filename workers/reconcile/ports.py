@@ -12,7 +12,7 @@ from typing import Protocol
 
 from workers.infra.base import Infra, Session
 from workers.messaging.brokers.desired import DesiredBroker
-from workers.messaging.brokers.driver import Converged
+from workers.messaging.brokers.driver import Converged, Unknown
 from workers.messaging.certificates import KeyPair
 from workers.messaging.observed import ManagementTarget
 from workers.messaging.routers import driver as routers
@@ -43,7 +43,7 @@ class Brokers(Protocol):
 
     def remove(self, target: ManagementTarget, addresses: Collection[str]) -> None: ...
 
-    def list_orphans(self, target: ManagementTarget, broker: DesiredBroker) -> Sequence[str]: ...
+    def list_unknown(self, target: ManagementTarget, broker: DesiredBroker) -> Unknown: ...
 
     def count_stored(self, target: ManagementTarget) -> int: ...
 

@@ -292,7 +292,7 @@ def test_an_absent_broker_is_unreachable_not_empty(bench: Bench) -> None:
     with pytest.raises(Unreachable):
         bench.brokers.find_incarnation(bench.target)
     with pytest.raises(Unreachable):
-        bench.brokers.list_orphans(bench.target, bench.wanted)
+        bench.brokers.list_unknown(bench.target, bench.wanted)
     with pytest.raises(Unreachable):
         bench.brokers.count_stored(bench.target)
 
@@ -320,12 +320,12 @@ def test_a_broker_lives_through_the_whole_contract(bench: Bench) -> None:
     # what nobody desires is an orphan, and can be removed twice
     bench.wanted = replace(bench.wanted, addresses=ADDRESSES)
     bench.settle()
-    assert list(bench.brokers.list_orphans(bench.target, bench.wanted)) == ["x"]
+    assert list(bench.brokers.list_unknown(bench.target, bench.wanted).empty) == ["x"]
 
     def is_removed() -> bool:
         bench.brokers.remove(bench.target, ["x", "never-there"])
         bench.brokers.remove(bench.target, ["x"])
-        return list(bench.brokers.list_orphans(bench.target, bench.wanted)) == []
+        return list(bench.brokers.list_unknown(bench.target, bench.wanted).empty) == []
 
     bench.wait(is_removed)  # one whose files come late may load the former ones once more
 

@@ -29,7 +29,7 @@ from workers.infra.base import (
 from workers.infra.kinds import REGISTRY
 from workers.messaging.brokers import desired, permissions
 from workers.messaging.brokers.desired import DesiredAddress, DesiredBroker
-from workers.messaging.brokers.driver import Converged
+from workers.messaging.brokers.driver import Converged, Unknown
 from workers.messaging.management import Unreachable
 from workers.messaging.observed import ManagementTarget
 from workers.messaging.probe import ProbeFailed
@@ -300,6 +300,8 @@ class FakeBrokers(Faults, Brokers):
 
     def withdraw(self, target: ManagementTarget, addresses: Collection[str]) -> int:
         held = self._at(target)
+        for name in addresses:
+            held.roles[name] = permissions.internal_roles()
         kept = {link for link in held.links if link[2] not in addresses}
         cut = len(held.links - kept)
         self.writes += cut
@@ -328,11 +330,13 @@ class FakeBrokers(Faults, Brokers):
             self.writes += held.addresses.pop(name, None) is not None
             held.queues.discard(name)
 
-    def list_orphans(self, target: ManagementTarget, broker: DesiredBroker) -> Sequence[str]:
+    def list_unknown(self, target: ManagementTarget, broker: DesiredBroker) -> Unknown:
         held = self._at(target)
         known = {address.address for address in broker.addresses}
-        return sorted(
-            name for name in held.addresses if name not in known and not held.stored.get(name)
+        unknown = sorted(name for name in held.addresses if name not in known)
+        return Unknown(
+            [name for name in unknown if not held.stored.get(name)],
+            [name for name in unknown if held.stored.get(name)],
         )
 
     def count_stored(self, target: ManagementTarget) -> int:

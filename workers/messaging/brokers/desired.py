@@ -124,12 +124,17 @@ def topics(broker: DesiredBroker) -> Sequence[DesiredAddress]:
 
 
 def users_revision(broker: DesiredBroker) -> int:
-    """Return a number that differs for other users, permissions or withdrawn sending."""
+    """Return a number that differs for other users, passwords, permissions or withdrawn sending."""
     users = sorted(
-        (user.name, sorted(user.verifiers), [(p.addresses, p.operations) for p in user.permissions])
+        (
+            user.name,
+            user.since.isoformat(),  # another user of the same name
+            json.dumps(user.verifiers, sort_keys=True, default=str),
+            json.dumps([(p.addresses, p.operations) for p in user.permissions], default=list),
+        )
         for user in broker.users
     )
-    text = json.dumps([users, broker.send_withdrawn], default=list)
+    text = json.dumps([users, broker.send_withdrawn])
     # 48 bits: the broker reads it as a 64-bit integer, and JSON as a double.
     return int(hashlib.sha256(text.encode()).hexdigest()[:12], 16)
 

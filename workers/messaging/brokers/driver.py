@@ -136,22 +136,30 @@ def remove(target: ManagementTarget, addresses: Collection[str]) -> None:
         settings_check.forget(client, addresses)
 
 
-def list_orphans(target: ManagementTarget, broker: DesiredBroker) -> Sequence[str]:
-    """Return empty addresses that are not desired (drift); internal ones are left out.
+@dataclass(frozen=True)
+class Unknown:
+    """Addresses that are not desired: ``empty`` ones, and those that hold messages."""
 
-    An address that holds messages is never an orphan: messages are deleted only on request.
-    """
+    empty: Sequence[str] = ()
+    holding: Sequence[str] = ()
+
+
+def list_unknown(target: ManagementTarget, broker: DesiredBroker) -> Unknown:
+    """Return the addresses that are not desired (drift); internal ones are left out."""
     with management.connected(target, purpose="orphans") as client:
         answer = json.loads(client.call("broker", "listAddresses", "", 1, _MANY))
     known = {address.address for address in broker.addresses}
-    return sorted(
-        row["name"]
+    rows = [
+        row
         for row in answer["data"]
         if row["temporary"] == "false"
         and row["internal"] == "false"
         and not row["name"].startswith(("$", "activemq."))
         and row["name"] not in known
-        and row["messageCount"] == "0"
+    ]
+    return Unknown(
+        sorted(row["name"] for row in rows if row["messageCount"] == "0"),
+        sorted(row["name"] for row in rows if row["messageCount"] != "0"),
     )
 
 

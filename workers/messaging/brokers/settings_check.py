@@ -31,18 +31,7 @@ _NAMES = {
         for name, theirs in setting.engine.items()
     },
 }
-# Settings that are not compared: they never change, or they follow from one that is.
-_FOLLOWING = {
-    "auto-create-queues",
-    "auto-create-addresses",
-    "auto-delete-queues",
-    "auto-delete-addresses",
-    "default-address-routing-type",
-    "address-full-policy",
-    "page-size-bytes",
-    "max-expiry-delay",
-}
-_COMPARED = {name: theirs for name, theirs in _NAMES.items() if name not in _FOLLOWING}
+_UNSET = (None, "", -1)  # what an answer says of a setting that is not set
 # The order of the arguments of ``addSecuritySettings`` after the address.
 _ROLE_ARGUMENTS = (
     "send",
@@ -155,14 +144,15 @@ def has_loaded_users(client: ManagementClient, broker: DesiredBroker) -> bool:
 
     Roles do not show it: requests may have set them.
     """
-    if not broker.users:
-        return True
     (answer,) = client.try_all(
         [Request("broker", "getAddressSettingsAsJSON", [desired.USERS_MATCH])]
     )
     if isinstance(answer, Refused):
         return False
     found: Mapping[str, Any] = json.loads(answer) if isinstance(answer, str) else answer
+    if not broker.users:
+        # The settings of ``#`` hold: the file that named the last user is not loaded any more.
+        return found.get("expiryDelay") in _UNSET
     return str(found.get("expiryDelay")) == str(desired.users_revision(broker))
 
 
@@ -183,13 +173,17 @@ def _settings_difference(address: DesiredAddress, answer: Any) -> str:
         return f"the broker refuses to show its settings: {answer}"
     found: Mapping[str, Any] = json.loads(answer) if isinstance(answer, str) else answer
     wanted = broker_xml.address_settings(address.limits, address.address_kind)
-    for name, theirs in _COMPARED.items():
-        if name in wanted and str(found.get(theirs)) != wanted[name]:
+    for name, theirs in _NAMES.items():
+        if name in wanted and _as_text(found.get(theirs)) != wanted[name]:
             return f"{name} is {found.get(theirs)}, not {wanted[name]} yet"
-        # Unset, depending on the setting: missing, empty or -1.
-        if name not in wanted and found.get(theirs) not in (None, "", -1):
+        if name not in wanted and found.get(theirs) not in _UNSET:
             return f"{name} is {found.get(theirs)} and should not be set"
     return ""
+
+
+def _as_text(value: Any) -> str:
+    """Return a value of an answer as the file writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _wanted_roles(broker: DesiredBroker, address: DesiredAddress) -> set[tuple[str, str]]:

@@ -62,14 +62,18 @@ def _converge(context: ReconcileContext, ports: Ports, broker: Broker) -> dict[s
 def _remove_orphans(
     context: ReconcileContext, ports: Ports, target: ManagementTarget, wanted: DesiredBroker
 ) -> None:
-    """Delete addresses that no row asks for.
+    """Delete addresses that no row asks for; take all rights on those that hold messages.
 
-    Leaving addresses stay for now: ``departures`` deletes them after their last sample.
+    Messages are deleted only on request. After the database was restored to an earlier instant,
+    such an address may still have rights that were stored at the broker; nobody meters it. Leaving
+    addresses stay for now: ``departures`` deletes them after their last sample.
     """
     leaving = {address.address for address in context.leaving_addresses}
-    orphans = set(ports.brokers.list_orphans(target, wanted)) - leaving
-    if orphans:
+    unknown = ports.brokers.list_unknown(target, wanted)
+    if orphans := set(unknown.empty) - leaving:
         ports.brokers.remove(target, orphans)
+    if kept := set(unknown.holding) - leaving:
+        ports.brokers.withdraw(target, kept)
 
 
 def _has_changed_permissions(context: ReconcileContext) -> bool:

@@ -1,8 +1,8 @@
 """Delete addresses: disconnect their clients, take the last sample, then delete them.
 
-This order bills everything that they carried. Earlier steps have removed the permissions already.
-This step closes open links, takes the last sample, and only then deletes the queue with the
-messages that it still stores.
+This order bills everything that they carried. In a standard space earlier steps have removed the
+permissions already. This step removes them at the broker of a brokered space, closes open links,
+takes the last sample, and only then deletes the queue with the messages that it still stores.
 """
 
 from collections.abc import Sequence
@@ -37,9 +37,9 @@ def _disconnect_clients(context: ReconcileContext, ports: Ports) -> None:
     leaving = {address.address for address in context.leaving_addresses}
     for broker in context.brokers if context.is_brokered else ():
         target = management_targets.broker(context, ports, broker.name)
-        if context.partial:
-            ports.brokers.withdraw(target, leaving)
-        else:
+        # Rights that an earlier request granted override the file, which no longer has them.
+        ports.brokers.withdraw(target, leaving)
+        if not context.partial:
             ports.brokers.disconnect_clients(target, desired_brokers.build(context, broker))
 
 
