@@ -117,6 +117,26 @@ def test_drift_is_repaired_by_the_full_pass(world: World, space: AddressSpace) -
     world.pass_full(space)
 
     assert set(broker.addresses) == {"orders/new", "news", "orphan-with-messages"}
+    # Nobody meters it, so nobody may use it.
+    assert broker.roles["orphan-with-messages"] == permissions.internal_roles()
+
+
+def test_a_deletion_in_a_whole_pass_takes_rights_that_a_request_granted(
+    world: World, space: AddressSpace
+) -> None:
+    """The broker keeps what it was requested, although the file no longer names the address."""
+    world.settle(space)
+    broker = world.broker(space)
+    address = Address.objects.get(address="orders/new")
+    granted = broker.roles["orders/new"]
+    addresses.delete(address=address, by=SYSTEM)
+    world.metering.not_yet = 1
+    world.now += loop.FULL_PASS_EVERY * 2
+
+    loop.reconcile(space.id, world.ports, budget_seconds=0)
+
+    assert granted != permissions.internal_roles()
+    assert broker.roles["orders/new"] == permissions.internal_roles()
 
 
 def test_deleting_an_address_samples_before_it_removes(world: World, space: AddressSpace) -> None:

@@ -289,3 +289,11 @@ def test_parse_refuses_what_is_no_yaml_with_its_line(text: str, line: int, reaso
 @pytest.mark.parametrize("text", ["", "null", "[]", "catalogue", "{}", "? [1]\n: 2", "code: 1"])
 def test_parse_refuses_a_document_that_is_no_catalog(text: str) -> None:
     assert "plans" in refused(text)
+
+
+@pytest.mark.parametrize("section", ["space_plans", "address_plans"])
+def test_parse_refuses_a_section_that_is_a_list_of_mappings(section: str) -> None:
+    document = yaml.safe_load(TEXT)
+    document[section] = [{"key": "small"}]
+
+    assert section in refused(yaml.safe_dump(document))
