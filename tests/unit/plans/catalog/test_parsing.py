@@ -5,6 +5,7 @@ from decimal import Decimal
 import pytest
 import yaml
 
+from controlplane.core import address_types
 from controlplane.core.errors import Invalid
 from plans.catalog import definitions, parsing, publishing
 
@@ -120,9 +121,9 @@ def test_default_catalog_offers_what_the_design_asks_for() -> None:
     }
     types = {(plan.space_type, plan.address_type) for plan in catalog.address_plans}
     assert types == {
-        *(("standard", type_) for type_ in ("queue", "topic", "subscription", "anycast")),
-        ("standard", "multicast"),
-        *(("brokered", type_) for type_ in ("queue", "topic", "subscription")),
+        (space_type, address_type)
+        for space_type in address_types.SPACE_TYPES
+        for address_type in address_types.offered_in(space_type)
     }
     free = catalog.plans[0]
     assert free.monthly_fee_minor == 0
