@@ -52,6 +52,24 @@ class Arrival:
             [error for part in parts for error in part.errors],
         )
 
+    @classmethod
+    def receive(cls, pipe: Connection) -> Self:
+        """Return the result that a process of clients sends.
+
+        Raises:
+            TimeoutError: not every client was answered in time.
+            ConnectionError: the process ended early.
+        """
+        if not pipe.poll(_PATIENCE_SECONDS):
+            raise TimeoutError(f"not every client was answered within {_PATIENCE_SECONDS} s")
+        try:
+            arrived: Self = pipe.recv()
+        except EOFError:
+            raise ConnectionError(
+                "a process of clients ended early: see its traceback above"
+            ) from None
+        return arrived
+
     @property
     def seconds(self) -> float:
         return self.ended - self.began
@@ -148,7 +166,7 @@ def crowd(login: Login, mechanism: str, clients: int, *, at_once: int) -> Iterat
         for process, (_, far) in zip(processes, pipes, strict=True):
             process.start()
             far.close()  # so that reading fails (EOFError) when the process ends early
-        yield Arrival.together([_receive(near) for near, _ in pipes])
+        yield Arrival.together([Arrival.receive(near) for near, _ in pipes])
         for near, _ in pipes:
             near.send("leave")
         for process in processes:
@@ -156,13 +174,3 @@ def crowd(login: Login, mechanism: str, clients: int, *, at_once: int) -> Iterat
     finally:
         for process in processes:
             process.kill()
-
-
-def _receive(pipe: Connection) -> Arrival:
-    if not pipe.poll(_PATIENCE_SECONDS):
-        raise TimeoutError(f"not every client was answered within {_PATIENCE_SECONDS} s")
-    try:
-        arrived: Arrival = pipe.recv()
-    except EOFError:
-        raise ConnectionError("a process of clients ended early: see its traceback above") from None
-    return arrived

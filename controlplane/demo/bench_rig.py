@@ -170,48 +170,59 @@ def measure(folder: Path, engine: str) -> Iterator[Result]:
     later = [f"later-{number}" for number in range(_RUNS)]
     with Rig.running(folder, engine) as rig:
         rig.start_broker([*queues, *later])
-        wanted = rig.router(queues)
-        yield from _of_the_start(rig, wanted)
-        yield from _of_the_driver(rig, wanted, later)
+        measurement = _Measurement(rig, rig.router(queues))
+        yield from measurement.starts()
+        yield from measurement.passes(later)
 
 
-def _of_the_start(rig: Rig, wanted: DesiredRouter) -> Iterator[Result]:
-    # Without addresses, so that the pass below creates all of them over management.
-    rig.start_router(replace(wanted, addresses=()))
-    load = wait_quiet()
-    made = seconds_of(lambda: driver.converge(rig.router_target, wanted))
-    yield result("2,000 autoLinks made in a running router", made, "s", load=load)
-    rig.wait_working(wanted)
-    half = replace(wanted, addresses=wanted.addresses[: _QUEUES // 2])  # the largest plan has 500
-    yield from _start(rig, half, "its start from a file with half of them")
-    yield from _start(rig, wanted, "its start from a file with all")
+class _Measurement:
+    """Times a running rig, whose router has to reach the state ``wanted``."""
 
+    def __init__(self, rig: Rig, wanted: DesiredRouter) -> None:
+        self._rig = rig
+        self._wanted = wanted
 
-def _start(rig: Rig, wanted: DesiredRouter, what: str) -> Iterator[Result]:
-    load, began = wait_quiet(), time.monotonic()
-    size = rig.start_router(wanted)
-    answers = time.monotonic() - began
-    rig.wait_working(wanted)
-    seconds = time.monotonic() - began
-    more = (
-        f"answers after {answers:.1f} s; `router.json` {size / 2**20:.2f} MiB; "
-        f"then {rig.router_memory_mib():.0f} MiB of memory"
-    )
-    yield result(f"{what}, until every link stands", seconds, "s", load=load, more=more)
+    def starts(self) -> Iterator[Result]:
+        """Yield the costs of filling a running router and of starting from a file."""
+        rig, wanted = self._rig, self._wanted
+        # Without addresses, so that the pass below creates all of them over management.
+        rig.start_router(replace(wanted, addresses=()))
+        load = wait_quiet()
+        made = seconds_of(lambda: driver.converge(rig.router_target, wanted))
+        yield result("2,000 autoLinks made in a running router", made, "s", load=load)
+        rig.wait_working(wanted)
+        # The largest plan has 500.
+        half = replace(wanted, addresses=wanted.addresses[: _QUEUES // 2])
+        for state, what in ((half, "with half of them"), (wanted, "with all")):
+            yield self._start(state, f"its start from a file {what}")
 
+    def _start(self, wanted: DesiredRouter, what: str) -> Result:
+        load, began = wait_quiet(), time.monotonic()
+        size = self._rig.start_router(wanted)
+        answers = time.monotonic() - began
+        self._rig.wait_working(wanted)
+        seconds = time.monotonic() - began
+        more = (
+            f"answers after {answers:.1f} s; `router.json` {size / 2**20:.2f} MiB; "
+            f"then {self._rig.router_memory_mib():.0f} MiB of memory"
+        )
+        return result(f"{what}, until every link stands", seconds, "s", load=load, more=more)
 
-def _of_the_driver(rig: Rig, wanted: DesiredRouter, later: Sequence[str]) -> Iterator[Result]:
-    load = wait_quiet()
-    # The router has everything already: this is the cost of reading and comparing.
-    full = [seconds_of(lambda: driver.converge(rig.router_target, wanted)) for _ in range(_RUNS)]
-    yield of_runs("a full pass over it, unchanged", full, load)
-    load, one = wait_quiet(), []
-    for number, name in enumerate(later):
-        # Each run adds one queue to those of the earlier runs.
-        added = rig.router(later[: number + 1]).addresses
-        grown = replace(wanted, addresses=[*wanted.addresses, *added])
-        one.append(seconds_of(lambda: rig.add(grown, name)))  # noqa: B023  (called at once)
-    yield of_runs("one queue more in it, until its links stand", one, load)
+    def passes(self, later: Sequence[str]) -> Iterator[Result]:
+        """Yield the costs of the driver's passes; the router has everything already."""
+        rig, wanted, load = self._rig, self._wanted, wait_quiet()
+        # Nothing changes: this is the cost of reading and comparing.
+        full = [
+            seconds_of(lambda: driver.converge(rig.router_target, wanted)) for _ in range(_RUNS)
+        ]
+        yield of_runs("a full pass over it, unchanged", full, load)
+        load, one = wait_quiet(), []
+        for number, name in enumerate(later):
+            # Each run adds one queue to those of the earlier runs.
+            added = rig.router(later[: number + 1]).addresses
+            grown = replace(wanted, addresses=[*wanted.addresses, *added])
+            one.append(seconds_of(lambda: rig.add(grown, name)))  # noqa: B023  (called at once)
+        yield of_runs("one queue more in it, until its links stand", one, load)
 
 
 def _until(holds: Callable[[], bool]) -> None:

@@ -10,7 +10,7 @@ from controlplane.core.errors import Unavailable
 from controlplane.demo import bills, comparisons, exchanges, prices
 from controlplane.demo.cast import Cast
 from controlplane.demo.customers import CLIENT, EVERYTHING, Customer, Space
-from controlplane.rest_client import Json, Progress, Refused
+from controlplane.rest_client import Json, Refused
 from plans.rating import money
 from workers.messaging import traffic
 
@@ -256,7 +256,7 @@ def close_and_issue(cast: Cast) -> None:
         operation = operations[customer.slug]
         with cast.narrator.timed(f"{customer.organization}: closed and issued"):
             # A close takes last samples, for up to 7 minutes, and then runs the Spark pipeline.
-            customer.follow(operation, 600, _step_printer(cast, customer.organization))
+            customer.follow(operation, 600, cast.narrator.steps_of(customer.organization))
             invoice = bills.issue(operator, customer, operation["subject_id"])
         cast.invoices[customer.slug] = invoice
         total = money.display(invoice["total_minor"], invoice["currency"])
@@ -297,16 +297,6 @@ def show_logins(cast: Cast) -> None:
     if cast.person:
         rows.append(["through Keycloak", cast.person.email, cast.person.password])
     cast.narrator.table(rows)
-
-
-def _step_printer(cast: Cast, who: str) -> Progress:
-    """Return a callback that prints which step of an operation ``who`` waits for."""
-
-    def show(operation: Json) -> None:
-        running = [step["name"] for step in operation["steps"] if step["state"] == "running"]
-        cast.narrator.still(f"{who}: {running[0] if running else 'waiting for a worker'} …")
-
-    return show
 
 
 def _wait_for_usage(cast: Cast, customer: Customer, timeout_seconds: float = 120) -> bills.Metered:

@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from controlplane.rest_client import Json, Progress
+
 _INDENT = " " * 9
 _WIDTH = 100
 # The silence before a message about a wait is printed: a new message, and the same one again.
@@ -33,6 +35,15 @@ class Narrator:
         if time.monotonic() - self._printed_at >= silence:
             self._still = text
             self.tell(text)
+
+    def steps_of(self, who: str) -> Progress:
+        """Return a callback that prints which step of an operation ``who`` waits for."""
+
+        def show(operation: Json) -> None:
+            running = [step["name"] for step in operation["steps"] if step["state"] == "running"]
+            self.still(f"{who}: {running[0] if running else 'waiting for a worker'} …")
+
+        return show
 
     def table(self, rows: Sequence[Sequence[str]]) -> None:
         """Print aligned columns; the first is for names, the others for figures."""

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Self
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
@@ -61,6 +61,15 @@ class KeyPair:
     @property
     def certificate(self) -> x509.Certificate:
         return x509.load_pem_x509_certificate(self.certificate_pem.encode())
+
+    @property
+    def hosts(self) -> list[str]:
+        """The alternative names of the certificate."""
+        try:
+            found = self.certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
+        except x509.ExtensionNotFound:
+            return []
+        return [str(name.value) for name in found.value]
 
     @property
     def expires_at(self) -> datetime:
@@ -113,14 +122,21 @@ def renew_at(certificate: x509.Certificate) -> datetime:
     return begins + (certificate.not_valid_after_utc - begins) * 2 / 3
 
 
+def is_signed(certificate: x509.Certificate, by: x509.Certificate) -> bool:
+    """Return whether the key of ``by`` signed ``certificate`` and the names agree."""
+    try:
+        certificate.verify_directly_issued_by(by)
+    except (ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm):
+        return False
+    return True
+
+
 def is_good(pair: KeyPair, authority: KeyPair, hosts: Sequence[str], now: datetime) -> bool:
     """Return whether ``authority`` signed ``pair`` for exactly ``hosts`` and no renewal is due."""
     certificate = pair.certificate
-    try:
-        certificate.verify_directly_issued_by(authority.certificate)
-    except (ValueError, TypeError, InvalidSignature):
+    if not is_signed(certificate, authority.certificate):
         return False
-    return set(_hosts(certificate)) == set(hosts) and now < renew_at(certificate)
+    return set(pair.hosts) == set(hosts) and now < renew_at(certificate)
 
 
 def control_authority(folder: Path, now: datetime) -> KeyPair:
@@ -209,14 +225,6 @@ def _general_name(host: str) -> x509.GeneralName:
         return x509.IPAddress(ipaddress.ip_address(host))
     except ValueError:
         return x509.DNSName(host)
-
-
-def _hosts(certificate: x509.Certificate) -> list[str]:
-    try:
-        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
-    except x509.ExtensionNotFound:
-        return []
-    return [str(name.value) for name in found.value]
 
 
 def _key_usage(*, signs_certificates: bool) -> x509.KeyUsage:

@@ -11,14 +11,14 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from controlplane.core.reasons import Reason
-from workers.messaging.certificates import KeyPair
+from workers.messaging.certificates import KeyPair, is_signed
 
 _WARNED_BEFORE = timedelta(days=21)
 _Key = RSAPrivateKey | EllipticCurvePrivateKey
@@ -142,7 +142,7 @@ class _Found:
         """
         for certificate, by in pairwise(chain):
             signer = by.subject.rfc4514_string()
-            if not _is_signed(certificate, by):
+            if not is_signed(certificate, by):
                 raise NotUsable(
                     Reason.CERTIFICATE_AUTHORITY_OTHER,
                     f"The certificate of {certificate.subject.rfc4514_string()} in {self._source} "
@@ -157,7 +157,7 @@ class _Found:
         signers = [
             authority
             for authority in authorities
-            if authority == last or _is_signed(last, authority)
+            if authority == last or is_signed(last, authority)
         ]
         if not signers:
             problem = "has no chain to ca.crt: no certificate there signed the last one in tls.crt."
@@ -199,14 +199,6 @@ def _is_for_servers(certificate: x509.Certificate) -> bool:
     except x509.ExtensionNotFound:
         return True
     return ExtendedKeyUsageOID.SERVER_AUTH in purposes
-
-
-def _is_signed(certificate: x509.Certificate, by: x509.Certificate) -> bool:
-    try:
-        certificate.verify_directly_issued_by(by)
-    except (ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm):
-        return False
-    return True
 
 
 def _write(certificates: Sequence[x509.Certificate]) -> str:

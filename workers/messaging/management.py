@@ -12,14 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from proton import (
-    ConnectionException,
-    Endpoint,
-    LinkException,
-    Message,
-    ProtonException,
-    Timeout,
-)
+from proton import Endpoint, Message, ProtonException
 from proton.reactor import Copy
 from proton.utils import BlockingConnection
 
@@ -109,21 +102,21 @@ class ManagementClient:
 
     def leave(self, address: str, text: str) -> None:
         """Send one non-durable message to ``address``; it is gone when the broker stops."""
-        with _as_unreachable():
+        with as_unreachable():
             sender = self._connection.create_sender(address)
             sender.send(Message(body=text, durable=False), timeout=self._timeout)
             sender.close()
 
     def peek(self, address: str) -> str:
         """Return the body of the first message at ``address`` without removing it."""
-        with _as_unreachable():
+        with as_unreachable():
             receiver = self._connection.create_receiver(address, credit=1, options=Copy())
             message = receiver.receive(timeout=self._timeout)
             receiver.close()
             return str(message.body)
 
     def _window(self, requests: Sequence[Request]) -> list[Any]:
-        with _as_unreachable():
+        with as_unreachable():
             for number, request in enumerate(requests):
                 self._sender.send(self._message(request, number), timeout=self._timeout)
             # Answers may come in another order than requests; the correlation id is the position.
@@ -132,7 +125,22 @@ class ManagementClient:
                 answer = self._receiver.receive(timeout=self._timeout)
                 self._receiver.accept()
                 answers[str(answer.correlation_id)] = answer
-            return [_decoded(answers[str(number)]) for number in range(len(requests))]
+            return [self._decoded(answers[str(number)]) for number in range(len(requests))]
+
+    @staticmethod
+    def _decoded(answer: Message) -> Any:
+        # Depending on its version, proton returns a binary body as bytes or as a memoryview.
+        value: Any = bytes(answer.body) if isinstance(answer.body, memoryview) else answer.body
+        if value in (None, "", b""):
+            value = None
+        else:
+            with suppress(TypeError, ValueError):  # a refusal is a text, not JSON
+                value = json.loads(value)
+        properties: dict[str, Any] = answer.properties or {}
+        if not properties.get("_AMQ_OperationSucceeded"):
+            return Refused(str(value))
+        # Results are JSON arrays; an operation with one return value has one element.
+        return value[0] if isinstance(value, list) and len(value) == 1 else value
 
     def _message(self, request: Request, number: int) -> Message:
         properties = {"_AMQ_ResourceName": request.resource}
@@ -152,6 +160,15 @@ class ManagementClient:
 
 
 @contextmanager
+def as_unreachable() -> Iterator[None]:
+    """Turn every failure of a connection, a link or a wait of the block into ``Unreachable``."""
+    try:
+        yield
+    except (ProtonException, OSError) as error:
+        raise Unreachable(str(error) or type(error).__name__) from error
+
+
+@contextmanager
 def connected(
     target: ManagementTarget, *, purpose: str, timeout_seconds: float = 10
 ) -> Iterator[ManagementClient]:
@@ -164,7 +181,7 @@ def connected(
     """
     connection = open_connection(target, purpose=purpose, timeout_seconds=timeout_seconds)
     try:
-        with _as_unreachable():
+        with as_unreachable():
             client = ManagementClient(connection, timeout_seconds)
         yield client
     finally:
@@ -175,7 +192,7 @@ def open_connection(
     target: ManagementTarget, *, purpose: str, timeout_seconds: float
 ) -> BlockingConnection:
     """Return an AMQP connection with our certificate as identity. Raises ``Unreachable``."""
-    with _as_unreachable():
+    with as_unreachable():
         return BlockingConnection(
             f"amqps://{target.host}:{target.port}",
             timeout=timeout_seconds,
@@ -202,34 +219,6 @@ def close_quietly(connection: BlockingConnection) -> None:
             ending.transport.close_tail()
             ending.transport.close_head()
         connection.close()
-
-
-def _decoded(answer: Message) -> Any:
-    # Depending on its version, proton returns a binary body as bytes or as a memoryview.
-    body = bytes(answer.body) if isinstance(answer.body, memoryview) else answer.body
-    value = _parsed(body)
-    properties: dict[str, Any] = answer.properties or {}
-    if not properties.get("_AMQ_OperationSucceeded"):
-        return Refused(str(value))
-    # Results are JSON arrays; an operation with one return value has one element.
-    return value[0] if isinstance(value, list) and len(value) == 1 else value
-
-
-def _parsed(body: Any) -> Any:
-    if body in (None, "", b""):
-        return None
-    try:
-        return json.loads(body)
-    except (TypeError, ValueError):
-        return body
-
-
-@contextmanager
-def _as_unreachable() -> Iterator[None]:
-    try:
-        yield
-    except (ConnectionException, LinkException, Timeout, ProtonException, OSError) as error:
-        raise Unreachable(str(error) or type(error).__name__) from error
 
 
 _WINDOW = 50  # requests sent before their answers are read

@@ -11,7 +11,6 @@ import time
 
 from proton import Message, ProtonException
 from proton.reactor import Selector
-from proton.utils import BlockingConnection
 
 from workers.messaging import management
 from workers.messaging.observed import ManagementTarget
@@ -35,7 +34,20 @@ def through_broker(target: ManagementTarget, address: str, *, timeout_seconds: f
     )
     begin = time.monotonic()
     try:
-        _round_trip(connection, address, timeout_seconds)
+        mark = secrets.token_hex(8)
+        # With the selector, concurrent probes and leftovers of killed ones do not get mixed up.
+        receiver = connection.create_receiver(
+            address, credit=1, options=Selector(f"waypost_probe = '{mark}'")
+        )
+        message = Message(
+            body=mark, durable=True, ttl=_LIFETIME_SECONDS, properties={"waypost_probe": mark}
+        )
+        connection.create_sender(address).send(message, timeout=timeout_seconds)
+        receiver.receive(timeout=timeout_seconds)
+        receiver.accept()
+        # Closing waits for the peer, so the broker has the acknowledgement before we report
+        # success.
+        receiver.close()
     except (ProtonException, OSError) as error:
         raise ProbeFailed(f"{address}: {error or type(error).__name__}") from error
     finally:
@@ -52,20 +64,3 @@ def is_closed(host: str, port: int, timeout_seconds: float = 0.5) -> bool:
     except OSError:
         return False
     return False
-
-
-def _round_trip(connection: BlockingConnection, address: str, timeout: float) -> None:
-    mark = secrets.token_hex(8)
-    # With the selector, concurrent probes and leftovers of killed ones do not get mixed up.
-    receiver = connection.create_receiver(
-        address, credit=1, options=Selector(f"waypost_probe = '{mark}'")
-    )
-    sender = connection.create_sender(address)
-    sender.send(
-        Message(body=mark, durable=True, ttl=_LIFETIME_SECONDS, properties={"waypost_probe": mark}),
-        timeout=timeout,
-    )
-    receiver.receive(timeout=timeout)
-    receiver.accept()
-    # Closing waits for the peer, so the broker has the acknowledgement before we report success.
-    receiver.close()

@@ -43,9 +43,12 @@ def columns_of_role(role: str) -> tuple[str, ...]:
 
 @cache
 def _columns() -> Sequence[Mapping[str, Any]]:
-    columns: Sequence[Mapping[str, Any]] = json.loads(_schema_file().read_text(encoding="utf-8"))[
-        "columns"
-    ]
+    # Located without an import: the workers may not import ``lakehouse``, which needs Spark.
+    spec = importlib.util.find_spec("lakehouse")
+    if spec is None or spec.origin is None:
+        raise RuntimeError("the lakehouse folder is not installed beside the workers")
+    text = Path(spec.origin).with_name("bronze_schema.json").read_text(encoding="utf-8")
+    columns: Sequence[Mapping[str, Any]] = json.loads(text)["columns"]
     return columns
 
 
@@ -73,11 +76,13 @@ def statistics(file: Any) -> str:
     """Return Delta's per-file statistics (JSON) from the footer of an open file."""
     footer = pq.read_metadata(file)
     low, high = _extremes(footer, min), _extremes(footer, max)
+    # A maximum is rounded up, or readers would skip a file that has the value.
+    nearly = timedelta(microseconds=999)
     return json.dumps(
         {
             "numRecords": footer.num_rows,
             "minValues": {name: _floor(value) for name, value in low.items()},
-            "maxValues": {name: _ceiling(value) for name, value in high.items()},
+            "maxValues": {name: _floor(value + nearly) for name, value in high.items()},
             "nullCount": dict.fromkeys(low, 0),
         }
     )
@@ -99,16 +104,3 @@ def _floor(value: datetime) -> str:
     """Return a minimum for Delta, whose statistics have milliseconds: rounded down."""
     whole = value.astimezone(UTC)
     return f"{whole:%Y-%m-%dT%H:%M:%S}.{whole.microsecond // 1000:03d}Z"
-
-
-def _ceiling(value: datetime) -> str:
-    """Return a maximum for Delta: rounded up, or readers would skip a file that has the value."""
-    return _floor(value + timedelta(microseconds=999))
-
-
-def _schema_file() -> Path:
-    # Located without an import: the workers may not import ``lakehouse``, which needs Spark.
-    spec = importlib.util.find_spec("lakehouse")
-    if spec is None or spec.origin is None:
-        raise RuntimeError("the lakehouse folder is not installed beside the workers")
-    return Path(spec.origin).with_name("bronze_schema.json")

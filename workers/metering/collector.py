@@ -22,18 +22,16 @@ from datetime import datetime, timedelta
 
 from plans.usage.meters import (
     CONNECTION_MS,
-    MESSAGES_IN,
     MESSAGES_OUT,
     PEAK_CONNECTIONS,
     STORED_BYTE_MS,
 )
 from workers.messaging.observed import AddressCounters, InstanceSnapshot
 from workers.metering.buckets import Clock
-from workers.metering.counters import ADDRESS_METERS, NOTHING, SOURCE_METERS, Counters
+from workers.metering.counters import ADDRESS_METERS, SOURCE_METERS, Counters
 from workers.metering.source_states import (
     SPACE,
     AddressState,
-    Mark,
     SampleRow,
     SourceState,
 )
@@ -42,7 +40,6 @@ from workers.metering.source_states import (
 LONGEST_STEP = timedelta(minutes=2)
 # Meters that are computed here. Every other one is a counter that snapshots report.
 _COMPUTED = {STORED_BYTE_MS, CONNECTION_MS, PEAK_CONNECTIONS}
-_MARKS_KEPT = 96  # a day of buckets: ``live`` is exact while the pipeline lags no further
 
 
 @dataclass(frozen=True)
@@ -185,13 +182,13 @@ class _Cycle:
         if before < bucket_at:  # the sample is too late for the old bucket
             state = _closed(state, self._rows)
         if state.bucket_at != bucket_at:
-            state = _open_bucket(state, bucket_at)
+            state = state.in_bucket(bucket_at)
         if snapshot is None:
             state = self._observe_space(state)
         else:
             state = self._observe(state, snapshot)
         if bucket_at < self._clock.current:  # the sample was the last one of its bucket
-            state = _open_bucket(_closed(state, self._rows), self._clock.current)
+            state = _closed(state, self._rows).in_bucket(self._clock.current)
         self._done.append(state)
 
     def _observe_space(self, state: SourceState) -> SourceState:
@@ -213,7 +210,7 @@ class _Cycle:
         gone = {name: old.gone() for name, old in olds if name not in seen}
         # Old epochs of addresses that began again.
         over = tuple((n, a.gone()) for n, a in olds if n in seen and seen[n].epoch != a.epoch)
-        used_in, used_out = _used(state, seen)
+        used_in, used_out = state.used_until(seen)
         # Each value is a lower bound while a login is in progress: the maximum is right.
         grown = {name: max(state.counters[name], n) for name, n in snapshot.by_meter.items()}
         return replace(
@@ -278,14 +275,6 @@ def _closed(state: SourceState, rows: list[SampleRow]) -> SourceState:
     return landed.states[0]
 
 
-def _open_bucket(state: SourceState, bucket_at: datetime) -> SourceState:
-    mark = Mark(bucket_at, state.used_in, state.used_out)
-    marks = (*state.marks, mark)[-_MARKS_KEPT:]
-    # A peak is that of one bucket; all other counters run through the whole incarnation.
-    counters = state.counters.having(peak_connections=0)
-    return replace(state, bucket_at=bucket_at, counters=counters, marks=marks)
-
-
 def check_every_meter_is_counted() -> None:
     """Fail at the start if a sampled meter is counted nowhere: it would be billed as zero.
 
@@ -300,14 +289,3 @@ def check_every_meter_is_counted() -> None:
 
 
 check_every_meter_is_counted()
-
-
-def _used(state: SourceState, seen: Mapping[str, AddressState]) -> tuple[int, int]:
-    used_in = used_out = 0
-    for name, address in seen.items():
-        old = state.addresses.get(name)
-        # A new epoch counts from zero.
-        before = old.counters if old and old.epoch == address.epoch else NOTHING
-        used_in += address.counters[MESSAGES_IN] - before[MESSAGES_IN]
-        used_out += address.counters[MESSAGES_OUT] - before[MESSAGES_OUT]
-    return used_in, used_out

@@ -54,10 +54,10 @@ def commit_landed(root: Root) -> int:
     with leases.kept(APP, uuid.uuid4().hex, _LEASE_SECONDS) as won:
         if not won:
             return 0
-        table = ensure_table(root)
+        commits = _Commits(ensure_table(root), root)
         # First the commits that a killed run numbered, then new ones.
-        finished = _finish(table, root)
-        while _number_landed(table) and (newest := _finish(table, root)):
+        finished = commits.finish()
+        while commits.number_landed() and (newest := commits.finish()):
             finished += newest
         return finished
 
@@ -111,35 +111,44 @@ def commit_files(table: DeltaTable, root: Root, paths: Sequence[str], number: in
     return True
 
 
-def _number_landed(table: DeltaTable) -> int:
-    """Assign the next commit number to at most ``_MOST`` landed batches; return how many."""
-    with transaction.atomic():
-        landed = LandingBatch.objects.select_for_update().filter(
-            state=LandingBatch.State.LANDED, commit_number__isnull=True
-        )
-        numbers = list(landed.order_by("number").values_list("number", flat=True)[:_MOST])
-        last = LandingBatch.objects.aggregate(last=Max("commit_number"))["last"] or 0
-        # The table may be ahead of the database after a restore; a number is never used twice.
-        following = max(last, table.transaction_version(APP) or 0) + 1
-        return LandingBatch.objects.filter(number__in=numbers).update(commit_number=following)
+class _Commits:
+    """The commits of numbered batches to ``table``, whose files are under ``root``."""
 
+    def __init__(self, table: DeltaTable, root: Root) -> None:
+        self._table = table
+        self._root = root
 
-def _finish(table: DeltaTable, root: Root) -> int:
-    """Make every numbered commit that is not recorded as done; return how many batches."""
-    numbered = LandingBatch.objects.filter(
-        state=LandingBatch.State.LANDED, commit_number__isnull=False
-    ).order_by("commit_number", "number")
-    done = 0
-    numbers = {number for number in numbered.values_list("commit_number", flat=True) if number}
-    for number in sorted(numbers):
-        batches = numbered.filter(commit_number=number)
-        try:
-            commit_files(table, root, list(batches.values_list("path", flat=True)), number)
-        except CommitFailedError:
-            logger.warning("another process committed first; the next run continues", number=number)
-            return done
-        done += batches.update(state=LandingBatch.State.COMMITTED, rows=[], committed_at=Now())
-    return done
+    def number_landed(self) -> int:
+        """Assign the next commit number to at most ``_MOST`` landed batches; return how many."""
+        with transaction.atomic():
+            landed = LandingBatch.objects.select_for_update().filter(
+                state=LandingBatch.State.LANDED, commit_number__isnull=True
+            )
+            numbers = list(landed.order_by("number").values_list("number", flat=True)[:_MOST])
+            last = LandingBatch.objects.aggregate(last=Max("commit_number"))["last"] or 0
+            # The table may be ahead of the database after a restore; a number is never used twice.
+            following = max(last, self._table.transaction_version(APP) or 0) + 1
+            return LandingBatch.objects.filter(number__in=numbers).update(commit_number=following)
+
+    def finish(self) -> int:
+        """Make every numbered commit that is not recorded as done; return how many batches."""
+        numbered = LandingBatch.objects.filter(
+            state=LandingBatch.State.LANDED, commit_number__isnull=False
+        ).order_by("commit_number", "number")
+        done = 0
+        numbers = {number for number in numbered.values_list("commit_number", flat=True) if number}
+        for number in sorted(numbers):
+            batches = numbered.filter(commit_number=number)
+            paths = list(batches.values_list("path", flat=True))
+            try:
+                commit_files(self._table, self._root, paths, number)
+            except CommitFailedError:
+                logger.warning(
+                    "another process committed first; the next run continues", number=number
+                )
+                return done
+            done += batches.update(state=LandingBatch.State.COMMITTED, rows=[], committed_at=Now())
+        return done
 
 
 def forget_committed() -> int:
@@ -148,7 +157,7 @@ def forget_committed() -> int:
         state=LandingBatch.State.COMMITTED, committed_at__lt=Now() - _KEPT_ROWS
     )
     last = LandingBatch.objects.aggregate(last=Max("commit_number"))["last"]
-    # The last number stays: ``_number_landed`` and ``restored.check`` read it.
+    # The last number stays: ``number_landed`` and ``restored.check`` read it.
     deleted, _ = old.exclude(commit_number=last).delete()
     return deleted
 

@@ -21,6 +21,33 @@ from workers.metering.roots import Root
 _COLUMNS = "tenant_id, space_id, address, meter, bucket_at, quantity"
 
 
+class _Usage:
+    """The table of gold usage at the version of ``table``."""
+
+    def __init__(self, table: DeltaTable) -> None:
+        self._table = table
+
+    def files(self) -> dict[date, frozenset[str]]:
+        """Return the paths of the files by day."""
+        found: dict[date, set[str]] = {}
+        for action in pa.table(self._table.get_add_actions(flatten=True)).to_pylist():
+            found.setdefault(action["partition.date"], set()).add(action["path"])
+        return {day: frozenset(paths) for day, paths in found.items()}
+
+    def note(self) -> dict[str, Any]:
+        """Return what the Spark job noted in its newest commit; compactions carry no note."""
+        for entry in self._table.history():
+            note: dict[str, Any] = json.loads(entry.get("userMetadata") or "{}")
+            if note.get("as_of"):
+                return note
+        return {}
+
+    def cells(self, where: str) -> list[UsageCell]:
+        """Return the cells that the SQL condition ``where`` selects."""
+        rows = delta.ask(f"SELECT {_COLUMNS} FROM usage WHERE {where}", {"usage": self._table})
+        return [UsageCell(**row) for row in rows]
+
+
 @roots.in_words()
 def copy_newest(root: Root) -> int | None:
     """Copy what the newest version changed; return the version, or None if there is nothing to do.
@@ -32,19 +59,22 @@ def copy_newest(root: Root) -> int | None:
         return None
     table = delta.open_table(root, delta.USAGE)
     table_id, version = str(table.metadata().id), int(table.version())
-    as_of = _note(table).get("as_of")
+    usage = _Usage(table)
+    as_of = usage.note().get("as_of")
     # A replaced table has another id, so that all its days are copied.
     newest = UsageCopy.objects.filter(table_id=table_id).order_by("-table_version").first()
     last = newest.table_version if newest else None
     if as_of is None or last == version:
         return None
     days = changed_days(root, table, last)
+    # All cells at once, so that the transaction of the copy does not wait for the lakehouse.
+    literals = ", ".join(f"date '{day}'" for day in sorted(days))
     recording.copy_in(
         table_id=table_id,
         table_version=version,
         as_of=datetime.fromisoformat(as_of),
         days=days,
-        cells=_cells_of(table, days),
+        cells=usage.cells(f"date IN ({literals})") if days else [],
     )
     return version
 
@@ -56,7 +86,7 @@ def is_current(root: Root) -> bool:
         return True
     if not delta.exists(root, delta.USAGE):
         return False
-    made_from = _note(delta.open_table(root, delta.USAGE)).get("bronze_version")
+    made_from = _Usage(delta.open_table(root, delta.USAGE)).note().get("bronze_version")
     return bool(made_from == delta.open_table(root, delta.BRONZE).version())
 
 
@@ -75,44 +105,14 @@ def cells(
         f"tenant_id = {delta.text(tenant_id)} AND date >= date '{first}' AND date <= date '{last}' "
         f"AND bucket_at >= {delta.instant(starts_at)} AND bucket_at < {delta.instant(ends_at)}"
     )
-    return _read(table, where)
+    return _Usage(table).cells(where)
 
 
 def changed_days(root: Root, table: DeltaTable, since: int | None) -> set[date]:
     """Return the days whose files differ between version ``since`` (None: empty) and ``table``."""
     # Files are immutable, so equal paths mean equal content.
-    now = _files(table)
-    before = _files(delta.open_table(root, delta.USAGE, version=since)) if since is not None else {}
+    now = _Usage(table).files()
+    before: dict[date, frozenset[str]] = {}
+    if since is not None:
+        before = _Usage(delta.open_table(root, delta.USAGE, version=since)).files()
     return {day for day in {*now, *before} if now.get(day) != before.get(day)}
-
-
-def _files(table: DeltaTable) -> dict[date, frozenset[str]]:
-    found: dict[date, set[str]] = {}
-    for action in pa.table(table.get_add_actions(flatten=True)).to_pylist():
-        found.setdefault(action["partition.date"], set()).add(action["path"])
-    return {day: frozenset(paths) for day, paths in found.items()}
-
-
-def _note(table: DeltaTable) -> dict[str, Any]:
-    """Return what the Spark job noted in its newest commit; compactions carry no note."""
-    for entry in table.history():
-        note: dict[str, Any] = json.loads(entry.get("userMetadata") or "{}")
-        if note.get("as_of"):
-            return note
-    return {}
-
-
-def _cells_of(table: DeltaTable, days: set[date]) -> list[UsageCell]:
-    """Return all cells of ``days`` at once.
-
-    So the transaction of the copy does not wait for the lakehouse.
-    """
-    if not days:
-        return []
-    literals = ", ".join(f"date '{day}'" for day in sorted(days))
-    return _read(table, f"date IN ({literals})")
-
-
-def _read(table: DeltaTable, where: str) -> list[UsageCell]:
-    rows = delta.ask(f"SELECT {_COLUMNS} FROM usage WHERE {where}", {"usage": table})
-    return [UsageCell(**row) for row in rows]

@@ -25,6 +25,7 @@ from workers.metering.source_states import SampleRow
 from workers.models import LandingBatch
 
 _INSTANTS = ("taken_at", "bucket_at")
+_LATER = "Nothing is lost: the samples wait in the database and are written again automatically."
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -84,8 +85,14 @@ def write_reserved(root: Root) -> int:
     reserved = LandingBatch.objects.filter(state=LandingBatch.State.RESERVED).order_by("number")
     for batch in reserved:
         rows = [_row(payload) for payload in batch.rows]
-        path = bronze.file_path(_file_name(root, batch.id), rows[0].date)
-        _write(root, f"{bronze.TABLE}/{path}", bronze.encode(batch.id, rows))
+        content = bronze.encode(batch.id, rows)
+        if isinstance(root, ObjectStore):
+            # A name for each attempt: an upload is not atomic (see ``roots.put``).
+            path = bronze.file_path(f"{batch.id}-{uuid.uuid4().hex}", rows[0].date)
+            roots.put(root, f"{bronze.TABLE}/{path}", content)
+        else:
+            path = bronze.file_path(batch.id, rows[0].date)
+            _write_file(root / bronze.TABLE / path, content)
         # Only the first of two attempts at once updates the row, so ``path`` names one whole file.
         landed += LandingBatch.objects.filter(
             number=batch.number, state=LandingBatch.State.RESERVED
@@ -103,22 +110,6 @@ def waiting(tenant_id: str, until: datetime) -> int:
     )
 
 
-def _file_name(root: Root, batch_id: str) -> str:
-    """Return the file's name: in an object store unique for each attempt.
-
-    A rename in a folder is atomic, so attempts may share a name there. An upload is not (see
-    ``roots.put``).
-    """
-    return f"{batch_id}-{uuid.uuid4().hex}" if isinstance(root, ObjectStore) else batch_id
-
-
-def _write(root: Root, path: str, content: bytes) -> None:
-    if isinstance(root, ObjectStore):
-        roots.put(root, path, content)
-    else:
-        _write_file(root / path, content)
-
-
 def _write_file(path: Path, content: bytes) -> None:
     """Write ``content`` to ``path`` atomically and durably."""
     # The process id keeps two attempts at once apart.
@@ -133,7 +124,13 @@ def _write_file(path: Path, content: bytes) -> None:
         _sync_folder(path.parent)  # makes the rename itself survive a power failure
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise _refusal(path, error) from error
+        if error.errno in _FULL:
+            raise LandingFull(
+                f"The disk that holds {path.parent} is full: free space. {_LATER}"
+            ) from error
+        raise LandingRefused(
+            f"{path.parent} cannot be written ({error.strerror}). {_LATER}"
+        ) from error
 
 
 def _sync_folder(folder: Path) -> None:
@@ -142,13 +139,6 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _refusal(path: Path, error: OSError) -> Unavailable:
-    lost = "Nothing is lost: the samples wait in the database and are written again automatically."
-    if error.errno in _FULL:
-        return LandingFull(f"The disk that holds {path.parent} is full: free space. {lost}")
-    return LandingRefused(f"{path.parent} cannot be written ({error.strerror}). {lost}")
 
 
 def _row(payload: dict[str, Any]) -> SampleRow:

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import structlog
 from django.conf import settings
@@ -40,7 +40,7 @@ _AWAITED = "lakehouse-pipeline-awaited"
 # A close that found the job running tries again within 20 s of its end.
 _AWAITED_SECONDS = 60
 # Of Waypost's settings the job gets only its Spark master and the folders of its JARs and archives.
-# The only secrets it gets are the keys of an object store (``_access``).
+# The only secrets it gets are the keys of an object store (``ObjectStore.job_environment``).
 _PASSED_ON = ("WAYPOST_JARS_DIR", "WAYPOST_CACHE", "WAYPOST_SPARK_MASTER")
 
 
@@ -75,6 +75,29 @@ class Report:
     rows: Mapping[str, int]
     as_of: str | None
 
+    @classmethod
+    def parse(cls, code: int, out: str, err: str) -> Self:
+        """Return the report of a job that ended with exit code ``code``.
+
+        Raises:
+            PipelineFailed: the job failed, or it reported nothing.
+        """
+        lines = [line for line in out.splitlines() if line.startswith("{")]
+        answer: dict[str, Any] = json.loads(lines[-1]) if lines else {}
+        if code != 0 or "error" in answer or not answer:
+            logger.error(
+                "the pipeline job failed", exit_code=code, stderr=roots.without_keys(err)[-4000:]
+            )
+        if "error" in answer:
+            raise PipelineFailed(answer["error"]["message"], code=answer["error"]["code"])
+        if code != 0 or not answer:
+            raise PipelineFailed(
+                f"The usage pipeline ended with exit code {code}. No sample is lost, and it is "
+                "retried automatically; the worker's log has the reason."
+            )
+        tables = {n: Table(table["id"], table["version"]) for n, table in answer["tables"].items()}
+        return cls(tables, answer["bronze_version"], answer["rows"], answer["as_of"])
+
 
 def run(root: Root, *, timeout_seconds: float | None = None) -> Report:
     """Compute state and gold from the newest bronze; return the job's report.
@@ -90,7 +113,8 @@ def run(root: Root, *, timeout_seconds: float | None = None) -> Report:
         if not won:
             raise PipelineBusy("The usage pipeline is running already; try again when it is done.")
         renew = partial(leases.acquire, LEASE, holder, _LEASE_SECONDS)
-        return _report(*_execute(root, timeout_seconds or settings.PIPELINE_TIMEOUT_SECONDS, renew))
+        limit = timeout_seconds or settings.PIPELINE_TIMEOUT_SECONDS
+        return Report.parse(*SparkJob(root).execute(limit, renew))
 
 
 def await_turn(holder: str) -> None:
@@ -113,64 +137,83 @@ def is_awaited(now: datetime) -> bool:
     return Lease.objects.filter(name=_AWAITED, expires_at__gt=now).exists()
 
 
-def _execute(root: Root, timeout_seconds: float, renew: Callable[[], bool]) -> tuple[int, str, str]:
-    ends_at = time.monotonic() + timeout_seconds
-    with _process(root) as process:
-        while (left := ends_at - time.monotonic()) > 0:
+class SparkJob:
+    """One run of the Spark job on the lakehouse at ``root``."""
+
+    def __init__(self, root: Root) -> None:
+        self._root = root
+
+    def execute(self, timeout_seconds: float, renew: Callable[[], bool]) -> tuple[int, str, str]:
+        """Return the job's exit code, standard output and standard error.
+
+        ``renew`` extends the lease and returns False if another process has it.
+
+        Raises:
+            PipelineBusy: another process took the lease; the job was stopped.
+            PipelineFailed: the job took longer than ``timeout_seconds`` and was stopped.
+        """
+        ends_at = time.monotonic() + timeout_seconds
+        with self.process() as process:
+            while (left := ends_at - time.monotonic()) > 0:
+                try:
+                    out, err = process.communicate(timeout=min(left, _RENEWED_SECONDS))
+                    return process.returncode, out, err
+                except subprocess.TimeoutExpired:
+                    if not leases.is_extended(LEASE, renew):
+                        raise PipelineBusy(
+                            "The usage pipeline lost its lease to another process and was "
+                            "stopped; try again when that one is done."
+                        ) from None
+            raise PipelineFailed(
+                f"The usage pipeline took longer than {timeout_seconds:.0f} s and was stopped. "
+                "It starts again automatically; give the machine more memory or processors if "
+                "this repeats."
+            )
+
+    def command(self) -> list[str]:
+        """Return the command line, with the size that the settings give."""
+        location = self._root.url if isinstance(self._root, ObjectStore) else str(self._root)
+        # The other half is for Java outside its heap, for Python, and for the worker itself.
+        heap_mb = max(_LEAST_HEAP_MB, settings.PIPELINE_CONTAINER_MB // 2)
+        size = ["--threads", str(settings.PIPELINE_THREADS), "--memory", f"{heap_mb}m"]
+        bulk = ["--bulk"] if settings.PIPELINE_BULK else []
+        module = [sys.executable, "-m", "lakehouse.jobs.pipeline"]
+        return [*module, "--root", location, "--end-with-stdin", *size, *bulk]
+
+    @contextmanager
+    def process(self) -> Iterator[subprocess.Popen[str]]:
+        """Run the job in its own process group (Python and Java); kill it when the block ends.
+
+        Its stdin is a pipe that only this process keeps open: if the worker is killed, the job
+        ends.
+        """
+        # An empty working directory: ``python -m`` also imports modules from there.
+        with tempfile.TemporaryDirectory(prefix="waypost-pipeline-") as folder, _pipe() as stdin:
+            process = subprocess.Popen(
+                self.command(),
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                cwd=folder,
+                env=self._environment(),
+                start_new_session=True,
+            )
             try:
-                out, err = process.communicate(timeout=min(left, _RENEWED_SECONDS))
-                return process.returncode, out, err
-            except subprocess.TimeoutExpired:
-                _keep(renew)
-        raise PipelineFailed(
-            f"The usage pipeline took longer than {timeout_seconds:.0f} s and was stopped. "
-            "It starts again automatically; give the machine more memory or processors if this "
-            "repeats."
-        )
+                yield process
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.communicate()
 
-
-def _keep(renew: Callable[[], bool]) -> None:
-    if not leases.is_extended(LEASE, renew):
-        raise PipelineBusy(
-            "The usage pipeline lost its lease to another process and was stopped; "
-            "try again when that one is done."
-        )
-
-
-def _command(root: Root) -> list[str]:
-    location = root.url if isinstance(root, ObjectStore) else str(root)
-    # The other half is for Java outside its heap, for Python, and for the worker itself.
-    heap_mb = max(_LEAST_HEAP_MB, settings.PIPELINE_CONTAINER_MB // 2)
-    size = ["--threads", str(settings.PIPELINE_THREADS), "--memory", f"{heap_mb}m"]
-    bulk = ["--bulk"] if settings.PIPELINE_BULK else []
-    job = [sys.executable, "-m", "lakehouse.jobs.pipeline", "--root", location, "--end-with-stdin"]
-    return [*job, *size, *bulk]
-
-
-@contextmanager
-def _process(root: Root) -> Iterator[subprocess.Popen[str]]:
-    """Run the job in its own process group (Python and Java); kill it when the block ends.
-
-    Its stdin is a pipe that only this process keeps open: if the worker is killed, the job ends.
-    """
-    # An empty working directory: ``python -m`` also imports modules from there.
-    with tempfile.TemporaryDirectory(prefix="waypost-pipeline-") as folder, _pipe() as stdin:
-        process = subprocess.Popen(
-            _command(root),
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=folder,
-            env={**_environment(), **_access(root)},
-            start_new_session=True,
-        )
-        try:
-            yield process
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.communicate()
+    def _environment(self) -> dict[str, str]:
+        passed_on = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("WAYPOST_", "DJANGO_", "AWS_")) or name in _PASSED_ON
+        }
+        access = self._root.job_environment if isinstance(self._root, ObjectStore) else {}
+        return {**passed_on, **access}
 
 
 @contextmanager
@@ -182,41 +225,3 @@ def _pipe() -> Iterator[int]:
     finally:
         os.close(reader)
         os.close(writer)
-
-
-def _environment() -> dict[str, str]:
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("WAYPOST_", "DJANGO_", "AWS_")) or name in _PASSED_ON
-    }
-
-
-def _access(root: Root) -> dict[str, str]:
-    """Return the settings of an object store, which ``lakehouse.object_store`` reads."""
-    if not isinstance(root, ObjectStore):
-        return {}
-    return {
-        "WAYPOST_LAKEHOUSE_ENDPOINT": root.endpoint,
-        "WAYPOST_LAKEHOUSE_REGION": root.region,
-        "WAYPOST_LAKEHOUSE_ACCESS_KEY": root.access_key,
-        "WAYPOST_LAKEHOUSE_SECRET_KEY": root.secret_key,
-    }
-
-
-def _report(code: int, out: str, err: str) -> Report:
-    lines = [line for line in out.splitlines() if line.startswith("{")]
-    answer: dict[str, Any] = json.loads(lines[-1]) if lines else {}
-    if code != 0 or "error" in answer or not answer:
-        logger.error(
-            "the pipeline job failed", exit_code=code, stderr=roots.without_keys(err)[-4000:]
-        )
-    if "error" in answer:
-        raise PipelineFailed(answer["error"]["message"], code=answer["error"]["code"])
-    if code != 0 or not answer:
-        raise PipelineFailed(
-            f"The usage pipeline ended with exit code {code}. No sample is lost, and it is retried "
-            "automatically; the worker's log has the reason."
-        )
-    tables = {n: Table(table["id"], table["version"]) for n, table in answer["tables"].items()}
-    return Report(tables, answer["bronze_version"], answer["rows"], answer["as_of"])

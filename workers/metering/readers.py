@@ -7,6 +7,7 @@ tests have their own.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -70,10 +71,22 @@ class DriverReaders:
         metered = [MeteredAddress(address, kind) for address, kind in types.items()]
         found = Locator(self.infra, self.identities_dir).list_existing(space)
         instances = [
-            Instance(one.id.name, _reader(REGISTRY[one.id.kind].read_snapshot, one.target, metered))
+            Instance(
+                one.id.name,
+                partial(self._read, REGISTRY[one.id.kind].read_snapshot, one.target, metered),
+            )
             for one in found
         ]
         return Readable(instances, types)
+
+    @staticmethod
+    def _read(
+        snapshot: ReadSnapshot, target: ManagementTarget, metered: Sequence[MeteredAddress]
+    ) -> InstanceSnapshot:
+        try:
+            return snapshot(target, addresses=metered)
+        except Unreachable as error:
+            raise NoAnswer(str(error)) from error
 
 
 def product(infra: Infra, identities_dir: Path, clock: Callable[[], datetime]) -> DriverReaders:
@@ -85,15 +98,3 @@ def address_types(space: AddressSpace) -> dict[str, str]:
     """Return the type of each address that may be on the space's instances, deleting ones too."""
     rows = Address.objects.filter(space=space, deleted_at__isnull=True)
     return dict(rows.order_by("address").values_list("address", "type"))
-
-
-def _reader(
-    snapshot: ReadSnapshot, target: ManagementTarget, metered: Sequence[MeteredAddress]
-) -> Callable[[], InstanceSnapshot]:
-    def read() -> InstanceSnapshot:
-        try:
-            return snapshot(target, addresses=metered)
-        except Unreachable as error:
-            raise NoAnswer(str(error)) from error
-
-    return read

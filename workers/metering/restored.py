@@ -46,7 +46,15 @@ def check(root: Root) -> None:
             f"The lakehouse is newer than the database: its last commit is {found}, and the "
             f"database knows of {_last(numbered)}. {_REMEDY}"
         )
-    _check_gold(root)
+    copied = UsageCopy.objects.order_by("-copied_at", "-table_version").first()
+    if copied is None:
+        return
+    usage = delta.open_table(root, delta.USAGE) if delta.exists(root, delta.USAGE) else None
+    if usage is None or usage.version() < copied.table_version:
+        raise LakehouseDiffers(
+            f"The lakehouse is older than the database, which copied version "
+            f"{copied.table_version} of {delta.USAGE}. {_REMEDY}"
+        )
 
 
 def forget_planned_restarts() -> None:
@@ -56,18 +64,6 @@ def forget_planned_restarts() -> None:
     usage between the backup and the loss is unknown.
     """
     sources.living().update(restart_at=None)
-
-
-def _check_gold(root: Root) -> None:
-    copied = UsageCopy.objects.order_by("-copied_at", "-table_version").first()
-    if copied is None:
-        return
-    found = delta.open_table(root, delta.USAGE) if delta.exists(root, delta.USAGE) else None
-    if found is None or found.version() < copied.table_version:
-        raise LakehouseDiffers(
-            f"The lakehouse is older than the database, which copied version "
-            f"{copied.table_version} of {delta.USAGE}. {_REMEDY}"
-        )
 
 
 def _last(batches: QuerySet[LandingBatch]) -> int:

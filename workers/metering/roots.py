@@ -90,6 +90,20 @@ class ObjectStore:
             **address,
         }
 
+    @property
+    def job_environment(self) -> dict[str, str]:
+        """Return the environment of a Spark job, which ``lakehouse.object_store`` reads."""
+        return {
+            "WAYPOST_LAKEHOUSE_ENDPOINT": self.endpoint,
+            "WAYPOST_LAKEHOUSE_REGION": self.region,
+            "WAYPOST_LAKEHOUSE_ACCESS_KEY": self.access_key,
+            "WAYPOST_LAKEHOUSE_SECRET_KEY": self.secret_key,
+        }
+
+    def open(self) -> Any:
+        """Return a new client of the store: a file system of pyarrow."""
+        return PyFileSystem(DeltaStorageHandler(self.url, self.options))
+
 
 Root = Path | ObjectStore
 
@@ -162,20 +176,16 @@ def put(store: ObjectStore, path: str, content: bytes) -> None:
     with in_words():
         # The stream of delta-rs accepts only ``bytes``. pyarrow passes those from its own buffer,
         # so the pieces must be smaller than that buffer.
-        with _file_system(store).open_output_stream(path, buffer_size=_BUFFER) as stream:
+        with store.open().open_output_stream(path, buffer_size=_BUFFER) as stream:
             shutil.copyfileobj(io.BytesIO(content), stream, _BUFFER // 2)
 
 
 def reader(root: Root) -> Callable[[str], Any]:
     """Return a function that opens a file under ``root`` for random reads (a pyarrow file)."""
     if isinstance(root, ObjectStore):
-        files = _file_system(root)  # one client for all files
+        files = root.open()  # one client for all files
         return lambda path: files.open_input_file(path)
     return lambda path: pa.OSFile(str(root / path))
-
-
-def _file_system(store: ObjectStore) -> Any:
-    return PyFileSystem(DeltaStorageHandler(store.url, store.options))
 
 
 def _refusal(message: str) -> Unavailable | None:

@@ -32,7 +32,6 @@ from workers.messaging.observed import InstanceSnapshot
 from workers.metering import collector, landing, sources
 from workers.metering.collector import Reading
 from workers.metering.readers import Instance, NoAnswer, Readers
-from workers.metering.source_states import SourceState
 
 logger = structlog.get_logger(__name__)
 
@@ -189,7 +188,9 @@ def apply(reading: Reading, *, started_at: datetime, cut: Cut | None = None) -> 
         outdated = sources.outdated(reading.space_id, reading.instances)
         current = {n: s for n, s in reading.instances.items() if n not in outdated}
         states = sources.load_space(reading.space_id, current)
-        if any(_is_newer(state, started_at) for state in states):
+        sampled = [state.sampled_at for state in states if state.sampled_at is not None]
+        # Far ahead is not a newer cycle: the clock was set back, and sampling must go on.
+        if any(timedelta(0) < at - started_at < _CLOCK_SET_BACK for at in sampled):
             return False
         read = Reading(
             reading.tenant_id, reading.space_id, reading.taken_at, current, reading.types
@@ -205,10 +206,3 @@ def apply(reading: Reading, *, started_at: datetime, cut: Cut | None = None) -> 
         sources.save(step.states, ended_at=reading.taken_at)
         landing.reserve(step.rows)
     return True
-
-
-def _is_newer(state: SourceState, started_at: datetime) -> bool:
-    if state.sampled_at is None:
-        return False
-    # Far ahead is not a newer cycle: the clock was set back, and sampling must go on.
-    return timedelta(0) < state.sampled_at - started_at < _CLOCK_SET_BACK

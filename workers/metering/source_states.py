@@ -11,12 +11,13 @@ from typing import Any, Self
 
 from controlplane.core import address_types
 from controlplane.core.address_types import BrokerForm
-from plans.usage.meters import MESSAGES_OUT, METERS
+from plans.usage.meters import MESSAGES_IN, MESSAGES_OUT, METERS
 from workers.messaging.observed import AddressCounters
-from workers.metering.counters import NOTHING, Counters
+from workers.metering.counters import ADDRESS_METERS, NOTHING, Counters
 
 BUCKET = timedelta(minutes=15)
 _REPEATS = 2  # at so many ends of buckets an address that is gone is landed again
+_MARKS_KEPT = 96  # a day of buckets: ``live`` is exact while the pipeline lags no further
 SPACE = "space"  # instance name and boot_id of the source for the sums over all instances
 
 
@@ -85,6 +86,19 @@ class AddressState:
     def _is_topic(self) -> bool:
         row = address_types.BY_SLUG.get(self.type)  # the type of an address may be unknown: ""
         return row is not None and row.broker_form is BrokerForm.TOPIC
+
+    @classmethod
+    def of_stored(cls, values: Mapping[str, Any]) -> Self:
+        """Return the state that ``stored`` made ``values`` of."""
+        counters = {meter: values[meter] for meter in ADDRESS_METERS if meter in values}
+        rest = {name: value for name, value in values.items() if name not in ADDRESS_METERS}
+        return cls(**rest, counters=Counters(counters))
+
+    def stored(self) -> dict[str, Any]:
+        """Return the form for JSON: the counters beside the other fields, as one level."""
+        own = (field.name for field in fields(self) if field.name != "counters")
+        counters = {meter: self.counters[meter] for meter in ADDRESS_METERS}
+        return {**{name: getattr(self, name) for name in own}, **counters}
 
     def is_due(self, *, is_end: bool) -> bool:
         """Return whether the address must be landed now; ``is_end``: in a whole snapshot."""
@@ -162,6 +176,25 @@ class SourceState:
     addresses: Mapping[str, AddressState] = field(default_factory=dict)
     retired: tuple[Retired, ...] = ()
     marks: tuple[Mark, ...] = ()
+
+    def in_bucket(self, bucket_at: datetime) -> Self:
+        """Return the state at the begin of the bucket ``bucket_at``."""
+        mark = Mark(bucket_at, self.used_in, self.used_out)
+        marks = (*self.marks, mark)[-_MARKS_KEPT:]
+        # A peak is that of one bucket; all other counters run through the whole incarnation.
+        counters = self.counters.having(peak_connections=0)
+        return replace(self, bucket_at=bucket_at, counters=counters, marks=marks)
+
+    def used_until(self, seen: Mapping[str, AddressState]) -> tuple[int, int]:
+        """Return the messages in and out between this state and the addresses ``seen`` after it."""
+        used_in = used_out = 0
+        for name, address in seen.items():
+            old = self.addresses.get(name)
+            # A new epoch counts from zero.
+            before = old.counters if old and old.epoch == address.epoch else NOTHING
+            used_in += address.counters[MESSAGES_IN] - before[MESSAGES_IN]
+            used_out += address.counters[MESSAGES_OUT] - before[MESSAGES_OUT]
+        return used_in, used_out
 
 
 def floor_bucket(instant: datetime) -> datetime:

@@ -4,14 +4,13 @@
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
 
 from workers.messaging.observed import InstanceSnapshot
-from workers.metering.counters import ADDRESS_METERS, SOURCE_METERS, Counters
+from workers.metering.counters import SOURCE_METERS, Counters
 from workers.metering.source_states import SPACE, AddressState, Mark, SourceState
 from workers.models import MeteredSource
 
@@ -93,9 +92,9 @@ def state_of(row: MeteredSource) -> SourceState:
         for at, messages_in, messages_out in row.integrals.get("marks", [])
     )
     counters = {meter: row.integrals[meter] for meter in SOURCE_METERS if meter in row.integrals}
-    addresses = {name: _read_address(values) for name, values in row.addresses.items()}
+    addresses = {name: AddressState.of_stored(values) for name, values in row.addresses.items()}
     retired = tuple(
-        (name, _read_address(values)) for name, values in row.integrals.get("retired", [])
+        (name, AddressState.of_stored(values)) for name, values in row.integrals.get("retired", [])
     )
     return SourceState(
         row.tenant_id,
@@ -116,7 +115,7 @@ def state_of(row: MeteredSource) -> SourceState:
 def _columns(state: SourceState) -> dict[str, Any]:
     integrals = {name: getattr(state, name) for name in _SCALARS}
     integrals |= {meter: state.counters[meter] for meter in SOURCE_METERS}
-    integrals["retired"] = [[name, _write_address(address)] for name, address in state.retired]
+    integrals["retired"] = [[name, address.stored()] for name, address in state.retired]
     integrals["marks"] = [
         [mark.bucket_at.isoformat(), mark.messages_in, mark.messages_out] for mark in state.marks
     ]
@@ -127,18 +126,5 @@ def _columns(state: SourceState) -> dict[str, Any]:
         "sampled_at": state.sampled_at,
         "bucket_at": state.bucket_at,
         "integrals": integrals,
-        "addresses": {name: _write_address(address) for name, address in state.addresses.items()},
+        "addresses": {name: address.stored() for name, address in state.addresses.items()},
     }
-
-
-def _write_address(address: AddressState) -> dict[str, Any]:
-    """Return the stored form of an address: its counters beside its other fields, as one level."""
-    own = (field.name for field in fields(address) if field.name != "counters")
-    counters = {meter: address.counters[meter] for meter in ADDRESS_METERS}
-    return {**{name: getattr(address, name) for name in own}, **counters}
-
-
-def _read_address(values: Mapping[str, Any]) -> AddressState:
-    counters = {meter: values[meter] for meter in ADDRESS_METERS if meter in values}
-    rest = {name: value for name, value in values.items() if name not in ADDRESS_METERS}
-    return AddressState(**rest, counters=Counters(counters))

@@ -40,7 +40,12 @@ def recomputed(invoice: Invoice, root: Root) -> Verification:
         NothingToVerify: the invoice has no document.
         TableReplaced: a pinned table does not exist any more.
     """
-    pins = {n: Table(pin["id"], pin["version"]) for n, pin in _pins(invoice).items()}
+    if not invoice.manifest:
+        raise invoice_verification.NothingToVerify(
+            "Only an invoice with a document can be verified: close it first."
+        )
+    stored: dict[str, dict[str, Any]] = invoice.manifest["tables"]
+    pins = {n: Table(pin["id"], pin["version"]) for n, pin in stored.items()}
     period = Period(invoice.starts_at, invoice.ends_at)
     # Corrections of earlier months need the usage of those months.
     since = corrections.usage_since(invoice)
@@ -48,12 +53,3 @@ def recomputed(invoice: Invoice, root: Root) -> Verification:
     question = recompute.question(root, pins[delta.BRONZE], invoice.tenant_id, period)
     sample_hash, _ = recompute.sample_ids(question)
     return invoice_verification.verify(invoice=invoice, cells=cells, sample_hash=sample_hash)
-
-
-def _pins(invoice: Invoice) -> dict[str, dict[str, Any]]:
-    if not invoice.manifest:
-        raise invoice_verification.NothingToVerify(
-            "Only an invoice with a document can be verified: close it first."
-        )
-    pins: dict[str, dict[str, Any]] = invoice.manifest["tables"]
-    return pins

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from proton import UNDESCRIBED, Array, Data, ProtonException, symbol
 from proton import ubyte as _ubyte
@@ -62,6 +62,25 @@ class Frame:
     fields: Sequence[Any]
     raw: bytes
 
+    @classmethod
+    def decode(cls, raw: bytes) -> Self:
+        """Return the frame that these bytes are. Raises ``Malformed``."""
+        data = Data()
+        try:
+            # The fifth byte is the data offset, in words of 4 bytes.
+            data.decode(raw[raw[4] * 4 :])
+            data.rewind()
+            data.next()
+            described: Any = data.get_object()
+            # Binary values may be views into ``data``; a copy outlives it.
+            values = [
+                bytes(value) if isinstance(value, memoryview) else value
+                for value in described.value
+            ]
+            return cls(int(described.descriptor), values, raw)
+        except (ProtonException, AttributeError, TypeError, ValueError) as error:
+            raise Malformed(f"not a performative: {error}") from error
+
     def field(self, index: int) -> Any:
         """Return a field; None if the sender left it out, as trailing nulls may be."""
         return self.fields[index] if index < len(self.fields) else None
@@ -86,11 +105,10 @@ async def read_frame(reader: Reader, *expected: Code) -> Frame:
     size, offset, _, _ = struct.unpack(">IBBH", head)
     if not 8 <= offset * 4 <= size <= MAX_FRAME_BYTES:
         raise Malformed(f"a frame of {size} bytes with offset {offset}")
-    rest = await reader.readexactly(size - 8)
-    code, fields = _decode(rest[offset * 4 - 8 :])
-    if code not in expected:
-        raise Malformed(f"unexpected performative 0x{code:02x}")
-    return Frame(code, fields, head + rest)
+    frame = Frame.decode(head + await reader.readexactly(size - 8))
+    if frame.code not in expected:
+        raise Malformed(f"unexpected performative 0x{frame.code:02x}")
+    return frame
 
 
 def encode(code: Code, fields: Sequence[Any]) -> bytes:
@@ -124,21 +142,15 @@ def ubyte(value: int) -> Any:
     return _ubyte(value)
 
 
+def texts(values: Any) -> Sequence[str]:
+    """Return the texts of a decoded array; also of a single value, which may stand for one.
+
+    Source: AMQP part 1 section 1.4.
+    """
+    if isinstance(values, str):
+        return [values]
+    return [str(value) for value in getattr(values, "elements", values)]
+
+
 def symbol_map(values: Mapping[str, Any]) -> dict[symbol, Any]:
     return {symbol(key): value for key, value in values.items()}
-
-
-def _decode(body: bytes) -> tuple[int, list[Any]]:
-    data = Data()
-    try:
-        data.decode(body)
-        data.rewind()
-        data.next()
-        described: Any = data.get_object()
-        # Binary values may be views into ``data``; a copy outlives it.
-        values = [
-            bytes(value) if isinstance(value, memoryview) else value for value in described.value
-        ]
-        return int(described.descriptor), values
-    except (ProtonException, AttributeError, TypeError, ValueError) as error:
-        raise Malformed(f"not a performative: {error}") from error

@@ -85,10 +85,9 @@ class Wire:
 
     def frame(self, expected: Code) -> list[object]:
         head = self.read(8)
-        body = self.read(int.from_bytes(head[:4], "big") - 8)
-        code, fields = frames._decode(body)
-        assert code == expected, (code, fields)
-        return list(fields)
+        frame = frames.Frame.decode(head + self.read(int.from_bytes(head[:4], "big") - 8))
+        assert frame.code == expected, frame
+        return list(frame.fields)
 
     def read(self, count: int) -> bytes:
         found = b""

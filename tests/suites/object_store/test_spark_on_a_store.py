@@ -48,7 +48,7 @@ def played(root: Root) -> tuple[Report, Any]:
 def rebuilt(root: ObjectStore) -> Any:
     """Return what the job ``rebuild`` says, started by hand as docs/lakehouse.md tells."""
     command = [sys.executable, "-m", "lakehouse.jobs.rebuild", "--root", root.url]
-    environment = {**os.environ, **pipeline._access(root)}
+    environment = {**os.environ, **root.job_environment}
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr[-3000:]
     return json.loads(ran.stdout.splitlines()[-1])
@@ -108,7 +108,7 @@ spark.stop()
 
 
 def test_sparks_settings_hold_no_secret(near: ObjectStore) -> None:
-    environment = {**os.environ, **pipeline._access(near)}
+    environment = {**os.environ, **near.job_environment}
     command = [sys.executable, "-c", PRINT, near.url]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 

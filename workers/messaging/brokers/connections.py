@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Self
 
 from workers.messaging.brokers import permissions
 from workers.messaging.brokers.desired import DesiredAddress, DesiredBroker, DesiredUser
@@ -14,6 +14,8 @@ _MANY = 1_000_000  # page size of list operations: one page that holds everythin
 _INTERNAL_USER = "CN="  # users with a certificate; the name of a messaging user has no "="
 # The broker reports creation times in whole seconds.
 _CLOCK_GRAIN = timedelta(seconds=1)
+
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -27,9 +29,32 @@ class OpenConnection:
     listener: str
     opened_at: datetime
 
+    @classmethod
+    def of_row(cls, row: Row) -> Self:
+        """Return the connection in a row of ``listConnections``."""
+        # java.util.Date.toString() uses the time zone of the process; our brokers run in UTC.
+        opened_at = datetime.strptime(str(row["creationTime"]), "%a %b %d %H:%M:%S UTC %Y").replace(
+            tzinfo=UTC
+        )
+        return cls(
+            id=row["connectionID"],
+            user=str(row["users"]).split(",")[0] if row["users"] else "",
+            container=str(row["clientID"] or ""),
+            remote_host=str(row["remoteAddress"]),
+            listener=str(row["localAddress"]),
+            opened_at=opened_at,
+        )
+
     @property
     def is_internal(self) -> bool:
         return self.user.startswith(_INTERNAL_USER)
+
+    def is_unknown(self, users: Mapping[str, DesiredUser]) -> bool:
+        """Return whether its user is gone, or is a later one of the same name."""
+        if self.user == "":
+            return False  # no session yet, so it has no links
+        user = users.get(self.user)
+        return user is None or self.opened_at + _CLOCK_GRAIN < user.since
 
 
 @dataclass(frozen=True)
@@ -39,18 +64,63 @@ class _Link:
     address: str
     operation: str
 
+    def is_permitted(
+        self, users: Mapping[str, DesiredUser], addresses: Mapping[str, DesiredAddress]
+    ) -> bool:
+        user, address = users.get(self.user), addresses.get(self.address)
+        if user is None:
+            return False
+        if address is None:
+            # Clients may use desired addresses only; temporary ones are not permitted.
+            return False
+        # While sending is withdrawn, the broker refuses each message. The connection itself stays,
+        # so that it can go on receiving.
+        return permissions.may(user, self.operation, address, withdrawn=False)
+
+
+class _Lists:
+    """What a broker lists now, each list in one page."""
+
+    def __init__(self, client: ManagementClient) -> None:
+        self._client = client
+
+    def clients(self) -> Sequence[OpenConnection]:
+        found = [OpenConnection.of_row(row) for row in self._rows("listConnections")[0]]
+        # Our own connection is in the list, so its local address tells which listener is internal.
+        internal = {connection.listener for connection in found if connection.is_internal}
+        return [
+            connection
+            for connection in found
+            if connection.listener not in internal and not connection.is_internal
+        ]
+
+    def sessions(self) -> Mapping[str, str]:
+        """Return the connection of each session."""
+        return {row["id"]: row["connectionID"] for row in self._rows("listSessions")[0]}
+
+    def links(self) -> Sequence[_Link]:
+        producers, consumers = self._rows("listProducers", "listConsumers")
+        return [
+            _Link(row["session"], row["validatedUser"], row["address"], operation)
+            for rows, operation in ((producers, "send"), (consumers, "recv"))
+            for row in rows
+            # An anonymous sender names an address in each message; the broker checks each of them.
+            if row["address"]
+        ]
+
+    def _rows(self, *operations: str) -> Sequence[Sequence[Row]]:
+        answers = self._client.ask(
+            [Request("broker", operation, ["", 1, _MANY]) for operation in operations]
+        )
+        documents = [
+            json.loads(answer) if isinstance(answer, str) else answer for answer in answers
+        ]
+        return [document["data"] for document in documents]
+
 
 def list_clients(client: ManagementClient) -> Sequence[OpenConnection]:
     """Return the open client connections: all except those to the internal listener."""
-    answer = client.call("broker", "listConnections", "", 1, _MANY)
-    found = [_connection(row) for row in _rows(answer)]
-    # Our own connection is in the list, so its local address tells which listener is internal.
-    internal = {connection.listener for connection in found if connection.is_internal}
-    return [
-        connection
-        for connection in found
-        if connection.listener not in internal and not connection.is_internal
-    ]
+    return _Lists(client).clients()
 
 
 def find_unauthorized(client: ManagementClient, broker: DesiredBroker) -> set[str]:
@@ -62,87 +132,25 @@ def find_unauthorized(client: ManagementClient, broker: DesiredBroker) -> set[st
     * it is older than its user, so it belongs to an earlier user of the same name;
     * it has a consumer or producer on an address that is gone or not permitted.
     """
-    clients = {connection.id: connection for connection in list_clients(client)}
+    lists = _Lists(client)
+    clients = {connection.id: connection for connection in lists.clients()}
     users = {user.name: user for user in broker.users}
     unauthorized = {
-        connection.id for connection in clients.values() if _is_unknown(connection, users)
+        connection.id for connection in clients.values() if connection.is_unknown(users)
     }
     addresses = {address.address: address for address in broker.addresses}
-    sessions = _sessions(client)
-    for link in _links(client):
+    sessions = lists.sessions()
+    for link in lists.links():
         connection = sessions.get(link.session, "")
-        if connection in clients and not _is_permitted(link, users, addresses):
+        if connection in clients and not link.is_permitted(users, addresses):
             unauthorized.add(connection)
     return unauthorized
 
 
 def find_on(client: ManagementClient, addresses: Collection[str]) -> set[str]:
     """Return the ids of client connections with a consumer or producer on one of ``addresses``."""
-    clients = {connection.id for connection in list_clients(client)}
-    sessions = _sessions(client)
-    found = {sessions.get(link.session, "") for link in _links(client) if link.address in addresses}
+    lists = _Lists(client)
+    clients = {connection.id for connection in lists.clients()}
+    sessions = lists.sessions()
+    found = {sessions.get(link.session, "") for link in lists.links() if link.address in addresses}
     return found & clients
-
-
-def _is_unknown(connection: OpenConnection, users: Mapping[str, DesiredUser]) -> bool:
-    if connection.user == "":
-        return False  # no session yet, so it has no links
-    user = users.get(connection.user)
-    return user is None or connection.opened_at + _CLOCK_GRAIN < user.since
-
-
-def _is_permitted(
-    link: _Link, users: Mapping[str, DesiredUser], addresses: Mapping[str, DesiredAddress]
-) -> bool:
-    user, address = users.get(link.user), addresses.get(link.address)
-    if user is None:
-        return False
-    if address is None:
-        # Clients may use desired addresses only; temporary ones are not permitted.
-        return False
-    # While sending is withdrawn, the broker refuses each message. The connection itself stays, so
-    # that it can go on receiving.
-    return permissions.may(user, link.operation, address, withdrawn=False)
-
-
-def _links(client: ManagementClient) -> Sequence[_Link]:
-    producers, consumers = client.ask(
-        [
-            Request("broker", "listProducers", ["", 1, _MANY]),
-            Request("broker", "listConsumers", ["", 1, _MANY]),
-        ]
-    )
-    return [
-        _Link(row["session"], row["validatedUser"], row["address"], operation)
-        for rows, operation in ((producers, "send"), (consumers, "recv"))
-        for row in _rows(rows)
-        # An anonymous sender names an address in each message; the broker checks each of them.
-        if row["address"]
-    ]
-
-
-def _sessions(client: ManagementClient) -> Mapping[str, str]:
-    answer = client.call("broker", "listSessions", "", 1, _MANY)
-    return {row["id"]: row["connectionID"] for row in _rows(answer)}
-
-
-def _rows(answer: Any) -> Sequence[Mapping[str, Any]]:
-    document = json.loads(answer) if isinstance(answer, str) else answer
-    rows: Sequence[Mapping[str, Any]] = document["data"]
-    return rows
-
-
-def _connection(row: Mapping[str, Any]) -> OpenConnection:
-    return OpenConnection(
-        id=row["connectionID"],
-        user=str(row["users"]).split(",")[0] if row["users"] else "",
-        container=str(row["clientID"] or ""),
-        remote_host=str(row["remoteAddress"]),
-        listener=str(row["localAddress"]),
-        opened_at=_time(str(row["creationTime"])),
-    )
-
-
-def _time(text: str) -> datetime:
-    # java.util.Date.toString() uses the time zone of the process; our brokers run in UTC.
-    return datetime.strptime(text, "%a %b %d %H:%M:%S UTC %Y").replace(tzinfo=UTC)

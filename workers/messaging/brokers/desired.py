@@ -56,6 +56,18 @@ class DesiredAddress:
     subscriptions: Sequence[str] = ()
     read_only: bool = False  # a dead-letter address: clients may not send to it
 
+    @property
+    def queues(self) -> Sequence[str]:
+        """The names of its durable queues."""
+        if self.address_kind is BrokerAddressKind.QUEUE:
+            return [self.address]
+        return list(self.subscriptions)
+
+    @property
+    def routing_type(self) -> str:
+        """Artemis's name for how messages reach the queues."""
+        return "ANYCAST" if self.address_kind is BrokerAddressKind.QUEUE else "MULTICAST"
+
 
 @dataclass(frozen=True)
 class Permission:

@@ -10,7 +10,6 @@ Both read back what they did before they report success. Called by the reconcile
 metering. Operations: Artemis user manual, "Management".
 """
 
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -20,15 +19,13 @@ from workers.messaging import management
 from workers.messaging import probe as probing
 from workers.messaging.brokers import broker_xml, connections, desired, settings_check
 from workers.messaging.brokers import snapshot as snapshots
-from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress, DesiredBroker
+from workers.messaging.brokers.desired import DesiredBroker
 from workers.messaging.brokers.snapshot import MeteredAddress
-from workers.messaging.management import ManagementClient, Refused, Request
+from workers.messaging.brokers.tables import BrokerTables
+from workers.messaging.management import Refused, Request
 from workers.messaging.observed import InstanceSnapshot, ManagementTarget
 
 logger = structlog.get_logger(__name__)
-
-_MANY = 1_000_000  # page size of list operations: one page that holds everything
-_FEW = 200  # up to this number of names, single look-ups cost less than one list of everything
 
 
 @dataclass(frozen=True)
@@ -71,8 +68,16 @@ def converge(
                 Request("broker", "clearAuthorizationCache"),
             ]
         )
-        created = _create_missing(client, wanted)
-        pending = _settle(client, broker, wanted)
+        created = BrokerTables(client).create_missing(wanted)
+        # What differs after a reload is set by requests: an earlier request may override the file,
+        # or the platform has not delivered the file yet.
+        different = settings_check.find_differences(client, broker, wanted)
+        overridden = [address for address in wanted if address.address in different]
+        settings_check.apply(client, broker, overridden)
+        pending = settings_check.find_differences(client, broker, overridden)
+        # Requests do not change logins: only the file does.
+        if not settings_check.has_loaded_users(client, broker):
+            pending[desired.USERS_MATCH] = "the broker has not loaded its users yet"
     return Converged(pending, created)
 
 
@@ -88,7 +93,7 @@ def apply(target: ManagementTarget, broker: DesiredBroker) -> Converged:
     with management.connected(target, purpose="apply") as client:
         # Before the address exists, so that it never has other limits or permissions.
         settings_check.apply(client, broker, broker.addresses)
-        created = _create_missing(client, broker.addresses)
+        created = BrokerTables(client).create_missing(broker.addresses)
         pending = settings_check.find_differences(client, broker, broker.addresses)
     return Converged(pending, created)
 
@@ -105,7 +110,7 @@ def withdraw(target: ManagementTarget, addresses: Collection[str]) -> int:
     with management.connected(target, purpose="withdraw") as client:
         settings_check.withdraw(client, addresses)
         client.call("broker", "clearAuthorizationCache")
-        return _close(client, connections.find_on(client, addresses))
+        return BrokerTables(client).close(connections.find_on(client, addresses))
 
 
 def disconnect_clients(target: ManagementTarget, broker: DesiredBroker) -> int:
@@ -117,7 +122,7 @@ def disconnect_clients(target: ManagementTarget, broker: DesiredBroker) -> int:
         Unreachable: the broker stopped answering.
     """
     with management.connected(target, purpose="disconnect") as client:
-        return _close(client, connections.find_unauthorized(client, broker))
+        return BrokerTables(client).close(connections.find_unauthorized(client, broker))
 
 
 def remove(target: ManagementTarget, addresses: Collection[str]) -> None:
@@ -129,9 +134,10 @@ def remove(target: ManagementTarget, addresses: Collection[str]) -> None:
     """
     with management.connected(target, purpose="remove") as client:
         # Queues first: a subscription is a queue on the address of its topic.
-        queues = _existing(client, "listQueues", addresses)
+        tables = BrokerTables(client)
+        queues = tables.find("listQueues", addresses)
         client.ask([Request("broker", "destroyQueue", [name, True]) for name in sorted(queues)])
-        present = _existing(client, "listAddresses", addresses)
+        present = tables.find("listAddresses", addresses)
         client.ask([Request("broker", "deleteAddress", [name, True]) for name in sorted(present)])
         settings_check.forget(client, addresses)
 
@@ -147,19 +153,19 @@ class Unknown:
 def list_unknown(target: ManagementTarget, broker: DesiredBroker) -> Unknown:
     """Return the addresses that are not desired (drift); internal ones are left out."""
     with management.connected(target, purpose="orphans") as client:
-        answer = json.loads(client.call("broker", "listAddresses", "", 1, _MANY))
+        rows = BrokerTables(client).rows("listAddresses")
     known = {address.address for address in broker.addresses}
-    rows = [
+    unknown = [
         row
-        for row in answer["data"]
+        for row in rows
         if row["temporary"] == "false"
         and row["internal"] == "false"
         and not row["name"].startswith(("$", "activemq."))
         and row["name"] not in known
     ]
     return Unknown(
-        sorted(row["name"] for row in rows if row["messageCount"] == "0"),
-        sorted(row["name"] for row in rows if row["messageCount"] != "0"),
+        sorted(row["name"] for row in unknown if row["messageCount"] == "0"),
+        sorted(row["name"] for row in unknown if row["messageCount"] != "0"),
     )
 
 
@@ -170,11 +176,9 @@ def count_stored(target: ManagementTarget) -> int:
         Unreachable: the broker stopped answering; the count is then unknown, never 0.
     """
     with management.connected(target, purpose="stored") as client:
-        answer = json.loads(client.call("broker", "listAddresses", "", 1, _MANY))
+        rows = BrokerTables(client).rows("listAddresses")
     return sum(
-        int(row["messageCount"])
-        for row in answer["data"]
-        if not row["name"].startswith(("$", "activemq."))
+        int(row["messageCount"]) for row in rows if not row["name"].startswith(("$", "activemq."))
     )
 
 
@@ -185,8 +189,8 @@ def list_unread(target: ManagementTarget) -> Collection[str]:
         Unreachable: the broker stopped answering.
     """
     with management.connected(target, purpose="unread") as client:
-        answer = json.loads(client.call("broker", "listQueues", "", 1, _MANY))
-    return {row["name"] for row in answer["data"] if row["consumerCount"] == "0"}
+        rows = BrokerTables(client).rows("listQueues")
+    return {row["name"] for row in rows if row["consumerCount"] == "0"}
 
 
 def probe(target: ManagementTarget, address: str) -> float:
@@ -224,89 +228,3 @@ def snapshot(
 ) -> InstanceSnapshot:
     """Return one cumulative snapshot for metering; see ``brokers.snapshot`` for what counts."""
     return snapshots.take(target, addresses=addresses, internal_users=internal_users)
-
-
-def _create_missing(client: ManagementClient, wanted: Sequence[DesiredAddress]) -> int:
-    """Create by management requests what the broker has not read from its files yet."""
-    names = {name for address in wanted for name in _queues(address)}
-    queues = _existing(client, "listQueues", names)
-    addresses = _existing(client, "listAddresses", {address.address for address in wanted})
-    requests = [
-        Request("broker", "createAddress", [address.address, _routing(address)])
-        for address in wanted
-        if address.address not in addresses
-    ]
-    requests += [
-        _queue_request(address, name)
-        for address in wanted
-        for name in _queues(address)
-        if name not in queues
-    ]
-    client.ask(requests)
-    return len(requests)
-
-
-def _queues(address: DesiredAddress) -> Sequence[str]:
-    return (
-        [address.address]
-        if address.address_kind is BrokerAddressKind.QUEUE
-        else list(address.subscriptions)
-    )
-
-
-def _queue_request(address: DesiredAddress, name: str) -> Request:
-    queue = {
-        "name": name,
-        "address": address.address,
-        "routing-type": _routing(address),
-        "durable": True,
-        "auto-create-address": False,
-        "auto-delete": False,
-    }
-    # The second argument makes the broker ignore a queue that exists already.
-    return Request("broker", "createQueue", [json.dumps(queue), True])
-
-
-def _routing(address: DesiredAddress) -> str:
-    return "ANYCAST" if address.address_kind is BrokerAddressKind.QUEUE else "MULTICAST"
-
-
-def _settle(
-    client: ManagementClient, broker: DesiredBroker, wanted: Sequence[DesiredAddress]
-) -> dict[str, str]:
-    """Set by requests what differs after a reload; return what differs then.
-
-    An earlier request may override the file, or the platform has not delivered the file yet.
-    """
-    different = settings_check.find_differences(client, broker, wanted)
-    overridden = [address for address in wanted if address.address in different]
-    settings_check.apply(client, broker, overridden)
-    pending = settings_check.find_differences(client, broker, overridden)
-    # Requests do not change logins: only the file does.
-    if not settings_check.has_loaded_users(client, broker):
-        pending[desired.USERS_MATCH] = "the broker has not loaded its users yet"
-    return pending
-
-
-def _close(client: ManagementClient, ids: Collection[str]) -> int:
-    outcomes = client.try_all(
-        [Request("broker", "closeConnectionWithID", [id_]) for id_ in sorted(ids)]
-    )
-    return sum(1 for outcome in outcomes if not isinstance(outcome, Refused))
-
-
-def _existing(client: ManagementClient, operation: str, names: Collection[str]) -> set[str]:
-    """Return those of ``names`` that ``listAddresses`` or ``listQueues`` shows.
-
-    A few names are looked up one by one, so that the answers do not grow with the broker.
-    """
-    if len(names) > _FEW:
-        filters = [""]
-    else:
-        filters = [
-            json.dumps({"field": "name", "operation": "EQUALS", "value": name})
-            for name in sorted(names)
-        ]
-    answers = client.ask([Request("broker", operation, [wanted, 1, _MANY]) for wanted in filters])
-    found = {row["name"] for answer in answers for row in json.loads(answer)["data"]}
-    return found & set(names)

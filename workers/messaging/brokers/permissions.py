@@ -83,6 +83,18 @@ def roles_of(broker: DesiredBroker, address: DesiredAddress) -> Roles:
     return roles
 
 
+def with_own_roles(
+    broker: DesiredBroker, addresses: Sequence[DesiredAddress]
+) -> Sequence[DesiredAddress]:
+    """Return the addresses with roles of their own: in a standard space only the topics.
+
+    All other addresses share the roles of ``#``.
+    """
+    if broker.public:
+        return addresses
+    return [address for address in addresses if address.address_kind is BrokerAddressKind.TOPIC]
+
+
 def router_roles() -> Roles:
     """Return what routers may do on every address of a broker in a standard space.
 

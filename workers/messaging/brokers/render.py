@@ -5,7 +5,8 @@ Source of the login modules and the property files that they reload: Artemis use
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 from workers.messaging import certificates
@@ -32,6 +33,8 @@ LIVE_FILES = frozenset(
 )
 SECRET_FILES = frozenset({"users.properties", "server.key", "public.key"})
 
+# Characters of keys and values that are escaped.
+_UNSAFE = re.compile(r"[^A-Za-z0-9._\-@/+()|,]")
 _MODULES = "org.apache.activemq.artemis.spi.core.security.jaas"
 _LOGIN = f"""\
 activemq {{
@@ -89,21 +92,71 @@ _BOOTSTRAP = """\
 
 def files(broker: DesiredBroker, engine_layout: EngineLayout) -> Mapping[str, str]:
     """Return every file of the broker: path in its configuration folder -> text."""
+    made = _Files(broker, engine_layout)
+    public = broker.public_certificate
     return {
         "broker.xml": broker_xml.render(broker, engine_layout),
-        "bootstrap.xml": _bootstrap(broker, engine_layout),
+        "bootstrap.xml": made.bootstrap(),
         "login.config": _LOGIN,
         "management.xml": _MANAGEMENT,
         "log4j2.properties": _LOG,
-        **_key_pair("server", broker.server, engine_layout),
-        **(
-            _key_pair("public", broker.public_certificate, engine_layout)
-            if broker.public_certificate
-            else {}
-        ),
+        **made.key_pair("server", broker.server),
+        **(made.key_pair("public", public) if public else {}),
         "authority.pem": broker.authority_pem,
-        **_identities(broker),
+        **made.identities(),
     }
+
+
+class _Files:
+    """Texts of single files of one broker."""
+
+    def __init__(self, broker: DesiredBroker, engine_layout: EngineLayout) -> None:
+        self._broker = broker
+        self._layout = engine_layout
+
+    def bootstrap(self) -> str:
+        """Return ``bootstrap.xml`` with a digest of broker.xml without addresses and users.
+
+        The file is not in ``LIVE_FILES``, so a change of the digest restarts the broker.
+        """
+        bare = replace(self._broker, addresses=(), users=(), send_withdrawn=False)
+        text = broker_xml.render(bare, self._layout) + _LOGIN
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        return _BOOTSTRAP.format(revision=digest[:16], config_dir=self._layout.config_dir)
+
+    def key_pair(self, name: str, pair: KeyPair) -> Mapping[str, str]:
+        """Return a key pair's files and the key store that names them (type PEMCFG)."""
+        return {
+            f"{name}.key": pair.key_pem,
+            f"{name}.pem": pair.certificate_pem,
+            f"{name}.pemcfg": f"source.key={self._layout.config_dir}/{name}.key\n"
+            f"source.cert={self._layout.config_dir}/{name}.pem\n",
+        }
+
+    def identities(self) -> Mapping[str, str]:
+        """Return the files with the users and their roles."""
+        users = self._broker.users if self._broker.public else ()
+        names = {
+            desired.CONTROL_NAME: desired.INTERNAL_ROLE,
+            desired.ROUTER_NAME: desired.ROUTER_ROLE,
+        }
+        plain = {
+            user.name: str(user.verifiers["artemis"])
+            for user in users
+            if "artemis" in user.verifiers
+        }
+        return {
+            "users.properties": properties(plain),
+            "roles.properties": properties(
+                {permissions.role(user.name): user.name for user in users}
+            ),
+            "certificate-users.properties": properties(
+                {name: certificates.distinguished_name(name) for name in names}
+            ),
+            "certificate-roles.properties": properties(
+                {role: name for name, role in names.items()}
+            ),
+        }
 
 
 def properties(entries: Mapping[str, str]) -> str:
@@ -115,50 +168,10 @@ def properties(entries: Mapping[str, str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _key_pair(name: str, pair: KeyPair, engine_layout: EngineLayout) -> Mapping[str, str]:
-    """Return a key pair's files and the key store that names them (type PEMCFG)."""
-    return {
-        f"{name}.key": pair.key_pem,
-        f"{name}.pem": pair.certificate_pem,
-        f"{name}.pemcfg": f"source.key={engine_layout.config_dir}/{name}.key\n"
-        f"source.cert={engine_layout.config_dir}/{name}.pem\n",
-    }
-
-
-def _identities(broker: DesiredBroker) -> Mapping[str, str]:
-    users = broker.users if broker.public else ()
-    names = {desired.CONTROL_NAME: desired.INTERNAL_ROLE, desired.ROUTER_NAME: desired.ROUTER_ROLE}
-    plain = {
-        user.name: str(user.verifiers["artemis"]) for user in users if "artemis" in user.verifiers
-    }
-    return {
-        "users.properties": properties(plain),
-        "roles.properties": properties({permissions.role(user.name): user.name for user in users}),
-        "certificate-users.properties": properties(
-            {name: certificates.distinguished_name(name) for name in names}
-        ),
-        "certificate-roles.properties": properties({role: name for name, role in names.items()}),
-    }
-
-
-def _bootstrap(broker: DesiredBroker, engine_layout: EngineLayout) -> str:
-    """Return ``bootstrap.xml`` with a digest of broker.xml without addresses and users.
-
-    The file is not in ``LIVE_FILES``, so a change of the digest restarts the broker.
-    """
-    bare = replace(broker, addresses=(), users=(), send_withdrawn=False)
-    digest = hashlib.sha256((broker_xml.render(bare, engine_layout) + _LOGIN).encode()).hexdigest()
-    return _BOOTSTRAP.format(revision=digest[:16], config_dir=engine_layout.config_dir)
-
-
 def _escaped(text: str) -> str:
-    return "".join(_escaped_character(character) for character in text)
+    def escape(found: re.Match[str]) -> str:
+        # The format has escapes of 16 bits only: other characters become a surrogate pair.
+        units = found[0].encode("utf-16-be")
+        return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
 
-
-def _escaped_character(character: str) -> str:
-    if character.isascii() and (character.isalnum() or character in "._-@/+()|,"):
-        return character
-    # The format has escapes of 16 bits only: other characters are written as a surrogate pair.
-    units = character.encode("utf-16-be")
-    pairs: Sequence[bytes] = [units[i : i + 2] for i in range(0, len(units), 2)]
-    return "".join(f"\\u{pair.hex()}" for pair in pairs)
+    return _UNSAFE.sub(escape, text)

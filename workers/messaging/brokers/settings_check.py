@@ -11,7 +11,7 @@ from typing import Any
 
 from controlplane.core import address_types
 from workers.messaging.brokers import broker_xml, desired, permissions
-from workers.messaging.brokers.desired import BrokerAddressKind, DesiredAddress, DesiredBroker
+from workers.messaging.brokers.desired import DesiredAddress, DesiredBroker
 from workers.messaging.management import ManagementClient, Refused, Request
 
 # The name in ``broker_xml.address_settings`` -> the name in requests and answers.
@@ -67,7 +67,7 @@ def apply(
     ]
     requests += [
         _permit(address.address, permissions.roles_of(broker, address))
-        for address in _with_own_roles(broker, wanted)
+        for address in permissions.with_own_roles(broker, wanted)
     ]
     client.ask(requests)
 
@@ -129,12 +129,18 @@ def find_differences(
         for address, answer in zip(wanted, settings, strict=True)
         if (difference := _settings_difference(address, answer))
     }
-    granted = _with_own_roles(broker, wanted)
+    granted = permissions.with_own_roles(broker, wanted)
     roles = client.try_all(
         [Request("broker", "getRolesAsJSON", [address.address]) for address in granted]
     )
     for address, answer in zip(granted, roles, strict=True):
-        if _granted(answer) != _wanted_roles(broker, address):
+        own = {
+            (holder, kind)
+            for kind, holders in permissions.roles_of(broker, address).items()
+            for holder in holders
+            if kind not in _NOT_BY_REQUEST
+        }
+        if _granted(answer) != own:
             pending[address.address] = "permissions are not loaded yet"
     return pending
 
@@ -156,18 +162,6 @@ def has_loaded_users(client: ManagementClient, broker: DesiredBroker) -> bool:
     return str(found.get("expiryDelay")) == str(desired.users_revision(broker))
 
 
-def _with_own_roles(
-    broker: DesiredBroker, wanted: Sequence[DesiredAddress]
-) -> Sequence[DesiredAddress]:
-    """Return the addresses with roles of their own: in a standard space only the topics.
-
-    All other addresses share the roles of ``#``.
-    """
-    if broker.public:
-        return wanted
-    return [address for address in wanted if address.address_kind is BrokerAddressKind.TOPIC]
-
-
 def _settings_difference(address: DesiredAddress, answer: Any) -> str:
     if isinstance(answer, Refused):
         return f"the broker refuses to show its settings: {answer}"
@@ -184,16 +178,6 @@ def _settings_difference(address: DesiredAddress, answer: Any) -> str:
 def _as_text(value: Any) -> str:
     """Return a value of an answer as the file writes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _wanted_roles(broker: DesiredBroker, address: DesiredAddress) -> set[tuple[str, str]]:
-    roles = permissions.roles_of(broker, address)
-    return {
-        (holder, kind)
-        for kind, holders in roles.items()
-        for holder in holders
-        if kind not in _NOT_BY_REQUEST
-    }
 
 
 def _granted(answer: Any) -> set[tuple[str, str]]:

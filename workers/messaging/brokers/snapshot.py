@@ -73,10 +73,11 @@ def take(
     """
     with management.connected(target, purpose="meter") as client:
         incarnation = str(client.read("broker", "Name"))
-        queues, topics = _queues_and_addresses(client)
+        reading = _Reading(client)
+        queues, topics = reading.queues_and_addresses()
         base = restored.find_or_record(client, queues, topics)
-        stored = _stored_bytes(client, queues)
-        opened, seen = _count_connections(client)
+        stored = reading.stored_bytes(queues)
+        opened, seen = reading.connections()
     subscriptions = {
         metered.address
         for metered in addresses
@@ -98,31 +99,51 @@ def take(
     )
 
 
-def _queues_and_addresses(client: ManagementClient) -> tuple[list[Row], dict[str, Row]]:
-    queues, topics = client.ask(
-        [
-            Request("broker", "listQueues", ["", 1, _MANY]),
-            Request("broker", "listAddresses", ["", 1, _MANY]),
+class _Reading:
+    """Reads a running broker's own counters, through one management connection."""
+
+    def __init__(self, client: ManagementClient) -> None:
+        self._client = client
+
+    def queues_and_addresses(self) -> tuple[Sequence[Row], Mapping[str, Row]]:
+        """Return all queues, and all addresses by name."""
+        queues, topics = self._client.ask(
+            [
+                Request("broker", "listQueues", ["", 1, _MANY]),
+                Request("broker", "listAddresses", ["", 1, _MANY]),
+            ]
+        )
+        rows: Sequence[Row] = json.loads(queues)["data"]
+        return rows, {row["name"]: row for row in json.loads(topics)["data"]}
+
+    def stored_bytes(self, queues: Sequence[Row]) -> Mapping[str, int]:
+        """Return the persistent size of each queue with messages; a vanished one counts as 0."""
+        names = [
+            row["name"]
+            for row in queues
+            if row["messageCount"] != "0" and not row["name"].startswith("$")
         ]
-    )
-    rows: list[Row] = json.loads(queues)["data"]
-    return rows, {row["name"]: row for row in json.loads(topics)["data"]}
+        answers = self._client.try_all(
+            [Request(f"queue.{name}", attribute="PersistentSize") for name in names]
+        )
+        return {
+            name: int(answer)
+            for name, answer in zip(names, answers, strict=True)
+            if not isinstance(answer, Refused)
+        }
 
+    def connections(self) -> tuple[int, Sequence[connections.OpenConnection]]:
+        """Return the number of connections opened, and those open now.
 
-def _count_connections(
-    client: ManagementClient,
-) -> tuple[int, Sequence[connections.OpenConnection]]:
-    """Return the number of connections opened, and those open now.
-
-    The order of the reads matters: whatever happens between them makes the first figure too low,
-    never too high.
-    """
-    opened = int(client.read(f"queue.{desired.CONNECTIONS_QUEUE}", "MessagesAdded"))
-    seen = connections.list_clients(client)
-    # Connections without a session yet: their login may still fail.
-    undecided = sum(1 for connection in seen if connection.user == "")
-    refused = int(client.read(f"queue.{desired.REFUSALS_QUEUE}", "MessagesAdded"))
-    return max(0, opened - undecided - refused), seen
+        The order of the reads matters: whatever happens between them makes the first figure too
+        low, never too high.
+        """
+        opened = int(self._client.read(f"queue.{desired.CONNECTIONS_QUEUE}", "MessagesAdded"))
+        seen = connections.list_clients(self._client)
+        # Connections without a session yet: their login may still fail.
+        undecided = sum(1 for connection in seen if connection.user == "")
+        refused = int(self._client.read(f"queue.{desired.REFUSALS_QUEUE}", "MessagesAdded"))
+        return max(0, opened - undecided - refused), seen
 
 
 class _Counts:
@@ -181,20 +202,3 @@ class _Counts:
             stored_bytes=sum(self._stored.get(str(row["name"]), 0) for row in subscribers),
             incarnation=str(topic["id"]),
         )
-
-
-def _stored_bytes(client: ManagementClient, queues: Sequence[Row]) -> dict[str, int]:
-    """Return the persistent size of each queue with messages; one that has vanished counts as 0."""
-    names = [
-        row["name"]
-        for row in queues
-        if row["messageCount"] != "0" and not row["name"].startswith("$")
-    ]
-    answers = client.try_all(
-        [Request(f"queue.{name}", attribute="PersistentSize") for name in names]
-    )
-    return {
-        name: int(answer)
-        for name, answer in zip(names, answers, strict=True)
-        if not isinstance(answer, Refused)
-    }

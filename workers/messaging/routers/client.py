@@ -7,13 +7,13 @@ settled; a CREATE with an unknown attribute is answered with 201; some requests 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
-from proton import Message, ProtonException
+from proton import Message
 from proton.utils import BlockingConnection
 
 from workers.messaging import management
-from workers.messaging.management import Refused, Unreachable
+from workers.messaging.management import Refused
 from workers.messaging.observed import ManagementTarget
 from workers.messaging.routers import patches
 
@@ -30,6 +30,13 @@ class Reply:
     status: int
     description: str
     body: Any
+
+    @classmethod
+    def of(cls, message: Message) -> Self:
+        """Return the answer in a message."""
+        properties: Mapping[str, Any] = message.properties or {}
+        status = int(properties.get("statusCode", 0))
+        return cls(status, str(properties.get("statusDescription", "")), _plain(message.body))
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,10 @@ class RouterClient:
         self._sender = connection.create_sender(ADDRESS)
         self._receiver = connection.create_receiver(None, dynamic=True, credit=2 * _WINDOW)
         self._reply_to = self._receiver.link.remote_source.address
-        self.patches = patches.of_capabilities(_offered(connection))
+        conn: Any = connection.conn
+        offered = conn.remote_offered_capabilities
+        # proton shows an AMQP array as ``Array``.
+        self.patches = patches.of_capabilities(list(getattr(offered, "elements", offered) or ()))
 
     def query(self, kind: str, *attributes: str) -> Sequence[Row]:
         """Return all rows of a type; columns without a value are None.
@@ -94,7 +104,7 @@ class RouterClient:
         return self.ask([Request(properties, {"adminStatus": "deleted"})])[0].status == 200
 
     def _window(self, requests: Sequence[Request]) -> Sequence[Reply]:
-        with _as_unreachable():
+        with management.as_unreachable():
             for number, request in enumerate(requests):
                 self._sender.link.send(self._message(request, number))
             # No accept here, unlike with brokers: a router sends its answers settled.
@@ -102,7 +112,7 @@ class RouterClient:
             for _ in requests:
                 answer = self._receiver.receive(timeout=self._timeout)
                 answers[str(answer.correlation_id)] = answer
-            return [_reply(answers[str(number)]) for number in range(len(requests))]
+            return [Reply.of(answers[str(number)]) for number in range(len(requests))]
 
     def _message(self, request: Request, number: int) -> Message:
         return Message(
@@ -127,24 +137,11 @@ def connected(
         target, purpose=purpose, timeout_seconds=timeout_seconds
     )
     try:
-        with _as_unreachable():
+        with management.as_unreachable():
             client = RouterClient(connection, timeout_seconds)
         yield client
     finally:
         management.close_quietly(connection)
-
-
-def _offered(connection: BlockingConnection) -> Sequence[object]:
-    """Return the capabilities that the router offers; proton shows an AMQP array as ``Array``."""
-    conn: Any = connection.conn
-    offered = conn.remote_offered_capabilities
-    return list(getattr(offered, "elements", offered) or ())
-
-
-def _reply(message: Message) -> Reply:
-    properties: Mapping[str, Any] = message.properties or {}
-    status = int(properties.get("statusCode", 0))
-    return Reply(status, str(properties.get("statusDescription", "")), _plain(message.body))
 
 
 def _plain(value: Any) -> Any:
@@ -166,11 +163,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return value
-
-
-@contextmanager
-def _as_unreachable() -> Iterator[None]:
-    try:
-        yield
-    except (ProtonException, OSError) as error:
-        raise Unreachable(str(error) or type(error).__name__) from error

@@ -90,6 +90,16 @@ def find_problem(wanted: Entity, existing: Existing) -> str:
     return ""
 
 
+def find_problems(wanted: Sequence[Entity], existing: Existing) -> Mapping[str, str]:
+    """Return the addresses that do not work yet: address -> the first problem of its entities."""
+    found: dict[str, str] = {}
+    for entity in wanted:
+        problem = find_problem(entity, existing)
+        if problem:
+            found.setdefault(entity.address, problem)
+    return found
+
+
 def find_unjoined(peers: Sequence[PeerAt], existing: Existing) -> Mapping[str, str]:
     """Return the peers without a working connection: name -> ``host:port: `` and why.
 

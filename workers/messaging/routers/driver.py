@@ -90,7 +90,7 @@ def converge(
         if not steps.is_empty:
             existing = tables.read_all() if len(wanted) > _FEW else tables.read_some(wanted)
     # The text of a refusal explains more than the missing entity, so it takes precedence.
-    pending = {**_pending(wanted, existing), **refusals}
+    pending = {**difference.find_problems(wanted, existing), **refusals}
     unjoined = difference.find_unjoined(router.peers, existing)
     return Converged(pending, len(steps.create), len(steps.delete), unjoined, router_client.patches)
 
@@ -124,7 +124,7 @@ def apply(
         refusals = tables.apply(steps)
         if not steps.is_empty:
             existing = tables.read(list(names))
-    pending = {**_pending(wanted, existing), **refusals}
+    pending = {**difference.find_problems(wanted, existing), **refusals}
     unjoined = difference.find_unjoined(router.peers, existing)
     return Converged(pending, len(steps.create), len(steps.delete), unjoined, router_client.patches)
 
@@ -225,7 +225,16 @@ def snapshot(
             for name, row in found
             if row is not None
         ],
-        connections=[_seen(row) for row in seen if row["user"] not in internal_users],
+        connections=[
+            ConnectionSeen(
+                id=str(row["identity"]),
+                user=str(row["user"]),
+                container=str(row["container"]),
+                remote_host=str(row["host"]),
+            )
+            for row in seen
+            if row["user"] not in internal_users
+        ],
         connections_opened=opened,
     )
 
@@ -249,15 +258,6 @@ def _that_may_have_changed(wanted: Sequence[Entity], only: Collection[str]) -> S
     ]
 
 
-def _pending(wanted: Sequence[Entity], existing: difference.Existing) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for entity in wanted:
-        problem = difference.find_problem(entity, existing)
-        if problem:
-            found.setdefault(entity.address, problem)  # the first problem of an address counts
-    return found
-
-
 def _is_allowed(row: Row, router: DesiredRouter, now: datetime) -> bool:
     since = router.allowed.get(str(row["user"]))
     if since is None:
@@ -265,12 +265,3 @@ def _is_allowed(row: Row, router: DesiredRouter, now: datetime) -> bool:
     age = float(row["uptimeSeconds"] or 0)
     # The router shows whole seconds: a connection may be up to one second older than shown.
     return now.timestamp() - age >= since.timestamp()
-
-
-def _seen(row: Row) -> ConnectionSeen:
-    return ConnectionSeen(
-        id=str(row["identity"]),
-        user=str(row["user"]),
-        container=str(row["container"]),
-        remote_host=str(row["host"]),
-    )

@@ -7,7 +7,7 @@ are exact patterns, so that a router refuses a name that merely begins like an a
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from controlplane.core.instance_names import InstanceId, Kind
 from workers.messaging.routers.desired import (
@@ -44,6 +44,20 @@ class Entity:
     attributes: Mapping[str, Any]
     address: str = ""  # the address that it belongs to; empty for connectors
 
+    @classmethod
+    def connector(cls, name: str, peer: BrokerAt | PeerAt, role: str) -> Self:
+        """Return the connector to ``peer``: mutual TLS with the router's client certificate."""
+        attributes = {
+            "host": peer.host,
+            "port": str(peer.port),
+            "role": role,
+            "sslProfile": BROKER_PROFILE,
+            "saslMechanisms": "EXTERNAL",
+            "verifyHostname": True,
+            "idleTimeoutSeconds": IDLE_SECONDS,
+        }
+        return cls(CONNECTOR, name, attributes)
+
     @property
     def is_hold(self) -> bool:
         """Whether this only keeps an address's counters alive; it never attaches."""
@@ -61,22 +75,32 @@ def build(router: DesiredRouter) -> Sequence[Entity]:
     wanted = [*router.addresses, *probe_twins(router.brokers)]
     clashes = find_clashes(router.addresses)
     below = _Below(wanted)
-    made = [entity for broker in router.brokers for entity in _connectors(broker, router.leads)]
-    made += [_mesh_connector(peer) for peer in router.peers]
+    made: list[Entity] = []
+    for broker in router.brokers:
+        names = [connector_name(broker.name)]
+        if router.leads:
+            names.append(link_route_connector_name(broker.name))
+        made += [Entity.connector(name, broker, "route-container") for name in names]
+    # Routers join each other so (Qpid Dispatch manual, "Connecting routers").
+    made += [
+        Entity.connector(mesh_connector_name(peer.name), peer, "inter-router")
+        for peer in router.peers
+    ]
     for address in wanted:
         if address.address in clashes:
             continue
         if address.address_kind is not RouterAddressKind.TOPIC:
-            made += _message_routed(address)
+            made += _AddressEntities(address).list_message_routed()
         elif router.leads:
-            made += _link_routed(address, exact=address.has_below or below.has_other(address))
+            exact = address.has_below or below.has_other(address)
+            made += _AddressEntities(address).list_link_routed(exact=exact)
     return sorted(made, key=lambda entity: ORDER.index(entity.kind))
 
 
 def build_holds(addresses: Sequence[RoutedAddress]) -> Sequence[Entity]:
     """Return the holds that keep the counters of deleted direct addresses for a last sample."""
     return [
-        _auto_link(address, "in", HOLD, phase=0)
+        _AddressEntities(address).auto_link("in", HOLD, phase=0)
         for address in addresses
         if address.address_kind.is_direct
     ]
@@ -87,20 +111,11 @@ def list_possible(
 ) -> Sequence[tuple[str, str]]:
     """Return the kind and name of every entity that a router may have for ``addresses``."""
     connections = [HOLD, *(connector_name(broker.name) for broker in brokers)]
-    found: list[tuple[str, str]] = []
-    for address in addresses:
-        name = address.address
-        found.append((ADDRESS, address_name(name)))
-        for direction in ("in", "out"):
-            found += [
-                (AUTO_LINK, _auto_link_name(direction, connection, name))
-                for connection in connections
-            ]
-            found += [
-                (LINK_ROUTE, _link_route_name(direction, field, name))
-                for field in ("pattern", "prefix")
-            ]
-    return found
+    return [
+        possible
+        for address in addresses
+        for possible in _AddressEntities(address).list_possible(connections)
+    ]
 
 
 def find_clashes(addresses: Sequence[RoutedAddress]) -> Mapping[str, str]:
@@ -144,94 +159,85 @@ def mesh_connector_name(peer: str) -> str:
     return f"{PREFIX}mesh-{peer}"
 
 
-def _connectors(broker: BrokerAt, leads: bool) -> Sequence[Entity]:
-    names = [connector_name(broker.name)]
-    if leads:
-        names.append(link_route_connector_name(broker.name))
-    attributes = _dialed(broker.host, broker.port, "route-container")
-    return [Entity(CONNECTOR, name, attributes) for name in names]
+@dataclass(frozen=True)
+class _AddressEntities:
+    """The entities of one address."""
 
+    routed: RoutedAddress
 
-def _mesh_connector(peer: PeerAt) -> Entity:
-    """Return the connector that joins two routers (Qpid Dispatch manual, "Connecting routers")."""
-    attributes = _dialed(peer.host, peer.port, "inter-router")
-    return Entity(CONNECTOR, mesh_connector_name(peer.name), attributes)
+    def list_message_routed(self) -> Sequence[Entity]:
+        """Return the address's rule and the autoLinks that connect it with its brokers."""
+        name, address_kind = self.routed.address, self.routed.address_kind
+        distribution = "multicast" if address_kind is RouterAddressKind.MULTICAST else "balanced"
+        is_stored = not address_kind.is_direct
+        rule = {"pattern": name, "distribution": distribution, "waypoint": is_stored}
+        made = [Entity(ADDRESS, address_name(name), rule, name)]
+        if address_kind.is_direct:
+            return [*made, self.auto_link("in", HOLD, phase=0)]
+        # Phase 0 leads from clients to the broker, phase 1 from the broker to clients.
+        for partition in self.routed.partitions:
+            connection = connector_name(partition.broker)
+            made.append(self.auto_link("in", connection, phase=1))
+            # Clients send to queues only: a subscription gets the messages of its topic, a
+            # dead-letter address those that the broker moves.
+            if address_kind is RouterAddressKind.QUEUE and not partition.draining:
+                made.append(self.auto_link("out", connection, phase=0))
+        return made
 
+    def list_link_routed(self, *, exact: bool) -> Sequence[Entity]:
+        """Return the two link routes of a topic, one for each direction.
 
-def _dialed(host: str, port: int, role: str) -> Mapping[str, Any]:
-    """Return the attributes of a connector: mutual TLS with the router's client certificate."""
-    return {
-        "host": host,
-        "port": str(port),
-        "role": role,
-        "sslProfile": BROKER_PROFILE,
-        "saslMechanisms": "EXTERNAL",
-        "verifyHostname": True,
-        "idleTimeoutSeconds": IDLE_SECONDS,
-    }
+        With ``exact`` they match the topic alone; otherwise also everything below it, which clients
+        need for wildcards.
+        """
+        field = "pattern" if exact else "prefix"
+        name = self.routed.address
+        return [
+            Entity(
+                LINK_ROUTE,
+                self._link_route_name(direction, field),
+                {
+                    field: name,
+                    "direction": direction,
+                    "connection": link_route_connector_name(partition.broker),
+                },
+                name,
+            )
+            for partition in self.routed.partitions[:1]
+            for direction in ("in", "out")
+        ]
 
+    def auto_link(self, direction: str, connection: str, phase: int) -> Entity:
+        name = self.routed.address
+        attributes: dict[str, Any] = {
+            "address": name,
+            "direction": direction,
+            "phase": phase,
+            "connection": connection,
+        }
+        if self.routed.address_kind is RouterAddressKind.SUBSCRIPTION:
+            attributes["externalAddress"] = name
+        return Entity(AUTO_LINK, self._auto_link_name(direction, connection), attributes, name)
 
-def _message_routed(address: RoutedAddress) -> Sequence[Entity]:
-    name, address_kind = address.address, address.address_kind
-    distribution = "multicast" if address_kind is RouterAddressKind.MULTICAST else "balanced"
-    rule = {"pattern": name, "distribution": distribution, "waypoint": not address_kind.is_direct}
-    made = [Entity(ADDRESS, address_name(name), rule, name)]
-    if address_kind.is_direct:
-        return [*made, _auto_link(address, "in", HOLD, phase=0)]
-    # Phase 0 leads from clients to the broker, phase 1 from the broker to clients.
-    for partition in address.partitions:
-        connection = connector_name(partition.broker)
-        made.append(_auto_link(address, "in", connection, phase=1))
-        # Clients send to queues only: a subscription gets the messages of its topic, a dead-letter
-        # address those that the broker moves.
-        if address_kind is RouterAddressKind.QUEUE and not partition.draining:
-            made.append(_auto_link(address, "out", connection, phase=0))
-    return made
+    def list_possible(self, connections: Sequence[str]) -> Sequence[tuple[str, str]]:
+        """Return the kind and name of every entity that the address may have."""
+        found = [(ADDRESS, address_name(self.routed.address))]
+        for direction in ("in", "out"):
+            found += [
+                (AUTO_LINK, self._auto_link_name(direction, connection))
+                for connection in connections
+            ]
+            found += [
+                (LINK_ROUTE, self._link_route_name(direction, field))
+                for field in ("pattern", "prefix")
+            ]
+        return found
 
+    def _auto_link_name(self, direction: str, connection: str) -> str:
+        return f"{PREFIX}{direction}:{connection}:{self.routed.address}"
 
-def _auto_link(address: RoutedAddress, direction: str, connection: str, phase: int) -> Entity:
-    name = address.address
-    attributes: dict[str, Any] = {
-        "address": name,
-        "direction": direction,
-        "phase": phase,
-        "connection": connection,
-    }
-    if address.address_kind is RouterAddressKind.SUBSCRIPTION:
-        attributes["externalAddress"] = name
-    return Entity(AUTO_LINK, _auto_link_name(direction, connection, name), attributes, name)
-
-
-def _auto_link_name(direction: str, connection: str, address: str) -> str:
-    return f"{PREFIX}{direction}:{connection}:{address}"
-
-
-def _link_route_name(direction: str, field: str, topic: str) -> str:
-    return f"{PREFIX}{direction}:{field}:{topic}"
-
-
-def _link_routed(address: RoutedAddress, *, exact: bool) -> Sequence[Entity]:
-    """Return the two link routes of a topic, one for each direction.
-
-    With ``exact`` they match the topic alone; otherwise also everything below it, which clients
-    need for wildcards.
-    """
-    field = "pattern" if exact else "prefix"
-    name = address.address
-    return [
-        Entity(
-            LINK_ROUTE,
-            _link_route_name(direction, field, name),
-            {
-                field: name,
-                "direction": direction,
-                "connection": link_route_connector_name(partition.broker),
-            },
-            name,
-        )
-        for partition in address.partitions[:1]
-        for direction in ("in", "out")
-    ]
+    def _link_route_name(self, direction: str, field: str) -> str:
+        return f"{PREFIX}{direction}:{field}:{self.routed.address}"
 
 
 class _Below:

@@ -81,7 +81,7 @@ class ScramExchange:
         """
         if len(client_first) > _LONGEST_CLIENT_FIRST:
             raise Refused("client-first is too long")
-        with _refusing():
+        with self._refusing():
             self._server.set_client_first(client_first.decode())
             return str(self._server.get_server_first()).encode()
 
@@ -91,7 +91,7 @@ class ScramExchange:
         Raises:
             Refused: the proof is wrong or the message is malformed.
         """
-        with _refusing():
+        with self._refusing():
             self._server.set_client_final(client_final.decode())
             server_final = str(self._server.get_server_final())
         # The proof is checked first, also for unknown users: nothing matches a decoy.
@@ -107,16 +107,16 @@ class ScramExchange:
         salt, stored_key, server_key = (base64.b64decode(key) for key in keys)
         return salt, stored_key, server_key, verifier.iterations
 
-
-@contextmanager
-def _refusing() -> Iterator[None]:
-    """Turn every way in which a client's message can be wrong into ``Refused``."""
-    try:
-        yield
-    except UnicodeDecodeError:
-        raise Refused("not UTF-8") from None
-    except ScramException as error:
-        raise Refused(str(error)) from error
+    @staticmethod
+    @contextmanager
+    def _refusing() -> Iterator[None]:
+        """Turn every way in which a client's message can be wrong into ``Refused``."""
+        try:
+            yield
+        except UnicodeDecodeError:
+            raise Refused("not UTF-8") from None
+        except ScramException as error:
+            raise Refused(str(error)) from error
 
 
 def _decoy(name: str) -> Verifier:

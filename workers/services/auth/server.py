@@ -9,8 +9,9 @@ connection.
 
 import asyncio
 import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import structlog
 
@@ -18,6 +19,7 @@ from tenants.router_patches import Patch
 from workers.services import amqp_frames as frames
 from workers.services.amqp_frames import Code, Frame, Outcome
 from workers.services.auth import mechanisms
+from workers.services.auth.mechanisms import FindUser
 from workers.services.auth.state import KnownUser, SpaceUsers, State
 
 logger = structlog.get_logger(__name__)
@@ -49,8 +51,47 @@ class Login:
     writer: asyncio.StreamWriter
     space_id: str
 
+    @classmethod
+    def of(cls, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Self:
+        """Return the login of a new connection; no space is named without a certificate."""
+        certificate = writer.get_extra_info("peercert") or {}
+        subject = [pair for part in certificate.get("subject", ()) for pair in part]
+        names = [str(value) for key, value in subject if key == "commonName"]
+        return cls(reader, writer, names[0] if names else "")
+
     def send(self, code: Code, *fields: object) -> None:
         self.writer.write(frames.encode(code, fields))
+
+    async def check_scram(self, response: bytes, find: FindUser) -> KnownUser:
+        """Return the user after a SCRAM exchange that begins with ``response``.
+
+        Raises:
+            Refused: wrong name or password, or a malformed message.
+        """
+        exchange = mechanisms.ScramExchange(find)
+        self.send(Code.CHALLENGE, exchange.begin(response))
+        final = await frames.read_frame(self.reader, Code.RESPONSE)
+        user, server_final = exchange.finish(final.field(0) or b"")
+        # As a challenge, because routers drop the additional data of an outcome.
+        self.send(Code.CHALLENGE, server_final)
+        await frames.read_frame(self.reader, Code.RESPONSE)
+        return user
+
+    async def introduce(self, introduction: bytes) -> None:
+        """Answer the router's open with ``introduction``, and wait until the router closes."""
+        if await frames.read_header(self.reader) != frames.AMQP_HEADER:
+            raise frames.Malformed("no AMQP header after the login")
+        await frames.read_frame(self.reader, Code.OPEN)
+        self.writer.write(frames.AMQP_HEADER + introduction)
+        await self.writer.drain()
+        # The router's close, or the end of the socket.
+        await self.reader.read(frames.MAX_FRAME_BYTES)
+        self.send(Code.CLOSE)
+
+    async def refuse(self, outcome: Outcome) -> None:
+        """Send the outcome of a login that did not succeed."""
+        self.send(Code.OUTCOME, frames.ubyte(outcome))
+        await self.writer.drain()
 
 
 class AuthServer:
@@ -75,7 +116,7 @@ class AuthServer:
             await self._server.wait_closed()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        login = Login(reader, writer, _common_name(writer))
+        login = Login.of(reader, writer)
         try:
             async with asyncio.timeout(LOGIN_SECONDS):
                 await self._log_in(login)
@@ -95,18 +136,18 @@ class AuthServer:
             introduction = await self._introduction(login.space_id, user)
         except mechanisms.Refused as error:
             logger.info("a login was refused", space=login.space_id, reason=str(error))
-            return await _end(login, Outcome.AUTH)
+            return await login.refuse(Outcome.AUTH)
         except Unknown:
             logger.error("a login was refused: the users are not known yet", space=login.space_id)
-            return await _end(login, Outcome.SYSTEM_TEMPORARY)
+            return await login.refuse(Outcome.SYSTEM_TEMPORARY)
         except TooManyGrants as error:
             logger.error(
                 "a login was refused: the user's permissions do not fit into a frame",
                 **error.details,
             )
-            return await _end(login, Outcome.SYSTEM_PERMANENT)
+            return await login.refuse(Outcome.SYSTEM_PERMANENT)
         login.send(Code.OUTCOME, frames.ubyte(Outcome.OK))
-        return await _introduce(login, introduction)
+        return await login.introduce(introduction)
 
     async def _check(self, login: Login, init: Frame) -> KnownUser:
         if not login.space_id or init.field(2) != login.space_id:
@@ -119,7 +160,7 @@ class AuthServer:
                 # In a thread: the key derivation would block the event loop.
                 return await asyncio.to_thread(mechanisms.check_plain, response, find)
             case "SCRAM-SHA-256":
-                return await _scram(login, response, find)
+                return await login.check_scram(response, find)
         raise mechanisms.Refused(f"mechanism {init.field(0)!r} is not offered")
 
     def _offered(self, space_id: str) -> Sequence[str]:
@@ -128,7 +169,7 @@ class AuthServer:
         relays_scram = Patch.SASL_OUTCOME in known.router_patches
         return mechanisms.MECHANISMS if relays_scram else mechanisms.PLAIN_ONLY
 
-    def _finder(self, space_id: str) -> Callable[[str], KnownUser | None]:
+    def _finder(self, space_id: str) -> FindUser:
         return self._space(space_id).users.get
 
     def _space(self, space_id: str) -> SpaceUsers:
@@ -160,40 +201,3 @@ class AuthServer:
         if len(frame) > MAX_OPEN_BYTES:
             raise TooManyGrants(space_id, user.name, len(granted))
         return frame
-
-
-async def _introduce(login: Login, introduction: bytes) -> None:
-    """Answer the router's open with ``introduction``."""
-    if await frames.read_header(login.reader) != frames.AMQP_HEADER:
-        raise frames.Malformed("no AMQP header after the login")
-    await frames.read_frame(login.reader, Code.OPEN)
-    login.writer.write(frames.AMQP_HEADER + introduction)
-    await login.writer.drain()
-    await login.reader.read(frames.MAX_FRAME_BYTES)  # the router's close, or the end of the socket
-    login.send(Code.CLOSE)
-
-
-async def _scram(
-    login: Login, response: bytes, find: Callable[[str], KnownUser | None]
-) -> KnownUser:
-    exchange = mechanisms.ScramExchange(find)
-    login.send(Code.CHALLENGE, exchange.begin(response))
-    final = await frames.read_frame(login.reader, Code.RESPONSE)
-    user, server_final = exchange.finish(final.field(0) or b"")
-    # As a challenge, because routers drop the additional data of an outcome.
-    login.send(Code.CHALLENGE, server_final)
-    await frames.read_frame(login.reader, Code.RESPONSE)
-    return user
-
-
-async def _end(login: Login, outcome: Outcome) -> None:
-    login.send(Code.OUTCOME, frames.ubyte(outcome))
-    await login.writer.drain()
-
-
-def _common_name(writer: asyncio.StreamWriter) -> str:
-    certificate = writer.get_extra_info("peercert") or {}
-    for attribute in (pair for part in certificate.get("subject", ()) for pair in part):
-        if attribute[0] == "commonName":
-            return str(attribute[1])
-    return ""

@@ -1,7 +1,6 @@
 """Read users and addresses from PostgreSQL. Called by ``watcher`` in its thread only."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
 
 import structlog
 
@@ -13,62 +12,74 @@ logger = structlog.get_logger(__name__)
 
 def read_all() -> dict[str, SpaceUsers]:
     """Return the users and addresses of every space that is not being deleted."""
-    return _read(None)
+    return _Reading(None).run()
 
 
 def read_again(picture: Picture, space_ids: Collection[str]) -> dict[str, SpaceUsers]:
     """Return ``picture`` with the named spaces read again; deleted spaces are removed."""
     kept = {key: value for key, value in picture.items() if key not in space_ids}
-    return kept | _read(space_ids)
+    return kept | _Reading(space_ids).run()
 
 
-def _read(space_ids: Collection[str] | None) -> dict[str, SpaceUsers]:
-    spaces = AddressSpace.objects.filter(deletion_requested_at__isnull=True)
-    users = MessagingUser.objects.filter(
-        deletion_requested_at__isnull=True, space__deletion_requested_at__isnull=True
-    )
-    if space_ids is not None:
-        spaces, users = spaces.filter(id__in=space_ids), users.filter(space_id__in=space_ids)
-    # Read users first. A space that is created in between has no users yet: its logins fail until
-    # the next read, and no login succeeds that should not.
-    by_space: dict[str, dict[str, KnownUser]] = {}
-    for space_id, user in _known(users.values_list("space_id", "name", "verifiers", "permissions")):
-        by_space.setdefault(space_id, {})[user.name] = user
-    addresses = _addresses(space_ids)
-    return {
-        space_id: SpaceUsers(
-            withdrawn, by_space.get(space_id, {}), addresses.get(space_id, ()), tuple(patches)
+class _Reading:
+    """One read of the spaces ``space_ids``; None stands for all."""
+
+    def __init__(self, space_ids: Collection[str] | None) -> None:
+        self._space_ids = space_ids
+
+    def run(self) -> dict[str, SpaceUsers]:
+        spaces = AddressSpace.objects.filter(deletion_requested_at__isnull=True)
+        if self._space_ids is not None:
+            spaces = spaces.filter(id__in=self._space_ids)
+        # Read users first. A space that is created in between has no users yet: its logins fail
+        # until the next read, and no login succeeds that should not.
+        users = self._users()
+        addresses = self._addresses()
+        return {
+            space_id: SpaceUsers(
+                withdrawn, users.get(space_id, {}), addresses.get(space_id, ()), tuple(patches)
+            )
+            for space_id, withdrawn, patches in spaces.values_list(
+                "id", "send_withdrawn", "router_patches"
+            )
+        }
+
+    def _users(self) -> Mapping[str, Mapping[str, KnownUser]]:
+        """Return the users by space and name."""
+        rows = MessagingUser.objects.filter(
+            deletion_requested_at__isnull=True, space__deletion_requested_at__isnull=True
         )
-        for space_id, withdrawn, patches in spaces.values_list(
-            "id", "send_withdrawn", "router_patches"
+        if self._space_ids is not None:
+            rows = rows.filter(space_id__in=self._space_ids)
+        found: dict[str, dict[str, KnownUser]] = {}
+        columns = ("space_id", "name", "verifiers", "permissions")
+        for space_id, name, verifiers, permissions in rows.values_list(*columns):
+            try:
+                verifier = Verifier(**verifiers["scram-sha-256"])
+                user = KnownUser(name, verifier, _by_pattern(permissions))
+            except (KeyError, TypeError, AttributeError):
+                # One invalid row must not prevent the logins of all other users.
+                logger.warning(
+                    "a user cannot log in: the row is invalid", space=space_id, user=name
+                )
+            else:
+                found.setdefault(space_id, {})[name] = user
+        return found
+
+    def _addresses(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the addresses of standard spaces by space, as clients name them."""
+        rows = Address.objects.filter(
+            deletion_requested_at__isnull=True,
+            space__deletion_requested_at__isnull=True,
+            space__type=SpaceType.STANDARD,
         )
-    }
-
-
-def _addresses(space_ids: Collection[str] | None) -> Mapping[str, tuple[str, ...]]:
-    """Return the addresses by space, as clients name them; only standard spaces have routers."""
-    rows = Address.objects.filter(
-        deletion_requested_at__isnull=True,
-        space__deletion_requested_at__isnull=True,
-        space__type=SpaceType.STANDARD,
-    )
-    if space_ids is not None:
-        rows = rows.filter(space_id__in=space_ids)
-    found: dict[str, list[str]] = {}
-    names = rows.order_by("address").values_list("space_id", "topic__address", "address")
-    for space_id, topic, address in names:
-        found.setdefault(space_id, []).append(f"{topic}::{address}" if topic else address)
-    return {space_id: tuple(addresses) for space_id, addresses in found.items()}
-
-
-def _known(rows: Iterable[tuple[str, str, Any, Any]]) -> Iterator[tuple[str, KnownUser]]:
-    for space_id, name, verifiers, permissions in rows:
-        try:
-            verifier = Verifier(**verifiers["scram-sha-256"])
-            yield space_id, KnownUser(name, verifier, _by_pattern(permissions))
-        except (KeyError, TypeError, AttributeError):
-            # One invalid row must not prevent the logins of all other users.
-            logger.warning("a user cannot log in: the row is invalid", space=space_id, user=name)
+        if self._space_ids is not None:
+            rows = rows.filter(space_id__in=self._space_ids)
+        found: dict[str, list[str]] = {}
+        names = rows.order_by("address").values_list("space_id", "topic__address", "address")
+        for space_id, topic, address in names:
+            found.setdefault(space_id, []).append(f"{topic}::{address}" if topic else address)
+        return {space_id: tuple(addresses) for space_id, addresses in found.items()}
 
 
 def _by_pattern(permissions: list[dict[str, list[str]]]) -> dict[str, tuple[str, ...]]:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import structlog
 
@@ -40,6 +40,14 @@ class KnownUser:
     verifier: Verifier
     permissions: Mapping[str, tuple[str, ...]]
 
+    @classmethod
+    def of_stored(cls, stored: Mapping[str, Any]) -> Self:
+        """Return the user that ``asdict`` and JSON made ``stored`` of."""
+        permissions = {
+            pattern: tuple(operations) for pattern, operations in stored["permissions"].items()
+        }
+        return cls(stored["name"], Verifier(**stored["verifier"]), permissions)
+
 
 @dataclass(frozen=True)
 class SpaceUsers:
@@ -53,6 +61,15 @@ class SpaceUsers:
     users: Mapping[str, KnownUser] = field(default_factory=dict)
     addresses: tuple[str, ...] = ()
     router_patches: tuple[str, ...] = ()
+
+    @classmethod
+    def of_stored(cls, stored: Mapping[str, Any]) -> Self:
+        """Return the users that ``asdict`` and JSON made ``stored`` of."""
+        users = {name: KnownUser.of_stored(user) for name, user in stored["users"].items()}
+        # A copy written by an older version has no patches: only PLAIN is offered until the next
+        # read of the database.
+        patches = tuple(stored.get("router_patches", ()))
+        return cls(bool(stored["send_withdrawn"]), users, tuple(stored["addresses"]), patches)
 
     def grants_of(self, user: KnownUser) -> dict[str, list[str]]:
         """Return what the user may do now: {address: operations}, without tenants' patterns.
@@ -130,7 +147,8 @@ class State:
     def restore(self) -> None:
         """Load the picture from disk; it stays None if the copy is missing or unreadable."""
         try:
-            self.picture = _parse(secrets.decrypt(self._file.read_text()))
+            stored = json.loads(secrets.decrypt(self._file.read_text()))
+            self.picture = {space: SpaceUsers.of_stored(users) for space, users in stored.items()}
         except FileNotFoundError:
             return
         except (Unavailable, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -146,32 +164,10 @@ class State:
             return  # most reads find no change; this saves the encryption and the write
         self.picture = picture
         try:
-            _write_private(self._file, secrets.encrypt(_render(picture)))
+            text = json.dumps({space: asdict(users) for space, users in picture.items()})
+            _write_private(self._file, secrets.encrypt(text))
         except OSError as error:
             logger.error("the stored users cannot be written", error=str(error))
-
-
-def _render(picture: Picture) -> str:
-    return json.dumps({space: asdict(users) for space, users in picture.items()})
-
-
-def _parse(text: str) -> Picture:
-    return {space: _space(stored) for space, stored in json.loads(text).items()}
-
-
-def _space(stored: Mapping[str, Any]) -> SpaceUsers:
-    users = {name: _user(user) for name, user in stored["users"].items()}
-    # A copy written by an older version has no patches: only PLAIN is offered until the next read
-    # of the database.
-    patches = tuple(stored.get("router_patches", ()))
-    return SpaceUsers(bool(stored["send_withdrawn"]), users, tuple(stored["addresses"]), patches)
-
-
-def _user(stored: Mapping[str, Any]) -> KnownUser:
-    permissions = {
-        pattern: tuple(operations) for pattern, operations in stored["permissions"].items()
-    }
-    return KnownUser(stored["name"], Verifier(**stored["verifier"]), permissions)
 
 
 def _write_private(file: Path, text: str) -> None:

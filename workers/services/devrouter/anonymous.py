@@ -27,7 +27,12 @@ class AnonymousSink:
         self._peer = peer
 
     def accept(self, inbound: Inbound) -> None:
-        name = _to(inbound.payload)
+        message = Message()
+        try:
+            message.decode(inbound.payload)
+            name = message.address or ""
+        except MessageException:
+            name = ""  # no address has this name, so the message is refused or released
         address = self._router.find_known(name)
         if not self._peer.may("send", name):
             inbound.conclude(_DENIED)
@@ -38,12 +43,3 @@ class AnonymousSink:
 
     def leave(self, producer: "Producer") -> None:
         """Do nothing: no state is kept for a producer."""
-
-
-def _to(payload: bytes) -> str:
-    message = Message()
-    try:
-        message.decode(payload)
-    except MessageException:
-        return ""  # no address has this name, so the message is refused or released
-    return message.address or ""

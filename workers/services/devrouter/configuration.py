@@ -98,7 +98,7 @@ def load(file: Path) -> Configuration:
         by_type: dict[str, list[Attributes]] = {}
         for kind, attributes in entries:
             by_type.setdefault(kind, []).append(attributes)
-        return _build(by_type)
+        return _Entries(by_type).build()
     except (OSError, ValueError, TypeError) as error:
         raise BadConfiguration(f"{file}: {error}") from error
     except KeyError as error:
@@ -107,93 +107,105 @@ def load(file: Path) -> Configuration:
         ) from error
 
 
-def _build(by_type: Mapping[str, list[Attributes]]) -> Configuration:
-    for kind, entries in by_type.items():
-        _check(kind, entries)
-    _require_unique(
-        [entry["name"] for entries in by_type.values() for entry in entries if "name" in entry]
-    )
-    policy.check(by_type.get("vhost", []))
-    router = by_type["router"][0]
-    profiles = {entry["name"]: _profile(entry) for entry in by_type.get("sslProfile", [])}
-    services = {
-        entry["name"]: _auth_service(entry, profiles)
-        for entry in by_type.get("authServicePlugin", [])
-    }
-    return Configuration(
-        router_id=router["id"],
-        mode=router.get("mode", "standalone"),
-        default_distribution=router.get("defaultDistribution", "balanced"),
-        # The development router has no mesh, so it does not open listeners for peers.
-        listeners=[
-            _listener(entry, profiles, services)
-            for entry in by_type.get("listener", [])
-            if entry.get("role") != "inter-router"
-        ],
-        profiles=profiles,
-        max_connections={
-            entry["hostname"]: entry["maxConnections"]
-            for entry in by_type.get("vhost", [])
-            if "maxConnections" in entry
-        },
-        forbidden={
-            entry["hostname"]: policy.forbidden_capabilities(entry.get("groups", {}))
-            for entry in by_type.get("vhost", [])
-        },
-        live=[(kind, entry) for kind in LIVE_TYPES for entry in by_type.get(kind, [])],
-    )
+class _Entries:
+    """The entries of a file by type. They refer to profiles and auth services by name."""
 
+    def __init__(self, by_type: Mapping[str, list[Attributes]]) -> None:
+        self._by_type = by_type
 
-def _check(kind: str, entries: list[Attributes]) -> None:
-    known = _ATTRIBUTES.get(kind)
-    if known is None:
-        raise BadConfiguration(f"No such entity type '{kind}'")
-    for entry in entries:
-        unknown = sorted(set(entry) - known - _COMMON)
-        if unknown:
-            raise BadConfiguration(f"Unknown attribute '{unknown[0]}' for '{kind}'")
-        if kind in ("autoLink", "linkRoute") and entry.get("direction") not in ("in", "out"):
-            raise BadConfiguration(f"{kind}: Invalid value for enum['in', 'out']")
+    def build(self) -> Configuration:
+        """Return the valid configuration.
 
+        Raises:
+            BadConfiguration, BadPolicy: Dispatch would not start with these entries.
+            KeyError: an entry is missing, or it is referred to but not defined.
+        """
+        for kind in self._by_type:
+            self._check_attributes(kind)
+        self._check_names()
+        vhosts = self._all("vhost")
+        policy.check(vhosts)
+        router = self._by_type["router"][0]
+        profiles = self._profiles()
+        services = self._auth_services(profiles)
+        return Configuration(
+            router_id=router["id"],
+            mode=router.get("mode", "standalone"),
+            default_distribution=router.get("defaultDistribution", "balanced"),
+            # The development router has no mesh, so it does not open listeners for peers.
+            listeners=[
+                self._listener(entry, profiles, services)
+                for entry in self._all("listener")
+                if entry.get("role") != "inter-router"
+            ],
+            profiles=profiles,
+            max_connections={
+                entry["hostname"]: entry["maxConnections"]
+                for entry in vhosts
+                if "maxConnections" in entry
+            },
+            forbidden={
+                entry["hostname"]: policy.forbidden_capabilities(entry.get("groups", {}))
+                for entry in vhosts
+            },
+            live=[(kind, entry) for kind in LIVE_TYPES for entry in self._all(kind)],
+        )
 
-def _require_unique(names: list[str]) -> None:
-    """Check that no two entities have the same name, whatever their types; as in Dispatch."""
-    duplicates = [name for name, number in Counter(names).items() if number > 1]
-    if duplicates:
-        raise BadConfiguration(f"Duplicate value '{duplicates[0]}' for unique attribute 'name'")
+    def _all(self, kind: str) -> list[Attributes]:
+        return self._by_type.get(kind, [])
 
+    def _check_attributes(self, kind: str) -> None:
+        known = _ATTRIBUTES.get(kind)
+        if known is None:
+            raise BadConfiguration(f"No such entity type '{kind}'")
+        for entry in self._all(kind):
+            unknown = sorted(set(entry) - known - _COMMON)
+            if unknown:
+                raise BadConfiguration(f"Unknown attribute '{unknown[0]}' for '{kind}'")
+            if kind in ("autoLink", "linkRoute") and entry.get("direction") not in ("in", "out"):
+                raise BadConfiguration(f"{kind}: Invalid value for enum['in', 'out']")
 
-def _profile(attributes: Attributes) -> Profile:
-    return Profile(
-        attributes["name"],
-        attributes.get("certFile", ""),
-        attributes.get("privateKeyFile", ""),
-        attributes.get("caCertFile", ""),
-    )
+    def _check_names(self) -> None:
+        """Check that no two entities have the same name, whatever their types; as in Dispatch."""
+        entries = [entry for entries in self._by_type.values() for entry in entries]
+        numbers = Counter(entry["name"] for entry in entries if "name" in entry)
+        duplicates = [name for name, number in numbers.items() if number > 1]
+        if duplicates:
+            raise BadConfiguration(f"Duplicate value '{duplicates[0]}' for unique attribute 'name'")
 
+    def _profiles(self) -> dict[str, Profile]:
+        return {
+            entry["name"]: Profile(
+                entry["name"],
+                entry.get("certFile", ""),
+                entry.get("privateKeyFile", ""),
+                entry.get("caCertFile", ""),
+            )
+            for entry in self._all("sslProfile")
+        }
 
-def _auth_service(attributes: Attributes, profiles: Mapping[str, Profile]) -> AuthService:
-    return AuthService(
-        attributes["host"],
-        int(attributes["port"]),
-        attributes["realm"],
-        profiles[attributes["sslProfile"]],
-    )
+    def _auth_services(self, profiles: Mapping[str, Profile]) -> dict[str, AuthService]:
+        return {
+            entry["name"]: AuthService(
+                entry["host"], int(entry["port"]), entry["realm"], profiles[entry["sslProfile"]]
+            )
+            for entry in self._all("authServicePlugin")
+        }
 
-
-def _listener(
-    attributes: Attributes, profiles: Mapping[str, Profile], services: Mapping[str, AuthService]
-) -> ListenerSpec:
-    plugin = attributes.get("saslPlugin")
-    return ListenerSpec(
-        name=attributes.get("name", ""),
-        host=attributes.get("host", "127.0.0.1"),
-        port=int(attributes["port"]),
-        role=attributes.get("role", "normal"),
-        profile=profiles[attributes["sslProfile"]],
-        auth=services[plugin] if plugin else None,
-        vhost=attributes.get("policyVhost", "$default"),
-        capacity=attributes.get("linkCapacity", 250),
-        idle_seconds=attributes.get("idleTimeoutSeconds", 16),
-        max_frame_size=attributes.get("maxFrameSize", 16384),
-    )
+    @staticmethod
+    def _listener(
+        entry: Attributes, profiles: Mapping[str, Profile], services: Mapping[str, AuthService]
+    ) -> ListenerSpec:
+        plugin = entry.get("saslPlugin")
+        return ListenerSpec(
+            name=entry.get("name", ""),
+            host=entry.get("host", "127.0.0.1"),
+            port=int(entry["port"]),
+            role=entry.get("role", "normal"),
+            profile=profiles[entry["sslProfile"]],
+            auth=services[plugin] if plugin else None,
+            vhost=entry.get("policyVhost", "$default"),
+            capacity=entry.get("linkCapacity", 250),
+            idle_seconds=entry.get("idleTimeoutSeconds", 16),
+            max_frame_size=entry.get("maxFrameSize", 16384),
+        )

@@ -60,63 +60,65 @@ async def relay(wire: Wire, service: AuthService) -> Peer:
             ssl=service.profile.client(verifies_name=True),
         )
     except OSError as error:
-        await _refuse(wire)
+        wire.write(frames.encode(Code.MECHANISMS, [frames.symbols(_FALLBACK_MECHANISMS)]))
+        await frames.read_frame(wire, Code.INIT)
+        wire.write(frames.encode(Code.OUTCOME, [frames.ubyte(Outcome.SYSTEM_TEMPORARY)]))
         raise NotAuthenticated(f"the auth service is unavailable: {error}") from error
     try:
-        return await _relay(wire, reader, writer, service.realm)
+        return await _Relay(wire, reader, writer).run(service.realm)
     finally:
         writer.close()
 
 
-async def _relay(
-    wire: Wire, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, realm: str
-) -> Peer:
-    writer.write(frames.SASL_HEADER)
-    await frames.read_header(reader)
-    wire.write((await frames.read_frame(reader, Code.MECHANISMS)).raw)
-    init = await frames.read_frame(wire, Code.INIT)
-    writer.write(frames.encode(Code.INIT, [init.field(0), init.field(1), realm]))
-    answer = await frames.read_frame(reader, Code.CHALLENGE, Code.OUTCOME)
-    while answer.code == Code.CHALLENGE:
-        wire.write(answer.raw)
-        writer.write((await frames.read_frame(wire, Code.RESPONSE)).raw)
+class _Relay:
+    """One login that is relayed from a client (``wire``) to the auth service."""
+
+    def __init__(
+        self, wire: Wire, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self._wire = wire
+        self._reader = reader
+        self._writer = writer
+
+    async def run(self, realm: str) -> Peer:
+        wire, reader, writer = self._wire, self._reader, self._writer
+        writer.write(frames.SASL_HEADER)
+        await frames.read_header(reader)
+        wire.write((await frames.read_frame(reader, Code.MECHANISMS)).raw)
+        init = await frames.read_frame(wire, Code.INIT)
+        writer.write(frames.encode(Code.INIT, [init.field(0), init.field(1), realm]))
         answer = await frames.read_frame(reader, Code.CHALLENGE, Code.OUTCOME)
-    if answer.field(0) != Outcome.OK:
+        while answer.code == Code.CHALLENGE:
+            wire.write(answer.raw)
+            writer.write((await frames.read_frame(wire, Code.RESPONSE)).raw)
+            answer = await frames.read_frame(reader, Code.CHALLENGE, Code.OUTCOME)
+        if answer.field(0) != Outcome.OK:
+            wire.write(answer.raw)
+            raise NotAuthenticated(f"the auth service answered {answer.field(0)}")
+        # Pass on the success last: without its permissions a client must not be logged in.
+        peer = await self._introduced(str(init.field(0)))
         wire.write(answer.raw)
-        raise NotAuthenticated(f"the auth service answered {answer.field(0)}")
-    # Pass on the success last: without its permissions a client must not be logged in.
-    peer = await _introduced(reader, writer, str(init.field(0)))
-    wire.write(answer.raw)
-    return peer
+        return peer
 
-
-async def _introduced(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, mechanism: str
-) -> Peer:
-    """Open an AMQP connection to the service; its open frame names the user and the permissions."""
-    writer.write(frames.AMQP_HEADER)
-    desired = frames.symbols(["ADDRESS-AUTHZ"])
-    writer.write(
-        frames.encode(Code.OPEN, ["router", None, None, None, None, None, None, None, desired])
-    )
-    await frames.read_header(reader)
-    opened = await frames.read_frame(reader, Code.OPEN)
-    writer.write(frames.encode(Code.CLOSE, []))
-    properties = opened.field(9) or {}
-    identity, granted = properties.get("authenticated-identity"), properties.get("address-authz")
-    if not identity or granted is None:
-        raise NotAuthenticated("the auth service did not name the user")
-    permissions = {
-        str(pattern): tuple(_texts(operations)) for pattern, operations in granted.items()
-    }
-    return Peer(str(identity["sub"]), mechanism, permissions)
-
-
-def _texts(values: Any) -> Sequence[str]:
-    # AMQP part 1 section 1.4: a single value may stand for an array of one element.
-    if isinstance(values, str):
-        return [values]
-    return [str(value) for value in getattr(values, "elements", values)]
+    async def _introduced(self, mechanism: str) -> Peer:
+        """Open an AMQP connection: the service's open frame names the user and the permissions."""
+        self._writer.write(frames.AMQP_HEADER)
+        desired = frames.symbols(["ADDRESS-AUTHZ"])
+        self._writer.write(
+            frames.encode(Code.OPEN, ["router", None, None, None, None, None, None, None, desired])
+        )
+        await frames.read_header(self._reader)
+        opened = await frames.read_frame(self._reader, Code.OPEN)
+        self._writer.write(frames.encode(Code.CLOSE, []))
+        properties = opened.field(9) or {}
+        identity = properties.get("authenticated-identity")
+        granted = properties.get("address-authz")
+        if not identity or granted is None:
+            raise NotAuthenticated("the auth service did not name the user")
+        permissions = {
+            str(pattern): tuple(frames.texts(operations)) for pattern, operations in granted.items()
+        }
+        return Peer(str(identity["sub"]), mechanism, permissions)
 
 
 async def accept_external(wire: Wire) -> Peer:
@@ -124,7 +126,7 @@ async def accept_external(wire: Wire) -> Peer:
     await _begin_server(wire)
     wire.write(frames.encode(Code.MECHANISMS, [frames.symbols(["EXTERNAL"])]))
     init = await frames.read_frame(wire, Code.INIT)
-    subject = _subject(wire.extra("peercert") or {})
+    subject = wire.subject
     if str(init.field(0)) != "EXTERNAL" or not subject:
         wire.write(frames.encode(Code.OUTCOME, [frames.ubyte(Outcome.AUTH)]))
         raise NotAuthenticated("no client certificate")
@@ -138,7 +140,7 @@ async def connect_external(wire: Wire, host: str) -> Peer:
     if await frames.read_header(wire) != frames.SASL_HEADER:
         raise NotAuthenticated("the broker does not speak SASL")
     offered = await frames.read_frame(wire, Code.MECHANISMS)
-    if "EXTERNAL" not in _texts(offered.field(0) or []):
+    if "EXTERNAL" not in frames.texts(offered.field(0) or []):
         raise NotAuthenticated("the broker does not accept certificates")
     external = frames.symbols(["EXTERNAL"]).elements[0]
     wire.write(frames.encode(Code.INIT, [external, b"", host]))
@@ -154,16 +156,3 @@ async def _begin_server(wire: Wire) -> None:
     if header != frames.SASL_HEADER:
         # AMQP part 2 section 2.2: answer with the expected header (done above), then close.
         raise NotAuthenticated("the peer skipped the login")
-
-
-async def _refuse(wire: Wire) -> None:
-    wire.write(frames.encode(Code.MECHANISMS, [frames.symbols(_FALLBACK_MECHANISMS)]))
-    await frames.read_frame(wire, Code.INIT)
-    wire.write(frames.encode(Code.OUTCOME, [frames.ubyte(Outcome.SYSTEM_TEMPORARY)]))
-
-
-def _subject(certificate: Mapping[str, Any]) -> str:
-    names = [pair for part in certificate.get("subject", ()) for pair in part]
-    # As in RFC 4514: short attribute names, in reverse order.
-    short = {"commonName": "CN", "organizationName": "O"}
-    return ",".join(f"{short.get(key, key)}={value}" for key, value in reversed(names))

@@ -169,7 +169,10 @@ class Connector:
                 await self._until_lost(self._connection)
                 self.status, self.message = "CONNECTING", "the connection was lost"
             except (NotAuthenticated, Malformed, EOFError, OSError, TimeoutError) as error:
-                self.status, self.message = "FAILED", _error_text(error)
+                # Like Dispatch, with the system's text for the system's errors.
+                number = error.errno if isinstance(error, OSError) else None
+                text = os.strerror(number) if number else str(error) or type(error).__name__
+                self.status, self.message = "FAILED", text
             await asyncio.sleep(RECONNECT_SECONDS)
 
     async def _connect(self) -> Connection:
@@ -205,10 +208,3 @@ class Connector:
         connection.on_lost = lost.set
         if not connection.is_gone:
             await lost.wait()
-
-
-def _error_text(error: Exception) -> str:
-    """Return why a connection failed; like Dispatch, with the system's error text."""
-    if isinstance(error, OSError) and error.errno:
-        return os.strerror(error.errno)
-    return str(error) or type(error).__name__

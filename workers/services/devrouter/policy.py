@@ -30,12 +30,55 @@ def check(vhosts: Sequence[Mapping[str, Any]]) -> None:
     for vhost, name in zip(vhosts, names, strict=True):
         if names.count(name) > 1:
             raise BadPolicy(f"Duplicate value '{name}' for unique attribute 'hostname'")
+        _Vhost(name, vhost).check()
+
+
+class _Vhost:
+    """One vhost; its user groups by name."""
+
+    def __init__(self, name: str, attributes: Mapping[str, Any]) -> None:
+        self._where = f"Policy vhost '{name}'"
+        self._attributes = attributes
+        self._groups: Mapping[str, Mapping[str, Any]] = attributes.get("groups", {})
+
+    def check(self) -> None:
         for option in _LIMITS:
-            _require_count(f"Policy vhost '{name}' option '{option}'", vhost.get(option, 0))
-        groups = vhost.get("groups", {})
-        for group, settings in groups.items():
-            _check_group(f"Policy vhost '{name}' user group '{group}'", settings)
-        _check_users(name, groups)
+            self._check_count(f"{self._where} option '{option}'", self._attributes.get(option, 0))
+        for group, settings in self._groups.items():
+            self._check_group(f"{self._where} user group '{group}'", settings)
+        self._check_users()
+
+    def _check_group(self, where: str, settings: Mapping[str, Any]) -> None:
+        for option, value in settings.items():
+            what = f"{where} option '{option}'"
+            if option in _COUNTS:
+                self._check_count(what, value)
+            elif option in _FLAGS:
+                if not isinstance(value, bool) and value not in ("true", "false"):
+                    raise BadPolicy(f"{what} has illegal boolean value '{value}'.")
+            elif option not in _TEXTS:
+                logger.warning(
+                    "an unknown option of a policy is ignored", where=where, option=option
+                )
+
+    def _check_users(self) -> None:
+        group_of: dict[str, str] = {}
+        for group, settings in self._groups.items():
+            # A group without ``users`` contains the user with the empty name.
+            for user in (name.strip() for name in str(settings.get("users", "")).split(",")):
+                other = group_of.setdefault(user, group)
+                if other != group:
+                    raise BadPolicy(
+                        f"{self._where} user '{user}' is in multiple user groups "
+                        f"'{other}' and '{group}'"
+                    )
+
+    @staticmethod
+    def _check_count(what: str, value: Any) -> None:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise BadPolicy(f"{what}: invalid literal for int() with base 10: '{value}'")
+        if value < 0:
+            raise BadPolicy(f"{what} has error 'Value '{value}' is below minimum '0'.'.")
 
 
 def forbidden_capabilities(groups: Mapping[str, Mapping[str, Any]]) -> frozenset[str]:
@@ -46,33 +89,3 @@ def forbidden_capabilities(groups: Mapping[str, Mapping[str, Any]]) -> frozenset
         for capability, flag in flags.items()
         if any(settings.get(flag, True) in (False, "false") for settings in groups.values())
     )
-
-
-def _check_group(where: str, settings: Mapping[str, Any]) -> None:
-    for option, value in settings.items():
-        if option in _COUNTS:
-            _require_count(f"{where} option '{option}'", value)
-        elif option in _FLAGS and not isinstance(value, bool) and value not in ("true", "false"):
-            raise BadPolicy(f"{where} option '{option}' has illegal boolean value '{value}'.")
-        elif option not in _COUNTS | _FLAGS | _TEXTS:
-            logger.warning("an unknown option of a policy is ignored", where=where, option=option)
-
-
-def _check_users(vhost: str, groups: Mapping[str, Mapping[str, Any]]) -> None:
-    group_of: dict[str, str] = {}
-    for group, settings in groups.items():
-        # A group without ``users`` contains the user with the empty name.
-        for user in (name.strip() for name in str(settings.get("users", "")).split(",")):
-            other = group_of.setdefault(user, group)
-            if other != group:
-                raise BadPolicy(
-                    f"Policy vhost '{vhost}' user '{user}' is in multiple user groups "
-                    f"'{other}' and '{group}'"
-                )
-
-
-def _require_count(where: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise BadPolicy(f"{where}: invalid literal for int() with base 10: '{value}'")
-    if value < 0:
-        raise BadPolicy(f"{where} has error 'Value '{value}' is below minimum '0'.'.")

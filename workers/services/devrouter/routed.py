@@ -36,7 +36,12 @@ class RoutedPair:
         name = f"{client.name}@{connection.remote_container}"
         # proton's ``is_sender`` is the router's view: the router sends to a client that receives.
         twin = self._session.receiver(name) if client.is_sender else self._session.sender(name)
-        _mirror(client, twin)
+        twin.source.copy(client.remote_source)
+        twin.target.copy(client.remote_target)
+        twin.snd_settle_mode = client.remote_snd_settle_mode
+        twin.rcv_settle_mode = client.remote_rcv_settle_mode
+        twin.max_message_size = client.remote_max_message_size
+        twin.properties = client.remote_properties
         requested = client.remote_source if client.is_sender else client.remote_target
         mirrored = twin.source if client.is_sender else twin.target
         mirrored.address = route.external_name(requested.address)
@@ -119,13 +124,3 @@ class RoutedPair:
         if not is_lost:
             self._session.close()
         connection.touch()
-
-
-def _mirror(client: Link, twin: Link) -> None:
-    """Copy the settings of the client's attach to the twin."""
-    twin.source.copy(client.remote_source)
-    twin.target.copy(client.remote_target)
-    twin.snd_settle_mode = client.remote_snd_settle_mode
-    twin.rcv_settle_mode = client.remote_rcv_settle_mode
-    twin.max_message_size = client.remote_max_message_size
-    twin.properties = client.remote_properties

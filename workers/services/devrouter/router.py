@@ -11,11 +11,12 @@ import time
 from collections import Counter
 
 import structlog
-from proton import Array, Condition, Data, Link, Message, Terminus, symbol
+from proton import Condition, Link, Message, Terminus, symbol
 
 from tenants.router_patches import Patch
 from workers.messaging.routers import patches
 from workers.services.devrouter import anonymous, forwarding, matching
+from workers.services.devrouter.attaches import Attach
 from workers.services.devrouter.configuration import Configuration
 from workers.services.devrouter.configured import AutoLink, Configured, LinkRoute
 from workers.services.devrouter.engine import Connection
@@ -136,26 +137,27 @@ class Router:
         """Refuse a client's attach, or connect the link to a route or an address."""
         proton.snd_settle_mode = proton.remote_snd_settle_mode
         proton.rcv_settle_mode = proton.remote_rcv_settle_mode
+        attach = Attach(proton)
         if proton.remote_target.type == Terminus.COORDINATOR:
-            _refuse(proton, _NO_TRANSACTIONS)
+            attach.refuse(_NO_TRANSACTIONS)
             return
-        name = self._name_of(proton)
-        if not self._may_attach(connection, proton, name):
-            _refuse(proton, _DENIED)
+        name = self._name_of(attach)
+        if not self._may_attach(connection, attach, name):
+            attach.refuse(_DENIED)
             return
         # The address property of a dynamic node takes precedence over the name.
-        named = matching.without_host(_address_property(proton)) or name or ""
+        named = matching.without_host(attach.address_property) or name or ""
         route = self.configured.find_route("out" if proton.is_sender else "in", named)
         if route is not None:
-            self._attach_routed(connection, proton, route)
-        elif _address_property(proton):
-            _refuse(proton, _NO_ROUTE)
-        elif proton.is_sender and _browses_or_filters(proton):
-            _refuse(proton, _NO_BROWSE)
+            self._attach_routed(connection, attach, route)
+        elif attach.address_property:
+            attach.refuse(_NO_ROUTE)
+        elif proton.is_sender and attach.browses_or_filters:
+            attach.refuse(_NO_BROWSE)
         elif proton.is_sender:
-            self._attach_consumer(connection, proton, name)
+            self._attach_consumer(connection, attach, name)
         else:
-            self._attach_producer(connection, proton, name)
+            self._attach_producer(connection, attach, name)
 
     def detached(self, link: RouterLink, *, closed: bool) -> None:
         """End a link after the other side or its connection has ended."""
@@ -164,15 +166,15 @@ class Router:
             link.on_gone(closed)
         self.release(link.address_key)
 
-    def _name_of(self, proton: Link) -> str | None:
-        terminus = proton.remote_source if proton.is_sender else proton.remote_target
-        name = matching.without_host(terminus.address or "")
+    def _name_of(self, attach: Attach) -> str | None:
+        name = matching.without_host(attach.terminus.address or "")
         if name.removeprefix(f"_topo/0/{self.id}/") == MANAGEMENT:
             return MANAGEMENT
         return name or None
 
-    def _may_attach(self, connection: Connection, proton: Link, name: str | None) -> bool:
-        if _capabilities(proton) & self.forbidden.get(connection.settings.vhost, frozenset()):
+    def _may_attach(self, connection: Connection, attach: Attach, name: str | None) -> bool:
+        proton = attach.proton
+        if attach.capabilities & self.forbidden.get(connection.settings.vhost, frozenset()):
             return False
         if name is None and proton.is_sender and proton.remote_source.dynamic:
             return True
@@ -181,18 +183,19 @@ class Router:
         operation = "recv" if proton.is_sender else "send"
         return connection.peer.may(operation, name)
 
-    def _attach_routed(self, connection: Connection, proton: Link, route: LinkRoute) -> None:
+    def _attach_routed(self, connection: Connection, attach: Attach, route: LinkRoute) -> None:
         broker = self._container(route.connection)
         if broker is None:
-            _refuse(proton, _NO_ROUTE)
+            attach.refuse(_NO_ROUTE)
         else:
-            RoutedPair(connection, proton, broker, route)
+            RoutedPair(connection, attach.proton, broker, route)
 
-    def _attach_consumer(self, connection: Connection, proton: Link, name: str | None) -> None:
+    def _attach_consumer(self, connection: Connection, attach: Attach, name: str | None) -> None:
+        proton = attach.proton
         # Consumers read from phase 1 of a waypoint address, producers send to phase 0.
         key = self._dynamic_key(proton) if proton.remote_source.dynamic else self._key(name, 1)
         if key is None:
-            _refuse(proton, _NOT_FOUND)
+            attach.refuse(_NOT_FOUND)
             return
         if not proton.remote_source.dynamic:
             proton.source.copy(proton.remote_source)
@@ -200,12 +203,13 @@ class Router:
         proton.open()
         self.consume(connection, proton, key)
 
-    def _attach_producer(self, connection: Connection, proton: Link, name: str | None) -> None:
+    def _attach_producer(self, connection: Connection, attach: Attach, name: str | None) -> None:
+        proton = attach.proton
         if proton.remote_target.dynamic:
             name = self._make_temporary_queue()
         sink, key = self._sink(connection, name)
         if sink is None:
-            _refuse(proton, _NOT_FOUND)
+            attach.refuse(_NOT_FOUND)
             return
         proton.target.copy(proton.remote_target)
         if proton.remote_target.dynamic:
@@ -334,46 +338,3 @@ class Router:
             if settings.role == "route-container" and settings.name == connector:
                 return connection
         return None
-
-
-def _browses_or_filters(proton: Link) -> bool:
-    source = proton.remote_source
-    return source.distribution_mode == Terminus.DIST_MODE_COPY or _has_entries(source.filter)
-
-
-def _terminus(proton: Link) -> Terminus:
-    return proton.remote_source if proton.is_sender else proton.remote_target
-
-
-def _capabilities(proton: Link) -> set[str]:
-    """Return the capabilities that a client requests, without the phase (``qd.waypoint.2``)."""
-    data = _terminus(proton).capabilities
-    data.rewind()
-    found = data.get_object() if data.next() else None
-    names = found.elements if isinstance(found, Array) else [found]
-    return {".".join(str(name).split(".")[:2]) for name in names}
-
-
-def _address_property(proton: Link) -> str:
-    """Return the address by which a client wants a dynamic node to be routed.
-
-    As in Dispatch, no permission is checked for this address.
-    """
-    data = _terminus(proton).properties
-    data.rewind()
-    found = data.get_object() if _terminus(proton).dynamic and data.next() else {}
-    return str(found.get("x-opt-qd.address", ""))
-
-
-def _has_entries(data: Data) -> bool:
-    data.rewind()
-    return bool(data.next())
-
-
-def _refuse(proton: Link, condition: Condition) -> None:
-    """Attach without a terminus, then detach with the reason (AMQP part 2 section 2.6.3)."""
-    terminus = proton.source if proton.is_sender else proton.target
-    terminus.type = Terminus.UNSPECIFIED
-    proton.open()
-    proton.condition = condition
-    proton.close()

@@ -85,5 +85,14 @@ class Wire(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
+    @property
+    def subject(self) -> str:
+        """The subject of the peer's certificate as in RFC 4514; empty without a certificate."""
+        certificate = self.extra("peercert") or {}
+        names = [pair for part in certificate.get("subject", ()) for pair in part]
+        # Short attribute names, in reverse order.
+        short = {"commonName": "CN", "organizationName": "O"}
+        return ",".join(f"{short.get(key, key)}={value}" for key, value in reversed(names))
+
     def extra(self, name: str) -> Any:
         return self._transport.get_extra_info(name) if self._transport is not None else None

@@ -19,7 +19,7 @@ from controlplane.core import leases
 from controlplane.core.models import Lease
 from tests.support.waiting import eventually
 from workers.metering import pipeline
-from workers.metering.pipeline import PipelineBusy, PipelineFailed, Table
+from workers.metering.pipeline import PipelineBusy, PipelineFailed, SparkJob, Table
 
 pytestmark = pytest.mark.django_db
 REPORT = {
@@ -33,7 +33,7 @@ def job(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """``job(code)`` puts a Python program in the place of the Spark job."""
 
     def program(code: str) -> None:
-        monkeypatch.setattr(pipeline, "_command", lambda root: [sys.executable, "-c", code])
+        monkeypatch.setattr(SparkJob, "command", lambda job: [sys.executable, "-c", code])
 
     return program
 
@@ -76,7 +76,7 @@ def test_run_of_a_job_that_says_nothing_fails_in_words(
 def test_run_stops_a_job_that_takes_too_long_with_its_children(
     root: Path, job: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pids, process = tmp_path / "pids", pipeline._process
+    pids, process = tmp_path / "pids", SparkJob.process
     job(
         "import os, subprocess, sys, time\n"
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
@@ -87,13 +87,13 @@ def test_run_stops_a_job_that_takes_too_long_with_its_children(
     family: list[psutil.Process] = []
 
     @contextmanager
-    def known(root: Path) -> Iterator[subprocess.Popen[str]]:
-        with process(root) as running:
+    def known(job: SparkJob) -> Iterator[subprocess.Popen[str]]:
+        with process(job) as running:
             eventually(pids.exists)
             family.extend(psutil.Process(int(pid)) for pid in pids.read_text().split())
             yield running
 
-    monkeypatch.setattr(pipeline, "_process", known)
+    monkeypatch.setattr(SparkJob, "process", known)
     with pytest.raises(PipelineFailed, match="took longer than 1 s"):
         pipeline.run(root, timeout_seconds=1)
 
@@ -117,11 +117,11 @@ def test_run_takes_the_time_that_the_settings_give(
 def test_the_job_is_as_large_as_the_settings_say(
     root: Path, settings: Settings, container_mb: int, heap: str
 ) -> None:
-    before = pipeline._command(root)
+    before = SparkJob(root).command()
     settings.PIPELINE_THREADS, settings.PIPELINE_BULK = 6, True
     settings.PIPELINE_CONTAINER_MB = container_mb
 
-    after = pipeline._command(root)
+    after = SparkJob(root).command()
 
     assert before[-4:] == ["--threads", "2", "--memory", "1024m"]
     assert after[-5:] == ["--threads", "6", "--memory", heap, "--bulk"]
@@ -165,13 +165,13 @@ def test_run_keeps_a_short_lease_for_as_long_as_the_job_lives(
     seen = []
 
     @contextmanager
-    def watched(root: Path, process: Callable[..., Any] = pipeline._process) -> Iterator[object]:
-        with process(root) as running:
+    def watched(job: SparkJob, process: Callable[..., Any] = SparkJob.process) -> Iterator[object]:
+        with process(job) as running:
             seen.append(Lease.objects.get(name=pipeline.LEASE).expires_at)
             yield running
             seen.append(Lease.objects.get(name=pipeline.LEASE).expires_at)
 
-    monkeypatch.setattr(pipeline, "_process", watched)
+    monkeypatch.setattr(SparkJob, "process", watched)
     monkeypatch.setattr(pipeline, "_RENEWED_SECONDS", 0.2)
     job(f"import time; time.sleep(1); print('x' * 70000); print('''{json.dumps(REPORT)}''')")
 
@@ -185,12 +185,12 @@ def test_run_stops_the_job_when_another_has_its_lease(
     root: Path, job: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @contextmanager
-    def robbed(root: Path, process: Callable[..., Any] = pipeline._process) -> Iterator[object]:
-        with process(root) as running:
+    def robbed(job: SparkJob, process: Callable[..., Any] = SparkJob.process) -> Iterator[object]:
+        with process(job) as running:
             Lease.objects.filter(name=pipeline.LEASE).update(holder="another")
             yield running
 
-    monkeypatch.setattr(pipeline, "_process", robbed)
+    monkeypatch.setattr(SparkJob, "process", robbed)
     monkeypatch.setattr(pipeline, "_RENEWED_SECONDS", 0.1)
     job("import time; time.sleep(60)")
 
@@ -208,9 +208,9 @@ def test_the_job_ends_with_the_worker_that_was_killed(tmp_path: Path) -> None:
         "from pathlib import Path\n"
         "import django\n"
         "django.setup()\n"
-        "from workers.metering import pipeline\n"
-        f"pipeline._command = lambda root: [sys.executable, '-c', {child!r}]\n"
-        "with pipeline._process(Path('.')) as process:\n"
+        "from workers.metering.pipeline import SparkJob\n"
+        f"SparkJob.command = lambda job: [sys.executable, '-c', {child!r}]\n"
+        "with SparkJob(Path('.')).process() as process:\n"
         "    assert process.stdout.readline() == 'up\\n'\n"
         "    print(process.pid, flush=True); time.sleep(60)"
     )

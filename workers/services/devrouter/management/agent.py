@@ -40,6 +40,17 @@ class Answer:
     description: str = "OK"
     body: Any = field(default_factory=dict)
 
+    def message(self, request: Message) -> Message:
+        """Return the message that answers ``request``."""
+        # AMQP management (OASIS draft): the correlation id, or else the id of the request.
+        correlation = request.correlation_id if request.correlation_id is not None else request.id
+        return Message(
+            address=request.reply_to,
+            correlation_id=correlation,
+            properties={"statusCode": self.status, "statusDescription": self.description},
+            body=self.body,
+        )
+
 
 class Agent:
     """Answers management requests; a ``Sink`` like any address."""
@@ -67,7 +78,7 @@ class Agent:
         inbound.conclude(forwarding.ACCEPTED)
         answer = self._answer(request)
         if answer is not None and request.reply_to:
-            self._router.send_to(request.reply_to, _message(answer, request))
+            self._router.send_to(request.reply_to, answer.message(request))
 
     def leave(self, producer: "Producer") -> None:
         """Do nothing: no state is kept for a producer."""
@@ -149,14 +160,3 @@ class Agent:
 
 def _kind(name: Any) -> str:
     return str(name or "").removeprefix(PREFIX)
-
-
-def _message(answer: Answer, request: Message) -> Message:
-    # AMQP management (OASIS draft): the correlation id, or else the id of the request.
-    correlation = request.correlation_id if request.correlation_id is not None else request.id
-    return Message(
-        address=request.reply_to,
-        correlation_id=correlation,
-        properties={"statusCode": answer.status, "statusDescription": answer.description},
-        body=answer.body,
-    )

@@ -4,7 +4,7 @@ proton sends a Python int as AMQP ``long``, but Dispatch answers ``int``, ``uint
 Clients that compare values must get the same types here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from proton import int32, uint, ulong
@@ -20,6 +20,11 @@ _ULONG = {"addrCount", "linkCount", "nodeCount", "connectionCount", "autoLinkCou
           "releasedCount", "modifiedCount", "deliveriesIngress", "deliveriesEgress",
           "deliveriesTransit", "deliveriesToContainer", "deliveriesFromContainer",
           "deliveriesIngressRouteContainer", "deliveriesEgressRouteContainer"}  # fmt: skip
+_NUMBERS: Mapping[str, Callable[[int], int]] = {
+    **dict.fromkeys(_INT32, int32),
+    **dict.fromkeys(_UINT, uint),
+    **dict.fromkeys(_ULONG, ulong),
+}
 _OF_ALL = {"name", "identity", "type"}
 # By entity type, without those of ``_OF_ALL``.
 _COLUMNS: Mapping[str, set[str]] = {
@@ -62,14 +67,10 @@ def known(kind: str) -> set[str]:
 
 def typed(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the row with its numbers in the AMQP types of Dispatch."""
-    return {name: _typed(name, value) for name, value in row.items()}
-
-
-def _typed(name: str, value: Any) -> Any:
-    if value is None or isinstance(value, bool):  # before numbers: a bool is an int in Python
-        return value
-    if name in _INT32:
-        return int32(value)
-    if name in _UINT:
-        return uint(value)
-    return ulong(value) if name in _ULONG else value
+    return {
+        # A bool is an int in Python, but not in AMQP.
+        name: value
+        if value is None or isinstance(value, bool) or name not in _NUMBERS
+        else _NUMBERS[name](value)
+        for name, value in row.items()
+    }

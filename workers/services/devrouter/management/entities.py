@@ -42,6 +42,42 @@ class Rejected(Exception):
         self.status = status
 
 
+class _Given:
+    """Reads the attributes of a request as Dispatch does."""
+
+    def __init__(self, attributes: Attributes) -> None:
+        self._attributes = attributes
+
+    def text(self, name: str) -> str:
+        return str(self._attributes.get(name) or "")
+
+    def one_of_two(self, first: str, second: str) -> tuple[str, str]:
+        """Return both, of which exactly one must be given."""
+        values = self.text(first), self.text(second)
+        if bool(values[0]) == bool(values[1]):
+            raise Rejected(400, f"Bad Request: exactly one of {first} and {second}")
+        return values
+
+    def direction(self) -> str:
+        direction = self._attributes.get("direction")
+        if direction not in ("in", "out"):
+            raise Rejected(400, "Bad Request: direction must be in or out")
+        return str(direction)
+
+    def choice(self, name: str, choices: tuple[str, ...]) -> str:
+        """Return one of ``choices``: the first one for an unknown value."""
+        value = self._attributes.get(name)
+        return str(value) if value in choices else choices[0]
+
+    def flag(self, name: str) -> bool:
+        """Return whether the attribute is set; only a boolean counts, not the text "true"."""
+        return self._attributes.get(name) is True
+
+    def number(self, name: str, default: int) -> int:
+        value = self._attributes.get(name)
+        return int(value) if isinstance(value, int) and not isinstance(value, bool) else default
+
+
 class Entities:
     """Creates and deletes entities, and keeps the connectors."""
 
@@ -119,24 +155,26 @@ class Entities:
         return str(next(self._identities))
 
     def _make_address(self, name: str, attributes: Attributes) -> None:
-        prefix, pattern = _one_of_two(attributes, "prefix", "pattern")
-        is_waypoint = _flag(attributes, "waypoint")
+        given = _Given(attributes)
+        prefix, pattern = given.one_of_two("prefix", "pattern")
+        is_waypoint = given.flag("waypoint")
         rule = AddressRule(
             name,
             self._identity(),
             prefix,
             pattern,
-            _choice(attributes, "distribution", DISTRIBUTIONS),
+            given.choice("distribution", DISTRIBUTIONS),
             is_waypoint,
-            _number(attributes, "ingressPhase", 0),
+            given.number("ingressPhase", 0),
             # Clients read a waypoint address in the phase that comes from the broker.
-            _number(attributes, "egressPhase", 1 if is_waypoint else 0),
+            given.number("egressPhase", 1 if is_waypoint else 0),
         )
         if not self._router.configured.add_rule(rule):
             raise Rejected(400, "Bad Request: Address prefix or pattern already exists")
 
     def _make_auto_link(self, name: str, attributes: Attributes) -> None:
-        direction = _direction(attributes)
+        given = _Given(attributes)
+        direction = given.direction()
         if not attributes.get("address"):
             raise Rejected(400, "Bad Request: address is mandatory")
         if attributes.get("connection") and attributes.get("containerId"):
@@ -145,26 +183,27 @@ class Entities:
             AutoLink(
                 name,
                 self._identity(),
-                str(attributes["address"]),
+                given.text("address"),
                 direction,
-                str(attributes.get("connection") or ""),
-                _number(attributes, "phase", 1 if direction == "in" else 0),
-                str(attributes.get("externalAddress") or ""),
+                given.text("connection"),
+                given.number("phase", 1 if direction == "in" else 0),
+                given.text("externalAddress"),
             )
         )
 
     def _make_link_route(self, name: str, attributes: Attributes) -> None:
-        prefix, pattern = _one_of_two(attributes, "prefix", "pattern")
+        given = _Given(attributes)
+        prefix, pattern = given.one_of_two("prefix", "pattern")
         self._router.configured.add_route(
             LinkRoute(
                 name,
                 self._identity(),
-                _direction(attributes),
-                str(attributes.get("connection") or ""),
+                given.direction(),
+                given.text("connection"),
                 prefix,
                 pattern,
-                str(attributes.get("addExternalPrefix") or ""),
-                str(attributes.get("delExternalPrefix") or ""),
+                given.text("addExternalPrefix"),
+                given.text("delExternalPrefix"),
             )
         )
 
@@ -189,33 +228,3 @@ class Entities:
         connector = Connector(spec, self._network)
         self.connectors[name] = connector
         connector.start()
-
-
-def _one_of_two(attributes: Attributes, first: str, second: str) -> tuple[str, str]:
-    values = str(attributes.get(first) or ""), str(attributes.get(second) or "")
-    if bool(values[0]) == bool(values[1]):
-        raise Rejected(400, f"Bad Request: exactly one of {first} and {second}")
-    return values
-
-
-def _direction(attributes: Attributes) -> str:
-    direction = attributes.get("direction")
-    if direction not in ("in", "out"):
-        raise Rejected(400, "Bad Request: direction must be in or out")
-    return str(direction)
-
-
-def _choice(attributes: Attributes, name: str, choices: tuple[str, ...]) -> str:
-    value = attributes.get(name)
-    return (
-        str(value) if value in choices else choices[0]
-    )  # as in Dispatch: an unknown value means the default
-
-
-def _flag(attributes: Attributes, name: str) -> bool:
-    return attributes.get(name) is True  # only a boolean counts: the string "true" means false
-
-
-def _number(attributes: Attributes, name: str, default: int) -> int:
-    value = attributes.get(name)
-    return int(value) if isinstance(value, int) and not isinstance(value, bool) else default
