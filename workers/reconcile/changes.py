@@ -36,14 +36,15 @@ from tenants.models import (
     SpaceSecret,
     SpaceType,
 )
+from workers.infra.base import Infra, InfraError
 from workers.reconcile import waiting
-from workers.reconcile.context import ReconcileContext
+from workers.reconcile.space_rows import SpaceRows
 
 FILES_EVERY = timedelta(seconds=30)
 _CHANGED = Q(generation__gt=F("observed_generation"))
 
 
-def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> ReconcileContext | None:
+def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> SpaceRows | None:
     """Read what a partial pass needs, in a constant number of queries; None if it must be whole.
 
     ``addresses`` holds the changed and the leaving ones. ``users`` holds all, because permissions
@@ -64,7 +65,7 @@ def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> ReconcileCont
     if any(address.phase == Phase.FAILED for address in addresses):
         return None
     nearby, with_below = _topics(space, addresses)
-    return ReconcileContext(
+    return SpaceRows(
         space=space,
         now=now,
         full=False,
@@ -77,9 +78,23 @@ def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> ReconcileCont
         nearby=nearby,
         topics_with_below=with_below,
         dead_letters=_dead_letters(space, [*addresses, *nearby]),
-        boots=dict(space.known_boots),
         secrets={row.name: row for row in SpaceSecret.objects.filter(space=space)},
     )
+
+
+def are_instances_as_known(rows: SpaceRows, infra: Infra) -> bool:
+    """Return whether all instances run in the incarnations that complete files were written for.
+
+    Otherwise an instance is down, or may have started from files that lack a change.
+    """
+    try:
+        with infra.open(rows.namespace) as session:
+            found = session.list_instances()
+    except InfraError:
+        return False  # the whole pass meets the same error and reports it
+    running = {instance.name: instance.boot for instance in found if instance.running}
+    wanted = {broker.name for broker in rows.brokers} | set(rows.router_names)
+    return bool({name: running.get(name) for name in wanted} == rows.space.known_boots)
 
 
 def are_files_due(space: AddressSpace, now: datetime) -> bool:

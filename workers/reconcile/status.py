@@ -17,10 +17,11 @@ from controlplane.core.phases import Condition, Phase
 from controlplane.core.reasons import Reason
 from tenants.models import Address, AddressSpace, MessagingUser, SpaceSecret
 from workers.reconcile import meshing
-from workers.reconcile.context import Problem, ReconcileContext
+from workers.reconcile.findings import Problem
 from workers.reconcile.outcome import Done, Outcome, Wait
+from workers.reconcile.report import PassReport, StepState
+from workers.reconcile.space_rows import SpaceRows
 
-StepState = dict[str, str]
 _FAILED = "reconcile.failed"
 _CRASHED = (
     "An internal error of Waypost stops the work on this space. Waypost tries again by itself. "
@@ -40,38 +41,27 @@ class _Ready:
     failed: bool = False
 
 
-def describe(step_name: str, outcome: Outcome) -> StepState:
-    """Return the state of one step as operations show it."""
-    if isinstance(outcome, Done):
-        return {"name": step_name, "state": "done", "message": outcome.message}
-    if isinstance(outcome, Wait):
-        return {"name": step_name, "state": "waiting", "message": outcome.text}
-    return {"name": step_name, "state": "failed", "message": outcome.message}
-
-
 @transaction.atomic
-def record(context: ReconcileContext, outcome: Outcome, steps: Sequence[StepState]) -> None:
+def record(rows: SpaceRows, report: PassReport) -> None:
     """Store the outcome of a pass. The caller holds the lease."""
-    if context.space.deletion_requested_at is not None:
-        _record_teardown(context, outcome, steps)
+    if rows.space.deletion_requested_at is not None:
+        _record_teardown(rows, report)
         return
-    ready = _readiness(outcome)
-    for address in context.wanted_addresses:
-        _record_address(context, address, ready, steps)
-    for address in context.leaving_addresses:
-        _record_leaving(context, address, steps)
-    for user in context.users:
-        _record_user(context, user, ready, steps)
+    ready = _readiness(report.outcome)
+    for address in rows.wanted_addresses:
+        _record_address(rows, report, address, ready)
+    for address in rows.leaving_addresses:
+        _record_leaving(rows, report, address)
+    for user in rows.users:
+        _record_user(rows, report, user, ready)
     # A full pass has probed every kind in use, so its probe counts for every address.
-    if context.probed and context.full:
+    if report.probed and rows.full:
         Address.objects.filter(
             id__in=[
-                address.id
-                for address in context.wanted_addresses
-                if address.id not in context.problems
+                address.id for address in rows.wanted_addresses if address.id not in report.problems
             ]
-        ).update(probed_at=context.now)
-    _record_space(context, ready, steps)
+        ).update(probed_at=rows.now)
+    _record_space(rows, report, ready)
 
 
 def record_crash(claimed: QuerySet[AddressSpace, AddressSpace], now: datetime) -> None:
@@ -95,66 +85,69 @@ def _readiness(outcome: Outcome) -> _Ready:
     return _Ready(False, outcome.reason, outcome.message, failed=True)
 
 
-def _record_space(context: ReconcileContext, ready: _Ready, steps: Sequence[StepState]) -> None:
-    space = context.space
-    fields = _status(space, ready, context.now, failed=ready.failed)
+def _record_space(rows: SpaceRows, report: PassReport, ready: _Ready) -> None:
+    space = rows.space
+    fields = _status(space, ready, rows.now, failed=ready.failed)
     if ready.ok:
         # The release that this pass used: meanwhile another one may have been assigned.
         fields["observed_release_id"] = space.release_id
-    conditions = _with_certificate(context, meshing.with_routers(context, fields["conditions"]))
-    fields["conditions"] = _with_reachable(context, conditions)
+    conditions = meshing.with_routers(rows, report, fields["conditions"])
+    conditions = _with_certificate(rows, report, conditions)
+    fields["conditions"] = _with_reachable(rows, report, conditions)
     _save(space, fields)
-    _end_or_show(_SPACE, space, ready, steps, None)
+    _end_or_show(_SPACE, space, ready, report.steps, None)
 
 
-def _with_certificate(context: ReconcileContext, conditions: list[Condition]) -> list[Condition]:
+def _with_certificate(
+    rows: SpaceRows, report: PassReport, conditions: list[Condition]
+) -> list[Condition]:
     """Return the conditions with ``Certificate``, about the certificate that clients see.
 
     Unchanged if this pass has nothing to report of it.
     """
-    found = context.certificate
+    found = report.certificate
     if found is None:
         return conditions
     status: phases.Status = "True" if found.ok else "False"
-    new = phases.build_condition("Certificate", status, found.reason, found.message, context.now)
+    new = phases.build_condition("Certificate", status, found.reason, found.message, rows.now)
     return phases.with_condition(conditions, new)
 
 
-def _with_reachable(context: ReconcileContext, conditions: list[Condition]) -> list[Condition]:
+def _with_reachable(
+    rows: SpaceRows, report: PassReport, conditions: list[Condition]
+) -> list[Condition]:
     """Return the conditions with ``Reachable`` if clients outside the cluster cannot connect.
 
     This is not part of Ready, because rollouts, metering and addresses depend on Ready, and the
     space does serve inside the cluster. Unchanged if this pass did not get as far as the endpoint.
     """
-    if context.endpoint_trouble is None:
+    if report.endpoint_trouble is None:
         return conditions
-    if not context.endpoint_trouble:
+    if not report.endpoint_trouble:
         return [condition for condition in conditions if condition["type"] != phases.REACHABLE]
-    message = context.endpoint_trouble
+    message = report.endpoint_trouble
     new = phases.build_condition(
-        phases.REACHABLE, "False", Reason.ENDPOINT_PENDING, message, context.now
+        phases.REACHABLE, "False", Reason.ENDPOINT_PENDING, message, rows.now
     )
     return phases.with_condition(conditions, new)
 
 
-def _record_address(
-    context: ReconcileContext, address: Address, ready: _Ready, steps: Sequence[StepState]
-) -> None:
-    problem = context.problems.get(address.id)
+def _record_address(rows: SpaceRows, report: PassReport, address: Address, ready: _Ready) -> None:
+    problem = report.problems.get(address.id)
     is_changed = address.generation > address.observed_generation
     # A problem is the address's own: the space and its other addresses become ready without it.
     if problem is not None:
         ready = _Ready(False, problem.reason, problem.message)
     is_final = problem is not None and problem.final
-    fields = _status(address, ready, context.now, failed=is_final)
+    fields = _status(address, ready, rows.now, failed=is_final)
     if is_final:
         # A final problem settles this generation too: only another change can solve it.
         fields["observed_generation"] = address.generation
     if ready.ok and (is_changed or address.probed_at is None):
-        fields["probed_at"] = context.now
+        fields["probed_at"] = rows.now
     _save(address, fields)
     if is_changed:
-        _end_or_show(_ADDRESS, address, ready, steps, problem)
+        _end_or_show(_ADDRESS, address, ready, report.steps, problem)
 
 
 def _end_or_show(
@@ -173,30 +166,26 @@ def _end_or_show(
         operations.succeed(kind, row.id, up_to_generation=row.generation)
 
 
-def _record_leaving(
-    context: ReconcileContext, address: Address, steps: Sequence[StepState]
-) -> None:
-    if address.id in context.gone:
-        _end(_ADDRESS, address, context.now)
+def _record_leaving(rows: SpaceRows, report: PassReport, address: Address) -> None:
+    if address.id in report.gone:
+        _end(_ADDRESS, address, rows.now)
         return
     _save(address, {"phase": Phase.TERMINATING})
-    operations.progress(_ADDRESS, address.id, list(steps))
+    operations.progress(_ADDRESS, address.id, list(report.steps))
 
 
-def _record_user(
-    context: ReconcileContext, user: MessagingUser, ready: _Ready, steps: Sequence[StepState]
-) -> None:
+def _record_user(rows: SpaceRows, report: PassReport, user: MessagingUser, ready: _Ready) -> None:
     if user.deletion_requested_at is not None:
         # The pass is done: no instance knows the user any more, and its connections are closed.
         if ready.ok:
-            _end(_USER, user, context.now)
+            _end(_USER, user, rows.now)
         else:
             _save(user, {"phase": Phase.TERMINATING})
         return
     is_changed = user.generation > user.observed_generation
-    _save(user, _status(user, ready, context.now, failed=False))
+    _save(user, _status(user, ready, rows.now, failed=False))
     if is_changed:
-        _end_or_show(_USER, user, ready, steps, None)
+        _end_or_show(_USER, user, ready, report.steps, None)
 
 
 def _status(
@@ -226,28 +215,24 @@ def _phase(row: AddressSpace | Address | MessagingUser, ready: _Ready, *, failed
     return Phase.ACTIVE if is_settled and row.phase == Phase.ACTIVE else Phase.CONFIGURING
 
 
-def _record_teardown(
-    context: ReconcileContext, outcome: Outcome, steps: Sequence[StepState]
-) -> None:
-    if not isinstance(outcome, Done):
-        ready = _readiness(outcome)
+def _record_teardown(rows: SpaceRows, report: PassReport) -> None:
+    if not isinstance(report.outcome, Done):
+        ready = _readiness(report.outcome)
         # The condition's own reason says that the space is being deleted, so the message names why
         # that waits.
         message = f"{ready.reason}: {ready.message}"
-        condition = phases.build_condition(
-            "Ready", "False", Reason.TERMINATING, message, context.now
-        )
-        conditions = phases.with_condition(context.space.conditions, condition)
-        _save(context.space, {"phase": Phase.TERMINATING, "conditions": conditions})
-        operations.progress(_SPACE, context.space.id, list(steps))
+        condition = phases.build_condition("Ready", "False", Reason.TERMINATING, message, rows.now)
+        conditions = phases.with_condition(rows.space.conditions, condition)
+        _save(rows.space, {"phase": Phase.TERMINATING, "conditions": conditions})
+        operations.progress(_SPACE, rows.space.id, list(report.steps))
         return
-    for address in context.addresses:
-        _end(_ADDRESS, address, context.now)
-    for user in context.users:
-        _end(_USER, user, context.now)
-    SpaceSecret.objects.filter(space=context.space).delete()
-    operations.progress(_SPACE, context.space.id, list(steps))
-    _end(_SPACE, context.space, context.now)
+    for address in rows.addresses:
+        _end(_ADDRESS, address, rows.now)
+    for user in rows.users:
+        _end(_USER, user, rows.now)
+    SpaceSecret.objects.filter(space=rows.space).delete()
+    operations.progress(_SPACE, rows.space.id, list(report.steps))
+    _end(_SPACE, rows.space, rows.now)
 
 
 def _end(kind: str, row: AddressSpace | Address | MessagingUser, now: datetime) -> None:

@@ -2,7 +2,7 @@
 
 Level-triggered: each call reads the state of every space and takes the next step, if there is one.
 It may be killed anywhere. Moving a space only assigns the release to it. The reconcile pass of the
-space then restarts its instances one at a time (``workers.rollouts.rolling``).
+space then restarts its instances one at a time (``workers.reconcile.rolling``).
 """
 
 import os
