@@ -100,8 +100,9 @@ def choose(rows: SpaceRows) -> Pass:
 def ensure_brokered(runner: PassRunner, inside: PassPorts) -> None:
     """Reconcile a brokered space as a whole."""
     take, rows, session, ports = runner.take, inside.rows, inside.session, inside.ports
-    take("namespace", namespace.ensure, rows, session)
-    certified = take("certificates", certificates.ensure, rows, session)
+    opened = take("namespace", namespace.ensure, rows, session)
+    # The space's certificates come before its instances, which do not start without them.
+    certified = take("certificates", certificates.ensure, rows, session, opened)
     keys = take("credentials", credentials.ensure, rows, ports.routing, certified)
     managed = inside.brokers(keys)
     started = take("brokers", brokers.ensure, rows, session, managed, inside.restarter, keys)
@@ -116,8 +117,8 @@ def ensure_brokered(runner: PassRunner, inside: PassPorts) -> None:
 def ensure_standard(runner: PassRunner, inside: PassPorts) -> None:
     """Reconcile a standard space as a whole."""
     take, rows, session, ports = runner.take, inside.rows, inside.session, inside.ports
-    take("namespace", namespace.ensure, rows, session)
-    certified = take("certificates", certificates.ensure, rows, session)
+    opened = take("namespace", namespace.ensure, rows, session)
+    certified = take("certificates", certificates.ensure, rows, session, opened)
     keys = take("credentials", credentials.ensure, rows, ports.routing, certified)
     at_brokers, at_routers = inside.brokers(keys), inside.routers(keys)
     started = take("brokers", brokers.ensure, rows, session, at_brokers, inside.restarter, keys)
@@ -148,6 +149,7 @@ def ensure_standard(runner: PassRunner, inside: PassPorts) -> None:
         routed,
     )
     take("endpoints", endpoints.ensure, rows, session, certified, keys, instances)
+    # Last, because Ready means that a message has passed with everything above in place.
     take("router probe", router_probe.ensure, at_routers, routed)
     take("probe", probe.ensure, rows, session, at_brokers, queues)
     take("instances", rolling.settled, instances)

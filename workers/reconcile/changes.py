@@ -16,7 +16,8 @@ What cannot be applied by a partial pass:
 * **Everything else of a space**: its plan, its release, sending withdrawn, its deletion.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
@@ -64,7 +65,8 @@ def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> SpaceRows | N
     # One that failed may be in conflict with another address: only all of them tell.
     if any(address.phase == Phase.FAILED for address in addresses):
         return None
-    nearby, with_below = _topics(space, addresses)
+    change = _Change(space, addresses)
+    nearby, with_below = change.find_topics()
     return SpaceRows(
         space=space,
         now=now,
@@ -77,7 +79,7 @@ def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> SpaceRows | N
         users=users,
         nearby=nearby,
         topics_with_below=with_below,
-        dead_letters=_dead_letters(space, [*addresses, *nearby]),
+        dead_letters=change.find_dead_letters(nearby),
         secrets={row.name: row for row in SpaceSecret.objects.filter(space=space)},
     )
 
@@ -130,66 +132,74 @@ def _addresses(space: AddressSpace) -> QuerySet[Address, Address]:
     return rows.select_related("address_plan", "topic").prefetch_related("placements")
 
 
-def _topics(
-    space: AddressSpace, changed: Collection[Address]
-) -> tuple[list[Address], frozenset[str]]:
-    """Return the unchanged topics that the change concerns, and the ids of those with more below.
+@dataclass(frozen=True)
+class _Change:
+    """The changed addresses of a space; finds what else has to be read to apply them."""
 
-    They are the topics of changed subscriptions, because a subscription is a queue of its topic,
-    and in a standard space the topics above changed addresses: with an address below it a router
-    matches a topic exactly, otherwise by prefix.
-    """
-    ids = {address.topic_id for address in changed if address.topic_id}
-    own = {address.id for address in changed if address.type == AddressType.TOPIC}
-    names = set() if space.type == SpaceType.BROKERED else _names_above(changed)
-    wanted = Q(id__in=ids | own) | Q(at_routers__in=names)
-    below = (
-        Address.objects.filter(
-            space_id=OuterRef("space_id"),
-            deleted_at__isnull=True,
-            deletion_requested_at__isnull=True,
+    space: AddressSpace
+    addresses: Collection[Address]
+
+    def find_topics(self) -> tuple[list[Address], frozenset[str]]:
+        """Return unchanged topics that the change concerns, and ids of topics with more below.
+
+        They are the topics of changed subscriptions, because a subscription is a queue of its
+        topic, and in a standard space the topics above changed addresses: with an address below it
+        a router matches a topic exactly, otherwise by prefix.
+        """
+        ids = {address.topic_id for address in self.addresses if address.topic_id}
+        own = {address.id for address in self.addresses if address.type == AddressType.TOPIC}
+        names = set() if self.space.type == SpaceType.BROKERED else self._names_above()
+        wanted = Q(id__in=ids | own) | Q(at_routers__in=names)
+        below = (
+            Address.objects.filter(
+                space_id=OuterRef("space_id"),
+                deleted_at__isnull=True,
+                deletion_requested_at__isnull=True,
+            )
+            .exclude(type=AddressType.TOPIC)
+            .alias(at_routers=_at_routers(Coalesce("topic__address", "address")))
+            .filter(at_routers__startswith=Concat(OuterRef("at_routers"), Value("/")))
         )
-        .exclude(type=AddressType.TOPIC)
-        .alias(at_routers=_at_routers(Coalesce("topic__address", "address")))
-        .filter(at_routers__startswith=Concat(OuterRef("at_routers"), Value("/")))
-    )
-    found = (
-        _addresses(space)
-        .filter(type=AddressType.TOPIC, deletion_requested_at__isnull=True)
-        .annotate(at_routers=_at_routers("address"))
-        .filter(wanted)
-        .annotate(has_below=Exists(below))
-        .order_by("address")
-    )
-    nearby: list[Address] = [topic for topic in found if topic.id not in own]
-    return nearby, frozenset(topic.id for topic in found if topic.has_below)
+        found = (
+            _addresses(self.space)
+            .filter(type=AddressType.TOPIC, deletion_requested_at__isnull=True)
+            .annotate(at_routers=_at_routers("address"))
+            .filter(wanted)
+            .annotate(has_below=Exists(below))
+            .order_by("address")
+        )
+        nearby: list[Address] = [topic for topic in found if topic.id not in own]
+        return nearby, frozenset(topic.id for topic in found if topic.has_below)
+
+    def find_dead_letters(self, nearby: Collection[Address]) -> Mapping[str, Collection[str]]:
+        """Return by broker the names placed on it that get dead letters.
+
+        They are the dead-letter addresses of the changed addresses and of ``nearby``.
+        """
+        placed = Placement.objects.filter(
+            address__space=self.space,
+            address__address__in={
+                row.dead_letter for row in (*self.addresses, *nearby) if row.dead_letter
+            },
+            address__deletion_requested_at__isnull=True,
+            broker__isnull=False,
+        )
+        found: dict[str, set[str]] = {}
+        for broker, name in placed.values_list("broker_id", "address__address"):
+            found.setdefault(str(broker), set()).add(name)
+        return found
+
+    def _names_above(self) -> set[str]:
+        """Return the names of the levels above addresses, as routers compare them."""
+        found: set[str] = set()
+        for address in self.addresses:
+            if address.type == AddressType.TOPIC:
+                continue  # topics above other topics do not matter
+            name = address.address if address.topic is None else address.topic.address
+            levels = address_rules.name_at_routers(name).split("/")
+            found.update("/".join(levels[:size]) for size in range(1, len(levels)))
+        return found
 
 
 def _at_routers(name: str | Coalesce) -> Replace:
     return Replace(name, Value("."), Value("/"))
-
-
-def _names_above(changed: Iterable[Address]) -> set[str]:
-    """Return the names of the levels above addresses, as routers compare them."""
-    found: set[str] = set()
-    for address in changed:
-        if address.type == AddressType.TOPIC:
-            continue  # topics above other topics do not matter
-        name = address.address if address.topic is None else address.topic.address
-        levels = address_rules.name_at_routers(name).split("/")
-        found.update("/".join(levels[:size]) for size in range(1, len(levels)))
-    return found
-
-
-def _dead_letters(space: AddressSpace, rows: Collection[Address]) -> Mapping[str, Collection[str]]:
-    """Return by broker the dead-letter addresses of ``rows`` that are placed on it."""
-    placed = Placement.objects.filter(
-        address__space=space,
-        address__address__in={row.dead_letter for row in rows if row.dead_letter},
-        address__deletion_requested_at__isnull=True,
-        broker__isnull=False,
-    )
-    found: dict[str, set[str]] = {}
-    for broker, name in placed.values_list("broker_id", "address__address"):
-        found.setdefault(str(broker), set()).add(name)
-    return found

@@ -22,7 +22,8 @@ from workers.messaging.brokers.desired import (
 from workers.reconcile.space_keys import SpaceKeys
 from workers.reconcile.space_rows import SpaceRows
 
-# Forms that are addresses of a broker; a form that is missing here raises KeyError.
+# Forms that are addresses of a broker; a form that is missing here raises KeyError. A subscription
+# is no address of its own, but a queue of its topic.
 _KINDS: Mapping[BrokerForm, BrokerAddressKind | None] = {
     BrokerForm.QUEUE: BrokerAddressKind.QUEUE,
     BrokerForm.TOPIC: BrokerAddressKind.TOPIC,
@@ -92,13 +93,9 @@ def list_addresses(rows: SpaceRows, broker: Broker) -> Sequence[DesiredAddress]:
             read_only=address_types.BY_SLUG[address.type].is_read_only,
         )
         for address in placed
-        if address.address in names and (kind := _kind(address)) is not None
+        if address.address in names
+        and (kind := _KINDS[address_types.BY_SLUG[address.type].broker_form]) is not None
     ]
-
-
-def _kind(address: Address) -> BrokerAddressKind | None:
-    """Return what the address is on a broker; a subscription is only a queue of its topic."""
-    return _KINDS[address_types.BY_SLUG[address.type].broker_form]
 
 
 def is_on(address: Address, broker: Broker) -> bool:

@@ -50,6 +50,11 @@ class Down:
 
 
 @dataclass(frozen=True)
+class OpenNamespace:
+    """Of the step "namespace": the namespace exists, so endpoints and instances can be created."""
+
+
+@dataclass(frozen=True)
 class Certificates:
     """Of the step "certificates": the stored secrets, without those of "credentials".
 
@@ -158,7 +163,8 @@ class LastSample:
 
 
 Findings = (
-    Certificates
+    OpenNamespace
+    | Certificates
     | SpaceKeys
     | BrokerInstances
     | Instances

@@ -131,6 +131,7 @@ def _run_steps(space: AddressSpace, mine: Lease, ports: Ports) -> _Passed:
     # Jitter brings a pass forward by up to a fifth of the interval; it is a full one all the same.
     full = last is None or now - last >= FULL_PASS_EVERY * _EARLIEST
     rows = _load(space, ports, now=now, full=full)
+    # Nothing to compare with where engines run as local programs: then there are no releases.
     ours = None if rows.release is None else release.configured(ports.infra, ports.routing)
     replaced = rolling.find_replaced(rows, ours)
     if replaced is not None:
@@ -171,65 +172,73 @@ def _schedule(rows: SpaceRows, report: PassReport, mine: Lease) -> float | None:
     row = AddressSpace.objects.filter(id=space.id, claimed_by=mine.holder)
     row.update(**fields)
     now = mine.clock()
-    seconds, waits = _next_look(rows, report, now)
+    seconds, waits = _NextPass(rows, report, now).choose()
     unchanged = row.filter(next_attempt_at=space.next_attempt_at)
     if not unchanged.update(next_attempt_at=now + timedelta(seconds=seconds), **waits):
         return 0.0
     return seconds if isinstance(outcome, Wait) else None
 
 
-def _next_look(rows: SpaceRows, report: PassReport, now: datetime) -> tuple[float, dict[str, Any]]:
-    """Return the seconds until the next pass, and the fields that say what waits and since when."""
-    outcome = report.outcome
-    if not isinstance(outcome, Wait):
-        # Jitter spreads the full passes of spaces that were created at the same time.
-        settled = FULL_PASS_EVERY.total_seconds() * random.uniform(_EARLIEST, 1.0)
-        settled = min(settled, _until_fixed(rows, report, now), _until_files(rows, now))
-        seconds = settled if isinstance(outcome, Done) else FAILED_DELAY_SECONDS
-        return seconds, {"waiting": None, "waiting_since": None}
-    space = rows.space
-    # The message is left out: it may change while the wait is the same.
-    waits_for = Waiting(
-        generation=space.generation,
-        step=report.steps[-1]["name"],
-        reason=outcome.reason,
-        instances=tuple(sorted(report.down)),
-        partial=rows.partial and outcome.reason is not Reason.INSTANCE_UNREACHABLE,
-    )
-    is_same = waiting.of(space) == waits_for
-    since = space.waiting_since if is_same and space.waiting_since else now
-    return pause(outcome, now - since), {
-        "waiting": waits_for.as_json(),
-        "waiting_since": since,
-    }
+@dataclass(frozen=True)
+class _NextPass:
+    """When the next pass over a space is due, as of the end of this one."""
 
+    rows: SpaceRows
+    report: PassReport
+    now: datetime
 
-def _until_files(rows: SpaceRows, now: datetime) -> float:
-    """Return the seconds until the start-up files may be written; infinite if they are complete."""
-    if not rows.partial:
-        return math.inf
-    built_at = rows.space.files_built_at or rows.now
-    return max(0.0, (built_at + changes.FILES_EVERY - now).total_seconds())
+    def choose(self) -> tuple[float, dict[str, Any]]:
+        """Return the seconds until then, and the fields that say what waits and since when."""
+        outcome = self.report.outcome
+        if not isinstance(outcome, Wait):
+            # Jitter spreads the full passes of spaces that were created at the same time.
+            settled = FULL_PASS_EVERY.total_seconds() * random.uniform(_EARLIEST, 1.0)
+            settled = min(settled, self._until_fixed(), self._until_files())
+            seconds = settled if isinstance(outcome, Done) else FAILED_DELAY_SECONDS
+            return seconds, {"waiting": None, "waiting_since": None}
+        space = self.rows.space
+        # The message is left out: it may change while the wait is the same.
+        waits_for = Waiting(
+            generation=space.generation,
+            step=self.report.steps[-1]["name"],
+            reason=outcome.reason,
+            instances=tuple(sorted(self.report.down)),
+            partial=self.rows.partial and outcome.reason is not Reason.INSTANCE_UNREACHABLE,
+        )
+        is_same = waiting.of(space) == waits_for
+        since = space.waiting_since if is_same and space.waiting_since else self.now
+        return pause(outcome, self.now - since), {
+            "waiting": waits_for.as_json(),
+            "waiting_since": since,
+        }
 
+    def _until_files(self) -> float:
+        """Return the seconds until start-up files may be written; infinite if they are complete."""
+        if not self.rows.partial:
+            return math.inf
+        built_at = self.rows.space.files_built_at or self.rows.now
+        return max(0.0, (built_at + changes.FILES_EVERY - self.now).total_seconds())
 
-def _until_fixed(rows: SpaceRows, report: PassReport, now: datetime) -> float:
-    """Return the seconds until the next check of a problem with the endpoint or the mesh.
+    def _until_fixed(self) -> float:
+        """Return the seconds until the next check of a problem with the endpoint or the mesh.
 
-    Such a problem has its own condition and leaves the space Ready. Infinite if there is none;
-    otherwise a tenth of the time that it has lasted, at least 5 s.
-    """
-    troubles = {phases.REACHABLE: report.endpoint_trouble, phases.ROUTERS: report.unjoined}
-    begun = [_begun(rows, kind, now) for kind, trouble in troubles.items() if trouble]
-    pauses = [(now - since).total_seconds() / 10 for since in begun]
-    return max(_SHORTEST_RECHECK_SECONDS, min(pauses, default=math.inf))
+        Such a problem has its own condition and leaves the space Ready. Infinite if there is none;
+        otherwise a tenth of the time that it has lasted, at least 5 s.
+        """
+        troubles = {
+            phases.REACHABLE: self.report.endpoint_trouble,
+            phases.ROUTERS: self.report.unjoined,
+        }
+        begun = [self._begun(kind) for kind, trouble in troubles.items() if trouble]
+        pauses = [(self.now - since).total_seconds() / 10 for since in begun]
+        return max(_SHORTEST_RECHECK_SECONDS, min(pauses, default=math.inf))
 
-
-def _begun(rows: SpaceRows, kind: str, now: datetime) -> datetime:
-    """Return since when a condition has not been True, as of the last pass; ``now`` if it was."""
-    known = phases.find_condition(rows.space.conditions, kind)
-    if known is None or known["status"] == "True":
-        return now
-    return datetime.fromisoformat(known["since"])
+    def _begun(self, kind: str) -> datetime:
+        """Return since when a condition has not been True, as of the last pass; else ``now``."""
+        known = phases.find_condition(self.rows.space.conditions, kind)
+        if known is None or known["status"] == "True":
+            return self.now
+        return datetime.fromisoformat(known["since"])
 
 
 def _back_off(space: AddressSpace, mine: Lease) -> None:

@@ -45,6 +45,7 @@ class PassRunner:
             # The instance that is down is most likely the cause of the wait, so we report it.
             outcome = rolling.explain(instances)
         self.report = self.report.with_step(name, outcome)
+        # After each step, because a step may take longer than the lease of the space.
         self._after_step()
         if not isinstance(outcome, Done):
             raise Stopped

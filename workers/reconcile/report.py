@@ -6,22 +6,27 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import assert_never
 
 from workers.reconcile.findings import (
     BrokerAddresses,
     BrokerInstances,
     Certificates,
     CertificateState,
+    ClosedRouters,
     Departures,
     Down,
     Findings,
     Instances,
+    LastSample,
+    OpenNamespace,
     ProbedBrokers,
     Problem,
     ReachedEndpoint,
     RouterAddresses,
 )
 from workers.reconcile.outcome import Done, Outcome, Wait
+from workers.reconcile.space_keys import SpaceKeys
 
 StepState = dict[str, str]
 
@@ -77,8 +82,10 @@ class PassReport:
                 return replace(self, endpoint_trouble=findings.trouble)
             case ProbedBrokers():
                 return replace(self, probed=findings.passed)
+            case OpenNamespace() | SpaceKeys() | ClosedRouters() | LastSample() | None:
+                return self  # only later steps need them
             case _:
-                return self  # keys and the witnesses of a deletion: only later steps need them
+                assert_never(findings)
 
     def with_step(self, name: str, outcome: Outcome) -> "PassReport":
         """Return the report with the outcome of one more step, as operations show it."""

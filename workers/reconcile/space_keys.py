@@ -100,6 +100,7 @@ class KeyStore:
     def ensure_server(self, name: str, hosts: Sequence[str]) -> None:
         """Ensure a server certificate for ``hosts``; issue one if it does not fit or is due."""
         authority = self.keys.pair(SecretName.AUTHORITY)
+        # ``hosts`` change if the platform assigns another address to the endpoint.
         if not self._is_good(name, authority, hosts):
             self.keep(name, certificates.issue_server(authority, hosts, self._now))
 

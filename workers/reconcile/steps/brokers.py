@@ -23,6 +23,7 @@ def ensure(
         desired_brokers.spec(rows, keys, broker, session.layout_of(Kind.BROKER, broker.name))
         for broker in rows.brokers
     ]
+    # Brokers come first in a pass, so nothing is known of other instances yet.
     result = restarter.ensure(specs, brokers.answers, Instances({}, rows.space.rolled_at))
     return StepResult(result.outcome, BrokerInstances(result.findings))
 

@@ -7,14 +7,19 @@ from controlplane.core.instance_names import Kind
 from workers.infra.base import Session
 from workers.instances import SecretName
 from workers.reconcile import public, public_certificate
-from workers.reconcile.findings import Certificates
+from workers.reconcile.findings import Certificates, OpenNamespace
 from workers.reconcile.outcome import Done, StepResult
 from workers.reconcile.space_keys import KeyStore
 from workers.reconcile.space_rows import SpaceRows
 
 
-def ensure(rows: SpaceRows, session: Session) -> StepResult[Certificates]:
-    """Issue what is missing or due, and store the certificate that the installation provides."""
+def ensure(
+    rows: SpaceRows, session: Session, _namespace: OpenNamespace
+) -> StepResult[Certificates]:
+    """Issue what is missing or due, and store the certificate that the installation provides.
+
+    A certificate names the public endpoint, which is created in the namespace.
+    """
     store = KeyStore(rows, rows.secrets)
     store.ensure_authority()
     instances = [(Kind.BROKER, broker.name, rows.is_brokered) for broker in rows.brokers]

@@ -40,6 +40,7 @@ def ensure(
         names = [address.address for address in unsampled]
         if not metering.last_sample(rows.space.id, names):
             return StepResult(Wait(0.5, Reason.LAST_SAMPLE_PENDING), Departures())
+        # Before the deletion below: what a broker has deleted cannot be sampled again.
         ids = [address.id for address in unsampled]
         Address.objects.filter(id__in=ids).update(last_sampled=True)
     _remove(rows, brokers, leaving)

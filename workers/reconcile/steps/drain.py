@@ -76,6 +76,7 @@ def close_all(rows: SpaceRows, names: Sequence[str], close: Callable[[str], None
     Raises:
         InfraError: the platform refuses a request, is busy or does not answer.
     """
+    # All are closed before the first failure counts: each that stays open may still carry messages.
     failures: list[tuple[str, Unreachable | Refused | InfraError]] = []
     for name in names:
         # The files of an instance cannot be rendered without its certificate.

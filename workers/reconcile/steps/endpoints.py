@@ -35,6 +35,7 @@ def ensure(
         existing = {row.name: row for row in Endpoint.objects.filter(space=rows.space)}
         for name, endpoint in wanted.items():
             _write(rows, name, endpoint, store.keys.trusted_pem, existing.get(name))
+        # A smaller plan has fewer routers, so clients must not try the endpoints of the others.
         for name in existing.keys() - wanted.keys():
             existing[name].delete()
         return Done()

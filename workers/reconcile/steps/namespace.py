@@ -3,18 +3,18 @@
 from controlplane.core.reasons import Reason
 from plans.catalog import publishing
 from workers.infra.base import ResourceBudget, Session
-from workers.reconcile.findings import LastSample
+from workers.reconcile.findings import LastSample, OpenNamespace
 from workers.reconcile.outcome import Done, StepResult, Wait
 from workers.reconcile.space_rows import SpaceRows
 
 
-def ensure(rows: SpaceRows, session: Session) -> StepResult[None]:
+def ensure(rows: SpaceRows, session: Session) -> StepResult[OpenNamespace]:
     """Create or update the namespace, with a budget for the instances that the plan allows."""
     plan = publishing.space_plan_definition(rows.space.space_plan)
     # Brokers that a smaller plan no longer allows stay until they are drained.
     brokers = max(plan.max_brokers, len(rows.brokers))
     session.ensure_namespace(ResourceBudget(brokers, plan.broker_memory_mb, plan.routers))
-    return StepResult(Done(), None)
+    return StepResult(Done(), OpenNamespace())
 
 
 def remove(rows: SpaceRows, session: Session, _sampled: LastSample) -> StepResult[None]:

@@ -47,6 +47,7 @@ def _probe(
     for kind in sorted(kinds):
         brokers.driver.probe(target, desired.probe_address(kind))
     is_new = rows.space.generation > rows.space.observed_generation
+    # Clients of a standard space do not connect here, so its brokers have no public listener.
     if rows.is_brokered and (rows.full or is_new):
         layout = session.layout_of(Kind.BROKER, name)
         brokers.driver.probe_listener(target, layout.ports[Listener.AMQPS])

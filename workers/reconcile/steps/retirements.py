@@ -46,6 +46,7 @@ def ensure(
     rows = desired.rows
     retirement = _Retirement(rows, session, brokers, routers, metering)
     surplus = _list_surplus(desired)
+    # Routers at once, because they store nothing that a later change of the plan would miss.
     for name in surplus[Kind.ROUTER]:
         if not retirement.retire_router(desired, name):
             return StepResult(Wait(0.5, Reason.LAST_SAMPLE_PENDING), None)

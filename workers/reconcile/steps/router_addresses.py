@@ -45,6 +45,7 @@ def ensure(
     The brokers hold it before (``addresses``), because a router links to their queues.
     """
     rows = desired.rows
+    # An address that brokers refuse cannot clash: it never becomes an entity of a router.
     at_brokers = replace(desired, down=instances.down, refused=addresses.problems)
     problems = {**addresses.problems, **_find_clashes(at_brokers)}
     found = RouterAddresses(replace(at_brokers, refused=problems), problems)
