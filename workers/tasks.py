@@ -33,7 +33,9 @@ def reconcile_due(**_future: str) -> None:
 @shared_task(name="workers.roll_out")  # type: ignore[untyped-decorator]
 def roll_out(**_future: str) -> None:
     """Take the next step of the rollout of the newest engine release."""
-    fleet.advance(release.configured(wiring.ports()), fleet.policy(), timezone.now())
+    ports = wiring.ports()
+    images = release.configured(ports.infra, ports.routing)
+    fleet.advance(images, fleet.policy(), timezone.now())
 
 
 @shared_task(name="workers.release_volumes")  # type: ignore[untyped-decorator]

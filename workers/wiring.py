@@ -9,10 +9,11 @@ from workers.infra import adapters
 from workers.messaging import certificates
 from workers.messaging.brokers import driver
 from workers.messaging.routers import driver as routers
+from workers.messaging.routers.routing import Routing
 from workers.metering import readers as metering
 from workers.metering.last_samples import LastSampler
 from workers.metering.readers import Readers
-from workers.reconcile.ports import Ports, Routing
+from workers.reconcile.ports import Ports
 
 
 def readers() -> Readers:

@@ -30,7 +30,7 @@ def change(
     """Move the space to the newest version of ``space_plan``, and bill that plan from now on.
 
     Placed addresses stay on their brokers. The workers restart brokers and routers one at a time
-    in their new size (``workers.rollouts.rolling``). A space that has this version already is not
+    in their new size (``workers.reconcile.rolling``). A space that has this version already is not
     changed; its operation still ends.
 
     Raises:

@@ -6,19 +6,29 @@
 
 Only ``standard`` spaces have the steps in brackets. A pass stops at the first step that is not
 Done. An instance that is down stops only the steps that need it, so that changes still reach the
-others; the step "instances" at the end waits for it. Deletion runs ``TEARDOWN`` instead: first no
+others; the step "instances" at the end waits for it. A deletion runs ``delete`` instead: first no
 client may use the space, then the last sample is taken, then everything is deleted.
+
+Each step takes the findings of the earlier steps that it depends on. So mypy refuses to run a step
+before them: its arguments do not exist yet, or have another type. The steps are called by
+``PassRunner.take``, not in a lambda, because mypy does not check the order inside a lambda.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 
-from controlplane.core.reasons import Reason
-from workers.infra.base import InfraError
-from workers.messaging.management import Refused, Unreachable
-from workers.reconcile.context import ReconcileContext
-from workers.reconcile.outcome import Done, Failed, Outcome, Wait
+from workers.infra.base import EngineImages, Session
+from workers.instances import Locator
+from workers.reconcile import rolling
+from workers.reconcile.desired_routers import DesiredRouters
+from workers.reconcile.findings import Instances
+from workers.reconcile.management import ManagedBrokers, ManagedRouters, Targets
+from workers.reconcile.pass_runner import PassRunner, Stopped
 from workers.reconcile.ports import Ports
+from workers.reconcile.rolling import Restarter
+from workers.reconcile.space_keys import SpaceKeys
+from workers.reconcile.space_rows import SpaceRows
 from workers.reconcile.steps import (
     broker_addresses,
     brokers,
@@ -34,108 +44,172 @@ from workers.reconcile.steps import (
     router_probe,
     routers,
 )
-from workers.rollouts import rolling
-
-Ensure = Callable[[ReconcileContext, Ports], Outcome]
 
 
 @dataclass(frozen=True)
-class Step:
-    """One step, with the name that operations show."""
+class PassPorts:
+    """The ports of one pass, bound to the namespace of its space. Steps get single ones of it.
 
-    name: str
-    ensure: Ensure
+    ``ours``: the release of this worker; None: the space has no release.
+    """
+
+    rows: SpaceRows
+    ports: Ports
+    session: Session
+    ours: EngineImages | None
+
+    @property
+    def restarter(self) -> Restarter:
+        return Restarter(self.rows, self.session, self.ports.metering, self.ours)
+
+    def brokers(self, keys: SpaceKeys) -> ManagedBrokers:
+        """Return the management of the space's brokers, which needs the client certificate."""
+        return ManagedBrokers(self.ports.brokers, self._targets(keys))
+
+    def routers(self, keys: SpaceKeys) -> ManagedRouters:
+        """Return the management of the space's routers, which needs the client certificate."""
+        return ManagedRouters(self.ports.routers, self._targets(keys))
+
+    def desired_routers(self, keys: SpaceKeys) -> DesiredRouters:
+        """Return what the routers should be as far as the rows say it."""
+        return DesiredRouters(self.rows, keys, self.session, self.ports.routing)
+
+    def _targets(self, keys: SpaceKeys) -> Targets:
+        locator = Locator(self.ports.infra, self.ports.identities_dir)
+        return Targets(locator, self.session, keys)
 
 
-BROKERED: Sequence[Step] = (
-    Step("namespace", namespace.ensure),
-    Step("certificates", certificates.ensure),
-    Step("credentials", credentials.ensure),
-    Step("brokers", brokers.ensure),
-    Step("broker addresses", broker_addresses.ensure),
-    Step("departures", departures.ensure),
-    Step("endpoints", endpoints.ensure),
-    Step("probe", probe.ensure),
-    Step("instances", rolling.settled),
-)
-STANDARD: Sequence[Step] = (
-    Step("namespace", namespace.ensure),
-    Step("certificates", certificates.ensure),
-    Step("credentials", credentials.ensure),
-    Step("brokers", brokers.ensure),
-    Step("routers", routers.ensure),
-    Step("broker addresses", broker_addresses.ensure),
-    Step("router addresses", router_addresses.ensure),
+Pass = Callable[[PassRunner, PassPorts], None]
+
+
+def run(runner: PassRunner, rows: SpaceRows, ports: Ports, ours: EngineImages | None) -> None:
+    """Run the steps that this pass must take; end after the first that is not Done."""
+    with ports.infra.open(rows.namespace) as session, suppress(Stopped):
+        choose(rows)(runner, PassPorts(rows, ports, session, ours))
+
+
+def choose(rows: SpaceRows) -> Pass:
+    """Return the pass that the space needs."""
+    if rows.space.deletion_requested_at is not None:
+        return delete
+    if rows.partial:
+        return change_brokered if rows.is_brokered else change_standard
+    return ensure_brokered if rows.is_brokered else ensure_standard
+
+
+def ensure_brokered(runner: PassRunner, inside: PassPorts) -> None:
+    """Reconcile a brokered space as a whole."""
+    take, rows, session, ports = runner.take, inside.rows, inside.session, inside.ports
+    opened = take("namespace", namespace.ensure, rows, session)
+    # The space's certificates come before its instances, which do not start without them.
+    certified = take("certificates", certificates.ensure, rows, session, opened)
+    keys = take("credentials", credentials.ensure, rows, ports.routing, certified)
+    managed = inside.brokers(keys)
+    started = take("brokers", brokers.ensure, rows, session, managed, inside.restarter, keys)
+    instances = started.found  # a brokered space has no other instances
+    addresses = take("broker addresses", broker_addresses.ensure, rows, managed, keys, instances)
+    take("departures", departures.ensure, rows, managed, ports.metering, keys, addresses)
+    take("endpoints", endpoints.ensure, rows, session, certified, keys, instances)
+    take("probe", probe.ensure, rows, session, managed, addresses)
+    take("instances", rolling.settled, instances)
+
+
+def ensure_standard(runner: PassRunner, inside: PassPorts) -> None:
+    """Reconcile a standard space as a whole."""
+    take, rows, session, ports = runner.take, inside.rows, inside.session, inside.ports
+    opened = take("namespace", namespace.ensure, rows, session)
+    certified = take("certificates", certificates.ensure, rows, session, opened)
+    keys = take("credentials", credentials.ensure, rows, ports.routing, certified)
+    at_brokers, at_routers = inside.brokers(keys), inside.routers(keys)
+    started = take("brokers", brokers.ensure, rows, session, at_brokers, inside.restarter, keys)
+    desired = inside.desired_routers(keys)
+    instances = take(
+        "routers", routers.ensure, rows, at_routers, inside.restarter, desired, started
+    )
+    queues = take("broker addresses", broker_addresses.ensure, rows, at_brokers, keys, instances)
+    routed = take(
+        "router addresses",
+        router_addresses.ensure,
+        at_routers,
+        at_brokers,
+        desired,
+        instances,
+        queues,
+    )
     # After the addresses: clients lose their permissions before the last sample is taken.
-    Step("departures", departures.ensure),
-    Step("router departures", router_addresses.forget_departed),
-    Step("retirements", retirements.ensure),
-    Step("endpoints", endpoints.ensure),
-    Step("router probe", router_probe.ensure),
-    Step("probe", probe.ensure),
-    Step("instances", rolling.settled),
-)
-# A partial pass changes running instances only, so it begins after the steps that run them.
-BROKERED_CHANGES: Sequence[Step] = (
-    Step("broker addresses", broker_addresses.ensure),
-    Step("departures", departures.ensure),
-    Step("probe", probe.ensure),
-)
-STANDARD_CHANGES: Sequence[Step] = (
-    Step("broker addresses", broker_addresses.ensure),
-    Step("router addresses", router_addresses.ensure),
-    Step("departures", departures.ensure),
-    Step("router departures", router_addresses.forget_departed),
-    Step("router probe", router_probe.ensure),
-    Step("probe", probe.ensure),
-)
-TEARDOWN: Sequence[Step] = (
+    departed = take("departures", departures.ensure, rows, at_brokers, ports.metering, keys, routed)
+    take("router departures", router_addresses.forget_departed, at_routers, routed, departed)
+    take(
+        "retirements",
+        retirements.ensure,
+        session,
+        at_brokers,
+        at_routers,
+        ports.metering,
+        routed,
+    )
+    take("endpoints", endpoints.ensure, rows, session, certified, keys, instances)
+    # Last, because Ready means that a message has passed with everything above in place.
+    take("router probe", router_probe.ensure, at_routers, routed)
+    take("probe", probe.ensure, rows, session, at_brokers, queues)
+    take("instances", rolling.settled, instances)
+
+
+def change_brokered(runner: PassRunner, inside: PassPorts) -> None:
+    """Apply changed addresses to a brokered space whose brokers run as they should."""
+    take, rows, session = runner.take, inside.rows, inside.session
+    keys, instances = SpaceKeys.as_read(rows), Instances.as_known(rows)
+    managed = inside.brokers(keys)
+    addresses = take("broker addresses", broker_addresses.ensure, rows, managed, keys, instances)
+    take("departures", departures.ensure, rows, managed, inside.ports.metering, keys, addresses)
+    take("probe", probe.ensure, rows, session, managed, addresses)
+
+
+def change_standard(runner: PassRunner, inside: PassPorts) -> None:
+    """Apply changed addresses and users to a standard space whose instances run as they should."""
+    take, rows, session, ports = runner.take, inside.rows, inside.session, inside.ports
+    keys, instances = SpaceKeys.as_read(rows), Instances.as_known(rows)
+    at_brokers, at_routers = inside.brokers(keys), inside.routers(keys)
+    queues = take("broker addresses", broker_addresses.ensure, rows, at_brokers, keys, instances)
+    routed = take(
+        "router addresses",
+        router_addresses.ensure,
+        at_routers,
+        at_brokers,
+        inside.desired_routers(keys),
+        instances,
+        queues,
+    )
+    departed = take("departures", departures.ensure, rows, at_brokers, ports.metering, keys, routed)
+    take("router departures", router_addresses.forget_departed, at_routers, routed, departed)
+    take("router probe", router_probe.ensure, at_routers, routed)
+    take("probe", probe.ensure, rows, session, at_brokers, queues)
+
+
+def delete(runner: PassRunner, inside: PassPorts) -> None:
+    """Delete a space whose deletion is requested."""
+    take, rows, session, ports = runner.take, inside.rows, inside.session, inside.ports
+    keys = SpaceKeys.as_read(rows)
     # Routers first: in a standard space they hold all connections of clients.
-    Step("router emptying", routers.empty),
-    Step("emptying", drain.ensure),
-    Step("endpoints", endpoints.remove),
-    Step("routers", routers.remove),
-    Step("brokers", brokers.remove),
-    Step("namespace", namespace.remove),
-)
-
-
-def steps_of(context: ReconcileContext) -> Sequence[Step]:
-    """Return the steps that this pass must take, in order."""
-    if context.space.deletion_requested_at is not None:
-        return TEARDOWN
-    if context.partial:
-        return BROKERED_CHANGES if context.is_brokered else STANDARD_CHANGES
-    return BROKERED if context.is_brokered else STANDARD
-
-
-def run(context: ReconcileContext, ports: Ports) -> Iterator[tuple[Step, Outcome]]:
-    """Run the steps; yield each with its outcome, and end after the first that is not Done."""
-    with ports.infra.open(context.namespace) as session:
-        inside = replace(ports, open_session=session)
-        for step in steps_of(context):
-            outcome = _attempt(step, context, inside)
-            yield step, outcome
-            if not isinstance(outcome, Done):
-                return
-
-
-def _attempt(step: Step, context: ReconcileContext, ports: Ports) -> Outcome:
-    """Run one step. Errors that its ports declare become outcomes; any other error propagates."""
-    outcome = _outcome(step, context, ports)
-    # The instance that is down is most likely the cause of the wait, so it is what we report.
-    return rolling.explain(context) if isinstance(outcome, Wait) and context.down else outcome
-
-
-def _outcome(step: Step, context: ReconcileContext, ports: Ports) -> Outcome:
-    try:
-        return step.ensure(context, ports)
-    except Unreachable:
-        return Wait(1, Reason.INSTANCE_UNREACHABLE)  # it may have just stopped or restarted
-    except Refused as error:
-        # Deleting an address, for instance. The instance may accept it later.
-        return Wait(2, Reason.INSTANCE_REFUSES, str(error))
-    except InfraError as error:
-        if error.retry:
-            return Wait(2, error.reason, str(error))
-        return Failed(error.reason, str(error))
+    closed = take(
+        "router emptying",
+        routers.empty,
+        rows,
+        session,
+        inside.routers(keys),
+        inside.desired_routers(keys),
+    )
+    sampled = take(
+        "emptying",
+        drain.ensure,
+        rows,
+        session,
+        inside.brokers(keys),
+        ports.metering,
+        keys,
+        closed,
+    )
+    take("endpoints", endpoints.remove, rows, session, sampled)
+    take("routers", routers.remove, session, sampled)
+    take("brokers", brokers.remove, rows, session, sampled)
+    take("namespace", namespace.remove, rows, session, sampled)

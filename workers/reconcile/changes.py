@@ -16,7 +16,8 @@ What cannot be applied by a partial pass:
 * **Everything else of a space**: its plan, its release, sending withdrawn, its deletion.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
@@ -36,14 +37,15 @@ from tenants.models import (
     SpaceSecret,
     SpaceType,
 )
+from workers.infra.base import Infra, InfraError
 from workers.reconcile import waiting
-from workers.reconcile.context import ReconcileContext
+from workers.reconcile.space_rows import SpaceRows
 
 FILES_EVERY = timedelta(seconds=30)
 _CHANGED = Q(generation__gt=F("observed_generation"))
 
 
-def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> ReconcileContext | None:
+def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> SpaceRows | None:
     """Read what a partial pass needs, in a constant number of queries; None if it must be whole.
 
     ``addresses`` holds the changed and the leaving ones. ``users`` holds all, because permissions
@@ -63,8 +65,9 @@ def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> ReconcileCont
     # One that failed may be in conflict with another address: only all of them tell.
     if any(address.phase == Phase.FAILED for address in addresses):
         return None
-    nearby, with_below = _topics(space, addresses)
-    return ReconcileContext(
+    change = _Change(space, addresses)
+    nearby, with_below = change.find_topics()
+    return SpaceRows(
         space=space,
         now=now,
         full=False,
@@ -76,10 +79,24 @@ def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> ReconcileCont
         users=users,
         nearby=nearby,
         topics_with_below=with_below,
-        dead_letters=_dead_letters(space, [*addresses, *nearby]),
-        boots=dict(space.known_boots),
+        dead_letters=change.find_dead_letters(nearby),
         secrets={row.name: row for row in SpaceSecret.objects.filter(space=space)},
     )
+
+
+def are_instances_as_known(rows: SpaceRows, infra: Infra) -> bool:
+    """Return whether all instances run in the incarnations that complete files were written for.
+
+    Otherwise an instance is down, or may have started from files that lack a change.
+    """
+    try:
+        with infra.open(rows.namespace) as session:
+            found = session.list_instances()
+    except InfraError:
+        return False  # the whole pass meets the same error and reports it
+    running = {instance.name: instance.boot for instance in found if instance.running}
+    wanted = {broker.name for broker in rows.brokers} | set(rows.router_names)
+    return bool({name: running.get(name) for name in wanted} == rows.space.known_boots)
 
 
 def are_files_due(space: AddressSpace, now: datetime) -> bool:
@@ -115,66 +132,74 @@ def _addresses(space: AddressSpace) -> QuerySet[Address, Address]:
     return rows.select_related("address_plan", "topic").prefetch_related("placements")
 
 
-def _topics(
-    space: AddressSpace, changed: Collection[Address]
-) -> tuple[list[Address], frozenset[str]]:
-    """Return the unchanged topics that the change concerns, and the ids of those with more below.
+@dataclass(frozen=True)
+class _Change:
+    """The changed addresses of a space; finds what else has to be read to apply them."""
 
-    They are the topics of changed subscriptions, because a subscription is a queue of its topic,
-    and in a standard space the topics above changed addresses: with an address below it a router
-    matches a topic exactly, otherwise by prefix.
-    """
-    ids = {address.topic_id for address in changed if address.topic_id}
-    own = {address.id for address in changed if address.type == AddressType.TOPIC}
-    names = set() if space.type == SpaceType.BROKERED else _names_above(changed)
-    wanted = Q(id__in=ids | own) | Q(at_routers__in=names)
-    below = (
-        Address.objects.filter(
-            space_id=OuterRef("space_id"),
-            deleted_at__isnull=True,
-            deletion_requested_at__isnull=True,
+    space: AddressSpace
+    addresses: Collection[Address]
+
+    def find_topics(self) -> tuple[list[Address], frozenset[str]]:
+        """Return unchanged topics that the change concerns, and ids of topics with more below.
+
+        They are the topics of changed subscriptions, because a subscription is a queue of its
+        topic, and in a standard space the topics above changed addresses: with an address below it
+        a router matches a topic exactly, otherwise by prefix.
+        """
+        ids = {address.topic_id for address in self.addresses if address.topic_id}
+        own = {address.id for address in self.addresses if address.type == AddressType.TOPIC}
+        names = set() if self.space.type == SpaceType.BROKERED else self._names_above()
+        wanted = Q(id__in=ids | own) | Q(at_routers__in=names)
+        below = (
+            Address.objects.filter(
+                space_id=OuterRef("space_id"),
+                deleted_at__isnull=True,
+                deletion_requested_at__isnull=True,
+            )
+            .exclude(type=AddressType.TOPIC)
+            .alias(at_routers=_at_routers(Coalesce("topic__address", "address")))
+            .filter(at_routers__startswith=Concat(OuterRef("at_routers"), Value("/")))
         )
-        .exclude(type=AddressType.TOPIC)
-        .alias(at_routers=_at_routers(Coalesce("topic__address", "address")))
-        .filter(at_routers__startswith=Concat(OuterRef("at_routers"), Value("/")))
-    )
-    found = (
-        _addresses(space)
-        .filter(type=AddressType.TOPIC, deletion_requested_at__isnull=True)
-        .annotate(at_routers=_at_routers("address"))
-        .filter(wanted)
-        .annotate(has_below=Exists(below))
-        .order_by("address")
-    )
-    nearby: list[Address] = [topic for topic in found if topic.id not in own]
-    return nearby, frozenset(topic.id for topic in found if topic.has_below)
+        found = (
+            _addresses(self.space)
+            .filter(type=AddressType.TOPIC, deletion_requested_at__isnull=True)
+            .annotate(at_routers=_at_routers("address"))
+            .filter(wanted)
+            .annotate(has_below=Exists(below))
+            .order_by("address")
+        )
+        nearby: list[Address] = [topic for topic in found if topic.id not in own]
+        return nearby, frozenset(topic.id for topic in found if topic.has_below)
+
+    def find_dead_letters(self, nearby: Collection[Address]) -> Mapping[str, Collection[str]]:
+        """Return by broker the names placed on it that get dead letters.
+
+        They are the dead-letter addresses of the changed addresses and of ``nearby``.
+        """
+        placed = Placement.objects.filter(
+            address__space=self.space,
+            address__address__in={
+                row.dead_letter for row in (*self.addresses, *nearby) if row.dead_letter
+            },
+            address__deletion_requested_at__isnull=True,
+            broker__isnull=False,
+        )
+        found: dict[str, set[str]] = {}
+        for broker, name in placed.values_list("broker_id", "address__address"):
+            found.setdefault(str(broker), set()).add(name)
+        return found
+
+    def _names_above(self) -> set[str]:
+        """Return the names of the levels above addresses, as routers compare them."""
+        found: set[str] = set()
+        for address in self.addresses:
+            if address.type == AddressType.TOPIC:
+                continue  # topics above other topics do not matter
+            name = address.address if address.topic is None else address.topic.address
+            levels = address_rules.name_at_routers(name).split("/")
+            found.update("/".join(levels[:size]) for size in range(1, len(levels)))
+        return found
 
 
 def _at_routers(name: str | Coalesce) -> Replace:
     return Replace(name, Value("."), Value("/"))
-
-
-def _names_above(changed: Iterable[Address]) -> set[str]:
-    """Return the names of the levels above addresses, as routers compare them."""
-    found: set[str] = set()
-    for address in changed:
-        if address.type == AddressType.TOPIC:
-            continue  # topics above other topics do not matter
-        name = address.address if address.topic is None else address.topic.address
-        levels = address_rules.name_at_routers(name).split("/")
-        found.update("/".join(levels[:size]) for size in range(1, len(levels)))
-    return found
-
-
-def _dead_letters(space: AddressSpace, rows: Collection[Address]) -> Mapping[str, Collection[str]]:
-    """Return by broker the dead-letter addresses of ``rows`` that are placed on it."""
-    placed = Placement.objects.filter(
-        address__space=space,
-        address__address__in={row.dead_letter for row in rows if row.dead_letter},
-        address__deletion_requested_at__isnull=True,
-        broker__isnull=False,
-    )
-    found: dict[str, set[str]] = {}
-    for broker, name in placed.values_list("broker_id", "address__address"):
-        found.setdefault(str(broker), set()).add(name)
-    return found

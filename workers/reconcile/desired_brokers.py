@@ -19,10 +19,11 @@ from workers.messaging.brokers.desired import (
     EngineLayout,
     Permission,
 )
-from workers.reconcile import public_certificate
-from workers.reconcile.context import ReconcileContext
+from workers.reconcile.space_keys import SpaceKeys
+from workers.reconcile.space_rows import SpaceRows
 
-# Forms that are addresses of a broker; a form that is missing here raises KeyError.
+# Forms that are addresses of a broker; a form that is missing here raises KeyError. A subscription
+# is no address of its own, but a queue of its topic.
 _KINDS: Mapping[BrokerForm, BrokerAddressKind | None] = {
     BrokerForm.QUEUE: BrokerAddressKind.QUEUE,
     BrokerForm.TOPIC: BrokerAddressKind.TOPIC,
@@ -31,27 +32,27 @@ _KINDS: Mapping[BrokerForm, BrokerAddressKind | None] = {
 }
 
 
-def build(context: ReconcileContext, broker: Broker, *, emptied: bool = False) -> DesiredBroker:
+def build(
+    rows: SpaceRows, keys: SpaceKeys, broker: Broker, *, emptied: bool = False
+) -> DesiredBroker:
     """Return the desired state of ``broker``; ``emptied``: without users and addresses."""
-    addresses = [] if emptied else list_addresses(context, broker)
+    addresses = [] if emptied else list_addresses(rows, broker)
     # In a standard space clients log in at the routers, so its brokers know no users.
-    users = (
-        [_user(row) for row in context.wanted_users] if context.is_brokered and not emptied else []
-    )
+    users = [_user(row) for row in rows.wanted_users] if rows.is_brokered and not emptied else []
     return DesiredBroker(
-        public=context.is_brokered,
+        public=rows.is_brokered,
         addresses=addresses,
         users=users,
-        send_withdrawn=context.space.send_withdrawn,
-        server=context.key_pair(SecretName.server(broker.name)),
-        authority_pem=context.secrets[SecretName.AUTHORITY].public,
-        max_connections=publishing.space_plan_definition(context.space.space_plan).max_connections,
-        public_certificate=public_certificate.pair(context) if context.is_brokered else None,
+        send_withdrawn=rows.space.send_withdrawn,
+        server=keys.pair(SecretName.server(broker.name)),
+        authority_pem=keys.authority_pem,
+        max_connections=publishing.space_plan_definition(rows.space.space_plan).max_connections,
+        public_certificate=keys.public_pair if rows.is_brokered else None,
     )
 
 
 def spec(
-    context: ReconcileContext, broker: Broker, layout: Layout, *, emptied: bool = False
+    rows: SpaceRows, keys: SpaceKeys, broker: Broker, layout: Layout, *, emptied: bool = False
 ) -> InstanceSpec:
     """Return the instance specification of ``broker``, with its rendered files."""
     engine_layout = EngineLayout(
@@ -62,43 +63,39 @@ def spec(
         layout.ports[Listener.MANAGEMENT],
     )
     return InstanceSpec(
-        namespace=context.namespace,
+        namespace=rows.namespace,
         kind=Kind.BROKER,
         name=broker.name,
-        files=render.files(build(context, broker, emptied=emptied), engine_layout),
-        memory_mb=publishing.space_plan_definition(context.space.space_plan).broker_memory_mb,
-        image=context.release.broker_image if context.release else "",
+        files=render.files(build(rows, keys, broker, emptied=emptied), engine_layout),
+        memory_mb=publishing.space_plan_definition(rows.space.space_plan).broker_memory_mb,
+        image=rows.release.broker_image if rows.release else "",
         live_files=render.LIVE_FILES,
         secret_files=render.SECRET_FILES,
     )
 
 
-def list_addresses(context: ReconcileContext, broker: Broker) -> Sequence[DesiredAddress]:
+def list_addresses(rows: SpaceRows, broker: Broker) -> Sequence[DesiredAddress]:
     """Return the addresses that are placed on ``broker`` and that a broker can hold.
 
     In a partial pass these are the changed ones, and the topics of changed subscriptions.
     """
-    rows = [*context.wanted_addresses, *context.nearby]
-    placed = [address for address in rows if is_on(address, broker)]
+    wanted = [*rows.wanted_addresses, *rows.nearby]
+    placed = [address for address in wanted if is_on(address, broker)]
     # Names on this broker: a message can only be dead-lettered to an address of the same broker.
     names = {address.address for address in placed if desired.is_possible(address.address)}
-    present = names.union(context.dead_letters.get(broker.id, ()))
+    present = names.union(rows.dead_letters.get(broker.id, ()))
     return [
         DesiredAddress(
             address.address,
             kind,
             limits(address, present),
-            subscriptions=_subscriptions(context, address),
+            subscriptions=_subscriptions(rows, address),
             read_only=address_types.BY_SLUG[address.type].is_read_only,
         )
         for address in placed
-        if address.address in names and (kind := _kind(address)) is not None
+        if address.address in names
+        and (kind := _KINDS[address_types.BY_SLUG[address.type].broker_form]) is not None
     ]
-
-
-def _kind(address: Address) -> BrokerAddressKind | None:
-    """Return what the address is on a broker; a subscription is only a queue of its topic."""
-    return _KINDS[address_types.BY_SLUG[address.type].broker_form]
 
 
 def is_on(address: Address, broker: Broker) -> bool:
@@ -120,10 +117,10 @@ def limits(address: Address, present: set[str]) -> AddressSettings:
     return replace(found, dead_letter="", max_delivery_attempts=None)
 
 
-def _subscriptions(context: ReconcileContext, topic: Address) -> Sequence[str]:
+def _subscriptions(rows: SpaceRows, topic: Address) -> Sequence[str]:
     return [
         address.address
-        for address in context.wanted_addresses
+        for address in rows.wanted_addresses
         if address.topic_id == topic.id and desired.is_possible(address.address)
     ]
 

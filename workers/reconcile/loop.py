@@ -22,13 +22,15 @@ from django.db.models import F, Q
 from controlplane.core import outages, phases
 from controlplane.core.reasons import Reason
 from tenants.models import Address, AddressSpace, MessagingUser
-from workers.reconcile import address_space, changes, context, lease, status, waiting
-from workers.reconcile.context import ReconcileContext
+from workers.reconcile import address_space, changes, lease, rolling, space_rows, status, waiting
 from workers.reconcile.lease import Lease
 from workers.reconcile.outcome import Done, Failed, Outcome, Wait
+from workers.reconcile.pass_runner import PassRunner
 from workers.reconcile.ports import Ports
+from workers.reconcile.report import PassReport
+from workers.reconcile.space_rows import SpaceRows
 from workers.reconcile.waiting import Waiting
-from workers.rollouts import rolling
+from workers.rollouts import release
 
 logger = structlog.get_logger(__name__)
 
@@ -128,110 +130,115 @@ def _run_steps(space: AddressSpace, mine: Lease, ports: Ports) -> _Passed:
     last = space.last_full_pass_at
     # Jitter brings a pass forward by up to a fifth of the interval; it is a full one all the same.
     full = last is None or now - last >= FULL_PASS_EVERY * _EARLIEST
-    loaded = _load(space, ports, now=now, full=full)
-    replaced = rolling.find_replaced(loaded, ports)
+    rows = _load(space, ports, now=now, full=full)
+    # Nothing to compare with where engines run as local programs: then there are no releases.
+    ours = None if rows.release is None else release.configured(ports.infra, ports.routing)
+    replaced = rolling.find_replaced(rows, ours)
     if replaced is not None:
         return _Passed(replaced)  # write nothing: the newer worker schedules this space
-    steps: list[status.StepState] = []
-    outcome: Outcome = Done()
-    for step, outcome in address_space.run(loaded, ports):
-        steps.append(status.describe(step.name, outcome))
-        mine.extend()  # raises Lost before the status is written, if the lease is not ours
-    status.record(loaded, outcome, steps)
-    return _Passed(outcome, _schedule(loaded, outcome, steps, mine))
+    # ``extend`` raises Lost before the status is written, if the lease is not ours.
+    runner = PassRunner(after_step=mine.extend)
+    address_space.run(runner, rows, ports, ours)
+    status.record(rows, runner.report)
+    return _Passed(runner.report.outcome, _schedule(rows, runner.report, mine))
 
 
-def _load(space: AddressSpace, ports: Ports, *, now: datetime, full: bool) -> ReconcileContext:
+def _load(space: AddressSpace, ports: Ports, *, now: datetime, full: bool) -> SpaceRows:
     """Return the rows of a partial pass if one is enough, else all rows of the space."""
     has_mesh = ports.routing.has_mesh
     partial = None if full else changes.load(space, now=now, has_mesh=has_mesh)
-    if partial is not None and rolling.are_as_known(partial, ports):
+    if partial is not None and changes.are_instances_as_known(partial, ports.infra):
         changes.mark_files_outdated(space)
         return partial
-    return context.load(space, now=now, full=full, has_mesh=has_mesh)
+    return space_rows.load(space, now=now, full=full, has_mesh=has_mesh)
 
 
-def _schedule(
-    loaded: ReconcileContext, outcome: Outcome, steps: Sequence[status.StepState], mine: Lease
-) -> float | None:
+def _schedule(rows: SpaceRows, report: PassReport, mine: Lease) -> float | None:
     """Store when the next pass is due; return the seconds until then for a wait, else None.
 
     A change during the pass has set ``next_attempt_at``. That value stays, and the next pass is due
     now (0 seconds). Waiting is not a failure and does not count as an attempt.
     """
-    space = loaded.space
+    space, outcome = rows.space, report.outcome
     fields: dict[str, Any] = {"attempts": int(isinstance(outcome, Failed))}
-    if isinstance(outcome, Done) and loaded.full:
-        fields["last_full_pass_at"] = loaded.now
-    if isinstance(outcome, Done) and not loaded.partial:
+    if isinstance(outcome, Done) and rows.full:
+        fields["last_full_pass_at"] = rows.now
+    if isinstance(outcome, Done) and not rows.partial:
         fields |= {
             "files_outdated": False,
-            "files_built_at": loaded.now,
-            "known_boots": loaded.boots,
+            "files_built_at": rows.now,
+            "known_boots": dict(report.boots),
         }
     row = AddressSpace.objects.filter(id=space.id, claimed_by=mine.holder)
     row.update(**fields)
     now = mine.clock()
-    seconds, waits = _next_look(loaded, outcome, steps, now)
+    seconds, waits = _NextPass(rows, report, now).choose()
     unchanged = row.filter(next_attempt_at=space.next_attempt_at)
     if not unchanged.update(next_attempt_at=now + timedelta(seconds=seconds), **waits):
         return 0.0
     return seconds if isinstance(outcome, Wait) else None
 
 
-def _next_look(
-    loaded: ReconcileContext, outcome: Outcome, steps: Sequence[status.StepState], now: datetime
-) -> tuple[float, dict[str, Any]]:
-    """Return the seconds until the next pass, and the fields that say what waits and since when."""
-    if not isinstance(outcome, Wait):
-        # Jitter spreads the full passes of spaces that were created at the same time.
-        settled = FULL_PASS_EVERY.total_seconds() * random.uniform(_EARLIEST, 1.0)
-        settled = min(settled, _until_fixed(loaded, now), _until_files(loaded, now))
-        seconds = settled if isinstance(outcome, Done) else FAILED_DELAY_SECONDS
-        return seconds, {"waiting": None, "waiting_since": None}
-    space = loaded.space
-    # The message is left out: it may change while the wait is the same.
-    waits_for = Waiting(
-        generation=space.generation,
-        step=steps[-1]["name"],
-        reason=outcome.reason,
-        instances=tuple(sorted(loaded.down)),
-        partial=loaded.partial and outcome.reason is not Reason.INSTANCE_UNREACHABLE,
-    )
-    is_same = waiting.of(space) == waits_for
-    since = space.waiting_since if is_same and space.waiting_since else now
-    return pause(outcome, now - since), {
-        "waiting": waits_for.as_json(),
-        "waiting_since": since,
-    }
+@dataclass(frozen=True)
+class _NextPass:
+    """When the next pass over a space is due, as of the end of this one."""
 
+    rows: SpaceRows
+    report: PassReport
+    now: datetime
 
-def _until_files(loaded: ReconcileContext, now: datetime) -> float:
-    """Return the seconds until the start-up files may be written; infinite if they are complete."""
-    if not loaded.partial:
-        return math.inf
-    built_at = loaded.space.files_built_at or loaded.now
-    return max(0.0, (built_at + changes.FILES_EVERY - now).total_seconds())
+    def choose(self) -> tuple[float, dict[str, Any]]:
+        """Return the seconds until then, and the fields that say what waits and since when."""
+        outcome = self.report.outcome
+        if not isinstance(outcome, Wait):
+            # Jitter spreads the full passes of spaces that were created at the same time.
+            settled = FULL_PASS_EVERY.total_seconds() * random.uniform(_EARLIEST, 1.0)
+            settled = min(settled, self._until_fixed(), self._until_files())
+            seconds = settled if isinstance(outcome, Done) else FAILED_DELAY_SECONDS
+            return seconds, {"waiting": None, "waiting_since": None}
+        space = self.rows.space
+        # The message is left out: it may change while the wait is the same.
+        waits_for = Waiting(
+            generation=space.generation,
+            step=self.report.steps[-1]["name"],
+            reason=outcome.reason,
+            instances=tuple(sorted(self.report.down)),
+            partial=self.rows.partial and outcome.reason is not Reason.INSTANCE_UNREACHABLE,
+        )
+        is_same = waiting.of(space) == waits_for
+        since = space.waiting_since if is_same and space.waiting_since else self.now
+        return pause(outcome, self.now - since), {
+            "waiting": waits_for.as_json(),
+            "waiting_since": since,
+        }
 
+    def _until_files(self) -> float:
+        """Return the seconds until start-up files may be written; infinite if they are complete."""
+        if not self.rows.partial:
+            return math.inf
+        built_at = self.rows.space.files_built_at or self.rows.now
+        return max(0.0, (built_at + changes.FILES_EVERY - self.now).total_seconds())
 
-def _until_fixed(loaded: ReconcileContext, now: datetime) -> float:
-    """Return the seconds until the next check of a problem with the endpoint or the mesh.
+    def _until_fixed(self) -> float:
+        """Return the seconds until the next check of a problem with the endpoint or the mesh.
 
-    Such a problem has its own condition and leaves the space Ready. Infinite if there is none;
-    otherwise a tenth of the time that it has lasted, at least 5 s.
-    """
-    troubles = {phases.REACHABLE: loaded.endpoint_trouble, phases.ROUTERS: loaded.unjoined}
-    begun = [_begun(loaded, kind, now) for kind, trouble in troubles.items() if trouble]
-    pauses = [(now - since).total_seconds() / 10 for since in begun]
-    return max(_SHORTEST_RECHECK_SECONDS, min(pauses, default=math.inf))
+        Such a problem has its own condition and leaves the space Ready. Infinite if there is none;
+        otherwise a tenth of the time that it has lasted, at least 5 s.
+        """
+        troubles = {
+            phases.REACHABLE: self.report.endpoint_trouble,
+            phases.ROUTERS: self.report.unjoined,
+        }
+        begun = [self._begun(kind) for kind, trouble in troubles.items() if trouble]
+        pauses = [(self.now - since).total_seconds() / 10 for since in begun]
+        return max(_SHORTEST_RECHECK_SECONDS, min(pauses, default=math.inf))
 
-
-def _begun(loaded: ReconcileContext, kind: str, now: datetime) -> datetime:
-    """Return since when a condition has not been True, as of the last pass; ``now`` if it was."""
-    known = phases.find_condition(loaded.space.conditions, kind)
-    if known is None or known["status"] == "True":
-        return now
-    return datetime.fromisoformat(known["since"])
+    def _begun(self, kind: str) -> datetime:
+        """Return since when a condition has not been True, as of the last pass; else ``now``."""
+        known = phases.find_condition(self.rows.space.conditions, kind)
+        if known is None or known["status"] == "True":
+            return self.now
+        return datetime.fromisoformat(known["since"])
 
 
 def _back_off(space: AddressSpace, mine: Lease) -> None:

@@ -5,15 +5,15 @@ complete mesh each router still serves its own clients, and queues still connect
 different routers through their brokers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from controlplane.core import phases
 from controlplane.core.phases import Condition
 from controlplane.core.reasons import Reason
 from plans.catalog import publishing
-from workers.reconcile import desired_routers
-from workers.reconcile.context import ReconcileContext
+from workers.reconcile.report import PassReport
+from workers.reconcile.space_rows import SpaceRows
 
 # After a restart the peers of a router need an idle timeout (16 s), the lifetime of its old DNS
 # entry (30 s in a cluster) and a pause before they connect again. Until then nothing is wrong.
@@ -22,49 +22,51 @@ _MOST_SHOWN = 3
 
 
 def find_unjoined(
-    context: ReconcileContext, seen: Mapping[str, Mapping[str, str]]
+    names: Collection[str], down: Collection[str], seen: Mapping[str, Mapping[str, str]]
 ) -> Sequence[str] | None:
     """Return texts that say which router does not reach which; None if not known of all routers.
 
-    ``seen``: router -> peer that it cannot connect to -> reason. Peers that are down are left out,
-    because the pass already waits for them.
+    ``names``: all routers; ``seen``: router -> peer that it cannot connect to -> reason. Peers that
+    are down are left out, because the pass already waits for them.
     """
     found = [
         f"{name} does not reach {peer} ({reason})"
         for name, peers in seen.items()
         for peer, reason in peers.items()
-        if peer not in context.down
+        if peer not in down
     ]
-    is_whole = set(seen) == set(desired_routers.list_names(context))
+    is_whole = set(seen) == set(names)
     return found if found or is_whole else None
 
 
-def with_routers(context: ReconcileContext, conditions: Sequence[Condition]) -> list[Condition]:
+def with_routers(
+    rows: SpaceRows, report: PassReport, conditions: Sequence[Condition]
+) -> list[Condition]:
     """Return the conditions with ``Routers``: whether all routers of the plan form one mesh.
 
     Unchanged if this pass did not read all routers. Without ``Routers`` if the plan has one router.
     """
-    wanted = publishing.space_plan_definition(context.space.space_plan).routers
-    if context.is_brokered or wanted == 1:
+    wanted = publishing.space_plan_definition(rows.space.space_plan).routers
+    if rows.is_brokered or wanted == 1:
         return [condition for condition in conditions if condition["type"] != phases.ROUTERS]
-    if not context.has_mesh:
+    if not rows.has_mesh:
         message = f"The development router runs alone; the plan has {wanted} routers."
-        return _with(conditions, "False", Reason.ONE_ONLY, message, context.now)
-    if context.unjoined is None:
+        return _with(conditions, "False", Reason.ONE_ONLY, message, rows.now)
+    if report.unjoined is None:
         return list(conditions)
-    if not context.unjoined:
+    if not report.unjoined:
         message = f"All {wanted} routers are connected to each other."
-        return _with(conditions, "True", Reason.AS_PLANNED, message, context.now)
-    unjoined = _shorten(context.unjoined)
-    if not _is_late(context, phases.find_condition(conditions, phases.ROUTERS)):
+        return _with(conditions, "True", Reason.AS_PLANNED, message, rows.now)
+    unjoined = _shorten(report.unjoined)
+    if not _is_late(rows, report, phases.find_condition(conditions, phases.ROUTERS)):
         message = f"{unjoined}. Routers that have just started connect within a minute."
-        return _with(conditions, "Unknown", Reason.MESH_FORMING, message, context.now)
+        return _with(conditions, "Unknown", Reason.MESH_FORMING, message, rows.now)
     message = (
         f"{unjoined}. Messages that clients send through one of them may not reach clients of the "
         "other, except through queues. Check the network between them (network policies, "
         "firewalls) and the logs of both routers."
     )
-    return _with(conditions, "False", Reason.MESH_INCOMPLETE, message, context.now)
+    return _with(conditions, "False", Reason.MESH_INCOMPLETE, message, rows.now)
 
 
 def _with(
@@ -84,7 +86,7 @@ def _shorten(unjoined: Sequence[str]) -> str:
     return f"{shown}; and {more} more" if more > 0 else shown
 
 
-def _is_late(context: ReconcileContext, known: Condition | None) -> bool:
+def _is_late(rows: SpaceRows, report: PassReport, known: Condition | None) -> bool:
     """Return whether the mesh has been incomplete for longer than a start takes.
 
     ``known`` is the condition as of the last pass.
@@ -94,4 +96,4 @@ def _is_late(context: ReconcileContext, known: Condition | None) -> bool:
     if known["reason"] == Reason.MESH_INCOMPLETE:
         return True  # once reported, a restart of one router does not take the report back
     since = datetime.fromisoformat(known["since"])
-    return context.now - max(since, context.space.rolled_at or since) >= _PATIENCE
+    return rows.now - max(since, report.rolled_at or rows.space.rolled_at or since) >= _PATIENCE

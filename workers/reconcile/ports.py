@@ -10,16 +10,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from workers.infra.base import Infra, Session
+from workers.infra.base import Infra
 from workers.messaging.brokers.desired import DesiredBroker
 from workers.messaging.brokers.driver import Converged, Unknown
-from workers.messaging.certificates import KeyPair
 from workers.messaging.observed import ManagementTarget
 from workers.messaging.routers import driver as routers
 from workers.messaging.routers.desired import DesiredRouter, RoutedAddress
-
-# Engines whose routers cannot connect to each other.
-_WITHOUT_MESH = frozenset({"devrouter"})
+from workers.messaging.routers.routing import Routing
 
 
 class Brokers(Protocol):
@@ -113,29 +110,10 @@ class Metering(Protocol):
 
 
 @dataclass(frozen=True)
-class Routing:
-    """The router engine, and the auth service that checks the routers' logins.
-
-    ``authority`` returns the control authority. It signs the client certificate by which the auth
-    service knows the space of a router.
-    """
-
-    engine: str
-    auth_host: str
-    auth_port: int
-    authority: Callable[[datetime], KeyPair]
-
-    @property
-    def has_mesh(self) -> bool:
-        """Whether this engine supports several routers. Otherwise every space has one."""
-        return self.engine not in _WITHOUT_MESH
-
-
-@dataclass(frozen=True)
 class Ports:
     """All ports of one pass. ``identities_dir`` is where client certificates are kept as files.
 
-    ``open_session`` is the session of the pass in the space's namespace; None outside of a pass.
+    ``address_space`` gives each step only those that it needs.
     """
 
     infra: Infra
@@ -145,15 +123,3 @@ class Ports:
     metering: Metering
     clock: Callable[[], datetime]
     identities_dir: Path
-    open_session: Session | None = None
-
-    @property
-    def session(self) -> Session:
-        """The session of the pass.
-
-        Raises:
-            RuntimeError: no pass runs.
-        """
-        if self.open_session is None:
-            raise RuntimeError("only a pass has a session in a namespace: see reconcile.loop")
-        return self.open_session

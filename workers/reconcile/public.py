@@ -1,14 +1,13 @@
 """The endpoint that the clients of a space connect to: the present one, or the last known one."""
 
 from tenants.models import Endpoint
-from workers.infra.base import EndpointPending, PublicEndpoint
-from workers.reconcile.context import ReconcileContext
-from workers.reconcile.ports import Ports
+from workers.infra.base import EndpointPending, PublicEndpoint, Session
+from workers.reconcile.space_rows import SpaceRows
 
 NAME = "amqps"
 
 
-def endpoint(context: ReconcileContext, ports: Ports, instance: str) -> PublicEndpoint:
+def endpoint(rows: SpaceRows, session: Session, instance: str) -> PublicEndpoint:
     """Return where clients reach the space through ``instance``. Idempotent.
 
     If a known endpoint is gone, for instance because its service was deleted by hand, the last
@@ -20,9 +19,9 @@ def endpoint(context: ReconcileContext, ports: Ports, instance: str) -> PublicEn
         EndpointPending: the endpoint never had an address.
     """
     try:
-        return ports.session.ensure_endpoint(instance)
+        return session.ensure_endpoint(instance)
     except EndpointPending as pending:
-        known = Endpoint.objects.filter(space=context.space, name=NAME).first()
+        known = Endpoint.objects.filter(space=rows.space, name=NAME).first()
         if known is None:
             raise
         return PublicEndpoint(known.host, known.port, pending.extra_names, trouble=str(pending))

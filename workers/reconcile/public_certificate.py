@@ -8,58 +8,64 @@ The public listeners then have a separate key pair beside the internal one.
 * A provided certificate that fails its check changes only the condition ``Certificate``.
 """
 
+from datetime import datetime
+
 from django.db import transaction
 
 from controlplane.core.reasons import Reason
-from workers.infra.base import CertificateProblem, GivenCertificate, PublicEndpoint
+from workers.infra.base import CertificateProblem, GivenCertificate, PublicEndpoint, Session
 from workers.instances import SecretName
 from workers.messaging import given_certificates
-from workers.messaging.certificates import KeyPair
 from workers.messaging.given_certificates import NotUsable, Usable
-from workers.reconcile import public, space_certificates
-from workers.reconcile.context import CertificateState, ReconcileContext
+from workers.reconcile import public
+from workers.reconcile.findings import CertificateState, Instances
 from workers.reconcile.outcome import Failed, Outcome, Wait
-from workers.reconcile.ports import Ports
+from workers.reconcile.space_keys import KeyStore
+from workers.reconcile.space_rows import SpaceRows
 
 # Names of secrets: the key pair that public listeners present, and the authorities that clients
 # must trust for it. The second exists once all instances read the first. Empty text means that
 # clients trust the authority already.
 _PAIR, _TRUST = SecretName.PUBLIC, SecretName.PUBLIC_TRUST
-_AUTHORITY = SecretName.AUTHORITY
 _SHORT_SECONDS, _LONG_SECONDS = 0.3, 10.0
 
 
-def ensure(context: ReconcileContext, ports: Ports) -> None:
-    """Fetch the provided certificate, store it if it is usable, and set ``context.certificate``.
+def ensure(rows: SpaceRows, session: Session, store: KeyStore) -> CertificateState | None:
+    """Fetch the provided certificate and store it if it is usable; return what clients see.
 
-    Idempotent. A missing certificate is not an error, but a finding in ``context.certificate``.
+    Idempotent. A missing certificate is not an error, but a state; None: nothing to report.
 
     Raises:
         InfraError: the platform does not answer for the endpoint.
     """
-    if context.public_instance is None:
-        return
-    endpoint = public.endpoint(context, ports, context.public_instance)
+    if rows.public_instance is None:
+        return None
+    endpoint = public.endpoint(rows, session, rows.public_instance)
     try:
-        given = ports.session.ensure_certificate(endpoint)
+        given = session.ensure_certificate(endpoint)
     except CertificateProblem as problem:
-        _serve_on(context, endpoint, problem.reason, str(problem), lasting=not problem.retry)
-        return
-    if given is None:
-        _return_to_own(context, endpoint)
-    else:
-        _present(context, endpoint, given)
+        return _serve_on(store, endpoint, problem.reason, str(problem), lasting=not problem.retry)
+    if given is not None:
+        return _present(rows, store, endpoint, given)
+    if store.keys.public_pair is None:
+        return None
+    # The installation provides none any more: return to the space's own authority.
+    _ensure_own(store, endpoint)
+    message = "Signed by the space's own authority, which clients must trust."
+    return CertificateState(True, Reason.SPACE_AUTHORITY, message)
 
 
-def settle(context: ReconcileContext) -> Outcome | None:
+def settle(
+    rows: SpaceRows, store: KeyStore, state: CertificateState | None, instances: Instances
+) -> Outcome | None:
     """Record that all instances read the public pair; return what a new space still waits for.
 
     A space that has been active never waits: it goes on with the certificate that it presents.
     """
-    if _PAIR in context.secrets and _TRUST not in context.secrets and not context.restart_deferred:
-        space_certificates.keep_public(context, _TRUST, context.secrets[_AUTHORITY].public)
-    state = context.certificate
-    if state is None or context.space.active_since is not None or not _is_own(context):
+    keys = store.keys
+    if _PAIR in keys.rows and _TRUST not in keys.rows and not instances.restart_deferred:
+        store.keep_public(_TRUST, keys.authority_pem)
+    if state is None or rows.space.active_since is not None or not store.keys.is_own:
         return None
     if state.ok:
         return None
@@ -69,81 +75,55 @@ def settle(context: ReconcileContext) -> Outcome | None:
     return Wait(_SHORT_SECONDS if is_next else _LONG_SECONDS, state.reason, state.message)
 
 
-def pair(context: ReconcileContext) -> KeyPair | None:
-    """Return the separate pair of the public listeners; None: they use the server certificates."""
-    return context.key_pair(_PAIR) if _PAIR in context.secrets else None
-
-
-def trusted(context: ReconcileContext) -> str:
-    """Return the authorities that clients must trust (PEM); empty if they do already."""
-    return context.secrets[_TRUST if _TRUST in context.secrets else _AUTHORITY].public
-
-
-def _check(context: ReconcileContext, given: GivenCertificate, endpoint: PublicEndpoint) -> Usable:
-    return given_certificates.check(
-        given.key_pem,
-        given.certificate_pem,
-        given.authority_pem,
-        given.source,
-        endpoint.host,
-        context.now,
-    )
-
-
-def _return_to_own(context: ReconcileContext, endpoint: PublicEndpoint) -> None:
-    """Present a certificate of the space's own authority again, if another one was presented."""
-    if _PAIR not in context.secrets:
-        return
-    _ensure_own(context, endpoint)
-    message = "Signed by the space's own authority, which clients must trust."
-    context.certificate = CertificateState(True, Reason.SPACE_AUTHORITY, message)
-
-
 def _serve_on(
-    context: ReconcileContext,
-    endpoint: PublicEndpoint,
-    reason: Reason,
-    message: str,
-    *,
-    lasting: bool,
-) -> None:
-    if _is_own(context):
-        _ensure_own(context, endpoint)  # renews it too
+    store: KeyStore, endpoint: PublicEndpoint, reason: Reason, message: str, *, lasting: bool
+) -> CertificateState:
+    """Keep what the listeners present while the provided certificate is missing or not usable."""
+    if store.keys.is_own:
+        _ensure_own(store, endpoint)  # renews it too
         meanwhile = "Until then clients see a certificate of the space's own authority."
     else:
-        ends = context.key_pair(_PAIR).expires_at
+        ends = store.keys.pair(_PAIR).expires_at
         meanwhile = (
             f"Until then clients see the previous one, which is valid until {ends:%Y-%m-%d}."
         )
-    context.certificate = CertificateState(False, reason, f"{message} {meanwhile}", lasting)
+    return CertificateState(False, reason, f"{message} {meanwhile}", lasting)
 
 
-def _present(context: ReconcileContext, endpoint: PublicEndpoint, given: GivenCertificate) -> None:
+def _present(
+    rows: SpaceRows, store: KeyStore, endpoint: PublicEndpoint, given: GivenCertificate
+) -> CertificateState:
+    """Store the provided certificate for the public listeners, if it passes its check."""
     try:
-        found = _check(context, given, endpoint)
+        found = given_certificates.check(
+            given.key_pem,
+            given.certificate_pem,
+            given.authority_pem,
+            given.source,
+            endpoint.host,
+            rows.now,
+        )
     except NotUsable as problem:
-        _serve_on(context, endpoint, problem.reason, f"{problem} {given.remedy}", lasting=True)
-        return
-    if _TRUST not in context.secrets:
-        _ensure_own(context, endpoint)
+        message = f"{problem} {given.remedy}"
+        return _serve_on(store, endpoint, problem.reason, message, lasting=True)
+    known = store.keys.rows
+    if _TRUST not in known:
+        _ensure_own(store, endpoint)
         message = "Clients see it once every instance has restarted to read it."
-        context.certificate = CertificateState(False, Reason.CERTIFICATE_COMING, message)
-        return
-    shown = context.secrets[_PAIR].public, context.secrets[_TRUST].public
+        return CertificateState(False, Reason.CERTIFICATE_COMING, message)
+    shown = known[_PAIR].public, known[_TRUST].public
     if shown != (found.pair.certificate_pem, found.authority_pem):
         # Together, so that the endpoint never shows an authority that did not sign the pair.
         with transaction.atomic():
-            space_certificates.keep(context, _PAIR, found.pair)
-            space_certificates.keep_public(context, _TRUST, found.authority_pem)
-    context.certificate = _describe(context, given, found)
+            store.keep(_PAIR, found.pair)
+            store.keep_public(_TRUST, found.authority_pem)
+    return _describe(given, found, rows.now)
 
 
-def _describe(
-    context: ReconcileContext, given: GivenCertificate, found: Usable
-) -> CertificateState:
+def _describe(given: GivenCertificate, found: Usable, now: datetime) -> CertificateState:
     certificate = found.pair.certificate
     ends = f"{certificate.not_valid_after_utc:%Y-%m-%d %H:%M} UTC"
-    if context.now >= given_certificates.warn_at(certificate):
+    if now >= given_certificates.warn_at(certificate):
         message = f"The certificate in {given.source} expires on {ends}. {given.remedy}"
         return CertificateState(False, Reason.CERTIFICATE_EXPIRING, message)
     if found.authority_pem:
@@ -154,13 +134,10 @@ def _describe(
     return CertificateState(True, Reason.CERTIFICATE_GIVEN, message)
 
 
-def _ensure_own(context: ReconcileContext, endpoint: PublicEndpoint) -> None:
+def _ensure_own(store: KeyStore, endpoint: PublicEndpoint) -> None:
+    """Ensure that the public listeners present a certificate of the space's own authority."""
     hosts = list(dict.fromkeys([endpoint.host, *endpoint.extra_names]))
     with transaction.atomic():
-        space_certificates.ensure_server(context, _PAIR, hosts)
-        if not _is_own(context):
-            space_certificates.keep_public(context, _TRUST, context.secrets[_AUTHORITY].public)
-
-
-def _is_own(context: ReconcileContext) -> bool:
-    return trusted(context) == context.secrets[_AUTHORITY].public
+        store.ensure_server(_PAIR, hosts)
+        if not store.keys.is_own:
+            store.keep_public(_TRUST, store.keys.authority_pem)

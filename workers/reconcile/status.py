@@ -17,10 +17,11 @@ from controlplane.core.phases import Condition, Phase
 from controlplane.core.reasons import Reason
 from tenants.models import Address, AddressSpace, MessagingUser, SpaceSecret
 from workers.reconcile import meshing
-from workers.reconcile.context import Problem, ReconcileContext
+from workers.reconcile.findings import Problem
 from workers.reconcile.outcome import Done, Outcome, Wait
+from workers.reconcile.report import PassReport, StepState
+from workers.reconcile.space_rows import SpaceRows
 
-StepState = dict[str, str]
 _FAILED = "reconcile.failed"
 _CRASHED = (
     "An internal error of Waypost stops the work on this space. Waypost tries again by itself. "
@@ -39,39 +40,158 @@ class _Ready:
     message: str
     failed: bool = False
 
+    @classmethod
+    def of(cls, outcome: Outcome) -> "_Ready":
+        if isinstance(outcome, Done):
+            return cls(True, Reason.WORKS, "A test message passed through the space.")
+        if isinstance(outcome, Wait):
+            return cls(False, outcome.reason, outcome.message or _WORKING)
+        return cls(False, outcome.reason, outcome.message, failed=True)
 
-def describe(step_name: str, outcome: Outcome) -> StepState:
-    """Return the state of one step as operations show it."""
-    if isinstance(outcome, Done):
-        return {"name": step_name, "state": "done", "message": outcome.message}
-    if isinstance(outcome, Wait):
-        return {"name": step_name, "state": "waiting", "message": outcome.text}
-    return {"name": step_name, "state": "failed", "message": outcome.message}
+    def phase_of(self, row: AddressSpace | Address | MessagingUser, *, failed: bool) -> str:
+        if self.ok:
+            return Phase.ACTIVE
+        if failed:
+            return Phase.FAILED
+        # A row without a pending change stays Active through a passing problem.
+        is_settled = row.generation <= row.observed_generation
+        return Phase.ACTIVE if is_settled and row.phase == Phase.ACTIVE else Phase.CONFIGURING
 
 
 @transaction.atomic
-def record(context: ReconcileContext, outcome: Outcome, steps: Sequence[StepState]) -> None:
+def record(rows: SpaceRows, report: PassReport) -> None:
     """Store the outcome of a pass. The caller holds the lease."""
-    if context.space.deletion_requested_at is not None:
-        _record_teardown(context, outcome, steps)
-        return
-    ready = _readiness(outcome)
-    for address in context.wanted_addresses:
-        _record_address(context, address, ready, steps)
-    for address in context.leaving_addresses:
-        _record_leaving(context, address, steps)
-    for user in context.users:
-        _record_user(context, user, ready, steps)
-    # A full pass has probed every kind in use, so its probe counts for every address.
-    if context.probed and context.full:
-        Address.objects.filter(
-            id__in=[
-                address.id
-                for address in context.wanted_addresses
-                if address.id not in context.problems
-            ]
-        ).update(probed_at=context.now)
-    _record_space(context, ready, steps)
+    writer = _StatusWriter(rows, report)
+    if rows.space.deletion_requested_at is None:
+        writer.write()
+    else:
+        writer.write_deletion()
+
+
+@dataclass(frozen=True)
+class _StatusWriter:
+    """Writes the report of one pass to the rows that the pass has read."""
+
+    rows: SpaceRows
+    report: PassReport
+
+    def write(self) -> None:
+        """Store the status of the space, its addresses and its users."""
+        rows, report = self.rows, self.report
+        ready = _Ready.of(report.outcome)
+        for address in rows.wanted_addresses:
+            self._record_address(address, ready)
+        for address in rows.leaving_addresses:
+            self._record_leaving(address)
+        for user in rows.users:
+            self._record_user(user, ready)
+        # A full pass has probed every kind in use, so its probe counts for every address.
+        if report.probed and rows.full:
+            works = [row.id for row in rows.wanted_addresses if row.id not in report.problems]
+            Address.objects.filter(id__in=works).update(probed_at=rows.now)
+        self._record_space(ready)
+
+    def write_deletion(self) -> None:
+        """Store how far the deletion is, or that everything is deleted."""
+        if not isinstance(self.report.outcome, Done):
+            ready = _Ready.of(self.report.outcome)
+            # The condition's own reason says that the space is being deleted, so the message names
+            # why that waits.
+            message = f"{ready.reason}: {ready.message}"
+            condition = phases.build_condition(
+                "Ready", "False", Reason.TERMINATING, message, self.rows.now
+            )
+            conditions = phases.with_condition(self.rows.space.conditions, condition)
+            _save(self.rows.space, {"phase": Phase.TERMINATING, "conditions": conditions})
+            operations.progress(_SPACE, self.rows.space.id, list(self.report.steps))
+            return
+        for address in self.rows.addresses:
+            _end(_ADDRESS, address, self.rows.now)
+        for user in self.rows.users:
+            _end(_USER, user, self.rows.now)
+        SpaceSecret.objects.filter(space=self.rows.space).delete()
+        operations.progress(_SPACE, self.rows.space.id, list(self.report.steps))
+        _end(_SPACE, self.rows.space, self.rows.now)
+
+    def _record_space(self, ready: _Ready) -> None:
+        space = self.rows.space
+        fields = _status(space, ready, self.rows.now, failed=ready.failed)
+        if ready.ok:
+            # The release that this pass used: meanwhile another one may have been assigned.
+            fields["observed_release_id"] = space.release_id
+        conditions = meshing.with_routers(self.rows, self.report, fields["conditions"])
+        conditions = self._with_certificate(conditions)
+        fields["conditions"] = self._with_reachable(conditions)
+        _save(space, fields)
+        _end_or_show(_SPACE, space, ready, self.report.steps, None)
+
+    def _with_certificate(self, conditions: list[Condition]) -> list[Condition]:
+        """Return the conditions with ``Certificate``, about the certificate that clients see.
+
+        Unchanged if this pass has nothing to report of it.
+        """
+        found = self.report.certificate
+        if found is None:
+            return conditions
+        status: phases.Status = "True" if found.ok else "False"
+        new = phases.build_condition(
+            "Certificate", status, found.reason, found.message, self.rows.now
+        )
+        return phases.with_condition(conditions, new)
+
+    def _with_reachable(self, conditions: list[Condition]) -> list[Condition]:
+        """Return the conditions with ``Reachable`` if clients outside the cluster cannot connect.
+
+        This is not part of Ready, because rollouts, metering and addresses depend on Ready, and the
+        space does serve inside the cluster. Unchanged if this pass did not get as far as the
+        endpoint.
+        """
+        if self.report.endpoint_trouble is None:
+            return conditions
+        if not self.report.endpoint_trouble:
+            return [condition for condition in conditions if condition["type"] != phases.REACHABLE]
+        message = self.report.endpoint_trouble
+        new = phases.build_condition(
+            phases.REACHABLE, "False", Reason.ENDPOINT_PENDING, message, self.rows.now
+        )
+        return phases.with_condition(conditions, new)
+
+    def _record_address(self, address: Address, ready: _Ready) -> None:
+        problem = self.report.problems.get(address.id)
+        is_changed = address.generation > address.observed_generation
+        # A problem is the address's own: the space and its other addresses become ready without it.
+        if problem is not None:
+            ready = _Ready(False, problem.reason, problem.message)
+        is_final = problem is not None and problem.final
+        fields = _status(address, ready, self.rows.now, failed=is_final)
+        if is_final:
+            # A final problem settles this generation too: only another change can solve it.
+            fields["observed_generation"] = address.generation
+        if ready.ok and (is_changed or address.probed_at is None):
+            fields["probed_at"] = self.rows.now
+        _save(address, fields)
+        if is_changed:
+            _end_or_show(_ADDRESS, address, ready, self.report.steps, problem)
+
+    def _record_leaving(self, address: Address) -> None:
+        if address.id in self.report.gone:
+            _end(_ADDRESS, address, self.rows.now)
+            return
+        _save(address, {"phase": Phase.TERMINATING})
+        operations.progress(_ADDRESS, address.id, list(self.report.steps))
+
+    def _record_user(self, user: MessagingUser, ready: _Ready) -> None:
+        if user.deletion_requested_at is not None:
+            # The pass is done: no instance knows the user any more, and its connections are closed.
+            if ready.ok:
+                _end(_USER, user, self.rows.now)
+            else:
+                _save(user, {"phase": Phase.TERMINATING})
+            return
+        is_changed = user.generation > user.observed_generation
+        _save(user, _status(user, ready, self.rows.now, failed=False))
+        if is_changed:
+            _end_or_show(_USER, user, ready, self.report.steps, None)
 
 
 def record_crash(claimed: QuerySet[AddressSpace, AddressSpace], now: datetime) -> None:
@@ -85,76 +205,6 @@ def record_crash(claimed: QuerySet[AddressSpace, AddressSpace], now: datetime) -
         if space.deletion_requested_at is not None:
             fields["phase"] = Phase.TERMINATING
         claimed.update(**fields)
-
-
-def _readiness(outcome: Outcome) -> _Ready:
-    if isinstance(outcome, Done):
-        return _Ready(True, Reason.WORKS, "A test message passed through the space.")
-    if isinstance(outcome, Wait):
-        return _Ready(False, outcome.reason, outcome.message or _WORKING)
-    return _Ready(False, outcome.reason, outcome.message, failed=True)
-
-
-def _record_space(context: ReconcileContext, ready: _Ready, steps: Sequence[StepState]) -> None:
-    space = context.space
-    fields = _status(space, ready, context.now, failed=ready.failed)
-    if ready.ok:
-        # The release that this pass used: meanwhile another one may have been assigned.
-        fields["observed_release_id"] = space.release_id
-    conditions = _with_certificate(context, meshing.with_routers(context, fields["conditions"]))
-    fields["conditions"] = _with_reachable(context, conditions)
-    _save(space, fields)
-    _end_or_show(_SPACE, space, ready, steps, None)
-
-
-def _with_certificate(context: ReconcileContext, conditions: list[Condition]) -> list[Condition]:
-    """Return the conditions with ``Certificate``, about the certificate that clients see.
-
-    Unchanged if this pass has nothing to report of it.
-    """
-    found = context.certificate
-    if found is None:
-        return conditions
-    status: phases.Status = "True" if found.ok else "False"
-    new = phases.build_condition("Certificate", status, found.reason, found.message, context.now)
-    return phases.with_condition(conditions, new)
-
-
-def _with_reachable(context: ReconcileContext, conditions: list[Condition]) -> list[Condition]:
-    """Return the conditions with ``Reachable`` if clients outside the cluster cannot connect.
-
-    This is not part of Ready, because rollouts, metering and addresses depend on Ready, and the
-    space does serve inside the cluster. Unchanged if this pass did not get as far as the endpoint.
-    """
-    if context.endpoint_trouble is None:
-        return conditions
-    if not context.endpoint_trouble:
-        return [condition for condition in conditions if condition["type"] != phases.REACHABLE]
-    message = context.endpoint_trouble
-    new = phases.build_condition(
-        phases.REACHABLE, "False", Reason.ENDPOINT_PENDING, message, context.now
-    )
-    return phases.with_condition(conditions, new)
-
-
-def _record_address(
-    context: ReconcileContext, address: Address, ready: _Ready, steps: Sequence[StepState]
-) -> None:
-    problem = context.problems.get(address.id)
-    is_changed = address.generation > address.observed_generation
-    # A problem is the address's own: the space and its other addresses become ready without it.
-    if problem is not None:
-        ready = _Ready(False, problem.reason, problem.message)
-    is_final = problem is not None and problem.final
-    fields = _status(address, ready, context.now, failed=is_final)
-    if is_final:
-        # A final problem settles this generation too: only another change can solve it.
-        fields["observed_generation"] = address.generation
-    if ready.ok and (is_changed or address.probed_at is None):
-        fields["probed_at"] = context.now
-    _save(address, fields)
-    if is_changed:
-        _end_or_show(_ADDRESS, address, ready, steps, problem)
 
 
 def _end_or_show(
@@ -173,32 +223,6 @@ def _end_or_show(
         operations.succeed(kind, row.id, up_to_generation=row.generation)
 
 
-def _record_leaving(
-    context: ReconcileContext, address: Address, steps: Sequence[StepState]
-) -> None:
-    if address.id in context.gone:
-        _end(_ADDRESS, address, context.now)
-        return
-    _save(address, {"phase": Phase.TERMINATING})
-    operations.progress(_ADDRESS, address.id, list(steps))
-
-
-def _record_user(
-    context: ReconcileContext, user: MessagingUser, ready: _Ready, steps: Sequence[StepState]
-) -> None:
-    if user.deletion_requested_at is not None:
-        # The pass is done: no instance knows the user any more, and its connections are closed.
-        if ready.ok:
-            _end(_USER, user, context.now)
-        else:
-            _save(user, {"phase": Phase.TERMINATING})
-        return
-    is_changed = user.generation > user.observed_generation
-    _save(user, _status(user, ready, context.now, failed=False))
-    if is_changed:
-        _end_or_show(_USER, user, ready, steps, None)
-
-
 def _status(
     row: AddressSpace | Address | MessagingUser, ready: _Ready, now: datetime, *, failed: bool
 ) -> dict[str, Any]:
@@ -208,46 +232,12 @@ def _status(
     )
     fields: dict[str, Any] = {
         "conditions": phases.with_condition(row.conditions, condition),
-        "phase": _phase(row, ready, failed=failed),
+        "phase": ready.phase_of(row, failed=failed),
     }
     if ready.ok:
         fields["observed_generation"] = row.generation
         fields["active_since"] = row.active_since or now
     return fields
-
-
-def _phase(row: AddressSpace | Address | MessagingUser, ready: _Ready, *, failed: bool) -> str:
-    if ready.ok:
-        return Phase.ACTIVE
-    if failed:
-        return Phase.FAILED
-    # A row without a pending change stays Active through a passing problem.
-    is_settled = row.generation <= row.observed_generation
-    return Phase.ACTIVE if is_settled and row.phase == Phase.ACTIVE else Phase.CONFIGURING
-
-
-def _record_teardown(
-    context: ReconcileContext, outcome: Outcome, steps: Sequence[StepState]
-) -> None:
-    if not isinstance(outcome, Done):
-        ready = _readiness(outcome)
-        # The condition's own reason says that the space is being deleted, so the message names why
-        # that waits.
-        message = f"{ready.reason}: {ready.message}"
-        condition = phases.build_condition(
-            "Ready", "False", Reason.TERMINATING, message, context.now
-        )
-        conditions = phases.with_condition(context.space.conditions, condition)
-        _save(context.space, {"phase": Phase.TERMINATING, "conditions": conditions})
-        operations.progress(_SPACE, context.space.id, list(steps))
-        return
-    for address in context.addresses:
-        _end(_ADDRESS, address, context.now)
-    for user in context.users:
-        _end(_USER, user, context.now)
-    SpaceSecret.objects.filter(space=context.space).delete()
-    operations.progress(_SPACE, context.space.id, list(steps))
-    _end(_SPACE, context.space, context.now)
 
 
 def _end(kind: str, row: AddressSpace | Address | MessagingUser, now: datetime) -> None:

@@ -2,7 +2,7 @@
 
 Level-triggered: each call reads the state of every space and takes the next step, if there is one.
 It may be killed anywhere. Moving a space only assigns the release to it. The reconcile pass of the
-space then restarts its instances one at a time (``workers.rollouts.rolling``).
+space then restarts its instances one at a time (``workers.reconcile.rolling``).
 """
 
 import os
@@ -61,7 +61,7 @@ def advance(images: EngineImages, policy: Policy, now: datetime) -> None:
             logger.warning("rollouts are left to newer workers", revision=images.revision)
             return
         if images.broker:  # empty where engines run as local programs: then there are no releases
-            _ensure_configured(images, now)
+            _ensure_configured(images, policy, now)
         with transaction.atomic():
             # The lock keeps a person from pausing the rollout in the middle of this step.
             rollout = (
@@ -71,11 +71,11 @@ def advance(images: EngineImages, policy: Policy, now: datetime) -> None:
                 .first()
             )
             if rollout is not None and rollout.state == Rollout.State.RUNNING:
-                _advance(rollout, policy, now)
+                _OpenRollout(rollout, policy, now).advance()
 
 
 @transaction.atomic
-def _ensure_configured(images: EngineImages, now: datetime) -> None:
+def _ensure_configured(images: EngineImages, policy: Policy, now: datetime) -> None:
     """Ensure that a release of these images exists, and begin a rollout to it if it is new."""
     first = EngineRelease.objects.order_by("number").first()
     release, _ = EngineRelease.objects.get_or_create(
@@ -84,7 +84,9 @@ def _ensure_configured(images: EngineImages, now: datetime) -> None:
         template_hash=images.template_hash,
         defaults={"number": EngineRelease.objects.count() + 1},
     )
-    _adopt(first or release)
+    # Spaces that are older than releases run the first one.
+    unreleased = AddressSpace.objects.filter(release__isnull=True)
+    unreleased.update(release=first or release, observed_release=first or release)
     configured = Rollout.objects.filter(is_configured=True).order_by("id").last()
     if configured is not None and configured.release_id == release.pk:
         # Same release: raise the revision only, so that workers with a lower one become outdated.
@@ -103,97 +105,104 @@ def _ensure_configured(images: EngineImages, now: datetime) -> None:
         by=audit.WORKER,
         revision=images.revision,
     )
-    if is_first:  # nothing to move: ``_adopt`` gave this release to every space
-        _end(begun, now)
+    if is_first:  # nothing to move: every space has got this release
+        _OpenRollout(begun, policy, now).end()
 
 
-def _adopt(first: EngineRelease) -> None:
-    """Assign the first release to spaces that are older than releases."""
-    AddressSpace.objects.filter(release__isnull=True).update(release=first, observed_release=first)
+@dataclass(frozen=True)
+class _OpenRollout:
+    """A rollout that has not ended, as one call at ``now`` sees it."""
 
+    rollout: Rollout
+    policy: Policy
+    now: datetime
 
-def _advance(rollout: Rollout, policy: Policy, now: datetime) -> None:
-    progress = rollouts.progress(rollout, now, policy.patience)
-    if progress.failed >= policy.budget:
-        _stop(rollout, policy, now)
-    elif not (progress.waiting or progress.changing or progress.failed):
-        _end(rollout, now)
-    else:
-        _move(rollout, policy.wave - progress.changing, now)
+    def advance(self) -> None:
+        """Take the next step: move spaces, stop after too many failures, or end."""
+        progress = rollouts.progress(self.rollout, self.now, self.policy.patience)
+        if progress.failed >= self.policy.budget:
+            self._stop()
+        elif not (progress.waiting or progress.changing or progress.failed):
+            self.end()
+        else:
+            self._move(self.policy.wave - progress.changing)
 
+    def _move(self, slots: int) -> None:
+        """Assign the release to the next spaces.
 
-def _move(rollout: Rollout, slots: int, now: datetime) -> None:
-    """Assign the release to the next spaces.
+        * Spaces that never became ready with the release they had: all of them, at any time,
+          because they serve no client that a restart could disturb.
+        * Ready spaces: up to ``slots``, inside the maintenance windows of their tenants.
+        * Spaces that were down before the rollout began: last, because the new release may repair
+          them. They never count as failures of this rollout or of a later one.
+        """
+        behind = rollouts.fleet().exclude(release=self.rollout.release).order_by("created_at", "id")
+        # Skip a space whose row a person is changing: the next call takes it.
+        locked = behind.select_for_update(skip_locked=True, no_key=True, of=("self",))
+        unready = locked.exclude(conditions__contains=_READY)
+        closed = rollouts.list_closed_tenants(self.now)
+        never_ready = unready.exclude(observed_release=F("release")).exclude(
+            rollouts.UPGRADED_WHILE_DOWN
+        )
+        ready = locked.filter(conditions__contains=_READY).exclude(tenant_id__in=closed)
+        chosen = [*never_ready, *ready[: max(slots, 0)]]
+        self._assign(chosen, since=self.now)
+        if not (chosen or behind.filter(conditions__contains=_READY).exists()):
+            # ``slots`` does not count these spaces, but they use the capacity of the wave too.
+            slots -= rollouts.changing(self.rollout).filter(rollouts.UPGRADED_WHILE_DOWN).count()
+            down = [
+                space for space in unready.exclude(tenant_id__in=closed) if self._was_down(space)
+            ]
+            self._assign(down[: max(slots, 0)], since=None)
 
-    * Spaces that never became ready with the release they had: all of them, at any time, because
-      they serve no client that a restart could disturb.
-    * Ready spaces: up to ``slots``, inside the maintenance windows of their tenants.
-    * Spaces that were down before the rollout began: last, because the new release may repair
-      them. They never count as failures of this rollout or of a later one.
-    """
-    behind = rollouts.fleet().exclude(release=rollout.release).order_by("created_at", "id")
-    # Skip a space whose row a person is changing: the next call takes it.
-    locked = behind.select_for_update(skip_locked=True, no_key=True, of=("self",))
-    unready = locked.exclude(conditions__contains=_READY)
-    closed = rollouts.list_closed_tenants(now)
-    never_ready = unready.exclude(observed_release=F("release")).exclude(
-        rollouts.UPGRADED_WHILE_DOWN
-    )
-    ready = locked.filter(conditions__contains=_READY).exclude(tenant_id__in=closed)
-    chosen = [*never_ready, *ready[: max(slots, 0)]]
-    _assign(rollout, chosen, now, since=now)
-    if not (chosen or behind.filter(conditions__contains=_READY).exists()):
-        # ``slots`` does not count these spaces, but they use the capacity of the wave too.
-        slots -= rollouts.changing(rollout).filter(rollouts.UPGRADED_WHILE_DOWN).count()
-        down = [
-            space for space in unready.exclude(tenant_id__in=closed) if _was_down(space, rollout)
+    def _was_down(self, space: AddressSpace) -> bool:
+        """Return whether an unready space was so before the rollout began or was resumed.
+
+        While the cluster does not answer, all spaces look unready. Without this check such an
+        outage would move them as spaces that were down, and their failures would not count.
+        """
+        ready = phases.find_condition(space.conditions, "Ready")
+        begun = self.rollout.resumed_at or self.rollout.created_at
+        return ready is not None and datetime.fromisoformat(ready["since"]) < begun
+
+    def _assign(self, chosen: Sequence[AddressSpace], *, since: datetime | None) -> None:
+        """Assign the release to the spaces.
+
+        ``since`` is when their patience begins; None means that they never count as failed.
+        """
+        AddressSpace.objects.filter(id__in=[space.pk for space in chosen]).update(
+            release=self.rollout.release,
+            released_at=since,
+            next_attempt_at=self.now,
+            waiting_since=None,
+        )
+        subjects = [
+            audit.Subject("address_space", space.pk, space.name, space.tenant_id)
+            for space in chosen
         ]
-        _assign(rollout, down[: max(slots, 0)], now, since=None)
+        after = {"release": self.rollout.release.number}
+        audit.record_all(audit.WORKER, "address_space.release", subjects, after=after)
+        if chosen:
+            enqueue.after_commit("workers.reconcile_due")
 
+    def _stop(self) -> None:
+        failures = rollouts.list_failed(self.rollout, self.now, self.policy.patience)
+        quoted = "; ".join(
+            f"{failure.tenant}/{failure.space}: {failure.reason}" for failure in failures[:5]
+        )
+        self.rollout.state = Rollout.State.STOPPED
+        self.rollout.reason = f"{len(failures)} did not become ready in time: {quoted}"
+        self.rollout.save(update_fields=["state", "reason", "updated_at"])
+        audit.record(
+            audit.WORKER,
+            "rollout.stopped",
+            actions.subject(self.rollout),
+            reason=self.rollout.reason,
+        )
+        logger.error("rollout stopped", release=self.rollout.release.number, failed=len(failures))
 
-def _was_down(space: AddressSpace, rollout: Rollout) -> bool:
-    """Return whether an unready space has been so since before the rollout began or was resumed.
-
-    While the cluster does not answer, all spaces look unready. Without this check such an outage
-    would move them as spaces that were down, and their failures would not count.
-    """
-    ready = phases.find_condition(space.conditions, "Ready")
-    begun = rollout.resumed_at or rollout.created_at
-    return ready is not None and datetime.fromisoformat(ready["since"]) < begun
-
-
-def _assign(
-    rollout: Rollout, chosen: Sequence[AddressSpace], now: datetime, *, since: datetime | None
-) -> None:
-    """Assign the release to the spaces.
-
-    ``since`` is when their patience begins; None means that they never count as failed.
-    """
-    AddressSpace.objects.filter(id__in=[space.pk for space in chosen]).update(
-        release=rollout.release, released_at=since, next_attempt_at=now, waiting_since=None
-    )
-    subjects = [
-        audit.Subject("address_space", space.pk, space.name, space.tenant_id) for space in chosen
-    ]
-    after = {"release": rollout.release.number}
-    audit.record_all(audit.WORKER, "address_space.release", subjects, after=after)
-    if chosen:
-        enqueue.after_commit("workers.reconcile_due")
-
-
-def _stop(rollout: Rollout, policy: Policy, now: datetime) -> None:
-    failures = rollouts.list_failed(rollout, now, policy.patience)
-    quoted = "; ".join(
-        f"{failure.tenant}/{failure.space}: {failure.reason}" for failure in failures[:5]
-    )
-    rollout.state = Rollout.State.STOPPED
-    rollout.reason = f"{len(failures)} did not become ready in time: {quoted}"
-    rollout.save(update_fields=["state", "reason", "updated_at"])
-    audit.record(audit.WORKER, "rollout.stopped", actions.subject(rollout), reason=rollout.reason)
-    logger.error("rollout stopped", release=rollout.release.number, failed=len(failures))
-
-
-def _end(rollout: Rollout, now: datetime) -> None:
-    rollout.state, rollout.ended_at = Rollout.State.DONE, now
-    rollout.save(update_fields=["state", "ended_at", "updated_at"])
-    audit.record(audit.WORKER, "rollout.done", actions.subject(rollout))
+    def end(self) -> None:
+        """Record that every space has moved."""
+        self.rollout.state, self.rollout.ended_at = Rollout.State.DONE, self.now
+        self.rollout.save(update_fields=["state", "ended_at", "updated_at"])
+        audit.record(audit.WORKER, "rollout.done", actions.subject(self.rollout))

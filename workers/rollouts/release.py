@@ -1,9 +1,9 @@
 """The configured engine release: the images, and a hash of everything else that needs a restart.
 
-Called by ``workers.tasks`` for a rollout, and by ``rolling`` before a restart. The template hash
-covers how the platform creates instances, and the files that engines read only at their start.
-These files are rendered without any tenant's data, so the hash changes only with a version of
-Waypost or a setting.
+Called by ``workers.tasks`` for a rollout, and by ``reconcile.loop`` at the start of a pass. The
+template hash covers how the platform creates instances, and the files that engines read only at
+their start. These files are rendered without any tenant's data, so the hash changes only with a
+version of Waypost or a setting.
 """
 
 import hashlib
@@ -14,30 +14,30 @@ from dataclasses import replace
 from django.conf import settings
 
 from controlplane.core.instance_names import InstanceId, Kind
-from workers.infra.base import EngineImages
+from workers.infra.base import EngineImages, Infra
 from workers.messaging.brokers import desired as brokers
 from workers.messaging.brokers import render
 from workers.messaging.certificates import KeyPair
 from workers.messaging.routers import config
 from workers.messaging.routers import desired as routers
-from workers.reconcile.ports import Ports, Routing
+from workers.messaging.routers.routing import Routing
 
 _NOBODY = KeyPair("", "")
 # The value does not matter. Without a limit, parts of the templates would not be rendered.
 _CONNECTIONS = 1
 
 
-def configured(ports: Ports) -> EngineImages:
+def configured(infra: Infra, routing: Routing) -> EngineImages:
     """Return the configured release; without images if engines run as local programs.
 
     The template hash changes when another version of Waypost, or another setting, changes how
     instances are created. It depends on no tenant, and is the same in every process that has the
     same version and settings.
     """
-    images = ports.infra.engine_images()
+    images = infra.engine_images()
     if not images.broker:
         return images
-    cold = [dict(files) for files in _cold_files(ports.routing)]
+    cold = [dict(files) for files in _cold_files(routing)]
     # Sorted, so that every process computes the same hash.
     text = json.dumps([images.template_hash, cold], sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]  # max_length of the column

@@ -88,7 +88,9 @@ class Fleet:
 
     def advance(self, *, later: timedelta = timedelta(0)) -> Rollout:
         policy = Policy(wave=1, budget=1, patience=timedelta(minutes=15))
-        fleet.advance(release.configured(self.ports), policy, timezone.now() + later)
+        fleet.advance(
+            release.configured(self.ports.infra, self.ports.routing), policy, timezone.now() + later
+        )
         found = rollouts.latest()
         assert found is not None
         return found

@@ -49,9 +49,10 @@ from workers.infra.kubernetes.cluster import (
 from workers.messaging import certificates
 from workers.messaging.brokers import driver
 from workers.messaging.routers import driver as routers
-from workers.reconcile import context, loop
+from workers.messaging.routers.routing import Routing
+from workers.reconcile import loop, space_rows
 from workers.reconcile.outcome import Done, Outcome, Wait
-from workers.reconcile.ports import Ports, Routing
+from workers.reconcile.ports import Ports
 
 # Real transactions: the auth service is another process and must see the rows.
 pytestmark = [
@@ -187,7 +188,7 @@ def space(request: pytest.FixtureRequest, site: Site) -> Iterator[AddressSpace]:
 
 def instance(site: Site, space: AddressSpace) -> Instance:
     kind = Kind.BROKER if space.type == "brokered" else Kind.ROUTER
-    loaded = context.load(space, now=timezone.now(), full=False)
+    loaded = space_rows.load(space, now=timezone.now(), full=False)
     return Instance(site, loaded.namespace, kind)
 
 

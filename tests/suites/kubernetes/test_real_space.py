@@ -35,9 +35,10 @@ from workers.infra.kubernetes.cluster import Cluster
 from workers.messaging import certificates
 from workers.messaging.brokers import driver
 from workers.messaging.routers import driver as routers
+from workers.messaging.routers.routing import Routing
 from workers.reconcile import loop
 from workers.reconcile.outcome import Done, Wait
-from workers.reconcile.ports import Ports, Routing
+from workers.reconcile.ports import Ports
 
 # Real transactions: the auth service is another process and must see the rows.
 pytestmark = [

@@ -22,7 +22,8 @@ from workers.messaging import certificates
 from workers.messaging.brokers import driver
 from workers.messaging.certificates import KeyPair
 from workers.messaging.routers import driver as routers
-from workers.reconcile.ports import Ports, Routing
+from workers.messaging.routers.routing import Routing
+from workers.reconcile.ports import Ports
 
 # A mesh takes several real routers; the development router runs alone.
 _OF_A_MESH = ["test_router_mesh.py", "test_meshed_space.py"]

@@ -29,7 +29,7 @@ from workers.messaging.brokers import driver
 from workers.messaging.brokers.snapshot import MeteredAddress
 from workers.messaging.management import Unreachable
 from workers.messaging.observed import AddressCounters, InstanceSnapshot, ManagementTarget
-from workers.reconcile import context, loop
+from workers.reconcile import loop, space_rows
 from workers.reconcile.outcome import Done, Wait
 from workers.reconcile.ports import Ports
 
@@ -434,7 +434,7 @@ def test_a_subscription_keeps_messages_while_nobody_listens(
 
 def test_a_taken_port_is_told_and_waited_for(real_ports: Ports) -> None:
     space = rows.make_space(rows.make_tenant())
-    namespace = context.load(space, now=timezone.now(), full=True).namespace
+    namespace = space_rows.load(space, now=timezone.now(), full=True).namespace
     with real_ports.infra.open(namespace) as session:
         layout = session.layout_of(Kind.BROKER, "broker-0")
 

@@ -17,7 +17,7 @@ from tests.support.messaging.lasting_traffic import Traffic
 from tests.support.reconcile import patience, rows
 from tests.support.sessions import listed
 from tests.support.waiting import eventually
-from workers.reconcile import context
+from workers.reconcile import space_rows
 from workers.reconcile.outcome import Done
 from workers.reconcile.ports import Ports
 
@@ -44,7 +44,7 @@ def make_space(ports: Ports, size: str) -> AddressSpace:
 
 def kill(ports: Ports, space: AddressSpace, name: str) -> None:
     """As ``kill -9``, once it runs; its supervisor starts it again."""
-    namespace = context.load(space, now=ports.clock(), full=False).namespace
+    namespace = space_rows.load(space, now=ports.clock(), full=False).namespace
 
     def pid() -> int:
         found = listed(ports.infra, namespace)

@@ -20,7 +20,7 @@ from tests.support.messaging.lasting_traffic import Traffic
 from tests.support.reconcile import patience, rows
 from tests.support.sessions import listed
 from tests.support.waiting import eventually
-from workers.reconcile import context
+from workers.reconcile import space_rows
 from workers.reconcile.outcome import Done
 from workers.reconcile.ports import Ports
 
@@ -77,7 +77,7 @@ def test_topics_go_on_while_the_first_router_stays_away(
     auth: AuthProcess, real_ports: Ports, tmp_path: Path
 ) -> None:
     space = make_space(real_ports, "large")
-    namespace = context.load(space, now=real_ports.clock(), full=False).namespace
+    namespace = space_rows.load(space, now=real_ports.clock(), full=False).namespace
     first = next(
         instance for instance in listed(real_ports.infra, namespace) if instance.name == "router-0"
     )
@@ -111,7 +111,7 @@ def test_a_space_grows_to_three_routers_and_back_under_traffic(
     assert 0 < grown < len(traffic.accepted)
     assert set(traffic.accepted) <= set(traffic.received)
     assert traffic.longest_pause < 10
-    namespace = context.load(space, now=real_ports.clock(), full=False).namespace
+    namespace = space_rows.load(space, now=real_ports.clock(), full=False).namespace
     kinds = [instance.kind for instance in listed(real_ports.infra, namespace)]
     assert kinds.count(Kind.ROUTER) == 1
 

@@ -2,7 +2,6 @@
 
 import os
 import signal
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,11 +17,14 @@ from tests.support.messaging.auth_process import AuthProcess
 from tests.support.reconcile import patience, rows
 from tests.support.sessions import listed
 from tests.support.waiting import eventually
+from workers.instances import Locator
 from workers.messaging.observed import ManagementTarget
 from workers.messaging.routers import config
-from workers.reconcile import context, loop, management_targets
+from workers.reconcile import loop, space_rows
+from workers.reconcile.management import Targets
 from workers.reconcile.outcome import Done
 from workers.reconcile.ports import Ports
+from workers.reconcile.space_keys import SpaceKeys
 
 # Real transactions: the auth service is another process and must see the rows.
 pytestmark = [
@@ -129,10 +131,10 @@ def test_a_killed_router_serves_again_without_us(
 ) -> None:
     with amqp.connected(space, tmp_path, "alice", rows.PASSWORD) as connection:
         amqp.send(connection, "orders", "kept")
-    loaded = context.load(space, now=real_ports.clock(), full=False)
+    loaded = space_rows.load(space, now=real_ports.clock(), full=False)
+    locator = Locator(real_ports.infra, real_ports.identities_dir)
     with real_ports.infra.open(loaded.namespace) as session:
-        inside = replace(real_ports, open_session=session)
-        target = management_targets.router(loaded, inside, "router-0")
+        target = Targets(locator, session, SpaceKeys.as_read(loaded)).of("router-0")
     before = real_ports.routers.find_incarnation(target)
 
     kill_instance(real_ports, space, Kind.ROUTER)
@@ -153,7 +155,7 @@ def test_deleting_an_address_and_the_space(
             connection.create_receiver("calls")
         assert connection.create_receiver("weather").link.state & Endpoint.REMOTE_ACTIVE
 
-    namespace = context.load(space, now=real_ports.clock(), full=False).namespace.name
+    namespace = space_rows.load(space, now=real_ports.clock(), full=False).namespace.name
     address_spaces.delete(space=space, by=SYSTEM)
     assert isinstance(patience.look(space.id, real_ports), Done)
 
@@ -190,6 +192,6 @@ def incarnation(ports: Ports, target: ManagementTarget) -> str:
 
 def kill_instance(ports: Ports, space: AddressSpace, kind: Kind) -> None:
     """As ``kill -9`` of the process behind an instance."""
-    namespace = context.load(space, now=ports.clock(), full=False).namespace
+    namespace = space_rows.load(space, now=ports.clock(), full=False).namespace
     status = next(e for e in listed(ports.infra, namespace) if e.kind is kind)
     os.kill(int(status.boot.rsplit("-", 1)[1]), signal.SIGKILL)

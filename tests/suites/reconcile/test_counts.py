@@ -10,7 +10,7 @@ from controlplane.core.instance_names import Kind
 from plans.models import SpacePlan
 from tenants.actions import addresses
 from tenants.models import Address, AddressSpace, Broker, Placement, SpaceSecret
-from tests.suites.reconcile.test_crash_anywhere import kill_after, run_killed
+from tests.suites.reconcile.test_crash_anywhere import kill_after, list_steps, run_killed
 from tests.support.reconcile import rows
 from tests.support.reconcile.fake_routers import Connected
 from tests.support.reconcile.world import World
@@ -254,7 +254,7 @@ def test_a_broker_on_its_way_out_is_taken_again_for_a_new_address(world: World) 
     assert len(world.infra.started) == starts
 
 
-@pytest.mark.parametrize("name", [step.name for step in address_space.STANDARD])
+@pytest.mark.parametrize("name", list_steps(address_space.ensure_standard))
 @pytest.mark.parametrize("count", [1, 3])
 def test_killed_while_counts_and_sizes_change(
     meshed: World, monkeypatch: pytest.MonkeyPatch, name: str, count: int
@@ -268,8 +268,7 @@ def test_killed_while_counts_and_sizes_change(
     plan.definition["broker_memory_mb"] = 192
     plan.save()
     want_routers(space, count)
-    broken = kill_after(name, address_space.STANDARD, monkeypatch)
-    monkeypatch.setattr(address_space, "STANDARD", broken)
+    kill_after(name, address_space.ensure_standard, monkeypatch)
 
     run_killed(meshed, space, monkeypatch)
     meshed.settle(space)

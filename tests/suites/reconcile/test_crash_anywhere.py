@@ -1,7 +1,10 @@
 """A worker killed after any step: the next pass ends where an undisturbed one would have ended."""
 
-from collections.abc import Callable, Sequence
+import inspect
+import re
+from collections.abc import Callable
 from datetime import timedelta
+from typing import ParamSpec, TypeVar
 
 import pytest
 
@@ -12,34 +15,48 @@ from tenants.models import Address, AddressSpace, MessagingUser
 from tests.support.reconcile import rows
 from tests.support.reconcile.world import World, time_with
 from workers.reconcile import address_space, lease, loop
-from workers.reconcile.address_space import Step
-from workers.reconcile.context import ReconcileContext
-from workers.reconcile.outcome import Outcome
-from workers.reconcile.ports import Ports
+from workers.reconcile.findings import Findings
+from workers.reconcile.outcome import StepResult
+from workers.reconcile.pass_runner import PassRunner
 
 pytestmark = pytest.mark.django_db
 
-BUILD = [step.name for step in address_space.BROKERED]
-TEARDOWN = [step.name for step in address_space.TEARDOWN]
+P = ParamSpec("P")
+F = TypeVar("F", bound=Findings)
 
 
 class Killed(BaseException):
     """The process is gone: nothing after this line ran."""
 
 
-def kill_after(name: str, steps: Sequence[Step], monkeypatch: pytest.MonkeyPatch) -> list[Step]:
-    """Return the steps, with a kill when the named one has done its work."""
+def list_steps(steps: address_space.Pass) -> list[str]:
+    """Return the names of the steps of a pass, in order, from its source."""
+    return re.findall(r'take\(\s*"([^"]+)"', inspect.getsource(steps))
+
+
+def kill_after(name: str, steps: address_space.Pass, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kill the worker in passes of this kind when the named step has done its work."""
     # A killed worker gives its lease back to nobody.
     monkeypatch.setattr(lease.Lease, "release", lambda _self: None)
 
-    def killing(ensure: address_space.Ensure) -> Callable[[ReconcileContext, Ports], Outcome]:
-        def run(context: ReconcileContext, ports: Ports) -> Outcome:
-            ensure(context, ports)
-            raise Killed
+    def killing(runner: PassRunner, inside: address_space.PassPorts) -> None:
+        take = runner.take
 
-        return run
+        def take_and_die(
+            step_name: str, step: Callable[P, StepResult[F]], *args: P.args, **kwargs: P.kwargs
+        ) -> F:
+            def run(*args: P.args, **kwargs: P.kwargs) -> StepResult[F]:
+                result = step(*args, **kwargs)
+                if step_name == name:
+                    raise Killed
+                return result
 
-    return [Step(step.name, killing(step.ensure)) if step.name == name else step for step in steps]
+            return take(step_name, run, *args, **kwargs)
+
+        monkeypatch.setattr(runner, "take", take_and_die)
+        steps(runner, inside)
+
+    monkeypatch.setattr(address_space, steps.__name__, killing)
 
 
 def run_killed(world: World, space: AddressSpace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,11 +83,10 @@ def change_rows(space: AddressSpace) -> None:
     messaging_users.revoke(user=MessagingUser.objects.get(space=space, name="bob"), by=SYSTEM)
 
 
-@pytest.mark.parametrize("name", BUILD)
+@pytest.mark.parametrize("name", list_steps(address_space.ensure_brokered))
 def test_killed_while_building(world: World, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     space = make_rows()
-    broken = kill_after(name, address_space.BROKERED, monkeypatch)
-    monkeypatch.setattr(address_space, "BROKERED", broken)
+    kill_after(name, address_space.ensure_brokered, monkeypatch)
 
     run_killed(world, space, monkeypatch)
     world.settle(space)
@@ -82,14 +98,13 @@ def test_killed_while_building(world: World, monkeypatch: pytest.MonkeyPatch, na
     assert set(world.broker(space).addresses) == {"orders/new", "leaving"}
 
 
-@pytest.mark.parametrize("name", BUILD)
+@pytest.mark.parametrize("name", list_steps(address_space.ensure_brokered))
 def test_killed_while_changing(world: World, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     space = make_rows()
     world.settle(space)
     world.broker(space).links = {("bob", "recv", "orders/new"), ("alice", "recv", "orders/new")}
     change_rows(space)
-    broken = kill_after(name, address_space.BROKERED, monkeypatch)
-    monkeypatch.setattr(address_space, "BROKERED", broken)
+    kill_after(name, address_space.ensure_brokered, monkeypatch)
 
     run_killed(world, space, monkeypatch)
     world.settle(space)
@@ -101,15 +116,14 @@ def test_killed_while_changing(world: World, monkeypatch: pytest.MonkeyPatch, na
     assert Address.objects.get(address="leaving").deleted_at is not None
 
 
-@pytest.mark.parametrize("name", TEARDOWN)
+@pytest.mark.parametrize("name", list_steps(address_space.delete))
 def test_killed_while_tearing_down(
     world: World, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     space = make_rows()
     world.settle(space)
     address_spaces.delete(space=space, by=SYSTEM)
-    broken = kill_after(name, address_space.TEARDOWN, monkeypatch)
-    monkeypatch.setattr(address_space, "TEARDOWN", broken)
+    kill_after(name, address_space.delete, monkeypatch)
 
     run_killed(world, space, monkeypatch)
     world.settle(space)

@@ -152,7 +152,7 @@ def test_before_its_wave_of_the_rollout_nothing_changes_for_clients(
     world: World, space: AddressSpace, signer: Signer
 ) -> None:
     world.infra.images = EngineImages("broker:1", "router:1", "former")
-    shape = release.configured(world.ports).template_hash
+    shape = release.configured(world.infra, world.ports.routing).template_hash
     former = EngineRelease.objects.create(
         number=1, broker_image="broker:1", router_image="router:1", template_hash=shape
     )
@@ -171,7 +171,7 @@ def test_before_its_wave_of_the_rollout_nothing_changes_for_clients(
         number=2,
         broker_image="broker:1",
         router_image="router:1",
-        template_hash=release.configured(world.ports).template_hash,
+        template_hash=release.configured(world.infra, world.ports.routing).template_hash,
     )
     AddressSpace.objects.filter(pk=space.pk).update(release=latest)
     for _ in range(2):

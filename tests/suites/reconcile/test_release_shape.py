@@ -55,7 +55,7 @@ def spaces(world: World, tenant: Tenant) -> list[AddressSpace]:
 
 def advance(world: World) -> None:
     """Take the step that the workers of this version take."""
-    fleet.advance(release.configured(world.ports), POLICY, world.now)
+    fleet.advance(release.configured(world.infra, world.ports.routing), POLICY, world.now)
 
 
 def settle_all(world: World, spaces: Sequence[AddressSpace]) -> None:
@@ -114,25 +114,25 @@ def test_every_cold_template_of_a_broker_is_in_the_shape(
     world: World, monkeypatch: pytest.MonkeyPatch, module: object, name: str
 ) -> None:
     world.infra.images = EngineImages("broker:1")
-    before = release.configured(world.ports).template_hash
+    before = release.configured(world.infra, world.ports.routing).template_hash
 
     monkeypatch.setattr(module, name, getattr(module, name) + " ")
 
-    assert release.configured(world.ports).template_hash != before
+    assert release.configured(world.infra, world.ports.routing).template_hash != before
 
 
 def test_what_is_read_at_the_start_of_broker_xml_and_of_routers_is_in_the_shape(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.infra.images = EngineImages("broker:1")
-    shapes = [release.configured(world.ports).template_hash]
+    shapes = [release.configured(world.infra, world.ports.routing).template_hash]
 
     monkeypatch.setitem(broker_xml._FIXED, "global-max-size", "96M")
-    shapes.append(release.configured(world.ports).template_hash)
+    shapes.append(release.configured(world.infra, world.ports.routing).template_hash)
     monkeypatch.setattr(config, "_MODE", "edge")
-    shapes.append(release.configured(world.ports).template_hash)
+    shapes.append(release.configured(world.infra, world.ports.routing).template_hash)
     world.engine = "qdrouterd"
-    shapes.append(release.configured(world.ports).template_hash)
+    shapes.append(release.configured(world.infra, world.ports.routing).template_hash)
 
     assert len(set(shapes)) == 4
 
@@ -141,19 +141,19 @@ def test_what_is_read_for_certificates_that_clients_are_shown_is_in_the_shape(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.infra.images = EngineImages("broker:1")
-    shapes = [release.configured(world.ports).template_hash]
+    shapes = [release.configured(world.infra, world.ports.routing).template_hash]
 
     tls, listeners = broker_xml._tls, config._listeners
     monkeypatch.setattr(
         broker_xml, "_tls", lambda at, pair: tls(at, pair) + ";x=1" * (pair == "public")
     )
-    shapes.append(release.configured(world.ports).template_hash)
+    shapes.append(release.configured(world.infra, world.ports.routing).template_hash)
     monkeypatch.setattr(
         config,
         "_listeners",
         lambda at, pair: [*listeners(at, pair), *([("x", {})] if pair == "wp-presented" else [])],
     )
-    shapes.append(release.configured(world.ports).template_hash)
+    shapes.append(release.configured(world.infra, world.ports.routing).template_hash)
 
     assert len(set(shapes)) == 3
 
@@ -161,16 +161,16 @@ def test_what_is_read_for_certificates_that_clients_are_shown_is_in_the_shape(
 def test_the_shape_is_of_no_tenant_and_the_same_every_time(
     world: World, spaces: list[AddressSpace]
 ) -> None:
-    before = release.configured(world.ports)
+    before = release.configured(world.infra, world.ports.routing)
     rows.make_address(spaces[0], "more")
     world.pass_full(spaces[0])
 
-    assert release.configured(world.ports) == before
+    assert release.configured(world.infra, world.ports.routing) == before
     assert len(before.template_hash) == 16
 
 
 def test_a_local_installation_has_no_shape(world: World) -> None:
-    assert release.configured(world.ports) == EngineImages()
+    assert release.configured(world.infra, world.ports.routing) == EngineImages()
 
 
 def test_what_a_tenant_asks_for_does_not_wait_for_the_wave(
@@ -327,7 +327,7 @@ def test_a_version_that_was_put_back_is_the_newer_one(
 def test_the_same_configuration_of_a_later_revision_is_no_rollout(
     world: World, moved: list[AddressSpace]
 ) -> None:
-    before = release.configured(world.ports)
+    before = release.configured(world.infra, world.ports.routing)
 
     fleet.advance(replace(before, revision=9), POLICY, world.now)
     fleet.advance(EngineImages("broker:old", "router:1", "old", 8), POLICY, world.now)

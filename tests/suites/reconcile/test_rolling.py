@@ -15,9 +15,8 @@ from tenants.models import AddressSpace, Broker, Placement
 from tests.support.reconcile import rows
 from tests.support.reconcile.world import World
 from workers.infra.base import InstanceSpec, InstanceStatus
-from workers.reconcile import loop
+from workers.reconcile import loop, rolling
 from workers.reconcile.outcome import Done, Outcome, Wait
-from workers.rollouts import rolling
 
 pytestmark = pytest.mark.django_db
 

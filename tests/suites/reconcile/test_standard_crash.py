@@ -9,7 +9,7 @@ from controlplane.core.audit import SYSTEM
 from controlplane.core.models import Operation
 from tenants.actions import address_spaces, addresses, messaging_users
 from tenants.models import Address, AddressSpace, MessagingUser
-from tests.suites.reconcile.test_crash_anywhere import kill_after, run_killed
+from tests.suites.reconcile.test_crash_anywhere import kill_after, list_steps, run_killed
 from tests.support.reconcile import rows
 from tests.support.reconcile.fake_routers import Connected
 from tests.support.reconcile.world import World
@@ -18,9 +18,9 @@ from workers.reconcile import address_space, loop
 
 pytestmark = pytest.mark.django_db
 
-BUILD = [step.name for step in address_space.STANDARD]
-CHANGES = [step.name for step in address_space.STANDARD_CHANGES]
-TEARDOWN = [step.name for step in address_space.TEARDOWN]
+BUILD = list_steps(address_space.ensure_standard)
+CHANGES = list_steps(address_space.change_standard)
+TEARDOWN = list_steps(address_space.delete)
 
 
 def make_rows() -> AddressSpace:
@@ -35,8 +35,7 @@ def make_rows() -> AddressSpace:
 @pytest.mark.parametrize("name", BUILD)
 def test_killed_while_building(world: World, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     space = make_rows()
-    broken = kill_after(name, address_space.STANDARD, monkeypatch)
-    monkeypatch.setattr(address_space, "STANDARD", broken)
+    kill_after(name, address_space.ensure_standard, monkeypatch)
 
     run_killed(world, space, monkeypatch)
     world.settle(space)
@@ -51,14 +50,19 @@ def test_killed_while_building(world: World, monkeypatch: pytest.MonkeyPatch, na
 
 @pytest.mark.parametrize(
     ("steps", "name"),
-    [("STANDARD", name) for name in BUILD] + [("STANDARD_CHANGES", name) for name in CHANGES],
+    [
+        *((address_space.ensure_standard, name) for name in BUILD),
+        *((address_space.change_standard, name) for name in CHANGES),
+    ],
 )
 def test_killed_while_changing(
-    world: World, monkeypatch: pytest.MonkeyPatch, steps: str, name: str
+    world: World, monkeypatch: pytest.MonkeyPatch, steps: address_space.Pass, name: str
 ) -> None:
     space = make_rows()
     world.settle(space)
-    if steps == "STANDARD":  # as if an instance had restarted, so that the pass is a whole one
+    if (
+        steps is address_space.ensure_standard
+    ):  # as if an instance had restarted, so that the pass is a whole one
         AddressSpace.objects.filter(pk=space.pk).update(known_boots={})
     world.now = timezone.now()  # the rows below carry real times
     router = world.router(space)
@@ -70,8 +74,7 @@ def test_killed_while_changing(
     rows.make_address(space, "news", "topic")
     addresses.delete(address=Address.objects.get(space=space, address="calls"), by=SYSTEM)
     messaging_users.revoke(user=MessagingUser.objects.get(space=space, name="bob"), by=SYSTEM)
-    broken = kill_after(name, getattr(address_space, steps), monkeypatch)
-    monkeypatch.setattr(address_space, steps, broken)
+    kill_after(name, steps, monkeypatch)
 
     run_killed(world, space, monkeypatch)
     world.settle(space)
@@ -92,8 +95,7 @@ def test_killed_while_tearing_down(
     space = make_rows()
     world.settle(space)
     address_spaces.delete(space=space, by=SYSTEM)
-    broken = kill_after(name, address_space.TEARDOWN, monkeypatch)
-    monkeypatch.setattr(address_space, "TEARDOWN", broken)
+    kill_after(name, address_space.delete, monkeypatch)
 
     run_killed(world, space, monkeypatch)
     world.settle(space)

@@ -13,8 +13,9 @@ from tenants.models import Address, AddressSpace
 from tests.support.reconcile import rows
 from tests.support.reconcile.world import World
 from workers.messaging.management import Refused
-from workers.reconcile import context, loop, waiting
+from workers.reconcile import loop, waiting
 from workers.reconcile.outcome import Wait
+from workers.reconcile.space_rows import SpaceRows
 from workers.reconcile.waiting import Waiting
 
 migration = importlib.import_module("tenants.migrations.0011_waiting_state")
@@ -52,9 +53,9 @@ def test_a_wait_is_stored_by_its_parts(world: World) -> None:
     assert stored != replace(stored, reason=Reason.BROKER_STARTING)
 
 
-def space_with(**generations: int) -> context.ReconcileContext:
+def space_with(**generations: int) -> SpaceRows:
     space = AddressSpace(**generations)
-    return context.ReconcileContext(
+    return SpaceRows(
         space=space,
         brokers=(),
         addresses=(),

@@ -16,7 +16,8 @@ from workers.messaging.routers import entities
 from workers.messaging.routers.desired import PROBE_PREFIX, DesiredRouter, RoutedAddress
 from workers.messaging.routers.driver import Converged
 from workers.messaging.routers.entities import Entity
-from workers.reconcile.ports import Routers, Routing
+from workers.messaging.routers.routing import Routing
+from workers.reconcile.ports import Routers
 
 _AUTHORITY = certificates.create_authority("control", datetime.now(UTC))
 

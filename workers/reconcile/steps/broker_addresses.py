@@ -6,16 +6,21 @@ permission. In a partial pass it applies the changed addresses alone. The step `
 handles addresses that are being deleted.
 """
 
+from collections.abc import Collection
+
 from controlplane.core.reasons import Reason
 from tenants.models import Broker
 from workers.messaging.brokers import desired
 from workers.messaging.brokers.desired import DesiredBroker
 from workers.messaging.management import Refused
 from workers.messaging.observed import ManagementTarget
-from workers.reconcile import desired_brokers, management_targets
-from workers.reconcile.context import Problem, ReconcileContext
-from workers.reconcile.outcome import Done, Outcome, Wait
-from workers.reconcile.ports import Ports
+from workers.reconcile import desired_brokers
+from workers.reconcile.findings import BrokerAddresses, Instances, Problem
+from workers.reconcile.management import ManagedBrokers
+from workers.reconcile.outcome import Done, Outcome, StepResult, Wait, attempt
+from workers.reconcile.ports import Brokers
+from workers.reconcile.space_keys import SpaceKeys
+from workers.reconcile.space_rows import SpaceRows
 
 _IMPOSSIBLE = Problem(
     Reason.ADDRESS_NOT_POSSIBLE,
@@ -25,42 +30,64 @@ _IMPOSSIBLE = Problem(
 )
 
 
-def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
-    for address in context.wanted_addresses:
-        if not desired.is_possible(address.address):
-            context.problems[address.id] = _IMPOSSIBLE
-    pending: dict[str, str] = {}
-    for broker in context.up_brokers:
-        pending |= _converge(context, ports, broker)
-    if pending:
-        name, reason = min(pending.items())
-        return Wait(0.3, Reason.SETTINGS_PENDING, f"{name}: {reason}")
-    return Done()
+def ensure(
+    rows: SpaceRows, brokers: ManagedBrokers, keys: SpaceKeys, instances: Instances
+) -> StepResult[BrokerAddresses]:
+    """Make every broker that is up hold what the rows ask for."""
+    problems = {
+        address.id: _IMPOSSIBLE
+        for address in rows.wanted_addresses
+        if not desired.is_possible(address.address)
+    }
+    applied: dict[str, DesiredBroker] = {}
+
+    def converge() -> Outcome:
+        pending: dict[str, str] = {}
+        for broker in instances.list_up(rows):
+            applied[broker.name] = desired_brokers.build(rows, keys, broker)
+            everything = rows.full or instances.holds_unknown(rows) or _has_new_logins(rows)
+            pending |= _converge(rows, brokers, broker, applied[broker.name], everything=everything)
+        if pending:
+            name, reason = min(pending.items())
+            return Wait(0.3, Reason.SETTINGS_PENDING, f"{name}: {reason}")
+        return Done()
+
+    # The problems are known even if a broker does not answer.
+    return StepResult(attempt(converge), BrokerAddresses(applied, problems))
 
 
-def _converge(context: ReconcileContext, ports: Ports, broker: Broker) -> dict[str, str]:
-    target = management_targets.broker(context, ports, broker.name)
-    wanted = desired_brokers.build(context, broker)
-    if context.partial:
-        return ports.brokers.apply(target, wanted).pending if wanted.addresses else {}
-    everything = context.full or context.holds_unknown or _has_changed_permissions(context)
+def _converge(
+    rows: SpaceRows,
+    brokers: ManagedBrokers,
+    broker: Broker,
+    wanted: DesiredBroker,
+    *,
+    everything: bool,
+) -> dict[str, str]:
+    """Apply ``wanted``; return what the broker does not hold yet, with the reason.
+
+    ``everything``: also what has not changed, and disconnect clients without permission.
+    """
+    target, driver = brokers.targets.of(broker.name), brokers.driver
+    if rows.partial:
+        return driver.apply(target, wanted).pending if wanted.addresses else {}
     # A subscription is a queue of its topic, so the topic is what has changed on the broker.
-    changed = {(address.topic or address).address for address in context.changed_addresses}
+    changed = {(address.topic or address).address for address in rows.changed_addresses}
     try:
-        only = None if everything else changed
-        pending = ports.brokers.converge(target, wanted, only=only).pending
+        only: Collection[str] | None = None if everything else changed
+        pending = driver.converge(target, wanted, only=only).pending
     except Refused as error:
         # Go on: clients must lose withdrawn permissions all the same.
         pending = {broker.name: str(error)}
     if everything:
-        ports.brokers.disconnect_clients(target, wanted)
-    if context.full:
-        _remove_orphans(context, ports, target, wanted)
-    return pending
+        driver.disconnect_clients(target, wanted)
+    if rows.full:
+        _remove_unknown(rows, driver, target, wanted)
+    return dict(pending)
 
 
-def _remove_orphans(
-    context: ReconcileContext, ports: Ports, target: ManagementTarget, wanted: DesiredBroker
+def _remove_unknown(
+    rows: SpaceRows, driver: Brokers, target: ManagementTarget, wanted: DesiredBroker
 ) -> None:
     """Delete addresses that no row asks for; take all rights on those that hold messages.
 
@@ -68,16 +95,16 @@ def _remove_orphans(
     such an address may still have rights that were stored at the broker; nobody meters it. Leaving
     addresses stay for now: ``departures`` deletes them after their last sample.
     """
-    leaving = {address.address for address in context.leaving_addresses}
-    unknown = ports.brokers.list_unknown(target, wanted)
+    leaving = {address.address for address in rows.leaving_addresses}
+    unknown = driver.list_unknown(target, wanted)
     if orphans := set(unknown.empty) - leaving:
-        ports.brokers.remove(target, orphans)
+        driver.remove(target, orphans)
     if kept := set(unknown.holding) - leaving:
-        ports.brokers.withdraw(target, kept)
+        driver.withdraw(target, kept)
 
 
-def _has_changed_permissions(context: ReconcileContext) -> bool:
+def _has_new_logins(rows: SpaceRows) -> bool:
     """Return whether a user has changed, or the space (sending withdrawn or restored)."""
-    return context.space.generation > context.space.observed_generation or any(
-        user.generation > user.observed_generation for user in context.users
+    return rows.space.generation > rows.space.observed_generation or any(
+        user.generation > user.observed_generation for user in rows.users
     )

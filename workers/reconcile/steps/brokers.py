@@ -1,32 +1,39 @@
 """The broker instances: write their files, start or restart them, check that they answer."""
 
 from controlplane.core.instance_names import Kind
-from workers.reconcile import desired_brokers, management_targets
-from workers.reconcile.context import ReconcileContext
-from workers.reconcile.outcome import Done, Outcome
-from workers.reconcile.ports import Ports
-from workers.rollouts import rolling
+from workers.infra.base import Session
+from workers.reconcile import desired_brokers
+from workers.reconcile.findings import BrokerInstances, Instances, LastSample
+from workers.reconcile.management import ManagedBrokers
+from workers.reconcile.outcome import Done, StepResult
+from workers.reconcile.rolling import Restarter
+from workers.reconcile.space_keys import SpaceKeys
+from workers.reconcile.space_rows import SpaceRows
 
 
-def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
-    def answers(name: str) -> bool:
-        return management_targets.answers(
-            lambda: ports.brokers.find_incarnation(management_targets.broker(context, ports, name))
-        )
-
+def ensure(
+    rows: SpaceRows,
+    session: Session,
+    brokers: ManagedBrokers,
+    restarter: Restarter,
+    keys: SpaceKeys,
+) -> StepResult[BrokerInstances]:
+    """Apply the specifications of all brokers; restart at most one of them."""
     specs = [
-        desired_brokers.spec(context, broker, ports.session.layout_of(Kind.BROKER, broker.name))
-        for broker in context.brokers
+        desired_brokers.spec(rows, keys, broker, session.layout_of(Kind.BROKER, broker.name))
+        for broker in rows.brokers
     ]
-    return rolling.ensure(context, ports, specs, answers)
+    # Brokers come first in a pass, so nothing is known of other instances yet.
+    result = restarter.ensure(specs, brokers.answers, Instances({}, rows.space.rolled_at))
+    return StepResult(result.outcome, BrokerInstances(result.findings))
 
 
-def remove(context: ReconcileContext, ports: Ports) -> Outcome:
-    """Stop and delete every broker. Called only after the last sample of the space.
+def remove(rows: SpaceRows, session: Session, _sampled: LastSample) -> StepResult[None]:
+    """Stop and delete every broker.
 
     Stored messages are deleted too, unless the person who deleted the space asked to keep volumes.
     """
-    for instance in ports.session.list_instances():
+    for instance in session.list_instances():
         if instance.kind is Kind.BROKER:
-            ports.session.delete_instance(instance.name, keep_volume=context.keeps_volumes)
-    return Done()
+            session.delete_instance(instance.name, keep_volume=rows.keeps_volumes)
+    return StepResult(Done(), None)

@@ -4,35 +4,33 @@ Certificates are renewed before they expire. The authority is created once, for 
 """
 
 from controlplane.core.instance_names import Kind
+from workers.infra.base import Session
 from workers.instances import SecretName
-from workers.messaging import certificates
-from workers.reconcile import desired_routers, public, public_certificate, space_certificates
-from workers.reconcile.context import ReconcileContext
-from workers.reconcile.outcome import Done, Outcome
-from workers.reconcile.ports import Ports
+from workers.reconcile import public, public_certificate
+from workers.reconcile.findings import Certificates, OpenNamespace
+from workers.reconcile.outcome import Done, StepResult
+from workers.reconcile.space_keys import KeyStore
+from workers.reconcile.space_rows import SpaceRows
 
 
-def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
-    if SecretName.AUTHORITY not in context.secrets:
-        authority = certificates.create_authority(f"space {context.space.id}", context.now)
-        space_certificates.keep(context, SecretName.AUTHORITY, authority)
-    for broker in context.brokers:
-        _ensure_server(context, ports, Kind.BROKER, broker.name, is_public=context.is_brokered)
-    for router in desired_routers.list_names(context):
-        _ensure_server(context, ports, Kind.ROUTER, router, is_public=True)
-    public_certificate.ensure(context, ports)
-    return Done()
+def ensure(
+    rows: SpaceRows, session: Session, _namespace: OpenNamespace
+) -> StepResult[Certificates]:
+    """Issue what is missing or due, and store the certificate that the installation provides.
 
-
-def _ensure_server(
-    context: ReconcileContext, ports: Ports, kind: Kind, instance: str, *, is_public: bool
-) -> None:
-    layout = ports.session.layout_of(kind, instance)
-    hosts = [layout.host]
-    if is_public:
-        endpoint = public.endpoint(context, ports, instance)
-        hosts = [endpoint.host, *endpoint.extra_names, layout.host]
-    # Without duplicates, in this order: the first host becomes the subject.
-    space_certificates.ensure_server(
-        context, SecretName.server(instance), list(dict.fromkeys(hosts))
-    )
+    A certificate names the public endpoint, which is created in the namespace.
+    """
+    store = KeyStore(rows, rows.secrets)
+    store.ensure_authority()
+    instances = [(Kind.BROKER, broker.name, rows.is_brokered) for broker in rows.brokers]
+    # Clients of a standard space connect to its routers, so those carry the public host names.
+    instances += [(Kind.ROUTER, router, True) for router in rows.router_names]
+    for kind, instance, is_public in instances:
+        hosts = [session.layout_of(kind, instance).host]
+        if is_public:
+            endpoint = public.endpoint(rows, session, instance)
+            hosts = [endpoint.host, *endpoint.extra_names, *hosts]
+        # Without duplicates, in this order: the first host becomes the subject.
+        store.ensure_server(SecretName.server(instance), list(dict.fromkeys(hosts)))
+    state = public_certificate.ensure(rows, session, store)
+    return StepResult(Done(), Certificates(store.keys.rows, state))

@@ -2,18 +2,19 @@
 
 from workers.instances import SecretName
 from workers.messaging.brokers import desired
-from workers.reconcile import space_certificates
-from workers.reconcile.context import ReconcileContext
-from workers.reconcile.outcome import Done, Outcome
-from workers.reconcile.ports import Ports
+from workers.messaging.routers.routing import Routing
+from workers.reconcile.findings import Certificates
+from workers.reconcile.outcome import Done, StepResult
+from workers.reconcile.space_keys import KeyStore, SpaceKeys
+from workers.reconcile.space_rows import SpaceRows
 
 
-def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
-    space_certificates.ensure_client(context, SecretName.CONTROL_CLIENT, desired.CONTROL_NAME)
-    if not context.is_brokered:
-        space_certificates.ensure_client(context, SecretName.ROUTER_CLIENT, desired.ROUTER_NAME)
+def ensure(rows: SpaceRows, routing: Routing, certificates: Certificates) -> StepResult[SpaceKeys]:
+    """Issue what is missing or due. The space's authority is among ``certificates``."""
+    store = KeyStore(rows, certificates.stored)
+    store.ensure_client(SecretName.CONTROL_CLIENT, desired.CONTROL_NAME)
+    if not rows.is_brokered:
+        store.ensure_client(SecretName.ROUTER_CLIENT, desired.ROUTER_NAME)
         # Signed by the control authority: the auth service learns from it which space this is.
-        space_certificates.ensure_vouched(
-            context, SecretName.AUTH_CLIENT, ports.routing.authority(context.now)
-        )
-    return Done()
+        store.ensure_client(SecretName.AUTH_CLIENT, rows.space.id, routing.authority(rows.now))
+    return StepResult(Done(), store.keys)

@@ -9,53 +9,63 @@ from collections.abc import Sequence
 
 from controlplane.core.reasons import Reason
 from tenants.models import Address, AddressType
-from workers.reconcile import desired_brokers, management_targets
-from workers.reconcile.context import ReconcileContext
-from workers.reconcile.outcome import Done, Outcome, Wait
-from workers.reconcile.ports import Ports
+from workers.reconcile import desired_brokers
+from workers.reconcile.findings import BrokerAddresses, Departures, RouterAddresses
+from workers.reconcile.management import ManagedBrokers
+from workers.reconcile.outcome import Done, StepResult, Wait
+from workers.reconcile.ports import Metering
+from workers.reconcile.space_keys import SpaceKeys
+from workers.reconcile.space_rows import SpaceRows
 
 
-def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
-    leaving = context.leaving_addresses
+def ensure(
+    rows: SpaceRows,
+    brokers: ManagedBrokers,
+    metering: Metering,
+    keys: SpaceKeys,
+    applied: BrokerAddresses | RouterAddresses,
+) -> StepResult[Departures]:
+    """Delete the leaving addresses from the brokers.
+
+    ``applied``: the last step that took permissions from clients.
+    """
+    leaving = rows.leaving_addresses
     if not leaving:
-        return Done()
-    _disconnect_clients(context, ports)
+        return StepResult(Done(), Departures())
+    # "router addresses" has closed the links, because clients of a standard space connect there.
+    if isinstance(applied, BrokerAddresses):
+        _disconnect_clients(rows, brokers, keys)
     unsampled = [address for address in leaving if not address.last_sampled]
     if unsampled:
-        if not ports.metering.last_sample(
-            context.space.id, [address.address for address in unsampled]
-        ):
-            return Wait(0.5, Reason.LAST_SAMPLE_PENDING)
-        _mark_sampled(unsampled)
-    _remove(context, ports, leaving)
-    context.gone |= {address.id for address in leaving}
-    return Done()
+        names = [address.address for address in unsampled]
+        if not metering.last_sample(rows.space.id, names):
+            return StepResult(Wait(0.5, Reason.LAST_SAMPLE_PENDING), Departures())
+        # Before the deletion below: what a broker has deleted cannot be sampled again.
+        ids = [address.id for address in unsampled]
+        Address.objects.filter(id__in=ids).update(last_sampled=True)
+    _remove(rows, brokers, leaving)
+    return StepResult(Done(), Departures(frozenset(address.id for address in leaving)))
 
 
-def _disconnect_clients(context: ReconcileContext, ports: Ports) -> None:
-    """Close links to leaving addresses. In a standard space ``router addresses`` has done so."""
-    leaving = {address.address for address in context.leaving_addresses}
-    for broker in context.brokers if context.is_brokered else ():
-        target = management_targets.broker(context, ports, broker.name)
+def _disconnect_clients(rows: SpaceRows, brokers: ManagedBrokers, keys: SpaceKeys) -> None:
+    """Close links to leaving addresses at every broker, also at one that may be down."""
+    names = {address.address for address in rows.leaving_addresses}
+    for broker in rows.brokers:
+        target = brokers.targets.of(broker.name)
         # Rights that an earlier request granted override the file, which no longer has them.
-        ports.brokers.withdraw(target, leaving)
-        if not context.partial:
-            ports.brokers.disconnect_clients(target, desired_brokers.build(context, broker))
+        brokers.driver.withdraw(target, names)
+        if not rows.partial:
+            wanted = desired_brokers.build(rows, keys, broker)
+            brokers.driver.disconnect_clients(target, wanted)
 
 
-def _remove(context: ReconcileContext, ports: Ports, leaving: Sequence[Address]) -> None:
+def _remove(rows: SpaceRows, brokers: ManagedBrokers, leaving: Sequence[Address]) -> None:
     # A subscription is a queue of its topic, so it goes before the topic.
     first = [address for address in leaving if address.type == AddressType.SUBSCRIPTION]
     then = [address for address in leaving if address.type != AddressType.SUBSCRIPTION]
-    for broker in context.brokers:
+    for broker in rows.brokers:
         names = [
             address.address for address in (*first, *then) if desired_brokers.is_on(address, broker)
         ]
         if names:
-            ports.brokers.remove(management_targets.broker(context, ports, broker.name), names)
-
-
-def _mark_sampled(addresses: Sequence[Address]) -> None:
-    Address.objects.filter(id__in=[address.id for address in addresses]).update(last_sampled=True)
-    for address in addresses:
-        address.last_sampled = True
+            brokers.driver.remove(brokers.targets.of(broker.name), names)

@@ -10,13 +10,16 @@ from datetime import timedelta
 from controlplane.core.instance_names import InstanceId, Kind
 from controlplane.core.reasons import Reason
 from tenants.models import Address
-from workers.infra.base import InfraError
+from workers.infra.base import InfraError, Session
 from workers.instances import SecretName
 from workers.messaging.management import Refused, Unreachable
-from workers.reconcile import desired_brokers, management_targets
-from workers.reconcile.context import ReconcileContext
-from workers.reconcile.outcome import Done, Outcome, Wait
-from workers.reconcile.ports import Ports
+from workers.reconcile import desired_brokers
+from workers.reconcile.findings import ClosedRouters, LastSample
+from workers.reconcile.management import ManagedBrokers
+from workers.reconcile.outcome import PORT_ERRORS, Done, StepResult, Wait
+from workers.reconcile.ports import Metering
+from workers.reconcile.space_keys import SpaceKeys
+from workers.reconcile.space_rows import SpaceRows
 
 # After this time the deletion no longer waits for an instance that does not answer or refuses. What
 # the instance counted since its last sample is lost, and the usage quality report shows the gap.
@@ -27,23 +30,44 @@ _REASONS = {
 }
 
 
-def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
-    running = {instance.name for instance in ports.session.list_instances()}
-    if not running or SecretName.AUTHORITY not in context.secrets:
-        return Done("nothing was running")
-    names = [broker.name for broker in context.brokers if broker.name in running]
-    waiting = close_all(context, names, lambda name: _empty(context, ports, name))
+def ensure(
+    rows: SpaceRows,
+    session: Session,
+    brokers: ManagedBrokers,
+    metering: Metering,
+    keys: SpaceKeys,
+    _closed: ClosedRouters,
+) -> StepResult[LastSample]:
+    """Disconnect all clients and take the last sample of the whole space.
+
+    The routers are closed before, because a client at a router sends through to the brokers.
+    """
+    running = {instance.name for instance in session.list_instances()}
+    if not running or SecretName.AUTHORITY not in keys.rows:
+        return StepResult(Done("nothing was running"), LastSample())
+
+    def empty(name: str) -> None:
+        broker = next(broker for broker in rows.brokers if broker.name == name)
+        layout = session.layout_of(Kind.BROKER, name)
+        # No restart: it would lose what the broker has counted since its last sample.
+        spec = desired_brokers.spec(rows, keys, broker, layout, emptied=True)
+        session.ensure_instance(spec, may_restart=False)
+        target = brokers.targets.of(name)
+        emptied = desired_brokers.build(rows, keys, broker, emptied=True)
+        brokers.driver.converge(target, emptied)
+        brokers.driver.disconnect_clients(target, emptied)
+
+    names = [broker.name for broker in rows.brokers if broker.name in running]
+    waiting = close_all(rows, names, empty)
     if waiting is not None:
-        return waiting
-    if not ports.metering.last_sample(context.space.id, None):
-        return Wait(0.5, Reason.LAST_SAMPLE_PENDING)
-    Address.objects.filter(space=context.space, last_sampled=False).update(last_sampled=True)
-    return Done()
+        return StepResult(waiting, LastSample())
+    if not metering.last_sample(rows.space.id, None):
+        return StepResult(Wait(0.5, Reason.LAST_SAMPLE_PENDING), LastSample())
+    Address.objects.filter(space=rows.space, last_sampled=False).update(last_sampled=True)
+    return StepResult(Done(), LastSample())
 
 
-def close_all(
-    context: ReconcileContext, names: Sequence[str], close: Callable[[str], None]
-) -> Wait | None:
+def close_all(rows: SpaceRows, names: Sequence[str], close: Callable[[str], None]) -> Wait | None:
     """Close every instance, even if another one fails; return None if the deletion may go on.
 
     The deletion waits for an instance that cannot be closed for ten minutes from the request. It
@@ -52,46 +76,24 @@ def close_all(
     Raises:
         InfraError: the platform refuses a request, is busy or does not answer.
     """
-    # The files of an instance cannot be rendered without its certificate.
-    failures = [
-        (name, error)
-        for name in names
-        if SecretName.server(name) in context.secrets and (error := _try(close, name)) is not None
-    ]
-    for name, error in failures:
-        if _is_worth_waiting(context, error):
-            return _wait(InstanceId.parse(name).kind, error)
+    # All are closed before the first failure counts: each that stays open may still carry messages.
+    failures: list[tuple[str, Unreachable | Refused | InfraError]] = []
+    for name in names:
+        # The files of an instance cannot be rendered without its certificate.
+        if SecretName.server(name) not in rows.secrets:
+            continue
+        try:
+            close(name)
+        except PORT_ERRORS as error:
+            failures.append((name, error))
+    requested = rows.space.deletion_requested_at
+    is_early = requested is not None and rows.now - requested < PATIENCE
+    for name, failure in failures:
+        if isinstance(failure, InfraError):
+            if is_early or failure.retry:
+                raise failure
+        elif is_early:
+            away, refuses = _REASONS[InstanceId.parse(name).kind]
+            is_away = isinstance(failure, Unreachable)
+            return Wait(1, away) if is_away else Wait(1, refuses, str(failure))
     return None
-
-
-def _try(close: Callable[[str], None], name: str) -> Exception | None:
-    try:
-        close(name)
-    except (Unreachable, Refused, InfraError) as error:
-        return error
-    return None
-
-
-def _wait(kind: Kind, error: Exception) -> Wait:
-    if isinstance(error, InfraError):
-        raise error
-    away, refuses = _REASONS[kind]
-    return Wait(1, away) if isinstance(error, Unreachable) else Wait(1, refuses, str(error))
-
-
-def _is_worth_waiting(context: ReconcileContext, error: Exception) -> bool:
-    requested = context.space.deletion_requested_at
-    is_early = requested is not None and context.now - requested < PATIENCE
-    return is_early or (isinstance(error, InfraError) and error.retry)
-
-
-def _empty(context: ReconcileContext, ports: Ports, name: str) -> None:
-    broker = next(broker for broker in context.brokers if broker.name == name)
-    layout = ports.session.layout_of(Kind.BROKER, name)
-    # No restart: it would lose what the broker has counted since its last sample.
-    spec = desired_brokers.spec(context, broker, layout, emptied=True)
-    ports.session.ensure_instance(spec, may_restart=False)
-    target = management_targets.broker(context, ports, name)
-    emptied = desired_brokers.build(context, broker, emptied=True)
-    ports.brokers.converge(target, emptied)
-    ports.brokers.disconnect_clients(target, emptied)

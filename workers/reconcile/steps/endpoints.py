@@ -4,34 +4,55 @@ from collections.abc import Mapping
 
 from controlplane.core.reasons import Reason
 from tenants.models import Endpoint
-from workers.infra.base import PublicEndpoint
-from workers.reconcile import desired_routers, public, public_certificate
-from workers.reconcile.context import ReconcileContext
-from workers.reconcile.outcome import Done, Outcome, Wait
-from workers.reconcile.ports import Ports
+from workers.infra.base import PublicEndpoint, Session
+from workers.reconcile import public, public_certificate
+from workers.reconcile.findings import Certificates, Instances, LastSample, ReachedEndpoint
+from workers.reconcile.outcome import Done, Outcome, StepResult, Wait, attempt
+from workers.reconcile.space_keys import KeyStore, SpaceKeys
+from workers.reconcile.space_rows import SpaceRows
 
 
-def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
-    instance = context.public_instance
+def ensure(
+    rows: SpaceRows,
+    session: Session,
+    certificates: Certificates,
+    keys: SpaceKeys,
+    instances: Instances,
+) -> StepResult[ReachedEndpoint]:
+    """Store where clients connect, once they may trust what the space presents there."""
+    instance = rows.public_instance
     if instance is None:
-        return Wait(2, Reason.NOTHING_TO_CONNECT_TO)
+        return StepResult(Wait(2, Reason.NOTHING_TO_CONNECT_TO), ReachedEndpoint())
+    store = KeyStore(rows, keys.rows)
     # Before the endpoint is shown, so that no client trusts an authority that is about to change.
-    awaited = public_certificate.settle(context)
+    awaited = public_certificate.settle(rows, store, certificates.public, instances)
     if awaited is not None:
-        return awaited
-    found = public.endpoint(context, ports, instance)
-    context.endpoint_trouble = found.trouble
-    wanted = {public.NAME: found, **_of_other_routers(context, ports, found)}
-    existing = {row.name: row for row in Endpoint.objects.filter(space=context.space)}
-    for name, endpoint in wanted.items():
-        _write(context, name, endpoint, existing.get(name))
-    for name in existing.keys() - wanted.keys():
-        existing[name].delete()
-    return Done()
+        return StepResult(awaited, ReachedEndpoint())
+    found = public.endpoint(rows, session, instance)
+
+    def write() -> Outcome:
+        wanted = {public.NAME: found, **_of_other_routers(rows, session, found)}
+        existing = {row.name: row for row in Endpoint.objects.filter(space=rows.space)}
+        for name, endpoint in wanted.items():
+            _write(rows, name, endpoint, store.keys.trusted_pem, existing.get(name))
+        # A smaller plan has fewer routers, so clients must not try the endpoints of the others.
+        for name in existing.keys() - wanted.keys():
+            existing[name].delete()
+        return Done()
+
+    # The trouble of the first endpoint is known even if the platform refuses another one.
+    return StepResult(attempt(write), ReachedEndpoint(found.trouble))
+
+
+def remove(rows: SpaceRows, session: Session, _sampled: LastSample) -> StepResult[None]:
+    """Remove the endpoint and its rows."""
+    session.delete_endpoint()
+    Endpoint.objects.filter(space=rows.space).delete()
+    return StepResult(Done(), None)
 
 
 def _of_other_routers(
-    context: ReconcileContext, ports: Ports, first: PublicEndpoint
+    rows: SpaceRows, session: Session, first: PublicEndpoint
 ) -> Mapping[str, PublicEndpoint]:
     """Return the endpoints of the routers after the first, by name.
 
@@ -39,8 +60,8 @@ def _of_other_routers(
     own, a client that knows all of them can use another router while one is down.
     """
     found: dict[str, PublicEndpoint] = {}
-    for number, router in enumerate(desired_routers.list_names(context)[1:], start=1):
-        endpoint = ports.session.ensure_endpoint(router)
+    for number, router in enumerate(rows.router_names[1:], start=1):
+        endpoint = session.ensure_endpoint(router)
         if (endpoint.host, endpoint.port) == (first.host, first.port):
             return {}  # one endpoint for all routers
         found[f"{public.NAME}-{number}"] = endpoint
@@ -48,19 +69,17 @@ def _of_other_routers(
 
 
 def _write(
-    context: ReconcileContext, name: str, endpoint: PublicEndpoint, existing: Endpoint | None
+    rows: SpaceRows,
+    name: str,
+    endpoint: PublicEndpoint,
+    trusted_pem: str,
+    existing: Endpoint | None,
 ) -> None:
     wanted = {
         "protocol": "amqps",
         "host": endpoint.host,
         "port": endpoint.port,
-        "certificate_pem": public_certificate.trusted(context),
+        "certificate_pem": trusted_pem,
     }
     if existing is None or any(getattr(existing, key) != value for key, value in wanted.items()):
-        Endpoint.objects.update_or_create(space=context.space, name=name, defaults=wanted)
-
-
-def remove(context: ReconcileContext, ports: Ports) -> Outcome:
-    ports.session.delete_endpoint()
-    Endpoint.objects.filter(space=context.space).delete()
-    return Done()
+        Endpoint.objects.update_or_create(space=rows.space, name=name, defaults=wanted)

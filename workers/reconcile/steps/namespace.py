@@ -2,26 +2,24 @@
 
 from controlplane.core.reasons import Reason
 from plans.catalog import publishing
-from workers.infra.base import ResourceBudget
-from workers.reconcile.context import ReconcileContext
-from workers.reconcile.outcome import Done, Outcome, Wait
-from workers.reconcile.ports import Ports
+from workers.infra.base import ResourceBudget, Session
+from workers.reconcile.findings import LastSample, OpenNamespace
+from workers.reconcile.outcome import Done, StepResult, Wait
+from workers.reconcile.space_rows import SpaceRows
 
 
-def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
-    ports.session.ensure_namespace(_budget(context))
-    return Done()
-
-
-def remove(context: ReconcileContext, ports: Ports) -> Outcome:
-    if context.keeps_volumes:
-        return Done("volumes are kept")
-    gone = ports.session.delete_namespace()
-    return Done() if gone else Wait(1, Reason.NAMESPACE_ENDING)
-
-
-def _budget(context: ReconcileContext) -> ResourceBudget:
-    plan = publishing.space_plan_definition(context.space.space_plan)
+def ensure(rows: SpaceRows, session: Session) -> StepResult[OpenNamespace]:
+    """Create or update the namespace, with a budget for the instances that the plan allows."""
+    plan = publishing.space_plan_definition(rows.space.space_plan)
     # Brokers that a smaller plan no longer allows stay until they are drained.
-    brokers = max(plan.max_brokers, len(context.brokers))
-    return ResourceBudget(brokers, plan.broker_memory_mb, plan.routers)
+    brokers = max(plan.max_brokers, len(rows.brokers))
+    session.ensure_namespace(ResourceBudget(brokers, plan.broker_memory_mb, plan.routers))
+    return StepResult(Done(), OpenNamespace())
+
+
+def remove(rows: SpaceRows, session: Session, _sampled: LastSample) -> StepResult[None]:
+    """Delete the namespace with everything in it, unless it holds volumes that are kept."""
+    if rows.keeps_volumes:
+        return StepResult(Done("volumes are kept"), None)
+    gone = session.delete_namespace()
+    return StepResult(Done() if gone else Wait(1, Reason.NAMESPACE_ENDING), None)

@@ -4,48 +4,50 @@ Each broker has an internal twin address of each kind; the probe sends a message
 brokered space the probe also checks that the public listener of each broker is open.
 """
 
-from collections.abc import Collection
-
 from controlplane.core.instance_names import Kind, Listener
 from controlplane.core.reasons import Reason
-from tenants.models import Broker
+from workers.infra.base import Session
 from workers.messaging.brokers import desired
-from workers.messaging.brokers.desired import BrokerAddressKind
+from workers.messaging.brokers.desired import BrokerAddressKind, DesiredBroker
 from workers.messaging.probe import ProbeFailed
-from workers.reconcile import desired_brokers, management_targets
-from workers.reconcile.context import ReconcileContext
-from workers.reconcile.outcome import Done, Outcome, Wait
-from workers.reconcile.ports import Ports
+from workers.reconcile.findings import BrokerAddresses, ProbedBrokers
+from workers.reconcile.management import ManagedBrokers
+from workers.reconcile.outcome import Done, StepResult, Wait
+from workers.reconcile.space_rows import SpaceRows
 
 
-def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
-    """Probe the kinds of changed addresses; a full pass probes every kind in use."""
-    for broker in context.up_brokers:
+def ensure(
+    rows: SpaceRows, session: Session, brokers: ManagedBrokers, addresses: BrokerAddresses
+) -> StepResult[ProbedBrokers]:
+    """Probe the kinds of changed addresses; a full pass probes every kind in use.
+
+    ``addresses``: what the brokers that are up hold now.
+    """
+    for name, applied in addresses.applied.items():
         try:
-            _probe(context, ports, broker)
+            _probe(rows, session, brokers, name, applied)
         except ProbeFailed as error:
-            return Wait(1, Reason.PROBE_FAILED, str(error))
-    context.probed = True
-    return Done()
+            return StepResult(Wait(1, Reason.PROBE_FAILED, str(error)), ProbedBrokers(False))
+    return StepResult(Done(), ProbedBrokers(True))
 
 
-def _probe(context: ReconcileContext, ports: Ports, broker: Broker) -> None:
-    target = management_targets.broker(context, ports, broker.name)
-    for kind in sorted(_kinds(context, broker)):
-        ports.brokers.probe(target, desired.probe_address(kind))
-    is_new = context.space.generation > context.space.observed_generation
-    if context.is_brokered and (context.full or is_new):
-        layout = ports.session.layout_of(Kind.BROKER, broker.name)
-        ports.brokers.probe_listener(target, layout.ports[Listener.AMQPS])
-
-
-def _kinds(context: ReconcileContext, broker: Broker) -> Collection[BrokerAddressKind]:
-    if not context.addresses:
-        # A space without addresses is probed too: it must work before its first address.
-        return {BrokerAddressKind.QUEUE}
-    changed = {address.address for address in context.changed_addresses}
-    return {
+def _probe(
+    rows: SpaceRows, session: Session, brokers: ManagedBrokers, name: str, applied: DesiredBroker
+) -> None:
+    changed = {address.address for address in rows.changed_addresses}
+    kinds = {
         address.address_kind
-        for address in desired_brokers.list_addresses(context, broker)
-        if context.full or address.address in changed
+        for address in applied.addresses
+        if rows.full or address.address in changed
     }
+    if not rows.addresses:
+        # A space without addresses is probed too: it must work before its first address.
+        kinds = {BrokerAddressKind.QUEUE}
+    target = brokers.targets.of(name)
+    for kind in sorted(kinds):
+        brokers.driver.probe(target, desired.probe_address(kind))
+    is_new = rows.space.generation > rows.space.observed_generation
+    # Clients of a standard space do not connect here, so its brokers have no public listener.
+    if rows.is_brokered and (rows.full or is_new):
+        layout = session.layout_of(Kind.BROKER, name)
+        brokers.driver.probe_listener(target, layout.ports[Listener.AMQPS])

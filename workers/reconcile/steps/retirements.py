@@ -8,6 +8,8 @@ volume are deleted in a later full pass, when no router connects to it any more.
 stores a message is never deleted, and one that does not answer never counts as empty.
 """
 
+from dataclasses import dataclass
+
 import structlog
 from django.db import transaction
 
@@ -15,90 +17,123 @@ from controlplane.core.instance_names import Kind
 from controlplane.core.reasons import Reason
 from tenants.actions import address_spaces
 from tenants.models import Broker, SpaceSecret
+from workers.infra.base import Session
 from workers.instances import SecretName
 from workers.messaging.management import Unreachable
-from workers.reconcile import desired_routers, management_targets
-from workers.reconcile.context import ReconcileContext
-from workers.reconcile.outcome import Done, Outcome, Wait
-from workers.reconcile.ports import Ports
-from workers.reconcile.steps import routers
+from workers.reconcile.desired_routers import DesiredRouters
+from workers.reconcile.findings import RouterAddresses
+from workers.reconcile.management import ManagedBrokers, ManagedRouters
+from workers.reconcile.outcome import Done, StepResult, Wait
+from workers.reconcile.ports import Metering
+from workers.reconcile.space_rows import SpaceRows
+from workers.reconcile.steps import routers as router_step
 
 logger = structlog.get_logger(__name__)
 
 
-def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
-    """Delete surplus routers; in full passes brokers too, so that they are not recreated often."""
-    surplus = _list_surplus(context)
+def ensure(
+    session: Session,
+    brokers: ManagedBrokers,
+    routers: ManagedRouters,
+    metering: Metering,
+    addresses: RouterAddresses,
+) -> StepResult[None]:
+    """Delete surplus routers; in full passes brokers too, so that they are not recreated often.
+
+    ``addresses``: the routers that stay hold all addresses already, so clients can reconnect.
+    """
+    desired = addresses.desired
+    rows = desired.rows
+    retirement = _Retirement(rows, session, brokers, routers, metering)
+    surplus = _list_surplus(desired)
+    # Routers at once, because they store nothing that a later change of the plan would miss.
     for name in surplus[Kind.ROUTER]:
-        if not _retire_router(context, ports, name):
-            return Wait(0.5, Reason.LAST_SAMPLE_PENDING)
-    if context.full:
+        if not retirement.retire_router(desired, name):
+            return StepResult(Wait(0.5, Reason.LAST_SAMPLE_PENDING), None)
+    if rows.full:
         for name in surplus[Kind.BROKER]:
-            _retire_broker(context, ports, name)
-        for broker in context.up_brokers:
-            _release(context, ports, broker)
-    return Done()
+            retirement.retire_broker(name)
+        for broker in rows.brokers:
+            if broker.name not in desired.down:
+                retirement.release(broker)
+    return StepResult(Done(), None)
 
 
-def _list_surplus(context: ReconcileContext) -> dict[Kind, list[str]]:
+def _list_surplus(desired: DesiredRouters) -> dict[Kind, list[str]]:
     """Return the instances that are not wanted any more.
 
     They are found by their server certificates, because every instance gets one before it starts.
     """
-    wanted = {*desired_routers.list_names(context), *(broker.name for broker in context.brokers)}
-    known = (SecretName.instance_of(name) for name in context.secrets)
+    rows = desired.rows
+    wanted = {*rows.router_names, *(broker.name for broker in rows.brokers)}
+    known = (SecretName.instance_of(name) for name in desired.keys.rows)
     surplus = sorted(one for one in known if one is not None and one.name not in wanted)
     return {kind: [one.name for one in surplus if one.kind is kind] for kind in Kind}
 
 
-def _retire_router(context: ReconcileContext, ports: Ports, name: str) -> bool:
-    if name in {instance.name for instance in ports.session.list_instances()}:
-        try:
-            routers.close(context, ports, name)
-        except Unreachable:
-            # It cannot be sampled, and it serves no client: delete it all the same.
-            logger.warning("router_left_unsampled", space_id=context.space.id, router=name)
-        if not ports.metering.before_restart(context.space.id, name):
-            return False
-        ports.session.delete_instance(name)
-    _forget(context, name)  # last: without its certificate the instance is not found again
-    return True
+@dataclass(frozen=True)
+class _Retirement:
+    """Deletes instances of one space, and the rows that belong to them."""
 
+    rows: SpaceRows
+    session: Session
+    brokers: ManagedBrokers
+    routers: ManagedRouters
+    metering: Metering
 
-def _retire_broker(context: ReconcileContext, ports: Ports, name: str) -> None:
-    if name in {instance.name for instance in ports.session.list_instances()}:
-        if not _is_empty(context, ports, name):
-            logger.warning(
-                "broker_kept_until_known_to_be_empty", space_id=context.space.id, broker=name
-            )
+    def retire_router(self, desired: DesiredRouters, name: str) -> bool:
+        """Sample and delete a router; return False if its last sample is still pending."""
+        space_id = self.rows.space.id
+        if self._exists(name):
+            try:
+                router_step.close(self.rows, self.session, self.routers, desired, name)
+            except Unreachable:
+                # It cannot be sampled, and it serves no client: delete it all the same.
+                logger.warning("router_left_unsampled", space_id=space_id, router=name)
+            if not self.metering.before_restart(space_id, name):
+                return False
+            self.session.delete_instance(name)
+        self._forget(name)
+        return True
+
+    def retire_broker(self, name: str) -> None:
+        """Delete a broker that is known to be empty; keep any other one."""
+        if self._exists(name):
+            if not self._is_empty(name):
+                logger.warning(
+                    "broker_kept_until_known_to_be_empty",
+                    space_id=self.rows.space.id,
+                    broker=name,
+                )
+                return
+            self.session.delete_instance(name)
+        self._forget(name)
+
+    def release(self, broker: Broker) -> None:
+        """Delete the row of a broker that is empty and has no placements."""
+        is_used = any(
+            placement.broker_id == broker.id
+            for row in self.rows.addresses
+            for placement in row.placements.all()
+        )
+        if is_used or not self._is_empty(broker.name):
             return
-        ports.session.delete_instance(name)
-    _forget(context, name)
+        # Under the lock, because an address may have been placed on it since this pass began.
+        with transaction.atomic():
+            address_spaces.lock(self.rows.space)
+            if not broker.placements.exists():
+                broker.delete()
 
+    def _exists(self, name: str) -> bool:
+        return name in {instance.name for instance in self.session.list_instances()}
 
-def _release(context: ReconcileContext, ports: Ports, broker: Broker) -> None:
-    """Delete the row of a broker that is empty and has no placements."""
-    is_used = any(
-        placement.broker_id == broker.id
-        for row in context.addresses
-        for placement in row.placements.all()
-    )
-    if is_used or not _is_empty(context, ports, broker.name):
-        return
-    # Under the lock, because an address may have been placed on it since this pass began.
-    with transaction.atomic():
-        address_spaces.lock(context.space)
-        if not broker.placements.exists():
-            broker.delete()
+    def _is_empty(self, name: str) -> bool:
+        try:
+            return self.brokers.driver.count_stored(self.brokers.targets.of(name)) == 0
+        except Unreachable:
+            return False
 
-
-def _is_empty(context: ReconcileContext, ports: Ports, name: str) -> bool:
-    try:
-        return ports.brokers.count_stored(management_targets.broker(context, ports, name)) == 0
-    except Unreachable:
-        return False
-
-
-def _forget(context: ReconcileContext, name: str) -> None:
-    SpaceSecret.objects.filter(space=context.space, name=SecretName.server(name)).delete()
-    del context.secrets[SecretName.server(name)]
+    def _forget(self, name: str) -> None:
+        """Delete the certificate, last: without it the instance is not found again."""
+        secrets = SpaceSecret.objects.filter(space=self.rows.space)
+        secrets.filter(name=SecretName.server(name)).delete()

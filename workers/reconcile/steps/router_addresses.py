@@ -9,6 +9,7 @@ An address is deleted in this order:
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import structlog
 
@@ -16,134 +17,164 @@ from controlplane.core.reasons import Reason
 from tenants.models import AddressSpace
 from tenants.router_patches import Patch
 from workers.messaging.routers.driver import Converged
-from workers.reconcile import desired_routers, management_targets, meshing
-from workers.reconcile.context import Problem, ReconcileContext
-from workers.reconcile.outcome import Done, Outcome, Wait
-from workers.reconcile.ports import Ports
+from workers.reconcile import desired_routers, meshing
+from workers.reconcile.desired_routers import DesiredRouters
+from workers.reconcile.findings import (
+    BrokerAddresses,
+    Departures,
+    Instances,
+    Problem,
+    RouterAddresses,
+)
+from workers.reconcile.management import ManagedBrokers, ManagedRouters
+from workers.reconcile.outcome import Done, Outcome, StepResult, Wait, attempt
+from workers.reconcile.space_rows import SpaceRows
 
 logger = structlog.get_logger(__name__)
 
 
-def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
-    _refuse_clashes(context)
-    pending: dict[str, str] = {}
-    unjoined: dict[str, Mapping[str, str]] = {}
-    patches: list[frozenset[Patch]] = []
-    for name in desired_routers.list_up(context):
-        converged = _converge(context, ports, name)
-        pending |= converged.pending
-        unjoined[name] = converged.unjoined
-        patches.append(converged.patches)
-    if _remember_patches(context, patches):
-        return Wait(0, Reason.ROUTERS_IDENTIFIED)  # the patches decide what the routers should hold
-    context.unjoined = meshing.find_unjoined(context, unjoined)
-    # Before the wait for links, so that clients lose withdrawn permissions without delay.
-    waiting = _disconnect_clients(context, ports)
-    if pending:
-        address, reason = min(pending.items())
-        return Wait(0.3, Reason.LINKS_PENDING, f"{address or 'the router'}: {reason}")
-    # Only in full passes, because it lists the queues of every broker.
-    if context.full:
-        _repair_stuck(context, ports)
-    return waiting or Done()
+def ensure(
+    routers: ManagedRouters,
+    brokers: ManagedBrokers,
+    desired: DesiredRouters,
+    instances: Instances,
+    addresses: BrokerAddresses,
+) -> StepResult[RouterAddresses]:
+    """Make every router that is up hold what the rows ask for.
+
+    The brokers hold it before (``addresses``), because a router links to their queues.
+    """
+    rows = desired.rows
+    # An address that brokers refuse cannot clash: it never becomes an entity of a router.
+    at_brokers = replace(desired, down=instances.down, refused=addresses.problems)
+    problems = {**addresses.problems, **_find_clashes(at_brokers)}
+    found = RouterAddresses(replace(at_brokers, refused=problems), problems)
+
+    def converge() -> Outcome:
+        nonlocal found
+        seen = {
+            name: _converge(routers, found.desired, instances, name)
+            for name in found.desired.list_up()
+        }
+        if _remember_patches(rows, [converged.patches for converged in seen.values()]):
+            return Wait(0, Reason.ROUTERS_IDENTIFIED)  # the patches decide what routers should hold
+        unjoined = {name: converged.unjoined for name, converged in seen.items()}
+        found = replace(
+            found, unjoined=meshing.find_unjoined(rows.router_names, instances.down, unjoined)
+        )
+        # Before the wait for links, so that clients lose withdrawn permissions without delay.
+        waiting = _disconnect_clients(routers, found.desired)
+        pending: dict[str, str] = {}
+        for converged in seen.values():
+            pending |= converged.pending
+        if pending:
+            address, reason = min(pending.items())
+            return Wait(0.3, Reason.LINKS_PENDING, f"{address or 'the router'}: {reason}")
+        # Only in full passes, because it lists the queues of every broker.
+        if rows.full:
+            _repair_stuck(routers, brokers, found.desired, instances)
+        return waiting or Done()
+
+    # Problems, and the state of the mesh, are known even if a router does not answer later.
+    outcome = attempt(converge)
+    return StepResult(outcome, found)
 
 
-def forget_departed(context: ReconcileContext, ports: Ports) -> Outcome:
+def forget_departed(
+    routers: ManagedRouters, addresses: RouterAddresses, departures: Departures
+) -> StepResult[None]:
     """Delete the entities that kept the counters of addresses that are sampled and gone."""
-    if not context.gone:
-        return Done()
-    leaving = context.leaving_addresses
+    if not departures.gone:
+        return StepResult(Done(), None)
+    desired = addresses.desired
+    rows = desired.rows
+    leaving = rows.leaving_addresses
     staying = [
-        desired_routers.routed(context, row) for row in leaving if row.id not in context.gone
+        desired_routers.routed(rows, row) for row in leaving if row.id not in departures.gone
     ]
-    gone = [desired_routers.routed(context, row) for row in leaving if row.id in context.gone]
-    for name in desired_routers.list_names(context):
-        target = management_targets.router(context, ports, name)
-        router = desired_routers.build(context, ports, name)
-        if context.partial:
-            ports.routers.apply(target, router, leaving=staying, gone=gone)
+    gone = [desired_routers.routed(rows, row) for row in leaving if row.id in departures.gone]
+    for name in rows.router_names:
+        target, router = routers.targets.of(name), desired.build(name)
+        if rows.partial:
+            routers.driver.apply(target, router, leaving=staying, gone=gone)
         else:
-            ports.routers.converge(target, router, leaving=staying)
-    return Done()
+            routers.driver.converge(target, router, leaving=staying)
+    return StepResult(Done(), None)
 
 
-def _remember_patches(context: ReconcileContext, seen: Sequence[frozenset[Patch]]) -> bool:
-    """Store the patches that all running routers have; return whether they have changed."""
-    common = sorted(frozenset.intersection(*seen)) if seen else context.space.router_patches
-    if common == context.space.router_patches:
-        return False
-    AddressSpace.objects.filter(id=context.space.id).update(router_patches=common)
-    context.space.router_patches = common
-    return True
-
-
-def _converge(context: ReconcileContext, ports: Ports, name: str) -> Converged:
-    target = management_targets.router(context, ports, name)
-    router = desired_routers.build(context, ports, name)
-    leaving = desired_routers.list_leaving(context)
-    if context.partial:
-        return ports.routers.apply(target, router, leaving=leaving)
-    # A change of the space may be another number of routers, and one of them may hold anything.
-    is_changed = context.space.generation > context.space.observed_generation
-    everything = context.full or context.holds_unknown or is_changed
-    changed = {
-        desired_routers.routed(context, address).address for address in context.changed_addresses
-    }
-    return ports.routers.converge(
-        target,
-        router,
-        leaving=leaving,
-        only=None if everything else changed,
-    )
-
-
-def _repair_stuck(context: ReconcileContext, ports: Ports) -> None:
-    """Recreate links that a router shows as active although their broker has no consumer."""
-    unread = {
-        broker.name: ports.brokers.list_unread(
-            management_targets.broker(context, ports, broker.name)
-        )
-        for broker in context.up_brokers
-    }
-    for name in desired_routers.list_up(context):
-        target, router = (
-            management_targets.router(context, ports, name),
-            desired_routers.build(context, ports, name),
-        )
-        repaired = ports.routers.reattach(target, router, unread=unread)
-        if repaired:
-            logger.warning("stuck_links_recreated", space_id=context.space.id, addresses=repaired)
-
-
-def _refuse_clashes(context: ReconcileContext) -> None:
-    clashes = desired_routers.find_clashes(context)
-    for row in context.wanted_addresses:
-        name = desired_routers.routed(context, row).address
+def _find_clashes(desired: DesiredRouters) -> Mapping[str, Problem]:
+    """Return the problems of addresses that routers take for an older one, by address id."""
+    clashes = desired.find_clashes()
+    found: dict[str, Problem] = {}
+    for row in desired.rows.wanted_addresses:
+        name = desired_routers.routed(desired.rows, row).address
         if name in clashes:
-            context.problems[row.id] = Problem(
+            found[row.id] = Problem(
                 Reason.ADDRESS_NOT_POSSIBLE,
                 f"Routers cannot distinguish this address from {clashes[name]!r}, because `.` and "
                 "`/` are the same to them: delete it and choose another name.",
                 final=True,
             )
+    return found
 
 
-def _disconnect_clients(context: ReconcileContext, ports: Ports) -> Wait | None:
+def _remember_patches(rows: SpaceRows, seen: Sequence[frozenset[Patch]]) -> bool:
+    """Store the patches that all running routers have; return whether they have changed."""
+    known = rows.space.router_patches
+    common = sorted(frozenset.intersection(*seen)) if seen else known
+    if common == known:
+        return False
+    AddressSpace.objects.filter(id=rows.space.id).update(router_patches=common)
+    return True
+
+
+def _converge(
+    routers: ManagedRouters, desired: DesiredRouters, instances: Instances, name: str
+) -> Converged:
+    rows = desired.rows
+    target, router = routers.targets.of(name), desired.build(name)
+    leaving = desired_routers.list_leaving(rows)
+    if rows.partial:
+        return routers.driver.apply(target, router, leaving=leaving)
+    # A change of the space may be another number of routers, and one of them may hold anything.
+    is_changed = rows.space.generation > rows.space.observed_generation
+    everything = rows.full or instances.holds_unknown(rows) or is_changed
+    changed = {desired_routers.routed(rows, address).address for address in rows.changed_addresses}
+    return routers.driver.converge(
+        target, router, leaving=leaving, only=None if everything else changed
+    )
+
+
+def _repair_stuck(
+    routers: ManagedRouters, brokers: ManagedBrokers, desired: DesiredRouters, instances: Instances
+) -> None:
+    """Recreate links that a router shows as active although their broker has no consumer."""
+    unread = {
+        broker.name: brokers.driver.list_unread(brokers.targets.of(broker.name))
+        for broker in instances.list_up(desired.rows)
+    }
+    for name in desired.list_up():
+        target, router = routers.targets.of(name), desired.build(name)
+        repaired = routers.driver.reattach(target, router, unread=unread)
+        if repaired:
+            logger.warning(
+                "stuck_links_recreated", space_id=desired.rows.space.id, addresses=repaired
+            )
+
+
+def _disconnect_clients(routers: ManagedRouters, desired: DesiredRouters) -> Wait | None:
     """Close connections without permission; wait until the auth service knows the change."""
-    leaving = [address.address for address in desired_routers.list_leaving(context)]
-    if not (context.full or leaving or _has_changed_permissions(context)):
+    rows = desired.rows
+    leaving = [address.address for address in desired_routers.list_leaving(rows)]
+    is_changed = rows.has_other_logins or any(
+        user.generation > user.observed_generation for user in rows.users
+    )
+    if not (rows.full or leaving or is_changed):
         return None
-    for name in desired_routers.list_up(context):
-        router = desired_routers.build(context, ports, name)
-        ports.routers.disconnect_clients(
-            management_targets.router(context, ports, name), router, leaving=leaving
+    for name in desired.list_up():
+        routers.driver.disconnect_clients(
+            routers.targets.of(name), desired.build(name), leaving=leaving
         )
     # Until then a client may still get in with its old permissions, so the step runs once more.
-    remaining = (desired_routers.settles_at(context) - context.now).total_seconds()
+    remaining = (desired_routers.settles_at(rows) - rows.now).total_seconds()
     return Wait(min(remaining, 1.0), Reason.LOGINS_REFRESHING) if remaining > 0 else None
-
-
-def _has_changed_permissions(context: ReconcileContext) -> bool:
-    return context.has_other_logins or any(
-        user.generation > user.observed_generation for user in context.users
-    )

@@ -5,52 +5,56 @@ management. So a router that restarts by itself serves as before, even if no wor
 """
 
 from controlplane.core.instance_names import Kind
-from workers.infra.base import InstanceSpec
-from workers.reconcile import desired_routers, management_targets
-from workers.reconcile.context import ReconcileContext
-from workers.reconcile.outcome import Done, Outcome
-from workers.reconcile.ports import Ports
+from workers.infra.base import Session
+from workers.reconcile import desired_routers
+from workers.reconcile.desired_routers import DesiredRouters
+from workers.reconcile.findings import BrokerInstances, ClosedRouters, Instances, LastSample
+from workers.reconcile.management import ManagedRouters
+from workers.reconcile.outcome import Done, StepResult
+from workers.reconcile.rolling import Restarter
+from workers.reconcile.space_rows import SpaceRows
 from workers.reconcile.steps.drain import close_all
-from workers.rollouts import rolling
 
 
-def ensure(context: ReconcileContext, ports: Ports) -> Outcome:
-    def answers(name: str) -> bool:
-        return management_targets.answers(
-            lambda: ports.routers.find_incarnation(management_targets.router(context, ports, name))
-        )
+def ensure(
+    rows: SpaceRows,
+    routers: ManagedRouters,
+    restarter: Restarter,
+    desired: DesiredRouters,
+    brokers: BrokerInstances,
+) -> StepResult[Instances]:
+    """Apply the specifications of all routers; restart at most one of them.
 
-    specs = [
-        _spec(context, ports, name, emptied=False) for name in desired_routers.list_names(context)
-    ]
-    return rolling.ensure(context, ports, specs, answers)
+    The findings are those of all instances: routers and ``brokers``.
+    """
+    specs = [desired.spec(name) for name in rows.router_names]
+    return restarter.ensure(specs, routers.answers, brokers.found)
 
 
-def empty(context: ReconcileContext, ports: Ports) -> Outcome:
+def empty(
+    rows: SpaceRows, session: Session, routers: ManagedRouters, desired: DesiredRouters
+) -> StepResult[ClosedRouters]:
     """Remove the addresses from all routers and disconnect all clients, but keep the counters.
 
     The auth service refuses every login from the moment at which the deletion is requested.
     """
-    running = {instance.name for instance in ports.session.list_instances()}
-    names = [name for name in desired_routers.list_names(context) if name in running]
-    return close_all(context, names, lambda name: close(context, ports, name)) or Done()
+    running = {instance.name for instance in session.list_instances()}
+    names = [name for name in rows.router_names if name in running]
+    waiting = close_all(rows, names, lambda name: close(rows, session, routers, desired, name))
+    return StepResult(waiting or Done(), ClosedRouters())
 
 
-def remove(context: ReconcileContext, ports: Ports) -> Outcome:
-    """Stop and delete every router. Called only after the last sample."""
-    for instance in ports.session.list_instances():
+def remove(session: Session, _sampled: LastSample) -> StepResult[None]:
+    """Stop and delete every router."""
+    for instance in session.list_instances():
         if instance.kind is Kind.ROUTER:
-            ports.session.delete_instance(instance.name)
-    return Done()
+            session.delete_instance(instance.name)
+    return StepResult(Done(), None)
 
 
-def _spec(context: ReconcileContext, ports: Ports, name: str, *, emptied: bool) -> InstanceSpec:
-    layout = ports.session.layout_of(Kind.ROUTER, name)
-    router = desired_routers.build(context, ports, name, emptied=emptied)
-    return desired_routers.spec(context, router, layout, ports.routing.engine)
-
-
-def close(context: ReconcileContext, ports: Ports, name: str) -> None:
+def close(
+    rows: SpaceRows, session: Session, routers: ManagedRouters, desired: DesiredRouters, name: str
+) -> None:
     """Remove the addresses from one router and disconnect its clients, but keep the counters.
 
     Raises:
@@ -59,9 +63,9 @@ def close(context: ReconcileContext, ports: Ports, name: str) -> None:
         InfraError: the platform refuses a request or does not answer.
     """
     # No restart: it would lose what the router has counted since its last sample.
-    ports.session.ensure_instance(_spec(context, ports, name, emptied=True), may_restart=False)
-    target = management_targets.router(context, ports, name)
-    router = desired_routers.build(context, ports, name, emptied=True)
-    everything = [desired_routers.routed(context, address) for address in context.addresses]
-    ports.routers.converge(target, router, leaving=everything)
-    ports.routers.disconnect_clients(target, router)
+    session.ensure_instance(desired.spec(name, emptied=True), may_restart=False)
+    target = routers.targets.of(name)
+    router = desired.build(name, emptied=True)
+    everything = [desired_routers.routed(rows, address) for address in rows.addresses]
+    routers.driver.converge(target, router, leaving=everything)
+    routers.driver.disconnect_clients(target, router)

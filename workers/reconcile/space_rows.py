@@ -1,15 +1,14 @@
-"""One pass over one space: the rows that it read at its start, and the findings of its steps.
+"""What a pass over one space reads at its start. Steps read it instead of querying rows again.
 
-``loop`` creates it. Steps read rows from it instead of querying them again.
+What a step finds out is not here but in its findings (``workers.reconcile.findings``).
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from controlplane.core import secrets
 from controlplane.core.instance_names import InstanceId, Kind
-from controlplane.core.reasons import Reason
+from plans.catalog import publishing
 from tenants.models import (
     Address,
     AddressSpace,
@@ -22,45 +21,11 @@ from tenants.models import (
 )
 from workers.infra import names
 from workers.infra.base import Namespace
-from workers.messaging.certificates import KeyPair
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Why an address is not ready: ``message`` is for the tenant.
-
-    ``final``: waiting will not help.
-    """
-
-    reason: Reason
-    message: str
-    final: bool = False
-
-
-@dataclass(frozen=True)
-class CertificateState:
-    """Whether public listeners present the certificate that the installation wants, else why not.
-
-    ``lasting``: waiting alone will not change it.
-    """
-
-    ok: bool
-    reason: Reason
-    message: str
-    lasting: bool = False
-
-
-@dataclass(frozen=True)
-class Down:
-    """Why an instance is down. ``lasting``: it is not expected to come up soon."""
-
-    reason: str
-    lasting: bool = False
-
-
-@dataclass
-class ReconcileContext:
-    """The rows of one pass and the findings of its steps.
+class SpaceRows:
+    """The rows of one pass, as they were when it began. No step changes them.
 
     ``addresses`` and ``users`` hold all rows that are not deleted yet, including those whose
     deletion is requested. ``full``: read everything back and repair drift, not only what changed.
@@ -83,27 +48,9 @@ class ReconcileContext:
     nearby: Sequence[Address] = ()
     topics_with_below: frozenset[str] = frozenset()
     dead_letters: Mapping[str, Collection[str]] = field(default_factory=dict)
-    boots: dict[str, str] = field(default_factory=dict)  # incarnations that this pass found
-    secrets: dict[str, SpaceSecret] = field(default_factory=dict)
-    problems: dict[str, Problem] = field(default_factory=dict)  # by address id
-    gone: set[str] = field(default_factory=set)  # ids of addresses that no instance holds any more
-    probed: bool = False
+    secrets: Mapping[str, SpaceSecret] = field(default_factory=dict)
     keeps_volumes: bool = False  # the space is being deleted, and its volumes are to be kept
     release: EngineRelease | None = None  # the images to run; None: those that are configured
-    down: dict[str, Down] = field(default_factory=dict)  # by instance name
-    waiting: set[str] = field(default_factory=set)  # instances that may not restart yet
-    # Instances that do not run with their whole specification yet, because that needs a restart.
-    restart_deferred: set[str] = field(default_factory=set)
-    certificate: CertificateState | None = None  # None: this pass has nothing to report of it
-    # Pairs of routers that are not connected, as texts; None: not known of all routers.
-    unjoined: Sequence[str] | None = None
-    # Why clients outside the cluster cannot reach the endpoint, empty if they can; None: not read.
-    endpoint_trouble: str | None = None
-
-    @property
-    def up_brokers(self) -> Sequence[Broker]:
-        """The brokers that steps may use; the step "instances" waits for the others."""
-        return [broker for broker in self.brokers if broker.name not in self.down]
 
     @property
     def is_settled(self) -> bool:
@@ -166,45 +113,41 @@ class ReconcileContext:
         ]
 
     @property
-    def holds_unknown(self) -> bool:
-        """Whether an instance has restarted since complete files were written.
-
-        It may have started from older files, so only reading it tells what it holds.
-        """
-        return bool(self.boots != self.space.known_boots)
-
-    @property
     def public_instance(self) -> str | None:
         """The first instance that clients connect to; None while there is none."""
         if not self.is_brokered:
             return InstanceId(Kind.ROUTER, 0).name
         return self.brokers[0].name if self.brokers else None
 
-    def key_pair(self, name: str) -> KeyPair:
-        """Return a key pair that an earlier certificate step has stored."""
-        row = self.secrets[name]
-        return KeyPair(secrets.decrypt(row.sealed), row.public)
+    @property
+    def router_names(self) -> Sequence[str]:
+        """The names of the space's routers, by ordinal."""
+        if self.is_brokered:
+            return []
+        wanted = publishing.space_plan_definition(self.space.space_plan).routers
+        return [
+            InstanceId(Kind.ROUTER, ordinal).name
+            for ordinal in range(wanted if self.has_mesh else 1)
+        ]
 
 
-def load(
-    space: AddressSpace, *, now: datetime, full: bool, has_mesh: bool = False
-) -> ReconcileContext:
+def load(space: AddressSpace, *, now: datetime, full: bool, has_mesh: bool = False) -> SpaceRows:
     """Read everything one pass over ``space`` needs, in a constant number of queries."""
     addresses = Address.objects.filter(space=space, deleted_at__isnull=True)
-    return ReconcileContext(
+    return SpaceRows(
         space=space,
         now=now,
         full=full,
         has_mesh=has_mesh,
         # A space that is older than releases runs the first one.
         release=space.release or EngineRelease.objects.order_by("number").first(),
-        brokers=list(Broker.objects.filter(space=space).order_by("ordinal")),
-        addresses=list(
+        brokers=tuple(Broker.objects.filter(space=space).order_by("ordinal")),
+        addresses=tuple(
             addresses.select_related("address_plan", "topic")
             .prefetch_related("placements")
             .order_by("address")
         ),
-        users=list(
+        users=tuple(
             MessagingUser.objects.filter(space=space, deleted_at__isnull=True).order_by("name")
         ),
         secrets={row.name: row for row in SpaceSecret.objects.filter(space=space)},

@@ -1,0 +1,61 @@
+"""Management of one space's brokers and routers: a driver, and how to reach each instance."""
+
+from dataclasses import dataclass
+
+from controlplane.core.instance_names import InstanceId
+from workers.infra.base import Session
+from workers.instances import Credentials, Locator
+from workers.messaging.management import Unreachable
+from workers.messaging.observed import ManagementTarget
+from workers.reconcile.ports import Brokers, Routers
+from workers.reconcile.space_keys import SpaceKeys
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Finds the internal listeners of the space that ``session`` is for."""
+
+    locator: Locator
+    session: Session
+    keys: SpaceKeys
+
+    def of(self, name: str) -> ManagementTarget:
+        """Return the address of an instance's internal listener, and the certificates for it.
+
+        Raises:
+            InfraError: the platform does not answer.
+        """
+        credentials = Credentials.of(self.keys.rows)
+        return self.locator.locate(self.session, InstanceId.parse(name), credentials)
+
+
+@dataclass(frozen=True)
+class ManagedBrokers:
+    """The brokers of one space: the driver, and where it reaches each broker."""
+
+    driver: Brokers
+    targets: Targets
+
+    def answers(self, name: str) -> bool:
+        """Return whether the broker answers a request for its incarnation."""
+        return _answers(self.driver, self.targets.of(name))
+
+
+@dataclass(frozen=True)
+class ManagedRouters:
+    """The routers of one space: the driver, and where it reaches each router."""
+
+    driver: Routers
+    targets: Targets
+
+    def answers(self, name: str) -> bool:
+        """Return whether the router answers a request for its incarnation."""
+        return _answers(self.driver, self.targets.of(name))
+
+
+def _answers(driver: Brokers | Routers, target: ManagementTarget) -> bool:
+    try:
+        driver.find_incarnation(target)
+    except Unreachable:
+        return False
+    return True

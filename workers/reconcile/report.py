@@ -1,0 +1,98 @@
+"""The report of a pass: the state of each step, and the findings that are stored at the end.
+
+``PassRunner`` collects it. Only ``status`` and ``loop`` read it, to store it; steps do not see it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import assert_never
+
+from workers.reconcile.findings import (
+    BrokerAddresses,
+    BrokerInstances,
+    Certificates,
+    CertificateState,
+    ClosedRouters,
+    Departures,
+    Down,
+    Findings,
+    Instances,
+    LastSample,
+    OpenNamespace,
+    ProbedBrokers,
+    Problem,
+    ReachedEndpoint,
+    RouterAddresses,
+)
+from workers.reconcile.outcome import Done, Outcome, Wait
+from workers.reconcile.space_keys import SpaceKeys
+
+StepState = dict[str, str]
+
+
+@dataclass(frozen=True)
+class PassReport:
+    """What a pass has found so far. ``outcome`` is that of its last step.
+
+    None stands for a step that the pass did not reach, or that had nothing to report.
+    """
+
+    outcome: Outcome = field(default_factory=Done)
+    steps: Sequence[StepState] = ()
+    certificate: CertificateState | None = None
+    instances: Instances | None = None
+    problems: Mapping[str, Problem] = field(default_factory=dict)  # by address id
+    unjoined: Sequence[str] | None = None
+    gone: frozenset[str] = frozenset()  # ids of addresses that no instance holds any more
+    endpoint_trouble: str | None = None
+    probed: bool = False
+
+    @property
+    def down(self) -> Mapping[str, Down]:
+        """The instances that are down, by name."""
+        return self.instances.down if self.instances else {}
+
+    @property
+    def boots(self) -> Mapping[str, str]:
+        """The incarnations that the pass found, by instance name."""
+        return self.instances.boots if self.instances else {}
+
+    @property
+    def rolled_at(self) -> datetime | None:
+        """When a pass last restarted an instance; None: not known to this pass."""
+        return self.instances.rolled_at if self.instances else None
+
+    def with_findings(self, findings: Findings) -> "PassReport":
+        """Return the report with the findings of one more step."""
+        match findings:
+            case Certificates():
+                return replace(self, certificate=findings.public)
+            case BrokerInstances():
+                return replace(self, instances=findings.found)
+            case Instances():
+                return replace(self, instances=findings)
+            case BrokerAddresses():
+                return replace(self, problems=findings.problems)
+            case RouterAddresses():
+                return replace(self, problems=findings.problems, unjoined=findings.unjoined)
+            case Departures():
+                return replace(self, gone=findings.gone)
+            case ReachedEndpoint():
+                return replace(self, endpoint_trouble=findings.trouble)
+            case ProbedBrokers():
+                return replace(self, probed=findings.passed)
+            case OpenNamespace() | SpaceKeys() | ClosedRouters() | LastSample() | None:
+                return self  # only later steps need them
+            case _:
+                assert_never(findings)
+
+    def with_step(self, name: str, outcome: Outcome) -> "PassReport":
+        """Return the report with the outcome of one more step, as operations show it."""
+        if isinstance(outcome, Done):
+            state = {"name": name, "state": "done", "message": outcome.message}
+        elif isinstance(outcome, Wait):
+            state = {"name": name, "state": "waiting", "message": outcome.text}
+        else:
+            state = {"name": name, "state": "failed", "message": outcome.message}
+        return replace(self, outcome=outcome, steps=[*self.steps, state])

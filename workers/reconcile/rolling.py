@@ -1,0 +1,189 @@
+"""Apply changes to the instances of one kind, and restart them one at a time.
+
+Called by the steps ``brokers`` and ``routers``. Files that an engine reloads reach all instances at
+once. A change that needs a restart is applied to one instance, and to the next one only when none
+is down. So a change with which an instance cannot start stops at that instance: the others keep
+running as before, and reverting the change repairs the space.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from controlplane.core.instance_names import InstanceId, Kind
+from controlplane.core.reasons import Reason
+from tenants import rollouts
+from tenants.models import AddressSpace
+from workers.infra.base import EngineImages, InstanceSpec, InstanceStatus, Session
+from workers.reconcile import waiting
+from workers.reconcile.findings import Down, Instances
+from workers.reconcile.outcome import Done, StepResult, Wait
+from workers.reconcile.ports import Metering
+from workers.reconcile.space_rows import SpaceRows
+
+# A start takes seconds. An instance that is not up after this time will not be up soon.
+_SOON = timedelta(seconds=60)
+_SHORT_SECONDS, _LONG_SECONDS = 0.2, 10.0
+# Reasons of ``explain``: for a start that takes too long or fails, and for any start.
+_LASTING = {Reason.BROKER_DOWN, Reason.ROUTER_DOWN, Reason.ROLLOUT_STOPPED}
+_OF_STARTS = _LASTING | {Reason.BROKER_STARTING, Reason.ROUTER_STARTING, Reason.ROLLING_OUT}
+# By the kind of the instance: while it starts, and once it is down for longer.
+_REASONS = {
+    Kind.BROKER: (Reason.BROKER_STARTING, Reason.BROKER_DOWN),
+    Kind.ROUTER: (Reason.ROUTER_STARTING, Reason.ROUTER_DOWN),
+}
+_REPLACED = (
+    "This space has moved to a newer version of Waypost than this worker's. "
+    "Workers of the newer version reconcile it."
+)
+
+
+@dataclass(frozen=True)
+class Restarter:
+    """Applies the specifications of one space's instances.
+
+    ``ours``: the release of this worker; None: the space has no release.
+    """
+
+    rows: SpaceRows
+    session: Session
+    metering: Metering
+    ours: EngineImages | None
+
+    def ensure(
+        self, specs: Sequence[InstanceSpec], answers: Callable[[str], bool], before: Instances
+    ) -> StepResult[Instances]:
+        """Apply the specs of one kind, with at most one restart in a pass. Idempotent.
+
+        Done if at least one instance serves, so that the following steps reach it. Instances that
+        are down are among the findings; ``settled`` at the end of the pass waits for them. Before a
+        restart the instance is sampled a last time, because a restart resets its counters.
+
+        ``before`` are the findings of the other kinds, which the result includes.
+        """
+        rows = self.rows
+        seen = {spec.name: self.session.ensure_instance(spec, may_restart=False) for spec in specs}
+        deferred = [spec for spec in specs if seen[spec.name].restart_deferred]
+        found = replace(
+            before,
+            boots={**before.boots, **{name: status.boot for name, status in seen.items()}},
+            restart_deferred=before.restart_deferred | {spec.name for spec in deferred},
+        )
+        # A new version of Waypost alone restarts nothing here: a settled space waits for its wave.
+        if deferred and rows.is_settled and has_other_template(rows, self.ours):
+            deferred = []
+        down = self._find_down(seen, answers, found.rolled_at, ask=bool(deferred))
+        chosen = choose([spec.name for spec in deferred], seen, down)
+        if chosen is not None:
+            if seen[chosen].running and not self.metering.before_restart(rows.space.id, chosen):
+                return StepResult(Wait(_SHORT_SECONDS, Reason.LAST_SAMPLE_PENDING), found)
+            # Stored before the restart, because ``_is_late`` counts from it.
+            AddressSpace.objects.filter(id=rows.space.id).update(rolled_at=rows.now)
+            found = replace(found, rolled_at=rows.now)
+            self.session.ensure_instance(next(spec for spec in deferred if spec.name == chosen))
+            down[chosen] = Down("it restarts to apply a change")
+        found = replace(
+            found,
+            down={**found.down, **down},
+            waiting=found.waiting | ({spec.name for spec in deferred} - down.keys()),
+        )
+        return StepResult(explain(found) if specs and len(down) == len(specs) else Done(), found)
+
+    def _find_down(
+        self,
+        seen: Mapping[str, InstanceStatus],
+        answers: Callable[[str], bool],
+        rolled_at: datetime | None,
+        *,
+        ask: bool,
+    ) -> dict[str, Down]:
+        """Return the instances that do not run or do not answer.
+
+        A running instance is contacted only if it matters, because that takes a connection.
+        """
+        late = self._is_late(rolled_at)
+        found = {
+            name: Down(status.trouble or status.message or "starting", late or bool(status.trouble))
+            for name, status in seen.items()
+            if not status.running
+        }
+        if ask or self.rows.full or found or self.rows.unready_since:
+            for name in seen.keys() - found.keys():
+                if not answers(name):
+                    found[name] = Down("it does not answer yet", late)
+        return found
+
+    def _is_late(self, rolled_at: datetime | None) -> bool:
+        """Return whether the space has waited for an instance for longer than a start takes."""
+        since, space = self.rows.unready_since, self.rows.space
+        waits = waiting.of(space)
+        if since is None or waits is None or waits.reason not in _OF_STARTS:
+            return False
+        if waits.reason not in _LASTING:
+            # Before the wait for a start the space may have been unready long, for another reason.
+            since = max(since, space.waiting_since or since)
+        return self.rows.now - max(since, rolled_at or since) > _SOON
+
+
+def find_replaced(rows: SpaceRows, ours: EngineImages | None) -> Wait | None:
+    """Return a wait if only workers of a newer version may reconcile the space, else None.
+
+    This is so if the space has another template hash than ours and a newer version has been rolled
+    out. Anything that we wrote to its instances, even live files, would be of the older version.
+    """
+    if ours is None or not has_other_template(rows, ours):
+        return None
+    if rollouts.is_outdated(ours.revision):
+        return Wait(_LONG_SECONDS, Reason.UPGRADE_UNDER_WAY, _REPLACED)
+    return None
+
+
+def has_other_template(rows: SpaceRows, ours: EngineImages | None) -> bool:
+    """Return whether our template hash differs from that of the space's release.
+
+    If so, a difference between instances and specs may come from the version of Waypost alone.
+    """
+    if ours is None or rows.release is None:
+        return False
+    return rows.release.template_hash != ours.template_hash
+
+
+def choose(
+    deferred: Sequence[str], seen: Mapping[str, InstanceStatus], down: Collection[str]
+) -> str | None:
+    """Return the instance that may restart now, out of those with a deferred restart, or None.
+
+    An instance that does not run may restart at once: it loses nothing, and the change may repair
+    it. An instance that runs restarts only if no other one is down.
+    """
+    stopped = [name for name in deferred if not seen[name].running]
+    if stopped:
+        return stopped[0]
+    # A running instance that does not answer may restart itself: the restart may repair it.
+    return next((name for name in deferred if not set(down) - {name}), None)
+
+
+def settled(instances: Instances) -> StepResult[None]:
+    """Wait for the instances that earlier steps of this pass found down."""
+    return StepResult(explain(instances) if instances.down else Done(), None)
+
+
+def explain(instances: Instances) -> Wait:
+    """Return the wait for the instances that are down, with the reason that the platform gives.
+
+    The delay is short while at least one of them may be up soon. The worker sleeps through a short
+    delay; a long one is left to ``loop.list_due``.
+    """
+    down, waits = instances.down, instances.waiting
+    # Name an instance that is down for long before one that is just starting.
+    name, first = min(down.items(), key=lambda item: (not item[1].lasting, item[0]))
+    cause = f"{name} is not ready: {first.reason}."
+    is_lasting = all(instance.lasting for instance in down.values())
+    delay = _LONG_SECONDS if is_lasting else _SHORT_SECONDS
+    if not waits:
+        starting, lasting = _REASONS[InstanceId.parse(name).kind]
+        return Wait(delay, lasting if first.lasting else starting, cause)
+    reason = Reason.ROLLOUT_STOPPED if first.lasting else Reason.ROLLING_OUT
+    rest = " and ".join(sorted(waits))
+    keep = "keeps" if len(waits) == 1 else "keep"
+    return Wait(delay, reason, f"{cause} {rest} {keep} running as before until then.")
