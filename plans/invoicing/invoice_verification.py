@@ -6,7 +6,7 @@ is lost, a periodic task finds the request with ``waiting``. All inputs except u
 from rows that never change and from the manifest.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -148,6 +148,7 @@ def recomputed(invoice: Invoice, stored: Document, cells: Iterable[UsageCell]) -
         quality=invoice.quality,
         as_of=datetime.fromisoformat(stored["as_of"]),
     )
+    made["usage"] = listed_usage(made["usage"], stored["usage"])
     # An issued document also has number, dates and credit.
     if invoice.number and invoice.issued_at and invoice.due_at:
         # The credit as it was before this invoice was booked, not as it is now.
@@ -160,6 +161,26 @@ def recomputed(invoice: Invoice, stored: Document, cells: Iterable[UsageCell]) -
         issue = document.Issue(invoice.number, invoice.issued_at, invoice.due_at, before)
         return document.numbered(made, issue)
     return made
+
+
+def listed_usage(made: Sequence[Document], stored: Sequence[Document]) -> Sequence[Document]:
+    """Return the usage statement without unused meters that the stored one does not list.
+
+    A statement lists every meter that there was when it was made. So a meter that was added later
+    makes no difference to older invoices.
+    """
+    listed = {meter for space in stored for meter in space["meters"]}
+    return [
+        {
+            **space,
+            "meters": {
+                meter: quantity
+                for meter, quantity in space["meters"].items()
+                if quantity or meter in listed
+            },
+        }
+        for space in made
+    ]
 
 
 def _differences(path: str, stored: Any, again: Any) -> Iterator[str]:

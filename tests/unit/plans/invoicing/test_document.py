@@ -15,6 +15,7 @@ from plans.catalog import parsing, publishing
 from plans.invoicing import billing_inputs, document, invoice_verification, previewing, rendering
 from plans.invoicing.evidence import CrashGap
 from plans.models import Invoice
+from plans.usage import meters
 from plans.usage.reading import UsageCell
 from tenants.models import AddressSpace, Tenant
 from tests.support.plans import billing_rows as rows
@@ -61,6 +62,23 @@ def test_verify_still_holds_when_names_and_plans_change_later(
     invoice.refresh_from_db()
 
     assert invoice_verification.verify(invoice=invoice, cells=cells).differences == ()
+
+
+def test_verify_still_holds_when_a_meter_is_added_later(
+    billed: tuple[Invoice, list[UsageCell]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    invoice, cells = billed
+    new = "messages_expired"
+    monkeypatch.setattr("plans.usage.reading.METERS", (*meters.METERS, new))
+    kinds = {**meters.BY_SLUG, new: meters.BY_SLUG["messages_in"]}
+    monkeypatch.setattr("plans.usage.reading.BY_SLUG", kinds)
+    used = UsageCell(invoice.tenant_id, cells[0].space_id, "orders", new, STARTS_AT, 1)
+
+    found = invoice_verification.verify(invoice=invoice, cells=cells)
+    with_usage = invoice_verification.verify(invoice=invoice, cells=[*cells, used])
+
+    assert found.differences == ()
+    assert any("messages_expired: None, now 1" in line for line in with_usage.differences)
 
 
 def test_verify_names_each_difference(billed: tuple[Invoice, list[UsageCell]]) -> None:
