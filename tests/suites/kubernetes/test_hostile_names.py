@@ -214,7 +214,9 @@ def check_broker(text: str, named: Mapping[str, list[str]], *, public: bool) -> 
     assert sorted(map(str, dead)) == sorted(named["dead"])
     roles = {permission.attrib["roles"] for permission in root.iter(f"{CORE}permission")}
     assert set(",".join(roles).split(",")) <= {"waypost-internal", "waypost-router", "user-alice"}
-    assert text.count("${") == 1  # the name of its life, which is ours
+    # Only our own properties: the name of the incarnation, and what depends on the plugin.
+    ours = ["waypost.boot", "waypost.guard", *(["waypost.unguarded-connections"] if public else [])]
+    assert sorted(re.findall(r"\$\{([^:]*)", text)) == ours
 
 
 def check_router(

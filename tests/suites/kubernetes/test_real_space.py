@@ -173,7 +173,7 @@ def test_a_router_that_does_not_listen_for_clients_is_not_ready(
     seen = loop.reconcile(space.id, ports, budget_seconds=0)
 
     assert isinstance(seen, Wait)
-    assert seen.reason == (
+    assert seen.text == (
         "RouterStarting: router-0 is not ready: it runs, but does not listen on the port of its "
         "readiness probe."
     )
@@ -200,8 +200,8 @@ def test_a_router_that_cannot_start_says_why(
 
     assert isinstance(seen, Wait)
     began = "RouterDown: router-0 is not ready: CrashLoopBackOff: it ended with exit code 1 (Error)"
-    assert seen.reason.startswith(f"{began}; it said last: ")
-    said = seen.reason.partition("it said last: ")[2]
+    assert seen.text.startswith(f"{began}; it said last: ")
+    said = seen.text.partition("it said last: ")[2]
     assert "router.json: Expecting value" in said
     assert len(said) < 310
     space.refresh_from_db()

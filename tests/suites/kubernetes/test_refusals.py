@@ -154,7 +154,7 @@ def test_a_namespace_that_does_not_end_is_the_condition(
     eventually(lambda: "finalizers remaining" in told())
     assert site.ready["reason"] == "Terminating"
     assert site.ready["message"].startswith(
-        f"The deletion of the namespace {namespace} does not finish: "
+        f"NamespaceStuck: The deletion of the namespace {namespace} does not finish: "
     )
     assert "example.org/theirs in 1 resource instances" in site.ready["message"]
     assert "Fix what holds it in the cluster" in site.ready["message"]
@@ -182,7 +182,7 @@ def test_a_living_space_whose_namespace_does_not_end_says_what_holds_it(
     eventually(lambda: "example.org/theirs in 1 resource instances" in told())
     assert site.ready["reason"] == "NamespaceStuck"
     assert site.ready["message"].startswith(
-        f"The deletion of the namespace {namespace} does not finish: "
+        f"NamespaceStuck: The deletion of the namespace {namespace} does not finish: "
     )
 
     let_go(core, namespace)
