@@ -182,7 +182,7 @@ def test_a_living_space_whose_namespace_does_not_end_says_what_holds_it(
     eventually(lambda: "example.org/theirs in 1 resource instances" in told())
     assert site.ready["reason"] == "NamespaceStuck"
     assert site.ready["message"].startswith(
-        f"NamespaceStuck: The deletion of the namespace {namespace} does not finish: "
+        f"The deletion of the namespace {namespace} does not finish: "
     )
 
     let_go(core, namespace)
