@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from controlplane import settings as source
+from controlplane.core.reasons import Reason
 from tests.support.charts import rendered
 from tests.support.charts.rendered import CHART
 
@@ -74,4 +75,4 @@ def test_reasons_that_it_names_are_given() -> None:
 
     named = set(re.findall(r"`((?:Cluster|Admission|Router)[A-Z]\w+)`", PAGE))
     assert len(named) == 3
-    assert all(f'"{name}"' in given for name in named)
+    assert all(f"Reason.{Reason(name).name}" in given for name in named)
