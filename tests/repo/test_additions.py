@@ -26,17 +26,18 @@ LISTS = dict(
 )
 # Kind of thing -> the most files that one more of it may touch.
 MOST = {
-    "Meter": 5,
-    "Address type": 3,
-    "Address setting": 2,
+    "Meter": 11,  # a computed meter: the collector and its gauge in place of two
+    "Address type": 7,  # three only for a type that is a topic or a subscription
+    "Address setting": 3,
     "Condition reason": 2,
-    "Instance kind": 14,  # also drives a new engine
-    "Endpoint kind": 7,  # four of them are pages and files of the chart
-    "Invoice format": 2,
-    "Quota": 5,  # a quota of spaces; others need three
-    "Value in broker.xml": 7,
-    "Dependency": 1,
-    "Extra": 2,
+    "Instance kind": 42,  # in four lists; also drives a new engine, and opens it to clients
+    "Endpoint kind": 12,  # five of them are pages and files of the chart
+    "Invoice format": 4,
+    "Quota": 6,
+    "Value in broker.xml": 8,
+    "REST field": 8,
+    "Dependency": 2,
+    "Extra": 1,
 }
 
 
@@ -116,7 +117,7 @@ def test_a_list_by_hand_is_found(tmp_path: Path, source: str, kinds: list[str]) 
 
 
 def files(kind: str) -> list[str]:
-    return re.findall(r"`([\w/.-]+/[\w.-]+)`", LISTS[kind])
+    return list(dict.fromkeys(re.findall(r"`([\w/.-]+/[\w.-]*)`", LISTS[kind])))
 
 
 def test_every_kind_of_thing_has_a_list() -> None:

@@ -53,10 +53,17 @@ class Question:
         tenant = f"tenant_id = {delta.text(self.tenant_id)}"
         # One day more than the period: the first sample after its end shows a gap before it.
         samples = (
-            f"WITH samples AS (SELECT * FROM bronze WHERE {tenant} AND {_VALID} "
+            f", samples AS (SELECT * FROM counted WHERE {tenant} AND {_VALID} "
             f"AND date <= date '{last}')"
         )
-        return delta.ask(samples + sql, {"bronze": self.table})
+        return delta.ask(f"WITH {self._counted}{samples}{sql}", {"bronze": self.table})
+
+    @property
+    def _counted(self) -> str:
+        # A pinned version may be older than a counter: then nothing was counted by it.
+        has = {column.name for column in self.table.schema().fields}
+        later = "".join(f", CAST(0 AS bigint) AS {c}" for c in _COUNTERS if c not in has)
+        return f"counted AS (SELECT *{later} FROM bronze)"
 
     @property
     def before_end(self) -> str:

@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from deltalake import DeltaTable, QueryBuilder, write_deltalake
 
 from plans.invoicing.evidence import CounterReset, Gap, UsageKey
 from plans.rating.periods import Period
@@ -58,6 +60,23 @@ def test_totals_of_a_peak_are_its_largest_bucket(landed: Landed) -> None:
     landed(beat(at(10, 20), 3, peak_connections=5, **space))
 
     assert recompute.totals(ask(landed)) == {key("peak_connections", ""): 7}
+
+
+def test_a_version_that_is_older_than_a_counter_has_nothing_of_it(
+    landed: Landed, tmp_path: Path
+) -> None:
+    landed(row(at(10, 5), 2, messages_in=8, stored_byte_ms=7))
+    rows = pa.table(
+        QueryBuilder().register("t", landed.table).execute("SELECT * FROM t").read_all()
+    )
+    older = tmp_path / "older"
+    write_deltalake(older, rows.drop_columns(["stored_byte_ms"]))
+    query = Question(DeltaTable(older), "ten_a", PERIOD)
+
+    assert recompute.totals(query) == {key("messages_in"): 8}
+    assert recompute.falls(query) == ()
+    assert recompute.sampled_spaces(query) == {"spc_1"}
+    assert recompute.sample_ids(query) == recompute.sample_ids(ask(landed))
 
 
 def test_totals_leave_out_rows_that_break_a_rule(landed: Landed) -> None:
