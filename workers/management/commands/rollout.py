@@ -1,4 +1,7 @@
-"""``manage.py rollout [pause|resume|roll-back]``: show or change the rollout of the fleet."""
+"""``manage.py rollout [pause|resume|roll-back]``: change the last rollout if a verb is given.
+
+Then show it: its release, its progress and the spaces that failed.
+"""
 
 from typing import Any
 
