@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
-# By a name for Celery beat. Times are in seconds.
+# The keys are names for Celery beat; times are in seconds.
 TABLE: dict[str, dict[str, Any]] = {
     # Also finds changes whose message was lost, so it runs often.
     "reconcile-due": {

@@ -30,10 +30,10 @@ class InfraError(Exception):
 
 
 class CertificateProblem(InfraError):
-    """The provided certificate for public listeners is not available.
+    """The certificate that the installation provides for public listeners is not available.
 
-    A space that clients have used continues to serve with the certificate that it has. A new space
-    waits for the certificate.
+    A space that has been Active continues to serve with the certificate that it has. A new space
+    waits.
     """
 
 
@@ -118,7 +118,7 @@ class InstanceStatus:
     * ``running``: the process runs. In a cluster its readiness probe also passes, and no newer pod
       must replace it.
     * ``message``: the state in words, for people.
-    * ``boot``: identifies one incarnation of the process; empty if there is no process.
+    * ``boot``: identifies the last incarnation; empty if there is no pod or supervised program yet.
     * ``trouble``: why the instance will not run soon by itself, as the platform reports it; empty
       if no reason is known.
     * ``restart_deferred``: ``ensure_instance`` did not apply a change that needs a restart.

@@ -90,6 +90,9 @@ def router_command(program: str, config_dir: str) -> Launch:
 
 
 def as_new_incarnation(command: Sequence[str]) -> Launch:
-    """Return how to run a broker's command so that each start has another value of ``boot``."""
+    """Return how to run a broker's command so that each start is another incarnation.
+
+    The value of the property ``waypost.boot`` identifies it.
+    """
     # Saves memory: by default glibc creates more malloc arenas as Java starts more threads.
     return Launch(["/bin/sh", "-c", _BOOT_SCRIPT, *command], {"MALLOC_ARENA_MAX": "2"})

@@ -35,9 +35,11 @@ _READY = [{"type": "Ready", "status": "True"}]
 class Policy:
     """The limits of a rollout.
 
-    * ``wave``: as many spaces may be changing at once. ``_OpenRollout`` says which do not count.
-    * ``patience``: a space that does not run the release this time after its move has failed.
-    * ``budget``: this number of failed spaces stops the rollout.
+    * ``wave``: the number of spaces that may be changing at once. Spaces that never became ready
+      are moved even beyond it.
+    * ``patience``: the time after its move in which a space must run the release. Otherwise it has
+      failed.
+    * ``budget``: the number of failed spaces at which the rollout stops.
     """
 
     wave: int

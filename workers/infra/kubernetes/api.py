@@ -52,7 +52,7 @@ _CONFLICT, _MISSING = 409, 404
 
 
 class _Collection(Part):
-    """The answer to a list request."""
+    """The API's answer to a list request, of which only the objects are read."""
 
     items: Sequence[Mapping[str, object]] = ()
 

@@ -172,7 +172,7 @@ def service_account(cluster: Cluster, namespace: Namespace, kind: Kind) -> k8s.V
     return k8s.V1ServiceAccount(
         metadata=space_metadata(namespace, kind.value),
         automount_service_account_token=False,
-        # The API drops an empty list, so it would look like a difference.
+        # The API drops an empty list, so the live object would always differ.
         image_pull_secrets=secrets or None,
     )
 

@@ -42,7 +42,7 @@ def of_instance(namespace: Namespace, kind: Kind, name: str) -> dict[str, str]:
 
 
 def as_query(selector: Mapping[str, str]) -> str:
-    """Return a selector of labels or fields in the form of a query parameter."""
+    """Return a selector of labels or fields as the value of a query parameter: ``a=1,b=2``."""
     return ",".join(f"{key}={value}" for key, value in selector.items())
 
 

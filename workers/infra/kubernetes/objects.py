@@ -45,5 +45,5 @@ def instance_metadata(spec: InstanceSpec, name: str) -> k8s.V1ObjectMeta:
 
 
 def selector_of(kind: Kind) -> k8s.V1LabelSelector:
-    """Return the selector, within a namespace, of all pods of brokers or of routers."""
+    """Return the selector of all pods of one kind of instance in a namespace."""
     return k8s.V1LabelSelector(match_labels=labels.select_component(kind))

@@ -44,9 +44,10 @@ _SCHEDULING_ADVICE: Mapping[str, str] = {
 
 
 def status(stateful_set: StatefulSet, seen: Sequence[Pod], now: datetime) -> InstanceStatus:
-    """Return the status of the instance of a stateful set; ``seen`` are the pods of its namespace.
+    """Return the status of the instance that a stateful set runs.
 
-    It runs if its pod is ready and was made from the present template.
+    ``seen`` are the pods of its namespace. The instance counts as running if its pod is ready and
+    was made from the present template.
     """
     # The kind from the name, because labels can be edited.
     name, kind = stateful_set.name, InstanceId.parse(stateful_set.name).kind

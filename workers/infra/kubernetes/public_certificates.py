@@ -132,7 +132,7 @@ def issued(snapshot: Snapshot, wanted: Certificate) -> GivenCertificate:
 def forget(snapshot: Snapshot, namespace: Namespace) -> None:
     """Delete the space's ``Certificate`` and its Secret, if there are any. Idempotent.
 
-    For an installation that no longer uses cert-manager.
+    Sessions call it if the installation does not use cert-manager, or no longer does.
     """
     ours = labels.of_space(namespace)
     try:

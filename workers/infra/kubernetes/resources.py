@@ -150,7 +150,10 @@ class ForeignPart(BaseModel):
 
 
 class ForeignObject(ForeignPart):
-    """An object of a kind that other software brings into the cluster."""
+    """An object of a kind that other software brings into the cluster, such as cert-manager.
+
+    Each subclass is one kind and names its ``resource``.
+    """
 
     resource: ClassVar[Resource[Reported]]
 

@@ -25,8 +25,9 @@ def container_mb(kind: Kind, memory_mb: int) -> int:
 
 
 def quantity(mebibytes: int) -> str:
-    """Return an amount in the API's canonical form: in the largest unit without a fraction.
+    """Return a number of MiB in the API's canonical form, such as ``2Gi`` for 2048.
 
+    That is the largest unit in which the number has no fraction.
     The API returns quantities in this form. If Waypost applied another form, the live object would
     always differ. Source: apimachinery, resource.Quantity, "canonical form".
     """

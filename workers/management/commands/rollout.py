@@ -1,6 +1,7 @@
-"""``manage.py rollout [pause|resume|roll-back]``: change the last rollout if a verb is given.
+"""``manage.py rollout [pause|resume|roll-back]``: show the last rollout of an engine release.
 
-Then show it: its release, its progress and the spaces that failed.
+It prints the release, the progress and the spaces that failed. With a verb it first pauses or
+resumes the rollout, or begins one back to the former release.
 """
 
 from typing import Any

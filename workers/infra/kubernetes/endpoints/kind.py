@@ -1,6 +1,6 @@
 """The base class of endpoint kinds: the objects of an endpoint, and the address it gets. Pure.
 
-An endpoint is a service in front of the space's public instances. Most kinds add one object that
+An endpoint is a service in front of the space's public instances. Some kinds add one object that
 leads clients from outside the cluster to the service, such as an Ingress: here called ``lead``.
 """
 
