@@ -1,1 +1,1 @@
-"""Celery workers: the only code that touches clusters, routers and brokers."""
+"""Celery tasks and the code behind them. No other package reaches clusters, routers or brokers."""

@@ -1,9 +1,10 @@
-"""Make the class-data archive that halves a broker's start time. Called once by ``make setup``.
+"""Make the class-data archive that halves the start time of brokers on this machine.
 
-``python -m workers.broker_archive`` runs one broker in a temporary folder, sends requests to it so
-that the classes of TLS, AMQP and management are loaded, and stops it. Java writes the archive at
-that exit. Without the archive everything works, only slower. Source: JDK 17 ``java`` manual,
-"Application Class Data Sharing".
+``make setup`` runs it (``python -m workers.broker_archive``); an existing archive stays as it is.
+It runs one broker in a temporary folder, sends requests to it so that Java loads the classes of
+TLS, AMQP and management, and stops it. Java writes the archive when the broker exits. Without the
+archive brokers start slower and work the same. Source: JDK 17 ``java`` manual, "Application Class
+Data Sharing".
 """
 
 import os
@@ -32,7 +33,12 @@ _START_SECONDS = 60
 
 
 def make(home: Path) -> bool:
-    """Make the archive for the broker at ``home``; return False if it exists already."""
+    """Make the archive for the Artemis program at ``home``; return False if it exists already.
+
+    Raises:
+        Unreachable: the broker did not answer within ``_START_SECONDS``.
+        Unavailable: what ``java.find`` raises.
+    """
     wanted = engines.class_data(home)
     if wanted.archive.exists():
         return False
@@ -84,7 +90,10 @@ def _run_once(files: InstanceFiles, target: ManagementTarget, class_path: Sequen
 
 
 def _exercise(target: ManagementTarget) -> None:
-    """Wait for the broker, then use each protocol once so that its classes get loaded."""
+    """Wait until the broker answers, then make Java load the classes that every broker uses.
+
+    It sends a probe message through each kind of address and reads one metering snapshot.
+    """
     deadline = time.monotonic() + _START_SECONDS
     while True:
         try:

@@ -1,10 +1,12 @@
 """Build the broker plugin: one JAR from the Java sources in ``messaging/brokers/plugin``.
 
-Called by ``make setup`` (``python -m workers.broker_plugin``) before the class-data archive is
-made. With a folder as its argument it also copies the JAR there, for the broker's image.
+``make setup`` runs it (``python -m workers.broker_plugin``) before it makes the class-data archive,
+whose class path has the JAR. Each argument is a folder, into which the JAR is also copied. The
+build of the broker's image takes it from there (docs/operate/install.md).
 
-The Eclipse compiler compiles, because a machine needs only a Java runtime. The JAR's name has a
-digest of the sources and the broker's version, so the JAR of a running broker never changes.
+The Eclipse compiler builds the JAR, so that a machine needs a Java runtime and no JDK. The JAR's
+name has a digest of the sources and of the broker's version. So a changed plugin is another file,
+and the JAR of a running broker never changes.
 """
 
 import os
@@ -30,11 +32,11 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def build(home: Path) -> bool:
-    """Build the JAR for the broker at ``home``; return False if it exists already.
+    """Build the JAR for the Artemis program at ``home``; return False if it exists already.
 
     Raises:
-        Unavailable: ``plugin.compile``: the compiler refuses the sources. Also what
-            ``artifacts.compiler`` and ``java.find`` raise.
+        Unavailable: ``plugin.compile`` (the compiler refuses the sources), ``artifact.missing``
+            (the compiler is not installed), ``java.missing`` or ``java.version``.
     """
     jar = plugin.jar(home)
     if jar.exists():

@@ -1,6 +1,6 @@
-"""The instances of a space: names of their secrets, and how to reach their management.
+"""The names of a space's secrets, and how to reach the management listeners of its instances.
 
-Reconcile passes, metering and status reads use the one locator here.
+Reconcile passes and metering use the same ``Locator``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,23 +22,29 @@ _SERVER = "server/"
 
 
 class SecretName(StrEnum):
-    """The names of a space's secrets (``SpaceSecret.name``), except those of its instances."""
+    """The names of a space's secrets (``SpaceSecret.name``).
 
-    AUTHORITY = "authority"  # signs the other certificates of the space
-    CONTROL_CLIENT = "client/control"  # Waypost itself, at brokers and routers
-    ROUTER_CLIENT = "client/router"  # routers, at brokers
-    AUTH_CLIENT = "client/auth"  # routers, at the auth service
-    PUBLIC = "public"  # the certificate of public listeners, if it is not the space's own
-    PUBLIC_TRUST = "public/trust"  # the authority that clients must trust
+    ``server`` makes the names of its instances' certificates.
+    """
+
+    AUTHORITY = "authority"  # the space's own; signs its certificates, with the exceptions below
+    CONTROL_CLIENT = "client/control"  # Waypost authenticates with it at brokers and routers
+    ROUTER_CLIENT = "client/router"  # routers authenticate with it at brokers
+    # Routers authenticate with it at the auth service. The control authority signs it.
+    AUTH_CLIENT = "client/auth"
+    # The key pair of public listeners, if the installation provides certificates for them. Until
+    # every instance reads it, the space's own authority signs it.
+    PUBLIC = "public"
+    PUBLIC_TRUST = "public/trust"  # who signed PUBLIC (PEM); empty: clients trust it already
 
     @staticmethod
     def server(instance: str) -> str:
-        """Return the name of an instance's server certificate."""
+        """Return the name of the secret with an instance's server certificate and key."""
         return f"{_SERVER}{instance}"
 
     @staticmethod
     def instance_of(secret: str) -> InstanceId | None:
-        """Return the instance that a server certificate is for; None for any other secret."""
+        """Return the instance whose server certificate the secret holds; None for other secrets."""
         if not secret.startswith(_SERVER):
             return None
         return InstanceId.find(secret.removeprefix(_SERVER))
@@ -46,17 +52,20 @@ class SecretName(StrEnum):
 
 @dataclass(frozen=True)
 class Credentials:
-    """How Waypost and the instances of one space trust each other."""
+    """What Waypost needs to authenticate at the instances of one space, and to verify them.
+
+    ``authority_pem`` signed the instances' certificates; ``client`` is Waypost's own key pair.
+    """
 
     authority_pem: str
     client: KeyPair
 
     @classmethod
     def of(cls, rows: Mapping[str, SpaceSecret]) -> Self:
-        """Return the credentials in the space's secrets; ``rows`` are these by name.
+        """Return the credentials in ``rows``, the space's secrets by name, decrypted.
 
         Raises:
-            KeyError: the space has no certificates yet.
+            KeyError: the authority or the control client is missing: no pass has issued it yet.
         """
         control = rows[SecretName.CONTROL_CLIENT]
         pair = KeyPair(secrets.decrypt(control.sealed), control.public)
@@ -65,7 +74,7 @@ class Credentials:
 
 @dataclass(frozen=True)
 class LocatedInstance:
-    """An instance that exists, and how to reach its management."""
+    """An instance that the platform reports, and how to reach its management listener."""
 
     id: InstanceId
     target: ManagementTarget
@@ -73,7 +82,11 @@ class LocatedInstance:
 
 @dataclass(frozen=True)
 class Locator:
-    """Finds management listeners; ``identities_dir`` keeps client certificates as files."""
+    """Finds management listeners.
+
+    It writes client certificates to ``identities_dir``, because the AMQP library reads them from
+    files only.
+    """
 
     infra: Infra
     identities_dir: Path
@@ -81,7 +94,9 @@ class Locator:
     def locate(
         self, session: Session, instance: InstanceId, credentials: Credentials
     ) -> ManagementTarget:
-        """Return how to reach an instance of the session's space, which need not exist yet.
+        """Return how to reach an instance of the session's space; the instance need not exist yet.
+
+        Idempotent. It writes the certificates to files, but does not connect.
 
         Raises:
             InfraError: the platform (cluster or supervisor) does not answer.
@@ -96,7 +111,9 @@ class Locator:
         )
 
     def list_existing(self, space: AddressSpace) -> Sequence[LocatedInstance]:
-        """Return the space's existing instances, running or not; none before its certificates.
+        """Return the instances of the space that exist on the platform, running or not.
+
+        Empty if the space has no certificates yet: without them no instance was ever started.
 
         Raises:
             InfraError: the platform (cluster or supervisor) does not answer.

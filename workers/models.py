@@ -1,4 +1,7 @@
-"""State that metering keeps between its cycles. Desired state is in ``tenants.models``."""
+"""What metering stores between its cycles: counters of sources, and samples not in bronze yet.
+
+The desired state of spaces is in ``tenants.models``.
+"""
 
 from django.db import models
 from django.db.models import Q
@@ -9,17 +12,20 @@ from controlplane.core.models import Timestamped
 class MeteredSource(Timestamped):
     """One incarnation of one metered source. Key: (source, boot_id).
 
-    * ``source`` is ``<space id>/<instance>``, or ``<space id>/space`` for sums over instances.
-    * ``seq`` rises by one with each landed row set.
+    * ``source`` is ``<space id>/<instance>``, or ``<space id>/space`` for the most connections
+      that all instances of the space had at one time.
+    * ``seq`` rises by one with each set of rows that goes from this state to the outbox.
     * ``bucket_at`` is the start of the bucket that the source is in; null before its first sample.
-    * ``integrals`` holds what is carried from sample to sample besides counters: running gauges
-      ({connection_ms, …}), the peak and marks. And ``addresses`` maps address ->
-      {epoch, last counters, stored_byte_ms}. ``workers.metering.sources`` reads both.
+    * ``addresses`` maps each address to the JSON of its ``AddressState``: epoch, counters and more.
+    * ``integrals`` has the other fields of ``SourceState``: counters of the source, open
+      connections, marks, ended epochs. ``workers.metering.sources`` converts both columns.
     * ``ended_at`` is when metering saw that the incarnation was over.
-    * ``ended_cleanly`` says whether a last sample was taken before. If not, usage after
-      ``sampled_at`` is not billed and is shown as a gap.
-    * ``restart_at`` is when a restart was planned, right after a sample. An incarnation that ends
-      soon after it did not crash.
+    * ``ended_cleanly`` is true if the incarnation ended with its space, right after a last sample.
+    * ``restart_at`` is when a planned restart was noted, right after a sample.
+
+    An incarnation counts as crashed if it did not end cleanly, unless its last sample is at most
+    two minutes later than ``restart_at`` (``metering.quality``). What a crashed one used after
+    ``sampled_at`` is not billed, and is shown as a gap.
     """
 
     source = models.CharField(max_length=120)
@@ -51,13 +57,16 @@ class MeteredSource(Timestamped):
 
 
 class LandingBatch(Timestamped):
-    """The outbox row of one landing file. Key: ``id``, with which the file's name begins.
+    """The outbox row of one landing file, which holds the samples of one UTC date.
 
     reserved (rows fixed, seq taken) -> landed (file written) -> committed (in the Delta log).
 
-    ``rows`` is the payload until the commit, so a batch that never landed is written again with
-    the same id. All its rows have the same date. ``commit_number`` is fixed before the Delta commit
-    that adds the batch, and is the transaction version of that commit.
+    * ``id`` is unique; the name of the file begins with it.
+    * ``rows`` has the samples as JSON until the commit empties it. So a batch that never landed is
+      written again with the same id.
+    * ``path`` is empty until the file is written.
+    * ``commit_number`` is assigned before the Delta commit that adds the batch, and is the
+      transaction version of that commit. All batches of one commit have the same number.
     """
 
     class State(models.TextChoices):

@@ -1,13 +1,14 @@
-"""The Celery beat schedule and the task routes. Plain data, read by ``controlplane.celery``.
+"""The schedule of the periodic tasks, and the queues of tasks. ``controlplane.celery`` reads them.
 
-Each message expires after the period of its task, so a worker that was away does not repeat the
-task many times when it returns.
+Each message expires after the period of its task. So when workers return after an outage, they do
+not run the same task once for each missed period.
 """
 
 from typing import Any
 
 from django.conf import settings
 
+# The keys are names for Celery beat; times are in seconds.
 TABLE: dict[str, dict[str, Any]] = {
     # Also finds changes whose message was lost, so it runs often.
     "reconcile-due": {
@@ -57,7 +58,9 @@ TABLE: dict[str, dict[str, Any]] = {
     },
 }
 
-# Slow tasks have their own queue and worker: sampling and reconciling never wait for Spark.
+# Queue by task; a task that is not listed goes to the queue ``reconcile``. Tasks that run Spark or
+# query the lakehouse have their own queue and worker, so that sampling and reconciling never wait
+# for them.
 ROUTES: dict[str, dict[str, str]] = {
     name: {"queue": "metering"}
     for name in ("workers.run_pipeline", "workers.close_invoice", "workers.verify_invoice")

@@ -1,8 +1,8 @@
-"""Celery tasks. Each takes ids and makes one call; outcomes are stored in rows, not in results.
+"""Celery tasks. Those for one space or invoice take its id; the periodic ones take no arguments.
 
-A message only triggers another look at the rows, so a lost, repeated or reordered message does no
-harm. ``workers.schedule`` is the table of the periodic tasks. Every task accepts unknown arguments,
-because a newer version may send more while two versions run.
+A task reads from the database what is to be done, and stores the outcome there. So a lost, repeated
+or reordered message does no harm. ``workers.schedule`` has the periods and the queues. Every task
+accepts unknown arguments: during an upgrade a newer version may send some to an older worker.
 """
 
 from celery import shared_task
@@ -18,7 +18,7 @@ from workers.rollouts import fleet, release
 
 @shared_task(name="workers.reconcile_space")  # type: ignore[untyped-decorator]
 def reconcile_space(*, space_id: str, **_future: str) -> None:
-    """Reconcile one space, unless another worker holds its lease."""
+    """Run reconcile passes over one space for some seconds, unless another worker has its lease."""
     loop.reconcile(space_id, wiring.ports())
 
 
@@ -32,7 +32,7 @@ def reconcile_due(**_future: str) -> None:
 
 @shared_task(name="workers.roll_out")  # type: ignore[untyped-decorator]
 def roll_out(**_future: str) -> None:
-    """Take the next step of the rollout of the newest engine release."""
+    """Begin a rollout if the configured release is new, and take the next step of the open one."""
     ports = wiring.ports()
     images = release.configured(ports.infra, ports.routing)
     fleet.advance(images, fleet.policy(), timezone.now())
@@ -40,15 +40,16 @@ def roll_out(**_future: str) -> None:
 
 @shared_task(name="workers.release_volumes")  # type: ignore[untyped-decorator]
 def release_volumes(**_future: str) -> None:
-    """Remove the volumes of deleted spaces that an operator has released."""
+    """Delete the kept volumes of deleted spaces, once an operator has permitted it."""
     volumes.remove_released(adapters.current())
 
 
 @shared_task(name="workers.sample")  # type: ignore[untyped-decorator]
 def sample(**_future: str) -> None:
-    """Sample every active space once; enqueue a reconcile pass where an instance is silent.
+    """Sample every active space once; enqueue a reconcile pass for each with a silent instance.
 
-    So the conditions of a space report a lost instance within one sampling interval.
+    The pass updates the space's conditions. So they report a lost instance within about one
+    sampling interval.
     """
     for sampled in sampling.sample_all(wiring.readers()):
         if sampled.silent:
@@ -57,37 +58,50 @@ def sample(**_future: str) -> None:
 
 @shared_task(name="workers.land")  # type: ignore[untyped-decorator]
 def land(**_future: str) -> None:
-    """Write the samples since the last landing to the bronze table."""
+    """Write what the samples since the last landing changed to the bronze table."""
     periodic.land()
 
 
 @shared_task(name="workers.enforce_quotas")  # type: ignore[untyped-decorator]
 def enforce_quotas(**_future: str) -> None:
-    """Apply the period quotas to alerts and spaces, counting usage that is not in gold yet."""
+    """Raise and lift the alerts of period quotas, and withdraw or restore the right to send.
+
+    Usage that is not in gold yet counts too.
+    """
     live.enforce(timezone.now())
 
 
 @shared_task(name="workers.run_pipeline")  # type: ignore[untyped-decorator]
 def run_pipeline(**_future: str) -> None:
-    """Compute gold from bronze with Spark, and copy it to the database."""
+    """Compute gold from new bronze rows with Spark, and copy it to the database.
+
+    The task leaves the run to a close that waits for Spark. It also deletes old outbox rows and the
+    temporary files of killed processes.
+    """
     periodic.run_pipeline(timezone.now())
 
 
 @shared_task(name="workers.close_invoice")  # type: ignore[untyped-decorator]
 def close_invoice(*, invoice_id: str, **_future: str) -> None:
-    """Gather the evidence for a closing invoice, then make it a draft or hold it."""
+    """Gather the evidence for a closing invoice, then make the invoice a draft or hold it."""
     closing.close(invoice_id, wiring.readers())
 
 
 @shared_task(name="workers.verify_invoice")  # type: ignore[untyped-decorator]
 def verify_invoice(*, invoice_id: str, **_future: str) -> None:
-    """Recompute an invoice from its pinned table versions, and store the result."""
+    """Recompute an invoice from its pinned table versions, and store whether it came out the same.
+
+    The result finishes the operation of the requested verification.
+    """
     verifying.verify(invoice_id)
 
 
 @shared_task(name="workers.bill_due")  # type: ignore[untyped-decorator]
 def bill_due(**_future: str) -> None:
-    """Begin due closes, and enqueue every invoice that waits for its close or verification."""
+    """Request due closes, mark overdue invoices, and enqueue what waits for a worker.
+
+    That is every invoice in ``closing``, and every invoice with a requested verification.
+    """
     due = periodic.list_due(timezone.now())
     for invoice_id in due.closing:
         close_invoice.apply_async(kwargs={"invoice_id": invoice_id}, expires=60)
@@ -97,5 +111,5 @@ def bill_due(**_future: str) -> None:
 
 @shared_task(name="workers.delete_expired")  # type: ignore[untyped-decorator]
 def delete_expired(**_future: str) -> None:
-    """Delete expired sessions and idempotency keys."""
+    """Delete expired login sessions and idempotency keys."""
     expiry.delete_expired(timezone.now())

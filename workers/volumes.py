@@ -1,4 +1,8 @@
-"""Remove the kept volumes of deleted spaces once an operator has released them. Level-triggered."""
+"""Delete the kept volumes of deleted spaces, once an operator has released them for deletion.
+
+``KeptVolumes`` has a row for each deleted space whose volumes were kept. Level-triggered: each call
+reads which rows are released and not done.
+"""
 
 import structlog
 from django.utils import timezone
@@ -11,7 +15,11 @@ logger = structlog.get_logger(__name__)
 
 
 def remove_released(infra: Infra) -> None:
-    """Remove each released namespace; one that cannot be removed now is tried again next time."""
+    """Delete the namespace of each released row, with the volumes in it. Idempotent.
+
+    ``gone_at`` is set once the namespace is gone. If the platform refuses or is not finished, the
+    row is left to the next call.
+    """
     waiting = KeptVolumes.objects.filter(released_at__isnull=False, gone_at__isnull=True)
     for kept in waiting.select_related("space"):
         space = kept.space

@@ -1,4 +1,7 @@
-"""Build the ports of a reconcile pass and of metering from the settings. Called by the tasks."""
+"""Build the ports of a reconcile pass and the readers of metering from the settings.
+
+Called by ``workers.tasks``, the command ``reconcile`` and ``controlplane.cli.sample``.
+"""
 
 from pathlib import Path
 
@@ -17,12 +20,20 @@ from workers.reconcile.ports import Ports
 
 
 def readers() -> Readers:
-    """Return the readers that sample this installation's routers and brokers."""
+    """Return the readers that sample this installation's routers and brokers.
+
+    Raises:
+        Invalid, InfraError: what ``adapters.current`` raises.
+    """
     return metering.product(adapters.current(), _identities_dir(), timezone.now)
 
 
 def ports() -> Ports:
-    """Return the ports of this installation, with their product adapters."""
+    """Return the ports of a reconcile pass, with the adapters of this installation.
+
+    Raises:
+        Invalid, InfraError: what ``adapters.current`` raises.
+    """
     return Ports(
         infra=adapters.current(),
         brokers=driver,
@@ -44,7 +55,10 @@ def _routing() -> Routing:
 
 
 def _router_engine() -> str:
-    """Return the engine of the configured router binary, or the development router without one."""
+    """Return the engine: ``devrouter``, the development router, if no router binary is configured.
+
+    The name decides how the local adapter starts routers, and whether routers can form a mesh.
+    """
     return "qdrouterd" if settings.ROUTER_BINARY else "devrouter"
 
 

@@ -1,4 +1,4 @@
-"""Choose the adapter of the port ``Infra`` that this installation uses."""
+"""Choose the adapter of the port ``Infra``: local processes or a Kubernetes cluster."""
 
 from pathlib import Path
 
@@ -9,10 +9,14 @@ from workers.infra.base import Infra
 
 
 def current() -> Infra:
-    """Return the adapter that ``settings.INFRA`` names. The call is cheap: do not keep the result.
+    """Return the adapter that ``settings.INFRA`` names; it sends no request.
+
+    The adapters keep no state, and all calls in a process share the connections to the cluster. So
+    the call is cheap, and callers need not keep the result.
 
     Raises:
-        Invalid: ``infra.unknown``; ``infra.not_installed``; or the cluster file is not valid.
+        Invalid: ``infra.unknown``, ``infra.not_installed`` or ``cluster_file.invalid``.
+        InfraError: ``ClusterUnknown``: neither a kubeconfig nor a service account was found.
     """
     if settings.INFRA == "kubernetes":
         return _kubernetes()

@@ -1,8 +1,11 @@
-"""The port ``Infra``: run named instances with rendered files in isolated namespaces.
+"""The port ``Infra``: run brokers and routers with rendered files, in one namespace for each space.
 
-It is the same for processes and for pods. Work in a namespace happens in a session, which
-``Infra.open`` returns. Every method is idempotent and may be killed anywhere. No method waits until
-something is ready: ``Session.list_instances`` reports readiness.
+``workers.infra.local`` runs them as processes of one machine, ``workers.infra.kubernetes`` as pods
+of a cluster. Work in a namespace happens in a session, which ``Infra.open`` returns.
+
+Every method but ``Session.restart_instance`` is idempotent. The process may be killed in any of
+them: the next call completes the work. No method waits until an instance is ready:
+``Session.ensure_instance`` and ``Session.list_instances`` report readiness.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +18,10 @@ from controlplane.core.reasons import Reason
 
 
 class InfraError(Exception):
-    """The platform refuses or does not answer; ``retry`` says whether waiting can help."""
+    """The platform refuses or does not answer.
+
+    ``retry``: the same request may succeed later, without a change of the space or the settings.
+    """
 
     def __init__(self, message: str, *, reason: Reason, retry: bool) -> None:
         super().__init__(message)
@@ -24,11 +30,18 @@ class InfraError(Exception):
 
 
 class CertificateProblem(InfraError):
-    """The certificate for public listeners is not available; spaces continue to serve."""
+    """The certificate that the installation provides for public listeners is not available.
+
+    A space that has been Active continues to serve with the certificate that it has. A new space
+    waits.
+    """
 
 
 class EndpointPending(InfraError):
-    """The endpoint has no address yet; ``extra_names`` are other host names that it will have."""
+    """The platform has not assigned an address to the endpoint yet.
+
+    ``extra_names``: host names that lead to the space already, such as the one inside the cluster.
+    """
 
     def __init__(self, message: str, extra_names: Sequence[str]) -> None:
         super().__init__(message, reason=Reason.ENDPOINT_PENDING, retry=True)
@@ -46,7 +59,10 @@ class Namespace:
 
 @dataclass(frozen=True)
 class ResourceBudget:
-    """The most that one space may run under its plan; memory is in MiB per instance."""
+    """The most instances of each kind that one space may run.
+
+    The memory is in MiB, for the engine of one instance.
+    """
 
     brokers: int
     broker_memory_mb: int
@@ -60,8 +76,8 @@ class Layout:
 
     * ``config_dir``, ``data_dir``: absolute paths as the instance sees them.
     * ``bind_host``: the address that the instance listens on.
-    * ``host``: the host that peers and workers connect to.
-    * ``ports``: numbers by ``Listener``.
+    * ``host``: the host that workers and the space's other instances connect to.
+    * ``ports``: port numbers by ``Listener``.
     """
 
     config_dir: str
@@ -75,11 +91,13 @@ class Layout:
 class InstanceSpec:
     """One router or broker to run.
 
-    * ``files``: content by path relative to ``config_dir``.
-    * ``live_files``: files that the engine reloads, so their change needs no restart. A change of
-      anything else (another file, the memory, the engine) restarts the instance.
-    * ``secret_files``: files to store as secrets.
-    * ``image``: the container image, where the platform has images. Empty means the configured one.
+    * ``files``: content by path relative to ``Layout.config_dir``.
+    * ``live_files``: paths of files that the engine reloads, so that their change needs no restart.
+      A change of anything else (another file, the memory, the image) restarts the instance.
+    * ``secret_files``: paths of files that a cluster stores in a Secret.
+    * ``memory_mb``: memory of the engine, in MiB.
+    * ``image``: the container image; empty means the configured one. Only clusters have images.
+    * ``engine``: the program to start on a single machine; a cluster does not read it.
     """
 
     namespace: Namespace
@@ -97,9 +115,13 @@ class InstanceSpec:
 class InstanceStatus:
     """The observed state of an instance.
 
-    * ``boot``: identifies one incarnation of the process.
-    * ``trouble``: the platform's reason why waiting alone will not help; empty if there is none.
-    * ``restart_deferred``: a change that needs a restart waits.
+    * ``running``: the process runs. In a cluster its readiness probe also passes, and no newer pod
+      must replace it.
+    * ``message``: the state in words, for people.
+    * ``boot``: identifies the last incarnation; empty if there is no pod or supervised program yet.
+    * ``trouble``: why the instance will not run soon by itself, as the platform reports it; empty
+      if no reason is known.
+    * ``restart_deferred``: ``ensure_instance`` did not apply a change that needs a restart.
     """
 
     name: str
@@ -113,13 +135,14 @@ class InstanceStatus:
 
 @dataclass(frozen=True)
 class EngineImages:
-    """The configured images of the engines, and what else decides how instances are made.
+    """The configured images of the engines, and what else decides how instances are created.
 
-    * ``broker``, ``router``: image references; empty if the platform has no images.
-    * ``template_hash``: changes when another setting or another version of Waypost makes instances
-      in a different way.
-    * ``revision``: rises with each change of the configuration. A worker with a lower revision than
-      that of the last rollout is about to be replaced.
+    * ``broker``, ``router``: image references; empty on a platform without images.
+    * ``template_hash``: a hash of everything except images that makes a restart necessary when it
+      changes. ``Infra.engine_images`` covers the platform's part, ``rollouts.release`` all of it.
+    * ``revision``: the setting ``REVISION``, which rises with each change of the configuration. A
+      worker with a lower revision than the last rollout is about to be replaced.
+      ``rollouts.release`` sets it.
     """
 
     broker: str = ""
@@ -130,9 +153,11 @@ class EngineImages:
 
 @dataclass(frozen=True)
 class PublicEndpoint:
-    """Where clients reach an instance's public port.
+    """Where clients connect to a space.
 
-    ``trouble`` says why clients outside cannot reach it and what to do; empty if none is known.
+    * ``extra_names``: other host names by which clients reach it. Its certificate names them too.
+    * ``trouble``: why clients outside the platform cannot reach it, and what to do; empty if no
+      reason is known.
     """
 
     host: str
@@ -143,11 +168,11 @@ class PublicEndpoint:
 
 @dataclass(frozen=True)
 class GivenCertificate:
-    """A certificate for public listeners as it was found (PEM), not checked yet.
+    """A certificate for public listeners, as the platform stores it (PEM), not checked yet.
 
     * ``authority_pem``: the authority that clients must trust; empty if they trust it already.
-    * ``source``: text that says where the certificate is stored.
-    * ``remedy``: text that says what to do if it is not valid or expires soon.
+    * ``source``: where the certificate is stored, for messages.
+    * ``remedy``: what to do if it is not valid or expires soon, for messages.
     """
 
     key_pem: str
@@ -158,53 +183,68 @@ class GivenCertificate:
 
 
 class Session(Protocol):
-    """The work of one pass in one namespace.
+    """The work of one reconcile pass, or of one other task, in one namespace.
 
-    A session reads what exists once and then knows what it wrote, so it must not be kept: open
-    another one for the next pass. Its methods may be called in any order. All are idempotent and
-    raise only ``InfraError``.
+    A session may keep what it has read and written, so a session must not outlive the task: open
+    another one for the next pass. Its methods may be called in any order.
+
+    Raises:
+        InfraError: any method: the platform refuses or does not answer.
+        ValueError: any method: a name is not that of an instance, or is not legal.
     """
 
     def ensure_namespace(self, budget: ResourceBudget) -> None:
-        """Create or update the namespace and its isolation. No instance starts without it."""
+        """Create or update the namespace and everything in it that belongs to no single instance.
+
+        That is the isolation from other spaces, the limits of ``budget``, and the credentials of
+        image registries. A single machine enforces neither isolation nor limits.
+        """
         ...
 
     def layout_of(self, kind: Kind, name: str) -> Layout:
-        """Return the layout of an instance, for rendering its files before it exists.
+        """Return the folders, hosts and ports of an instance, which need not exist yet.
 
-        The layout stays the same until the instance is deleted.
+        Its files are rendered from them. They stay the same until the instance is deleted.
         """
         ...
 
     def ensure_instance(self, spec: InstanceSpec, *, may_restart: bool = True) -> InstanceStatus:
         """Make the instance run as ``spec`` says; create it if it does not exist.
 
-        With ``may_restart`` False, an existing instance gets its live files and keeps everything
-        else, so that it starts as before if it crashes. A file that somebody deleted may be
-        restored. ``restart_deferred`` in the status says whether any change waits.
+        An instance restarts if anything but its live files changes. With ``may_restart`` False it
+        does not. Then, if such a change is due, an existing instance gets its live files only and
+        keeps everything else, so that it starts as before if it crashes. ``restart_deferred`` in
+        the status is True. A file that somebody deleted or edited may be restored.
 
         Raises:
             ValueError: ``spec`` is of another namespace.
         """
         ...
 
-    def restart_instance(self, name: str) -> None: ...
+    def restart_instance(self, name: str) -> None:
+        """Restart an existing instance with its present files. Each call restarts it again."""
+        ...
 
     def list_instances(self) -> Sequence[InstanceStatus]:
-        """Return the existing instances; a deleted one may still answer for a while."""
+        """Return the existing instances, running or not.
+
+        A deleted instance is not listed, although its process may take some time to stop.
+        """
         ...
 
     def delete_instance(self, name: str, *, keep_volume: bool = False) -> None:
-        """Stop the instance; remove its files, and its volume unless ``keep_volume``.
+        """Stop the instance; delete its files, and its volume unless ``keep_volume``.
 
-        Callers have checked that the volume is empty, or a person has confirmed the deletion.
+        This method does not check what the volume stores. Callers have checked that it is empty, or
+        a person has confirmed the deletion.
         """
         ...
 
     def ensure_endpoint(self, instance: str) -> PublicEndpoint:
-        """Create or update the space's public endpoint, and return its address.
+        """Create or update the endpoint that clients reach ``instance`` by; return its address.
 
-        ``instance`` is one of the public instances.
+        ``instance`` is a broker of a brokered space, or a router of a standard space. A cluster has
+        one endpoint for all these instances of a space. On a single machine each has its own.
 
         Raises:
             EndpointPending: the platform has not assigned an address yet.
@@ -212,7 +252,10 @@ class Session(Protocol):
         ...
 
     def ensure_certificate(self, endpoint: PublicEndpoint) -> GivenCertificate | None:
-        """Return the certificate for public listeners; None means one of the space's own authority.
+        """Return the certificate that the installation provides for public listeners.
+
+        If cert-manager issues it, the method requests it for the host of ``endpoint``. None: the
+        installation provides none, so the space's own authority signs one.
 
         Raises:
             CertificateProblem: there is no certificate for this endpoint, or none yet.
@@ -220,7 +263,10 @@ class Session(Protocol):
         ...
 
     def delete_endpoint(self) -> None:
-        """Remove the endpoint and registry credentials of a space that ends; instances stay."""
+        """Delete the endpoint, its certificate and the registry credentials of a space that ends.
+
+        Instances stay.
+        """
         ...
 
     def delete_namespace(self) -> bool:
@@ -229,10 +275,10 @@ class Session(Protocol):
 
 
 class Infra(Protocol):
-    """Run instances in namespaces. All methods are idempotent and raise only ``InfraError``."""
+    """Runs instances in namespaces. All methods are idempotent and raise only ``InfraError``."""
 
     def engine_images(self) -> EngineImages:
-        """Return the images that are configured now."""
+        """Return the configured images, and the platform's part of the template hash."""
         ...
 
     def open(self, namespace: Namespace) -> AbstractContextManager[Session]:
@@ -242,10 +288,16 @@ class Infra(Protocol):
         """
         ...
 
-    def list_namespaces(self) -> Sequence[str]: ...
+    def list_namespaces(self) -> Sequence[str]:
+        """Return the names of the existing namespaces of this installation's spaces, sorted."""
+        ...
 
 
 def check_namespace(spec: InstanceSpec, namespace: Namespace) -> None:
-    """Raise ``ValueError`` unless the instance belongs into the namespace of the session."""
+    """Check that ``spec`` is for ``namespace``, that of the session.
+
+    Raises:
+        ValueError: it is for another one.
+    """
     if spec.namespace != namespace:
         raise ValueError(f"{spec.name} is of {spec.namespace.name}, not of {namespace.name}")

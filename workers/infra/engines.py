@@ -1,10 +1,11 @@
-"""What the engines need on every platform: their commands. Pure."""
+"""Build the commands that start brokers and routers, for every platform. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-# Each start gets its own identity, so that metering can distinguish incarnations. Kubernetes
-# replaces ``$$`` and ``$(VARIABLE)`` in commands; this script contains neither.
+# Gives each start another value of ``waypost.boot``, which becomes the broker's name (see
+# ``broker_xml``). Metering distinguishes incarnations by it. Kubernetes replaces ``$$`` and
+# ``$(VARIABLE)`` in commands; this script has no ``$$``, and ``date +%s%N`` names no variable.
 _BOOT_SCRIPT = 'exec "$0" "-Dwaypost.boot=$(date +%s%N)" "$@"'
 _FLAGS = (
     "-XX:-UsePerfData",
@@ -16,8 +17,9 @@ _FLAGS = (
 )
 
 
-# The broker plugin. broker.xml names these properties with the defaults of a broker without plugin,
-# so a broker that was started before the plugin existed reads the same values from a new file.
+# These properties switch the broker plugin on. ``broker.xml`` refers to them with defaults for a
+# broker without the plugin. So a broker that was started before the plugin existed can read a new
+# ``broker.xml``, and nothing changes for it.
 _PLUGIN = ("-Dwaypost.guard=waypost.broker.Guard", "-Dwaypost.unguarded-connections=-1")
 
 
@@ -48,9 +50,11 @@ def broker_command(
     *,
     has_plugin: bool,
 ) -> list[str]:
-    """Return the command that runs a broker whose heap is ``memory_mb``.
+    """Return the command that runs a broker with a heap of at most ``memory_mb`` MiB.
 
-    ``has_plugin``: the class path has the JAR of the broker plugin (docs/adr/0017).
+    * ``java``: the program to run.
+    * ``class_path``, ``flags``: further options of Java.
+    * ``has_plugin``: the class path has the JAR of the broker plugin (docs/adr/0017).
     """
     return [
         java,
@@ -73,12 +77,12 @@ def broker_command(
 
 
 def router_command(program: str, config_dir: str) -> Launch:
-    """Return how to start a router from its rendered file.
+    """Return how to start a router from the file ``router.json`` in ``config_dir``.
 
     The router creates a TLS context for each connection and for each login that it relays. By
     default OpenSSL loads the machine's CA bundle into every context. That costs 25 ms of CPU time
-    each, and the router would trust authorities that a space does not want. The variables disable
-    the bundle.
+    for each, and the router would trust the authorities of the bundle. The environment variables
+    disable the bundle.
     Source: OpenSSL manual, ``SSL_CTX_set_default_verify_paths``.
     """
     environment = {"SSL_CERT_FILE": "/dev/null", "SSL_CERT_DIR": "/nonexistent"}
@@ -86,6 +90,9 @@ def router_command(program: str, config_dir: str) -> Launch:
 
 
 def as_new_incarnation(command: Sequence[str]) -> Launch:
-    """Return how to run a broker's command so that each start has its own identity."""
-    # Limits the memory of glibc, whose malloc arenas grow in number with Java's threads.
+    """Return how to run a broker's command so that each start is another incarnation.
+
+    The value of the property ``waypost.boot`` identifies it.
+    """
+    # Saves memory: by default glibc creates more malloc arenas as Java starts more threads.
     return Launch(["/bin/sh", "-c", _BOOT_SCRIPT, *command], {"MALLOC_ARENA_MAX": "2"})

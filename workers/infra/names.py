@@ -1,7 +1,7 @@
 """Names of namespaces and of supervised programs: legal on every platform, and unique.
 
-A namespace's name is a readable slug and a hash of the ids that make it unique. Text of a tenant
-gets into a name only through the slug.
+The name of a namespace has a readable part and a hash. The hash of tenant id and space id makes it
+unique. Text that a tenant wrote gets into a name only through ``slug``.
 """
 
 import hashlib
@@ -15,7 +15,10 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 def namespace(tenant_id: str, space_id: str, readable: str) -> str:
-    """Return the namespace of a space: ``wp-<slug of readable>-<hash of the two ids>``."""
+    """Return the name of a space's namespace: ``wp-<slug of readable>-<hash of the two ids>``.
+
+    It has at most ``MAX_LENGTH`` characters; the slug is cut if it is longer.
+    """
     digest = _hash(tenant_id, space_id)
     budget = MAX_LENGTH - len(_PREFIX) - len(digest) - 2  # two hyphens
     middle = slug(readable)[:budget].strip("-")
@@ -24,12 +27,15 @@ def namespace(tenant_id: str, space_id: str, readable: str) -> str:
 
 
 def program(namespace: str, instance: str) -> str:
-    """Return the name of an instance's supervised program."""
+    """Return the name of the program that runs an instance under supervisord."""
     return f"{namespace}.{instance}"
 
 
 def slug(text: str) -> str:
-    """Return ``text`` as lower-case words joined by ``-``; empty when nothing is left."""
+    """Return the ASCII letters (in lower case) and digits of ``text``; one ``-`` for all between.
+
+    Empty if there are none.
+    """
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 

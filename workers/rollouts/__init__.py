@@ -1,1 +1,1 @@
-"""Releases and restarts: the fleet in waves, one space one instance at a time."""
+"""Engine releases: ``release`` computes the configured one, ``fleet`` moves all spaces to it."""

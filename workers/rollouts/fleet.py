@@ -1,8 +1,11 @@
-"""Move the fleet of spaces to the newest engine release, in waves.
+"""Begin rollouts of engine releases, and move the fleet of spaces to a release in waves.
 
-Level-triggered: each call reads the state of every space and takes the next step, if there is one.
-It may be killed anywhere. Moving a space only assigns the release to it. The reconcile pass of the
-space then restarts its instances one at a time (``workers.reconcile.rolling``).
+A rollout begins when the configured release is new; staff begin another one by a roll-back.
+
+Level-triggered: each call of ``advance`` reads the state of the fleet and takes the next step, if
+there is one. It may be killed anywhere. Moving a space only assigns the release to it. The
+reconcile passes of the space then restart its instances one at a time
+(``workers.reconcile.rolling``).
 """
 
 import os
@@ -32,8 +35,11 @@ _READY = [{"type": "Ready", "status": "True"}]
 class Policy:
     """The limits of a rollout.
 
-    At most ``wave`` spaces change at once. A space that is not ready ``patience`` after it was
-    moved has failed. ``budget`` failed spaces stop the rollout.
+    * ``wave``: the number of spaces that may be changing at once. Spaces that never became ready
+      are moved even beyond it.
+    * ``patience``: the time after its move in which a space must run the release. Otherwise it has
+      failed.
+    * ``budget``: the number of failed spaces at which the rollout stops.
     """
 
     wave: int
@@ -48,10 +54,11 @@ def policy() -> Policy:
 
 
 def advance(images: EngineImages, policy: Policy, now: datetime) -> None:
-    """Begin a rollout if the images are new, then take the next step of the open rollout, if any.
+    """Begin a rollout if ``images`` is a new release; then take one step of the running rollout.
 
-    While an installation is upgraded, workers of two versions run. Those with the lower revision
-    leave the fleet alone.
+    Idempotent while the fleet does not change. It does nothing while another worker takes a step,
+    and takes no step of a paused or stopped rollout. While an installation is upgraded, workers of
+    two versions run; those with the lower revision do nothing here.
     """
     holder = f"{socket.gethostname()}-{os.getpid()}"
     with leases.held("fleet", holder, _LEASE_SECONDS) as won:
@@ -76,7 +83,11 @@ def advance(images: EngineImages, policy: Policy, now: datetime) -> None:
 
 @transaction.atomic
 def _ensure_configured(images: EngineImages, policy: Policy, now: datetime) -> None:
-    """Ensure that a release of these images exists, and begin a rollout to it if it is new."""
+    """Ensure that the configured release exists; begin a rollout if the last one had another.
+
+    The last one is the last that the configuration began: a roll-back by staff does not count, so
+    it is not undone.
+    """
     first = EngineRelease.objects.order_by("number").first()
     release, _ = EngineRelease.objects.get_or_create(
         broker_image=images.broker,
@@ -84,7 +95,7 @@ def _ensure_configured(images: EngineImages, policy: Policy, now: datetime) -> N
         template_hash=images.template_hash,
         defaults={"number": EngineRelease.objects.count() + 1},
     )
-    # Spaces that are older than releases run the first one.
+    # Spaces that were created before there were releases run the first one.
     unreleased = AddressSpace.objects.filter(release__isnull=True)
     unreleased.update(release=first or release, observed_release=first or release)
     configured = Rollout.objects.filter(is_configured=True).order_by("id").last()
@@ -111,14 +122,14 @@ def _ensure_configured(images: EngineImages, policy: Policy, now: datetime) -> N
 
 @dataclass(frozen=True)
 class _OpenRollout:
-    """A rollout that has not ended, as one call at ``now`` sees it."""
+    """One step at ``now`` of a rollout that has not ended; the caller has locked its row."""
 
     rollout: Rollout
     policy: Policy
     now: datetime
 
     def advance(self) -> None:
-        """Take the next step: move spaces, stop after too many failures, or end."""
+        """Stop after too many failures; end when every space runs the release; else move spaces."""
         progress = rollouts.progress(self.rollout, self.now, self.policy.patience)
         if progress.failed >= self.policy.budget:
             self._stop()
@@ -128,13 +139,14 @@ class _OpenRollout:
             self._move(self.policy.wave - progress.changing)
 
     def _move(self, slots: int) -> None:
-        """Assign the release to the next spaces.
+        """Assign the release to the next spaces. There are three groups.
 
-        * Spaces that never became ready with the release they had: all of them, at any time,
-          because they serve no client that a restart could disturb.
-        * Ready spaces: up to ``slots``, inside the maintenance windows of their tenants.
-        * Spaces that were down before the rollout began: last, because the new release may repair
-          them. They never count as failures of this rollout or of a later one.
+        1. Spaces that never became ready with the release they had: all of them, at any time,
+           because they serve no client that a restart could disturb.
+        2. Ready spaces: up to ``slots``, and only in the maintenance windows of their tenants.
+        3. Spaces that were down before the rollout began, because the new release may repair them.
+           They wait until no space of the other groups is left. They too take slots and wait for
+           maintenance windows. They never count as failures of this rollout or of a later one.
         """
         behind = rollouts.fleet().exclude(release=self.rollout.release).order_by("created_at", "id")
         # Skip a space whose row a person is changing: the next call takes it.
@@ -156,17 +168,17 @@ class _OpenRollout:
             self._assign(down[: max(slots, 0)], since=None)
 
     def _was_down(self, space: AddressSpace) -> bool:
-        """Return whether an unready space was so before the rollout began or was resumed.
+        """Return whether an unready space was unready before the rollout began or was resumed.
 
-        While the cluster does not answer, all spaces look unready. Without this check such an
-        outage would move them as spaces that were down, and their failures would not count.
+        While the cluster does not answer, all spaces look unready. Without this check they would
+        be moved as spaces that were down before, and their failures would not count.
         """
         ready = phases.find_condition(space.conditions, "Ready")
         begun = self.rollout.resumed_at or self.rollout.created_at
         return ready is not None and datetime.fromisoformat(ready["since"]) < begun
 
     def _assign(self, chosen: Sequence[AddressSpace], *, since: datetime | None) -> None:
-        """Assign the release to the spaces.
+        """Assign the release to the spaces, and make them due for a reconcile pass.
 
         ``since`` is when their patience begins; None means that they never count as failed.
         """
@@ -202,7 +214,7 @@ class _OpenRollout:
         logger.error("rollout stopped", release=self.rollout.release.number, failed=len(failures))
 
     def end(self) -> None:
-        """Record that every space has moved."""
+        """Record that the rollout is done: every space runs its release."""
         self.rollout.state, self.rollout.ended_at = Rollout.State.DONE, self.now
         self.rollout.save(update_fields=["state", "ended_at", "updated_at"])
         audit.record(audit.WORKER, "rollout.done", actions.subject(self.rollout))

@@ -1,9 +1,9 @@
-"""The configured engine release: the images, and a hash of everything else that needs a restart.
+"""Compute the configured engine release: the images, and a hash of all else that needs a restart.
 
-Called by ``workers.tasks`` for a rollout, and by ``reconcile.loop`` at the start of a pass. The
-template hash covers how the platform creates instances, and the files that engines read only at
-their start. These files are rendered without any tenant's data, so the hash changes only with a
-version of Waypost or a setting.
+Called by ``workers.tasks`` for a rollout, and by ``reconcile.loop`` at the start of a pass over a
+space that has a release. The template hash covers how the platform creates instances, and the files
+that engines read only at their start. These files are rendered without any tenant's data. So the
+hash changes only with a version of Waypost or a setting (docs/adr/0008).
 """
 
 import hashlib
@@ -23,12 +23,12 @@ from workers.messaging.routers import desired as routers
 from workers.messaging.routers.routing import Routing
 
 _NOBODY = KeyPair("", "")
-# The value does not matter. Without a limit, parts of the templates would not be rendered.
+# Any number will do. Without a limit of connections, parts of the files would not be rendered.
 _CONNECTIONS = 1
 
 
 def configured(infra: Infra, routing: Routing) -> EngineImages:
-    """Return the configured release; without images if engines run as local programs.
+    """Return the configured release; all fields are empty if engines run as local programs.
 
     The template hash changes when another version of Waypost, or another setting, changes how
     instances are created. It depends on no tenant, and is the same in every process that has the
@@ -45,9 +45,10 @@ def configured(infra: Infra, routing: Routing) -> EngineImages:
 
 
 def _cold_files(routing: Routing) -> Iterator[Mapping[str, str]]:
-    """Yield the start-up files of a broker of each space type and of a router, without tenant data.
+    """Yield the files that an engine reads only at its start, without any tenant's data.
 
-    Public instances come with and without a public certificate.
+    Five instances: a public broker and a router, each with and without a separate certificate for
+    public listeners, and a broker behind routers.
     """
     engine_layout = brokers.EngineLayout("/etc", "/data", "0.0.0.0", 1, 2)
     for public, public_certificate in ((True, None), (True, _NOBODY), (False, None)):

@@ -1,6 +1,7 @@
-"""What Waypost must know of a kind of instance to run and sample it. Adapters iterate the rows.
+"""What Waypost must know of a kind of instance (broker, router) to run and sample it.
 
-Each kind is one module beside this one. The package has the registry.
+Each kind is one module beside this one, with one ``InstanceKind``. ``workers.infra.kinds.REGISTRY``
+lists them. The adapters and metering look a kind up there.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ from workers.messaging.observed import InstanceSnapshot, ManagementTarget
 
 
 class ConfiguredImages(Protocol):
-    """The images that an installation configures; empty if it has none."""
+    """The image references that an installation configures; empty where it has none."""
 
     @property
     def broker(self) -> str: ...
@@ -26,7 +27,10 @@ class ConfiguredImages(Protocol):
 
 @dataclass(frozen=True)
 class Share:
-    """What a plan lets one kind use: the number of instances, and MiB for each one's engine."""
+    """What one space may use of a kind: the number of instances, and each one's memory in MiB.
+
+    The memory is that of the engine, without ``InstanceKind.overhead_mb``.
+    """
 
     count: int
     memory_mb: int
@@ -34,9 +38,9 @@ class Share:
 
 @dataclass(frozen=True)
 class Container:
-    """Absolute paths in a container: Java, the broker's program, and the instance's folders.
+    """Paths in a container: the program ``java``, Artemis, and the folders of the instance.
 
-    ``broker_plugin``: the broker's program has the plugin's JAR in ``lib`` (docs/adr/0017).
+    ``broker_plugin``: the folder ``lib`` of Artemis has the plugin's JAR (docs/adr/0017).
     """
 
     java: str
@@ -49,10 +53,10 @@ class Container:
 
 @dataclass(frozen=True)
 class Connects:
-    """A connection that instances of a kind open to instances of the same space.
+    """A connection that instances of a kind open to a listener of ``peer`` in the same space.
 
-    ``outgoing`` and ``incoming`` name the network policies that allow it on either side. One name
-    for both is one policy with both directions.
+    ``outgoing`` names the network policy that lets the connecting pods open it. ``incoming`` names
+    the one that lets the peers accept it. Equal names mean one policy for both directions.
     """
 
     peer: Kind
@@ -62,7 +66,11 @@ class Connects:
 
 
 class ReadSnapshot(Protocol):
-    """Reads an instance's counters; raises ``Unreachable`` if it does not answer."""
+    """Reads the counters of one instance, as one snapshot.
+
+    Raises:
+        Unreachable: the instance does not answer.
+    """
 
     def __call__(
         self, target: ManagementTarget, *, addresses: Sequence[MeteredAddress]
@@ -73,17 +81,18 @@ class ReadSnapshot(Protocol):
 class InstanceKind:
     """One kind of instance.
 
-    * ``image``: which of the configured images it runs.
-    * ``command``: how a container starts the engine; the number is the engine's memory in MiB.
-    * ``share``: what a space may use of it.
+    * ``image``: returns the one of the configured images that it runs.
+    * ``command``: returns how a container starts the engine with this memory in MiB.
+    * ``share``: returns what the budget of a space allows of this kind.
     * ``overhead_mb``: memory, in MiB, that a container needs beyond that of its engine.
-    * ``listeners``: its ports. ``ready_listener`` accepts connections once it can serve.
+    * ``listeners``: its ports. An instance is ready once ``ready_listener`` accepts connections.
     * ``growing_file``: the configuration file whose size grows with the number of addresses.
     * ``has_volume``: it keeps data that must outlive a restart.
-    * ``grace_seconds``: how long it may take to stop.
+    * ``grace_seconds``: in a cluster, the longest time that it may take to stop.
     * ``start_order``: on one machine, lower numbers start first and stop last.
-    * ``connects``: the network traffic it needs within its space.
-    * ``needs_logins``, ``needs_names``: it connects to the auth service; it resolves host names.
+    * ``connects``: the connections that it opens within its space.
+    * ``needs_logins``: it connects to the auth service.
+    * ``needs_names``: it resolves host names.
     * ``read_snapshot``: reads its counters for metering.
     """
 

@@ -14,7 +14,7 @@ def image(images: ConfiguredImages) -> str:
 
 
 def command(container: Container, memory_mb: int) -> Launch:
-    """Return how a container starts a broker, with all jars of the program on the class path."""
+    """Return how a container starts a broker, with all JARs of Artemis on the class path."""
     home = container.artemis_home
     paths = BrokerPaths(home, container.config_dir, container.data_dir, container.scratch_dir)
     class_path = ["-cp", f"{home}/lib/*"]
@@ -26,7 +26,7 @@ def command(container: Container, memory_mb: int) -> Launch:
 
 
 def share(budget: ResourceBudget) -> Share:
-    """Return the brokers that the budget allows."""
+    """Return how many brokers the budget allows, and the heap of each in MiB."""
     return Share(budget.brokers, budget.broker_memory_mb)
 
 
@@ -35,12 +35,12 @@ KIND = InstanceKind(
     image=image,
     command=command,
     share=share,
-    # Besides its heap a Java process needs memory for classes, threads and network buffers. The
-    # cluster kills a container that is only as large as the heap while it works (EnMasse issue
-    # 1451).
+    # Besides its heap a Java process needs memory for classes, threads and network buffers. If the
+    # limit of the container is only the size of the heap, the cluster kills a busy broker (EnMasse
+    # issue 1451).
     overhead_mb=320,
     listeners=(Listener.AMQPS, Listener.MANAGEMENT),
-    # Only some brokers have clients, so the public listener does not say whether one is ready.
+    # The brokers of a standard space have no public listener.
     ready_listener=Listener.MANAGEMENT,
     growing_file="broker.xml",
     has_volume=True,

@@ -1,4 +1,4 @@
-"""The router: a Qpid Dispatch router that clients of standard spaces connect to."""
+"""The router: a Qpid Dispatch router, to which clients of a standard space connect."""
 
 from controlplane.core.instance_names import Kind, Listener
 from workers.infra import engines
@@ -9,17 +9,17 @@ from workers.messaging.routers import driver
 
 
 def image(images: ConfiguredImages) -> str:
-    """Return the configured image of routers; empty if the installation runs brokered spaces."""
+    """Return the configured image of routers; empty if only brokered spaces can run."""
     return images.router
 
 
 def command(container: Container, _memory_mb: int) -> Launch:
-    """Return how a container starts a router. A router has no setting for its memory."""
+    """Return how a container starts a router, which has no setting for its memory."""
     return engines.router_command("qdrouterd", container.config_dir)
 
 
 def share(budget: ResourceBudget) -> Share:
-    """Return the routers that the budget allows."""
+    """Return how many routers the budget allows, and the memory of each in MiB."""
     return Share(budget.routers, budget.router_memory_mb)
 
 
@@ -30,7 +30,8 @@ KIND = InstanceKind(
     share=share,
     overhead_mb=64,
     listeners=(Listener.AMQPS, Listener.MANAGEMENT, Listener.MESH),
-    # Otherwise the space's service would lead clients to a port that is still closed.
+    # A cluster's service leads clients to ready routers only. With the management port here, it
+    # would lead them to routers whose public port is still closed.
     ready_listener=Listener.AMQPS,
     growing_file="router.json",
     has_volume=False,

@@ -1,8 +1,9 @@
 """The port ``Infra`` on a Kubernetes cluster: one namespace for each address space.
 
-The desired state is in PostgreSQL, so there are no watches and no custom resources. Each reconcile
-pass opens a session, which lists the live objects and applies those that differ. Readiness is
-observed, not awaited.
+The desired state is in PostgreSQL, so there are no watches and no custom resources. Callers open a
+session (``session``), which lists the live objects and applies those that differ. Nothing waits for
+readiness: ``observed`` computes it from the live objects. ``workers.infra.base`` documents the
+methods.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ from workers.infra.kubernetes.session import KubernetesSession
 
 
 class KubernetesInfra:
-    """Runs instances as stateful sets."""
+    """Runs each instance as a stateful set of one pod."""
 
     def __init__(self, api: Api, cluster: Cluster) -> None:
         self._api = api

@@ -1,8 +1,8 @@
 """The cluster's API as a few operations on typed objects. Only this module sends requests to it.
 
-Objects are written by server-side apply with one field manager (Kubernetes documentation,
-"Server-Side Apply"). An error of the API becomes an ``InfraError`` whose message says what to do:
-see ``refusals``.
+``Api.apply`` writes objects by server-side apply (Kubernetes documentation, "Server-Side Apply").
+Repairs are patches under a second field manager: see ``ownership``. An error of the API becomes an
+``InfraError`` whose message says what to do: see ``refusals``.
 """
 
 import json
@@ -34,8 +34,8 @@ from workers.infra.kubernetes.resources import (
 logger = structlog.get_logger(__name__)
 
 _TIMEOUT_SECONDS = (3, 15)  # connect, read
-# Only requests that never reached the API are repeated here. The reconcile loop handles every
-# answer, also one with Retry-After.
+# Repeat only requests whose connection failed, so that the API never received them. Any answer
+# goes to the caller, even one with Retry-After: the reconcile loop tries again later.
 _RETRY = Retry(
     total=2,
     connect=2,
@@ -52,13 +52,18 @@ _CONFLICT, _MISSING = 409, 404
 
 
 class _Collection(Part):
-    """The answer to a list request."""
+    """The API's answer to a list request, of which only the objects are read."""
 
     items: Sequence[Mapping[str, object]] = ()
 
 
 class Api:
-    """The API of one cluster. Every method is idempotent and raises only ``InfraError``."""
+    """The API of one cluster. Every method is idempotent.
+
+    Raises:
+        InfraError: any method: the API refuses or does not answer.
+        ValueError: any method: a name is not legal in a path (``Resource.path``).
+    """
 
     def __init__(self, client: ApiClient) -> None:
         self._client = client
@@ -79,7 +84,10 @@ class Api:
         selector: Mapping[str, str],
         fields: Mapping[str, str] | None = None,
     ) -> Sequence[ReportedT]:
-        """Return the objects with these labels; none if the cluster does not serve the kind."""
+        """Return the objects that have all labels of ``selector`` and all values of ``fields``.
+
+        ``namespace`` None: of all namespaces. Empty if the cluster does not serve the kind.
+        """
         query = {"labelSelector": labels.as_query(selector)}
         if fields:
             query["fieldSelector"] = labels.as_query(fields)
@@ -96,11 +104,12 @@ class Api:
         """Create the object, or set its fields to those of ``wanted``; return the live object.
 
         Fields that Waypost applied earlier and that ``wanted`` lacks are removed. A field that
-        somebody edited by hand is overwritten.
+        somebody edited by hand is overwritten. Additions to protected fields are removed.
 
         Raises:
-            InfraError: ``FieldConflict`` if another applier owns a field, because two appliers
-                would undo each other's changes for ever.
+            InfraError: ``FieldConflict`` if another manager applies one of the fields too, because
+                the two would undo each other's changes for ever. ``AdmissionAdds`` if the cluster
+                adds to a protected field again at once.
         """
         status, body = self._apply(wanted, force=False)
         if status == _CONFLICT and self._is_edited_by_hand(wanted, body):
@@ -116,13 +125,19 @@ class Api:
         name: str,
         annotations: Mapping[str, str],
     ) -> None:
-        """Set annotations of an object that others created (a pod); do nothing if it is gone."""
+        """Set annotations of an object that Waypost does not apply itself, such as a pod.
+
+        Other annotations stay. Do nothing if the object is gone.
+        """
         self.merge(resource, namespace, name, {"metadata": {"annotations": dict(annotations)}})
 
     def merge(
         self, resource: Resource[Reported], namespace: str, name: str, body: JsonObject
     ) -> None:
-        """Set a few fields, keep the others (RFC 7396); do nothing if the object is gone."""
+        """Set the fields in ``body`` and keep all others (JSON Merge Patch, RFC 7396).
+
+        Do nothing if the object is gone.
+        """
         path = resource.path(namespace, name)
         query = {"fieldManager": ownership.REPAIRER}
         status, answer = self._request("PATCH", path, query, body=body, content_type=_MERGE)
@@ -130,7 +145,7 @@ class Api:
             _checked(status, answer, f"{resource.kind} {name}")
 
     def delete(self, resource: Resource[Reported], namespace: str | None, name: str) -> bool:
-        """Request the deletion of the object; return True if it is gone already."""
+        """Request the deletion of the object; return True only if it was gone before."""
         body = {"propagationPolicy": "Background"}  # dependents too, without waiting for them
         status, answer = self._request("DELETE", resource.path(namespace, name), body=body)
         if status == _MISSING:
@@ -145,7 +160,10 @@ class Api:
         )
 
     def _without_additions(self, wanted: Applied, applied: Reported) -> Reported:
-        """Remove fields that others added where they may not; an apply does not touch them."""
+        """Remove what others added to protected fields; return the live object.
+
+        An apply leaves it there, because it changes only the fields in ``wanted``.
+        """
         added = difference.additions(wanted, applied)
         if not added:
             return applied
@@ -171,7 +189,10 @@ class Api:
         return cleaned
 
     def _is_edited_by_hand(self, wanted: Applied, refusal: JsonObject) -> bool:
-        """Return whether no manager in the conflict uses server-side apply, only plain updates."""
+        """Return whether all managers in the conflict wrote by plain updates, as an editor does.
+
+        ``refusal`` is the body of the answer to the apply. False if it names no manager.
+        """
         managers = refusals.conflicting_managers(Refusal.of(refusal))
         namespace = metadata_of(wanted).namespace
         live = self.find(resources.of(wanted), namespace, name_of(wanted))
@@ -187,8 +208,8 @@ class Api:
         content_type: str = "application/json",
     ) -> tuple[int, JsonObject]:
         headers = {"Accept": "application/json", "Content-Type": content_type}
-        # The generated client supplies credentials and connections. Its own methods for a kind do
-        # not fit: each has another name, and an answer with an unknown field would be refused.
+        # The generated client supplies credentials and connections. Its methods for single kinds do
+        # not fit: each has another name, and they refuse an answer that does not fit its models.
         serialized = self._client.param_serialize(
             method, path, None, list((query or {}).items()), headers, auth_settings=["BearerToken"]
         )
@@ -215,7 +236,10 @@ class Api:
 
 
 def _put_back(pointer: str, document: JsonObject) -> JsonObject:
-    """Return the JSON Patch operation (RFC 6902) that gives a field the wanted value."""
+    """Return the JSON Patch operation (RFC 6902) that gives a field its value in ``document``.
+
+    It removes the field if ``document``, the wanted object, lacks it.
+    """
     value = difference.at(document, pointer)
     if value is None:
         return {"op": "remove", "path": pointer}
@@ -223,7 +247,11 @@ def _put_back(pointer: str, document: JsonObject) -> JsonObject:
 
 
 def _read(resource: Resource[ReportedT], document: JsonObject) -> ReportedT:
-    """Return the object; raise ``InfraError`` if a field that Waypost reads has another type."""
+    """Return the object that ``document`` describes.
+
+    Raises:
+        InfraError: ``ObjectUnreadable``: a field that Waypost reads has another type.
+    """
     try:
         return resource.reported.of(document)
     except ValidationError as error:

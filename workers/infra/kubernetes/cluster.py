@@ -1,6 +1,7 @@
-"""The description of the cluster by an installation: images, storage, endpoints, security.
+"""What an installation must know of its cluster: images, storage, endpoints, accounts and more.
 
-``cluster_file`` reads it from a YAML file, which the chart writes.
+``cluster_file`` reads a ``Cluster`` from a YAML file, which the chart writes. All classes here
+refuse unknown fields and values of another type.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +27,7 @@ class CertificateSource(StrEnum):
 
 
 class IssuerKind(StrEnum):
-    """The kinds of issuers of cert-manager itself; an ``Issuer`` serves only its own namespace."""
+    """The two kinds of issuers of cert-manager. An ``Issuer`` serves only its own namespace."""
 
     ISSUER = "Issuer"
     CLUSTER_ISSUER = "ClusterIssuer"
@@ -34,7 +35,7 @@ class IssuerKind(StrEnum):
 
 @dataclass(frozen=True, config=_CHECKED)
 class Issuer:
-    """Refers to an issuer of cert-manager."""
+    """A reference to an issuer of cert-manager."""
 
     kind: IssuerKind = IssuerKind.CLUSTER_ISSUER
     name: str = ""
@@ -44,8 +45,9 @@ class Issuer:
 class CertificateChoice:
     """Where public listeners get their certificates from.
 
-    ``secret`` is the name of a secret in the control namespace, with the keys ``tls.crt``,
-    ``tls.key`` and optionally ``ca.crt``.
+    * ``secret``: for that source, the name of a Secret in the control namespace. It has the keys
+      ``tls.crt``, ``tls.key`` and optionally ``ca.crt``.
+    * ``issuer``: for that source, who issues the certificates.
     """
 
     source: CertificateSource = CertificateSource.SPACE_CA
@@ -64,11 +66,12 @@ class CertificateChoice:
 class EndpointChoice:
     """How clients reach spaces.
 
-    * ``kind``: the name of a row of ``endpoints.registry``.
-    * ``domain``: each space gets ``<namespace>.<domain>``. For node ports it is the host name of
-      the nodes.
-    * ``class_name``: the ingress class.
-    * ``gateway``: ``namespace/name`` of the Gateway.
+    * ``kind``: the name of a row of ``endpoints.registry``. It decides which fields must be set.
+    * ``domain``: each space gets the host ``<namespace>.<domain>``. For node ports it is the host
+      name of the nodes.
+    * ``class_name``: the ingress class, for the kind ``ingress``.
+    * ``gateway``: ``namespace/name`` of the Gateway, for the kind ``gateway``.
+    * ``annotations``: set on each space's service, and on the object that leads clients to it.
     """
 
     kind: str = "service"
@@ -80,7 +83,7 @@ class EndpointChoice:
 
     @property
     def strategy(self) -> EndpointKind:
-        """What the kind builds, and where clients connect then."""
+        """The row of ``kind``: it builds the endpoint's objects and finds the address."""
         return REGISTRY[self.kind]
 
     @field_validator("kind")
@@ -100,7 +103,10 @@ class EndpointChoice:
 
 @dataclass(frozen=True, config=_CHECKED)
 class Images:
-    """Image references, optionally with digests. Without ``router`` only brokered spaces work."""
+    """Image references, optionally with digests. Without ``router`` only brokered spaces can run.
+
+    ``pull_secrets`` are names of Secrets in the control namespace with credentials of registries.
+    """
 
     broker: str
     router: str = ""
@@ -110,7 +116,7 @@ class Images:
 
 @dataclass(frozen=True, config=_CHECKED)
 class Identity:
-    """User and group of the containers; both None if the platform assigns them (OpenShift)."""
+    """Numeric user and group of the containers; both None if OpenShift assigns them."""
 
     user: int | None = 1001
     group: int | None = 1001
@@ -118,7 +124,10 @@ class Identity:
 
 @dataclass(frozen=True, config=_CHECKED)
 class Storage:
-    """The volume of each broker; an empty class name means the cluster's default class."""
+    """The volume of each broker: its size in GiB and its storage class.
+
+    An empty class name means the cluster's default class.
+    """
 
     size_gb: int = 5
     class_name: str = ""
@@ -136,11 +145,17 @@ class Pods:
 class Cluster:
     """Everything that the builders of objects need to know about the cluster.
 
-    * ``installation``: distinguishes this installation from others in the cluster; the value of a
-      label.
-    * ``dns_cidrs``: addresses of DNS servers beside the pods of ``dns``. Needed if they are pods on
-      the host network, which a network policy cannot select.
-    * ``java``, ``artemis_home``, ``router_command``: paths inside the images.
+    * ``installation``: the value of a label that distinguishes this installation of Waypost from
+      others in the cluster.
+    * ``control_namespace``: where Waypost itself runs.
+    * ``worker_account``, ``space_role``: the service account of the workers, and the cluster role
+      that it gets in the namespace of each space.
+    * ``metering_account``, ``metering_role``: the same for the metering worker.
+    * ``worker``, ``auth_service``, ``dns``: pods that instances may exchange traffic with.
+    * ``auth_port``: the port of the auth service.
+    * ``dns_cidrs``: addresses of DNS servers besides the pods of ``dns``. Needed if they are pods
+      on the host network, which a network policy cannot select.
+    * ``java``, ``artemis_home``: the program and the folder in the broker's image.
     * ``broker_plugin``: the broker's image has the plugin's JAR in ``lib`` (docs/adr/0017).
     """
 

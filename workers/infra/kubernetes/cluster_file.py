@@ -1,7 +1,4 @@
-"""Read the description of the cluster: a YAML file with the fields of ``Cluster`` and no others.
-
-The chart writes the file.
-"""
+"""Read ``Cluster``, the description of the cluster, from the YAML file that the chart writes."""
 
 from pathlib import Path
 
@@ -18,8 +15,8 @@ def load(path: Path) -> Cluster:
     """Return the cluster that the file describes.
 
     Raises:
-        Invalid: ``cluster_file.invalid``: the file is unreadable, or fields are missing, unknown
-            or of the wrong type; the message names each one.
+        Invalid: ``cluster_file.invalid``: the file is unreadable, or fields are missing, unknown,
+            of the wrong type or without a value that they need; the message names each one.
     """
     try:
         return TypeAdapter(Cluster).validate_python(yaml.safe_load(path.read_text()))

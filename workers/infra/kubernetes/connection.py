@@ -1,4 +1,7 @@
-"""Connect to the cluster: in a pod with its service account, elsewhere with a kubeconfig."""
+"""Connect to the cluster: with a kubeconfig if there is one, else with the pod's service account.
+
+A kubeconfig is the file that ``KUBECONFIG`` names, or ``~/.kube/config``.
+"""
 
 from functools import cache
 from pathlib import Path
@@ -15,17 +18,21 @@ from workers.infra.kubernetes.cluster import Cluster
 
 
 def api() -> Api:
-    """Return the cluster's API. The whole process shares its connections.
+    """Return the cluster's API; it sends no request. The whole process shares the connections.
 
     Raises:
-        InfraError: neither a service account nor a kubeconfig was found.
+        InfraError: ``ClusterUnknown``: neither a kubeconfig nor a service account was found.
     """
     return Api(_client())
 
 
 @cache
 def cluster(path: Path) -> Cluster:
-    """Return the description of the cluster; the file is read once."""
+    """Return the description of the cluster. Each process reads the file once.
+
+    Raises:
+        Invalid: ``cluster_file.invalid``.
+    """
     return cluster_file.load(path)
 
 

@@ -1,9 +1,11 @@
 """Decide whether a live object still matches what Waypost wants. Pure.
 
-Two things are compared:
+Three things are compared:
 
-* The digest of what was applied last: only it shows that a field is no longer wanted.
+* The digest of what was applied last, which is an annotation of the live object. Only it shows that
+  a field is no longer wanted.
 * Every wanted field, because somebody may have edited the live one.
+* The protected fields (``Resource.exact`` and ``closed``), because others may have added to them.
 """
 
 import hashlib
@@ -17,7 +19,8 @@ from workers.infra.kubernetes.resources import Applied, document_of, metadata_of
 
 DIGEST = "waypost.io/desired"
 _PORT = "port"
-# Lists that the API merges by a key of their elements; admission webhooks may add elements.
+# Lists that the API merges by a key of their elements, and that key. Elements are matched by it,
+# because admission webhooks may add others.
 # Source: Kubernetes API reference, "patch merge key" of each field.
 _KEYS = {
     "containers": "name",
@@ -33,13 +36,13 @@ _KEYS = {
 
 
 def digest(value: object) -> str:
-    """Return a hash of a JSON value, as 16 hex digits."""
+    """Return a hash of a JSON value, as 16 hex digits. The order of keys does not matter."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def stamped(wanted: Applied) -> Applied:
-    """Return the object with its own digest as an annotation."""
+    """Return the object with the digest of its document as an annotation."""
     metadata = metadata_of(wanted)
     annotations = {**(metadata.annotations or {}), DIGEST: digest(document_of(wanted))}
     return wanted.model_copy(
@@ -48,14 +51,20 @@ def stamped(wanted: Applied) -> Applied:
 
 
 def is_settled(wanted: Applied, live: Reported) -> bool:
-    """Return whether ``live`` matches ``wanted`` (with its digest), so that no write is needed."""
+    """Return whether ``live`` matches ``wanted``, so that no write is needed.
+
+    ``wanted`` must be ``stamped``. An object whose deletion was requested never matches.
+    """
     if live.is_ending:
         return False
     return holds(live.document, document_of(wanted)) and not additions(wanted, live)
 
 
 def additions(wanted: Applied, live: Reported) -> Sequence[str]:
-    """Return the protected fields (JSON pointers) in which others wrote something of theirs."""
+    """Return the protected fields (JSON pointers) in which ``live`` differs from ``wanted``.
+
+    A field in ``exact`` differs if it is not equal, a field in ``closed`` if it ``has_more``.
+    """
     resource, ours, theirs = of(wanted), document_of(wanted), live.document
     exact = [path for path in resource.exact if not _is_same(at(theirs, path), at(ours, path))]
     closed = [
@@ -75,9 +84,10 @@ def at(document: JsonObject, pointer: str) -> object:
 
 
 def has_more(live: object, wanted: object, field: str = "") -> bool:
-    """Return whether ``live`` has a list, a mapping or an element that ``wanted`` lacks.
+    """Return whether ``live`` has a list, a mapping or an element of a list that ``wanted`` lacks.
 
-    Further single values do not count: they are defaults that the API sets.
+    Single values that ``wanted`` lacks do not count: they are defaults that the API sets. ``field``
+    is the name of the field with these values; it decides how elements of lists are matched.
     """
     if isinstance(live, Mapping) and isinstance(wanted, Mapping):
         return any(has_more(value, wanted.get(key), key) for key, value in live.items())
@@ -88,7 +98,11 @@ def has_more(live: object, wanted: object, field: str = "") -> bool:
 
 
 def holds(live: object, wanted: object, field: str = "") -> bool:
-    """Return whether ``live`` has every field of ``wanted``; it may have more."""
+    """Return whether ``live`` has every field of ``wanted`` with its value; it may have more.
+
+    A list may have more elements only if the API merges it by a key. ``field`` is as in
+    ``has_more``.
+    """
     if _is_same(live, wanted):
         return True
     if isinstance(wanted, Mapping):
@@ -101,7 +115,7 @@ def holds(live: object, wanted: object, field: str = "") -> bool:
 
 
 def _is_same(live: object, wanted: object) -> bool:
-    """Return whether both are equal; the API omits an empty mapping."""
+    """Return whether both are equal. An empty mapping equals None, because the API omits it."""
     return live == wanted or (live is None and wanted == {})
 
 
@@ -114,7 +128,10 @@ def _holds_list(live: Sequence[object], wanted: Sequence[object], field: str) ->
 def _paired(
     one: Sequence[object], other: Sequence[object], field: str
 ) -> Sequence[tuple[object, object]]:
-    """Return each element of ``other`` after its counterpart in ``one`` (or None)."""
+    """Return a pair for each element of ``other``: its counterpart in ``one`` or None, and itself.
+
+    The merge key of ``field`` decides which elements match; without one their position does.
+    """
     key = _KEYS.get(field, "")
     objects = [element for element in one if isinstance(element, Mapping)]
     others = [element for element in other if isinstance(element, Mapping)]

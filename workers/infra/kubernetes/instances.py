@@ -1,4 +1,4 @@
-"""Build the objects of one instance: its files, its service, its stateful set. Pure.
+"""Build the objects of one instance: Secret, config maps, service, stateful set. Pure.
 
 Each instance is a stateful set of one pod with its own files (docs/adr/0007). ``pods`` builds the
 pod template.
@@ -31,7 +31,7 @@ _ACCESS_MODES = ["ReadWriteOnce"]  # one node at a time mounts a journal
 
 
 def build(cluster: Cluster, spec: InstanceSpec) -> Sequence[Applied]:
-    """Return every object of one instance, in the order of creation.
+    """Return the objects of one instance, in the order of creation.
 
     Raises:
         InfraError: the files do not fit into an object.
@@ -40,7 +40,7 @@ def build(cluster: Cluster, spec: InstanceSpec) -> Sequence[Applied]:
 
 
 def attached(spec: InstanceSpec) -> Sequence[Applied]:
-    """Return the objects of ``build`` that the pod needs: its files and its DNS name.
+    """Return the objects that the pod needs before it starts: its files and its DNS name.
 
     Raises:
         InfraError: the files do not fit into an object.
@@ -49,7 +49,7 @@ def attached(spec: InstanceSpec) -> Sequence[Applied]:
 
 
 def disruption_budget(namespace: Namespace, kind: Kind) -> k8s.V1PodDisruptionBudget:
-    """Return the budget that lets evictions, such as a node drain, stop one instance at a time."""
+    """Return the budget that lets a node drain stop one pod of the kind at a time, and not more."""
     return k8s.V1PodDisruptionBudget(
         metadata=space_metadata(namespace, kind.value),
         spec=k8s.V1PodDisruptionBudgetSpec(
@@ -60,14 +60,15 @@ def disruption_budget(namespace: Namespace, kind: Kind) -> k8s.V1PodDisruptionBu
 
 
 def stateful_set(cluster: Cluster, spec: InstanceSpec) -> k8s.V1StatefulSet:
-    """Return the stateful set of one instance."""
+    """Return the stateful set of one instance: one replica, and for a broker a volume claim."""
     row = REGISTRY[spec.kind]
     return k8s.V1StatefulSet(
         metadata=instance_metadata(spec, spec.name),
         spec=k8s.V1StatefulSetSpec(
             replicas=1,
             service_name=spec.name,
-            # Parallel: otherwise a pod that never gets ready blocks the change that repairs it.
+            # With the default, OrderedReady, a pod that never gets ready is never replaced, not
+            # even by the change that repairs it (Kubernetes documentation, "Forced rollback").
             pod_management_policy="Parallel",
             # The API's default. Explicit, so that a manual change of the partition is overwritten.
             update_strategy=k8s.V1StatefulSetUpdateStrategy(
@@ -83,23 +84,24 @@ def stateful_set(cluster: Cluster, spec: InstanceSpec) -> k8s.V1StatefulSet:
             revision_history_limit=3,
             selector=k8s.V1LabelSelector(match_labels=labels.select_instance(spec.name)),
             template=pods.template(cluster, spec),
-            # None leaves the field out, and a list would be part of a digest.
+            # None leaves the field out. An empty list would be part of the object's digest.
             volume_claim_templates=[_claim(cluster, spec)] if row.has_volume else None,
         ),
     )
 
 
 def template_hash(cluster: Cluster) -> str:
-    """Return a hash of the pod templates of all spaces, without images and what differs by space.
+    """Return a hash of the pod templates, without images and without what differs between spaces.
 
-    It changes when the installation's settings, or a new version of ``pods``, change the pods.
+    It changes when the installation's settings or another version of Waypost change the pods. It
+    also changes when the installation begins or ceases to provide public certificates.
     """
     bare = replace(cluster, images=replace(cluster.images, broker="", router=""))
     nowhere = Namespace("", "", "")
     specs = [InstanceSpec(nowhere, kind, kind.value, {}) for kind in Kind]
     templates: list[object] = [json_of(pods.template(bare, spec)) for spec in specs]
     if cluster.endpoint.certificate.source is not CertificateSource.SPACE_CA:
-        # Only part of the digest: a change of this text would start a rollout.
+        # This text is read by nobody; it only enters the digest. A change of it starts a rollout.
         templates.append("public listeners present a key pair of their own")
     return digest(templates)
 
@@ -107,7 +109,7 @@ def template_hash(cluster: Cluster) -> str:
 def with_former_claims(
     wanted: k8s.V1StatefulSet, live: reported.StatefulSet | None
 ) -> k8s.V1StatefulSet:
-    """Return the stateful set with the size and class with which its volume was created.
+    """Return the stateful set with the size and storage class that its volume was created with.
 
     The cluster refuses a change of either (Kubernetes documentation, "StatefulSet: Volume Claim
     Templates"). So the storage settings of the installation apply only to new volumes.
@@ -129,10 +131,10 @@ def with_former_claims(
 
 
 def with_former(spec: InstanceSpec, live: Sequence[reported.Files]) -> InstanceSpec:
-    """Return the spec with new content for live files only.
+    """Return the spec with its own live files, and with all other files as they are in ``live``.
 
-    All other files keep the content of the ``live`` objects, if Waypost wrote it. A file that
-    somebody deleted or edited gets the new content: an instance may not start without its file, and
+    ``live`` are the Secret and the config maps of the instance. A file that somebody deleted or
+    edited there gets the content in ``spec`` too: an instance may not start without its file, and
     an edited file may let anybody in.
     """
     former: dict[str, str] = {}
@@ -145,7 +147,7 @@ def with_former(spec: InstanceSpec, live: Sequence[reported.Files]) -> InstanceS
 
 
 def secret(spec: InstanceSpec) -> k8s.V1Secret:
-    """Return the secret of the files that ``spec`` names as secret.
+    """Return the Secret with the files in ``spec.secret_files``.
 
     Raises:
         InfraError: the files do not fit into an object.
@@ -157,7 +159,7 @@ def secret(spec: InstanceSpec) -> k8s.V1Secret:
 
 
 def config_maps(spec: InstanceSpec) -> Sequence[k8s.V1ConfigMap]:
-    """Return the config maps of the files without secrets; the second has the file that grows.
+    """Return the two config maps of all other files; the second has only the file that grows.
 
     Raises:
         InfraError: the files do not fit into an object.
@@ -175,7 +177,7 @@ def config_maps(spec: InstanceSpec) -> Sequence[k8s.V1ConfigMap]:
 def service(spec: InstanceSpec) -> k8s.V1Service:
     """Return the headless service that gives the instance its own DNS name.
 
-    Routers and workers must find the instance before it is ready.
+    The name resolves before the instance is ready, because routers and workers connect to it then.
     """
     return k8s.V1Service(
         metadata=instance_metadata(spec, spec.name),
@@ -197,7 +199,7 @@ def service(spec: InstanceSpec) -> k8s.V1Service:
 
 
 def _claim(cluster: Cluster, spec: InstanceSpec) -> k8s.V1PersistentVolumeClaim:
-    """Return the claim from which the cluster creates a broker's volume."""
+    """Return the claim template from which the cluster creates the instance's volume."""
     size = sizes.quantity(cluster.storage.size_gb * 1024)
     return k8s.V1PersistentVolumeClaim(
         metadata=k8s.V1ObjectMeta(

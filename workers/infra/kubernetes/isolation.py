@@ -17,7 +17,7 @@ from workers.infra.kubernetes.cluster import Cluster
 from workers.infra.kubernetes.objects import space_metadata
 from workers.infra.kubernetes.resources import Applied
 
-QUOTA = "waypost"  # name of the ResourceQuota
+QUOTA = "waypost"  # name of the ResourceQuota in each space's namespace
 METERING = "waypost-metering"  # name of the RoleBinding for metering
 _POD_SECURITY = "pod-security.kubernetes.io"
 _RBAC = "rbac.authorization.k8s.io"
@@ -27,8 +27,9 @@ _RBAC = "rbac.authorization.k8s.io"
 class Taken:
     """What a space uses now.
 
-    ``memory_mb`` is the memory limit of each instance by kind; ``storage_mb`` the size of all
-    volumes. Both are in MiB.
+    * ``memory_mb``: the memory limits of the containers of its instances, in MiB, by kind.
+    * ``volumes``: the number of its volume claims.
+    * ``storage_mb``: the size of all its volumes together, in MiB.
     """
 
     memory_mb: Mapping[Kind, Sequence[int]] = field(default_factory=dict)
@@ -42,14 +43,14 @@ _NOTHING = Taken()
 def build(
     cluster: Cluster, namespace: Namespace, budget: ResourceBudget, taken: Taken = _NOTHING
 ) -> Sequence[Applied]:
-    """Return the objects that every space has, in the order of creation."""
+    """Return the namespace and the objects of ``inside``, in the order of creation."""
     return [namespace_object(namespace), *inside(cluster, namespace, budget, taken)]
 
 
 def inside(
     cluster: Cluster, namespace: Namespace, budget: ResourceBudget, taken: Taken = _NOTHING
 ) -> Sequence[Applied]:
-    """Return the objects of ``build`` that are in the namespace."""
+    """Return the objects in a namespace that isolate and limit the space, in order of creation."""
     return [
         role_binding(cluster, namespace),
         metering_binding(cluster, namespace),
@@ -61,9 +62,9 @@ def inside(
 
 
 def namespace_object(namespace: Namespace) -> k8s.V1Namespace:
-    """Return the namespace, with pod security ``restricted`` enforced."""
+    """Return the namespace, which enforces the pod security standard ``restricted``."""
     security = {f"{_POD_SECURITY}/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
-    # The standards of older versions allow more.
+    # Without a version the cluster may be set to the standard of an older one, which allows more.
     security[f"{_POD_SECURITY}/enforce-version"] = "latest"
     return k8s.V1Namespace(
         metadata=k8s.V1ObjectMeta(
@@ -73,14 +74,14 @@ def namespace_object(namespace: Namespace) -> k8s.V1Namespace:
 
 
 def role_binding(cluster: Cluster, namespace: Namespace) -> k8s.V1RoleBinding:
-    """Return the role binding that lets the worker manage this namespace."""
+    """Return the role binding that lets the worker manage the objects in this namespace."""
     return _binding(
         cluster, namespace, "waypost-worker", cluster.space_role, cluster.worker_account
     )
 
 
 def metering_binding(cluster: Cluster, namespace: Namespace) -> k8s.V1RoleBinding:
-    """Return the role binding that lets metering list the instances, and nothing more."""
+    """Return the role binding that lets metering list pods and stateful sets, and nothing more."""
     return _binding(cluster, namespace, METERING, cluster.metering_role, cluster.metering_account)
 
 
@@ -101,21 +102,22 @@ def _binding(
 def resource_quota(
     cluster: Cluster, namespace: Namespace, budget: ResourceBudget, taken: Taken = _NOTHING
 ) -> k8s.V1ResourceQuota:
-    """Return the quota: what the plan allows, what the space uses already, and one instance more.
+    """Return the quota: what the budget allows or the space uses already, and one instance more.
 
-    Existing instances count with their present size. Otherwise, after a change to a smaller plan,
-    the first replaced pod would not fit beside those that are still large. Volumes may be larger
-    than configured: the setting was larger before, or a person enlarged them.
+    An existing instance counts with its present memory limit if that is larger than the plan's.
+    Otherwise, after a change to a smaller plan, the first replaced pod would not fit beside those
+    that are still large. Existing volumes count with their real size: the setting may have been
+    larger, or a person may have enlarged them.
 
-    The reserve of one: if a controller creates a pod or claim twice, the API server refuses the
-    second one but has already counted it. It recounts only every five minutes. Without the reserve,
-    another instance would be refused until then.
+    One instance more is a reserve. If a controller creates a pod or claim twice, the API server
+    refuses the second one but has already counted it. It recounts only every five minutes. Without
+    the reserve it would refuse another instance until then.
     """
     limits = {kind: memory_limits(kind, row.share(budget), taken) for kind, row in REGISTRY.items()}
     every = [limit for of_kind in limits.values() for limit in of_kind]
     memory = sizes.quantity(sum(every) + max(every, default=0))
     volumes = sum(len(limits[kind]) for kind, row in REGISTRY.items() if row.has_volume)
-    # Kept volumes of deleted brokers count too.
+    # ``taken`` includes the kept volumes of deleted brokers.
     claims = max(volumes, taken.volumes) + 1
     # The storage of the existing volumes, and of those still to be created.
     size = cluster.storage.size_gb * 1024
@@ -137,15 +139,19 @@ def resource_quota(
 
 
 def memory_limits(kind: Kind, share: Share, taken: Taken) -> list[int]:
-    """Return the memory limits, in MiB, of the instances that run and of those still to come."""
+    """Return the memory limits, in MiB, of the instances that exist and of those still to come."""
     size = sizes.container_mb(kind, share.memory_mb)
     running = [max(limit, size) for limit in taken.memory_mb.get(kind, ())]
-    # A plan for fewer instances than run gives a negative factor, and so no further ones.
+    # If more instances exist than ``share`` allows, the factor is negative and the list empty.
     return running + [size] * (share.count - len(running))
 
 
 def limit_range(namespace: Namespace) -> k8s.V1LimitRange:
-    """Return the small defaults for containers without requests and limits."""
+    """Return the limit range: defaults for containers that request nothing.
+
+    Waypost's own containers state what they need. The quota would refuse any other one without
+    these defaults, such as one that a webhook adds.
+    """
     container = k8s.V1LimitRangeItem(
         type="Container",
         default={"memory": "64Mi"},
@@ -158,7 +164,7 @@ def limit_range(namespace: Namespace) -> k8s.V1LimitRange:
 
 
 def service_account(cluster: Cluster, namespace: Namespace, kind: Kind) -> k8s.V1ServiceAccount:
-    """Return the service account of the brokers or routers, without rights and token."""
+    """Return the service account of the pods of a kind. It has no rights, and pods get no token."""
     secrets = [
         k8s.V1LocalObjectReference(name=pull_secret_name(name))
         for name in cluster.images.pull_secrets
@@ -166,18 +172,21 @@ def service_account(cluster: Cluster, namespace: Namespace, kind: Kind) -> k8s.V
     return k8s.V1ServiceAccount(
         metadata=space_metadata(namespace, kind.value),
         automount_service_account_token=False,
-        # The API drops an empty list, so it would look like a difference.
+        # The API drops an empty list, so the live object would always differ.
         image_pull_secrets=secrets or None,
     )
 
 
 def pull_secret_name(original: str) -> str:
-    """Return the name of the copy; the prefix keeps it apart from the secrets of instances."""
+    """Return the name of the copy of a pull secret.
+
+    No instance has a name with this prefix, so no Secret of an instance has the same name.
+    """
     return f"pull-{original}"
 
 
 def pull_secret(namespace: Namespace, original: reported.Files) -> k8s.V1Secret:
-    """Return the copy of a registry's credentials."""
+    """Return the copy, for one space, of a Secret with a registry's credentials."""
     return k8s.V1Secret(
         metadata=k8s.V1ObjectMeta(
             name=pull_secret_name(original.name),

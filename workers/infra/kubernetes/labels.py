@@ -1,4 +1,4 @@
-"""The labels of all objects that Waypost creates, and selectors for them. Pure.
+"""The labels of the objects of spaces, and selectors for them. Pure.
 
 Source: Kubernetes documentation, "Recommended Labels".
 """
@@ -12,9 +12,9 @@ TENANT = "waypost.io/tenant"
 SPACE = "waypost.io/space"
 COMPONENT = "app.kubernetes.io/component"
 INSTANCE = "app.kubernetes.io/instance"
-# Distinguishes several installations of Waypost in one cluster.
+# Distinguishes several installations of Waypost in one cluster. ``snapshot.marked`` sets it.
 INSTALLATION = "waypost.io/installation"
-# For objects of a space that belong to no broker or router: namespace, policies, endpoint.
+# The component of objects that belong to no single instance: namespace, policies, endpoint.
 SPACE_COMPONENT = "space"
 
 OURS: Mapping[str, str] = {
@@ -22,7 +22,7 @@ OURS: Mapping[str, str] = {
     "app.kubernetes.io/managed-by": "waypost",
 }
 
-# For copies of a registry's credentials.
+# The labels of copies of a registry's credentials, beside those of the space.
 PULL_SECRET: Mapping[str, str] = {**OURS, COMPONENT: "pull-secret"}
 
 
@@ -42,7 +42,7 @@ def of_instance(namespace: Namespace, kind: Kind, name: str) -> dict[str, str]:
 
 
 def as_query(selector: Mapping[str, str]) -> str:
-    """Return a selector of labels or fields in the form of a query parameter."""
+    """Return a selector of labels or fields as the value of a query parameter: ``a=1,b=2``."""
     return ",".join(f"{key}={value}" for key, value in selector.items())
 
 

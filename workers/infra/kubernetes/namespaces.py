@@ -1,6 +1,8 @@
 """The namespace of one space: create it, give the worker its rights there, and delete it.
 
-A namespace is touched only if it carries the labels of the space and of this installation.
+Waypost changes an existing namespace only if it carries the labels of the space, and not the label
+of another installation. A namespace without the label of an installation is older than that label,
+and counts as this installation's.
 """
 
 from collections.abc import Iterator
@@ -17,7 +19,7 @@ from workers.infra.kubernetes.snapshot import Snapshot, marked
 
 
 class SpaceNamespace:
-    """One namespace, which may not exist or belong to somebody else."""
+    """The namespace with a space's name. It may be missing, or belong to somebody else."""
 
     def __init__(self, api: Api, cluster: Cluster, namespace: Namespace) -> None:
         self._api = api
@@ -25,11 +27,12 @@ class SpaceNamespace:
         self._namespace = namespace
 
     def ensure(self) -> None:
-        """Create or update the namespace.
+        """Create the namespace, or update its labels. Idempotent.
 
         Raises:
-            InfraError: ``NamespaceTaken`` or ``OtherInstallation``; ``NamespaceEnding`` or
-                ``NamespaceStuck`` while it is being deleted.
+            InfraError: ``NamespaceTaken`` or ``OtherInstallation`` if it belongs to somebody else;
+                ``NamespaceEnding`` or ``NamespaceStuck`` while it is being deleted; and what
+                ``Api.apply`` raises.
         """
         live = self._find()
         if live is not None:
@@ -49,7 +52,11 @@ class SpaceNamespace:
             self._api.apply(wanted)
 
     def exists(self) -> bool:
-        """Return whether the namespace exists and stays; raise if it is somebody else's."""
+        """Return whether the namespace exists and nobody has requested its deletion.
+
+        Raises:
+            InfraError: ``NamespaceTaken`` or ``OtherInstallation``: it belongs to somebody else.
+        """
         live = self._find()
         if live is None or live.is_ending:
             return False
@@ -57,24 +64,32 @@ class SpaceNamespace:
         return True
 
     def delete(self) -> bool:
-        """Delete the namespace with everything in it; return True once it is gone."""
+        """Request the deletion of the namespace with everything in it; return True once it is gone.
+
+        Raises:
+            InfraError: ``NamespaceTaken`` or ``OtherInstallation``; ``NamespaceStuck`` if an
+                earlier request has not been finished in time.
+        """
         live = self._find()
         if live is None:
             return True
         self._check_owner(live)
-        _check_end(live)  # so that a deletion that hangs says why
+        _check_end(live)  # raises with the cluster's reason if the deletion hangs
         return self._api.delete(resources.NAMESPACE, None, live.name)
 
     def new_snapshot(self) -> Snapshot:
-        """Return a snapshot of the objects inside; nothing is read yet."""
+        """Return a snapshot of the objects in the namespace, which has read nothing yet."""
         return Snapshot(self._api, self._namespace.name, self._cluster.installation)
 
     @contextmanager
     def rights(self, snapshot: Snapshot) -> Iterator[None]:
-        """Give the worker its rights in the namespace for the block.
+        """Ensure the worker's role binding in the namespace, then run the block. The binding stays.
 
         The API server's authorizer reads role bindings from a cache that may lag. So if the binding
         is new, a refusal in the block means "not yet".
+
+        Raises:
+            InfraError: ``RightsPending`` in that case.
         """
         wanted = isolation.role_binding(self._cluster, self._namespace)
         is_new = resources.name_of(wanted) not in snapshot.of(resources.ROLE_BINDING)
@@ -91,7 +106,7 @@ class SpaceNamespace:
             raise
 
     def is_marked_by_another(self, live: Reported) -> bool:
-        """Return whether another installation made it; an object without the label is ours."""
+        """Return whether the object carries the label of another installation."""
         own = self._cluster.installation
         return live.metadata.labels.get(labels.INSTALLATION, own) != own
 
@@ -122,7 +137,7 @@ class SpaceNamespace:
 
 
 def _check_end(live: WithConditions) -> None:
-    """Raise ``InfraError`` if the deletion of a namespace takes too long."""
+    """Raise ``InfraError`` (``NamespaceStuck``) if the deletion of the namespace takes too long."""
     trouble = observed.ending_trouble(live, datetime.now(UTC))
     if trouble:
         raise InfraError(

@@ -1,7 +1,8 @@
 """Build the network policies of a space. Pure.
 
-There is one deny-all policy, and one small policy for each allowed path of traffic. The policies
-select pods of the space's namespace or of Waypost's, never those of another space.
+One policy denies all traffic of the space's pods. One small policy for each path allows: clients,
+from anywhere; management, from the worker; connections within the space; the auth service; and DNS.
+No policy allows traffic between two spaces, except through the port for clients.
 """
 
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ Peer = k8s.V1NetworkPolicyPeer
 def policies(
     cluster: Cluster, namespace: Namespace, budget: ResourceBudget
 ) -> Sequence[k8s.V1NetworkPolicy]:
-    """Return the deny-all policy and one policy for each allowed path of traffic."""
+    """Return all network policies of a space; ``budget`` says which kinds of instances it has."""
     paths = paths_of_all(cluster, Kind.ROUTER if budget.routers else Kind.BROKER)
     for row in REGISTRY.values():
         if row.share(budget).count:
@@ -35,11 +36,15 @@ def policies(
 
 
 def paths_of_all(cluster: Cluster, public: Kind) -> dict[str, k8s.V1NetworkPolicySpec]:
-    """Return the policies of every space, by name; clients connect to pods of kind ``public``."""
+    """Return the specs of the policies that every space has, by name.
+
+    Clients connect to the pods of kind ``public``.
+    """
     worker = [_peer(cluster.worker)]
     return {
-        # An empty selector selects every pod of the namespace. Without rules nothing is allowed:
-        # an empty list means the same, but the API drops it, so it would look like a difference.
+        # An empty selector selects every pod of the namespace, and without rules nothing is
+        # allowed. An empty list of rules means the same. But the API drops an empty list, so the
+        # live object would always differ.
         "deny-all": k8s.V1NetworkPolicySpec(
             pod_selector=k8s.V1LabelSelector(), policy_types=["Ingress", "Egress"]
         ),
@@ -55,7 +60,7 @@ def paths_of_all(cluster: Cluster, public: Kind) -> dict[str, k8s.V1NetworkPolic
 
 
 def paths_of(cluster: Cluster, row: InstanceKind) -> dict[str, k8s.V1NetworkPolicySpec]:
-    """Return the further policies of a space with instances of this kind, by name."""
+    """Return the specs of the further policies of a space with instances of this kind, by name."""
     source = selector_of(row.kind)
     paths: dict[str, k8s.V1NetworkPolicySpec] = {}
     for path in row.connects:
@@ -86,7 +91,7 @@ def paths_of(cluster: Cluster, row: InstanceKind) -> dict[str, k8s.V1NetworkPoli
 
 
 def _resolution(cluster: Cluster) -> k8s.V1NetworkPolicyEgressRule:
-    """Return the rule that allows to resolve host names."""
+    """Return the rule that lets pods resolve host names."""
     resolvers = [_peer(cluster.dns)]
     resolvers += [Peer(ip_block=k8s.V1IPBlock(cidr=cidr)) for cidr in cluster.dns_cidrs]
     ports = [

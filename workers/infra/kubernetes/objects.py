@@ -1,4 +1,4 @@
-"""What the builders of objects share: metadata, and the JSON of a model. Pure.
+"""What the builders of objects share: metadata, selectors, and the JSON of a model. Pure.
 
 The models are those of the Kubernetes client (docs/adr/0012).
 """
@@ -12,7 +12,8 @@ from controlplane.core.instance_names import Kind
 from workers.infra.base import InstanceSpec, Namespace
 from workers.infra.kubernetes import labels
 
-# A JSON object as the API reads or writes it. Builders and readers use models instead.
+# A JSON object as the API accepts or returns it. Builders use the client's models instead, and
+# readers those of ``reported``.
 JsonObject = Mapping[str, object]
 
 
@@ -29,7 +30,7 @@ def space_metadata(
         name=name,
         namespace=namespace.name,
         labels=labels.of_space(namespace),
-        # An empty mapping would be part of the object's digest.
+        # None leaves the field out. An empty mapping would be part of the object's digest.
         annotations=dict(annotations) if annotations else None,
     )
 
@@ -44,5 +45,5 @@ def instance_metadata(spec: InstanceSpec, name: str) -> k8s.V1ObjectMeta:
 
 
 def selector_of(kind: Kind) -> k8s.V1LabelSelector:
-    """Return the selector, within a namespace, of all pods of brokers or of routers."""
+    """Return the selector of all pods of one kind of instance in a namespace."""
     return k8s.V1LabelSelector(match_labels=labels.select_component(kind))

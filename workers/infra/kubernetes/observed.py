@@ -1,4 +1,7 @@
-"""Compute the status of an instance from the objects that the cluster reports. Pure."""
+"""Compute what callers need to know from the objects that the cluster reports. Pure.
+
+That is the status of an instance, what a space uses, and why something does not come or go.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -18,7 +21,7 @@ from workers.infra.kubernetes.reported import (
     WithConditions,
 )
 
-# The namespace controller needs seconds; volumes may take a minute.
+# The deletion of a namespace takes seconds, or a minute if it has volumes.
 _ENDS_WITHIN = timedelta(minutes=3)
 _POD_ENDS_WITHIN = timedelta(minutes=1)  # after its grace period
 _NOT_MADE = "FailedCreate"  # Source: pkg/controller/statefulset, "recordPodEvent"
@@ -41,10 +44,14 @@ _SCHEDULING_ADVICE: Mapping[str, str] = {
 
 
 def status(stateful_set: StatefulSet, seen: Sequence[Pod], now: datetime) -> InstanceStatus:
-    """Return the status of one instance; ``seen`` are the pods of its namespace."""
-    # By the name, because labels can be edited.
+    """Return the status of the instance that a stateful set runs.
+
+    ``seen`` are the pods of its namespace. The instance counts as running if its pod is ready and
+    was made from the present template.
+    """
+    # The kind from the name, because labels can be edited.
     name, kind = stateful_set.name, InstanceId.parse(stateful_set.name).kind
-    # By uid: a deleted stateful set of the same name may have left its pod.
+    # By the uid: the pod of a deleted stateful set with the same name may still exist.
     uid = stateful_set.metadata.uid
     owned = (pod for pod in seen if uid in {owner.uid for owner in pod.metadata.owner_references})
     pod = next(owned, None)
@@ -67,14 +74,15 @@ def status(stateful_set: StatefulSet, seen: Sequence[Pod], now: datetime) -> Ins
 
 
 def is_instance(stateful_set: Reported) -> bool:
-    """Return whether the name is that of an instance; anybody can set our labels."""
+    """Return whether the stateful set is an instance, by its name: anybody can set our labels."""
     return InstanceId.find(stateful_set.name) is not None
 
 
 def why_missing(events: Sequence[Event]) -> str:
-    """Return why a pod is not created, from events of its stateful set; empty if they do not tell.
+    """Return why a pod is not created, from the events of its stateful set.
 
-    Only the last event counts, because the cluster keeps events for an hour.
+    Only the last event about creations counts, because the cluster keeps events for an hour. Empty
+    if there is none, if it was a success, or if its reason passes by itself.
     """
     creations = [event for event in events if event.reason in _CREATIONS]
     # Events have times in whole seconds: of two in one second, the success came last.
@@ -87,13 +95,16 @@ def why_missing(events: Sequence[Event]) -> str:
 
 
 def taken(stateful_sets: Iterable[StatefulSet], quotas: Mapping[str, Quota]) -> Taken:
-    """Return what a space uses now; the usage of volumes comes from the status of its quota."""
+    """Return what a space uses now; ``quotas`` are its live quotas by name.
+
+    The number and size of its volumes come from the status of Waypost's quota; 0 without it.
+    """
     memory: dict[Kind, list[int]] = {kind: [] for kind in Kind}
     for stateful_set in stateful_sets:
         if is_instance(stateful_set):
             (container, *_) = stateful_set.spec.template.spec.containers
             limit = container.resources.limits.get("memory", "")
-            # 0 if somebody edited the limit into a form that we never write.
+            # 0 if somebody edited the limit into a form that Waypost never writes.
             memory[InstanceId.parse(stateful_set.name).kind].append(sizes.mebibytes(limit))
     used = quotas[QUOTA].status.used if QUOTA in quotas else {}
     return Taken(
@@ -104,7 +115,7 @@ def taken(stateful_sets: Iterable[StatefulSet], quotas: Mapping[str, Quota]) -> 
 
 
 def ending_trouble(namespace: WithConditions, now: datetime) -> str:
-    """Return why the deletion of a namespace takes too long; empty while it is in time.
+    """Return why the deletion of a namespace takes longer than 3 minutes; empty before that.
 
     Source: Kubernetes API reference, NamespaceCondition (``…Failure``, ``Namespace…Remaining``).
     """
@@ -163,8 +174,9 @@ def _last_end(container: ContainerStatus) -> str:
 def how_ended(ended: ContainerEnd) -> str:
     """Return how a container ended: its exit code, the reason, and its last output.
 
-    The message is the end of the log, because our pods set ``terminationMessagePolicy``. Of it the
-    last ``_LONGEST_MESSAGE`` characters are kept, as one line of printable characters.
+    The output is ``ended.message``, which is the end of the log, because our pods set
+    ``terminationMessagePolicy``. Its last ``_LONGEST_MESSAGE`` characters are kept, as one line of
+    printable characters.
     """
     how = f"it ended with exit code {ended.exit_code}"
     how += f" ({ended.reason})" if ended.reason else ""
@@ -186,7 +198,7 @@ def _scheduling_trouble(pod: Pod) -> str:
 
 
 def _end_trouble(pod: Pod, now: datetime) -> str:
-    """Return why the deletion of a pod takes too long: its node does not confirm it."""
+    """Return what to do about a pod whose node does not confirm its end; empty while in time."""
     due = pod.metadata.deletion_timestamp  # includes the grace period
     if due is None or now - due < _POD_ENDS_WITHIN:
         return ""

@@ -9,20 +9,21 @@ from collections.abc import Mapping
 from workers.infra.kubernetes.reported import Files, ManagedFields, Reported
 
 FIELD_MANAGER = "waypost"
-# For patches. Not the applier's name: a later apply can then overwrite these fields.
+# The field manager of Waypost's merge and JSON patches. If it were FIELD_MANAGER, ``Api.apply``
+# would take the patched fields for those of another applier, and refuse to overwrite them.
 REPAIRER = "waypost-repair"
 _OURS = frozenset({FIELD_MANAGER, REPAIRER})
 
 
 def find_appliers(live: Reported | None) -> frozenset[str]:
-    """Return the field managers that use server-side apply on the object."""
+    """Return the field managers that use server-side apply on the object; none for None."""
     return frozenset(entry.manager for entry in _entries(live) if entry.operation == "Apply")
 
 
 def list_written(live: Files) -> frozenset[str]:
-    """Return the keys of an object's ``data`` whose values Waypost wrote.
+    """Return the keys of an object's ``data`` whose present values Waypost wrote.
 
-    If somebody edits a value, the API server makes that client its manager.
+    If somebody else edits a value, the API server records that client as its manager instead.
     """
     ours = [entry.fields_v1.get("f:data") for entry in _entries(live) if entry.manager in _OURS]
     keys = {key for fields in ours if isinstance(fields, Mapping) for key in fields}

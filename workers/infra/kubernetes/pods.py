@@ -1,8 +1,8 @@
 """Build the pod template of an instance. Pure.
 
-The template has a digest of the pod and of the files that the engine does not reload. So a change
-of one of these makes the cluster replace the pod, and a change of any other file does not.
-Any change of what this module builds therefore restarts every instance, in a rollout.
+The template has a digest of the pod's spec and of the files that the engine does not reload. So the
+cluster replaces the pod if one of these changes, but not if another file does. Whoever changes what
+this module builds starts a rollout that restarts every instance.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from workers.infra.kubernetes.objects import json_of, selector_of
 CONFIG_DIR = "/etc/waypost"
 DATA_DIR = "/var/lib/waypost"
 SCRATCH_DIR = "/tmp"
-# Annotation with a digest of what the pod is made from: its spec, and the files read at its start.
+# Annotation of the pod: a digest of its spec, and of the files that the engine reads at its start.
 RESTART = "waypost.io/restart"
 DATA_VOLUME = "data"  # name of the volume of a broker's journal
 _FILES_VOLUME, _SCRATCH_VOLUME = "files", "scratch"
@@ -30,11 +30,15 @@ _NODE = "kubernetes.io/hostname"
 
 
 def template(cluster: Cluster, spec: InstanceSpec) -> k8s.V1PodTemplateSpec:
-    """Return the pod template of an instance, with the digest that decides about restarts."""
+    """Return the pod template of an instance, with the digest that decides about restarts.
+
+    The pods of a kind are spread over zones and nodes, as far as possible.
+    """
     selector = selector_of(spec.kind)
     pod = k8s.V1PodSpec(
         service_account_name=spec.kind.value,
-        # The next two are the API's defaults. Explicit, so that manual changes are overwritten.
+        # The next two values are the API's defaults. They are set so that Waypost overwrites manual
+        # changes of them.
         dns_policy="ClusterFirst",
         scheduler_name="default-scheduler",
         automount_service_account_token=False,
@@ -65,7 +69,7 @@ def template(cluster: Cluster, spec: InstanceSpec) -> k8s.V1PodTemplateSpec:
 
 
 def container(cluster: Cluster, spec: InstanceSpec) -> k8s.V1Container:
-    """Return the only container of an instance's pod."""
+    """Return the only container of an instance's pod, which runs the engine."""
     row = REGISTRY[spec.kind]
     memory = sizes.quantity(sizes.container_mb(spec.kind, spec.memory_mb))
     run = launch(cluster, spec)
@@ -97,14 +101,15 @@ def container(cluster: Cluster, spec: InstanceSpec) -> k8s.V1Container:
         startup_probe=probe(Listener.MANAGEMENT, 2, 1800),
         readiness_probe=probe(row.ready_listener, 5, 3),
         liveness_probe=probe(Listener.MANAGEMENT, 30, 6),
-        # Puts the end of the log into the status of a container that fails, for ``observed``.
+        # The cluster puts the end of the log into the status of a container that failed, where
+        # ``observed.how_ended`` reads it.
         termination_message_policy="FallbackToLogsOnError",
         volume_mounts=mounts,
     )
 
 
 def launch(cluster: Cluster, spec: InstanceSpec) -> Launch:
-    """Return the command and environment of the engine, with its paths inside the container."""
+    """Return the command and environment that start the engine in the container."""
     paths = Container(
         java=cluster.java,
         artemis_home=cluster.artemis_home,
@@ -117,16 +122,19 @@ def launch(cluster: Cluster, spec: InstanceSpec) -> Launch:
 
 
 def probe(listener: Listener, period_seconds: int, failures: int) -> k8s.V1Probe:
-    """Return a probe that passes while a port listens.
+    """Return a probe that passes while a listener accepts connections.
 
-    * Started: the management port listens. A broker opens it after it has read its journal, which
-      may take long, so the startup probe allows an hour. A router opens it after it has read its
-      configuration.
-    * Ready: a router also listens for clients; otherwise the service would lead them to a closed
-      port. Only some brokers have clients, so the worker checks their listener.
+    It fails after ``failures`` failed attempts in a row, ``period_seconds`` apart.
 
-    The worker also checks that messages pass. It is not part of readiness, so that a failed peer
-    takes no instance out of service.
+    * Startup: the management listener, within an hour. A broker opens it after it has read its
+      journal, which may take long; a router after it has read its configuration.
+    * Readiness: for a router the listener for clients; otherwise the service would lead clients to
+      a closed port. For a broker the management listener, because not every broker has clients. The
+      worker checks the brokers' listener for clients.
+    * Liveness: the management listener. The cluster restarts the container after three minutes.
+
+    The worker also checks that messages pass. Readiness does not depend on it, so that a failed
+    peer takes no instance out of service.
     """
     return k8s.V1Probe(
         tcp_socket=k8s.V1TCPSocketAction(port=listener.value),
@@ -136,7 +144,10 @@ def probe(listener: Listener, period_seconds: int, failures: int) -> k8s.V1Probe
 
 
 def volumes(spec: InstanceSpec) -> list[k8s.V1Volume]:
-    """Return the volumes without the broker's journal, which comes from a claim."""
+    """Return the volumes of an instance's files and of temporary files.
+
+    The volume of a broker's journal is not among them: it comes from a claim of the stateful set.
+    """
     sources = [
         k8s.V1VolumeProjection(secret=k8s.V1SecretProjection(name=spec.name)),
         k8s.V1VolumeProjection(config_map=k8s.V1ConfigMapProjection(name=spec.name)),
@@ -173,7 +184,10 @@ def apart(selector: k8s.V1LabelSelector) -> k8s.V1Affinity:
 
 
 def security_context(cluster: Cluster) -> k8s.V1PodSecurityContext:
-    """Return the pod's user and group; the platform assigns those that the cluster leaves out."""
+    """Return the pod's security context: never root, with the user and group of the installation.
+
+    If ``cluster.identity`` has none, the platform assigns them.
+    """
     group = cluster.identity.group
     return k8s.V1PodSecurityContext(
         run_as_non_root=True,
@@ -181,11 +195,11 @@ def security_context(cluster: Cluster) -> k8s.V1PodSecurityContext:
         run_as_user=cluster.identity.user,
         run_as_group=group,
         fs_group=group,
-        # The default changes the group of every journal file at every start.
+        # By default the cluster sets the group of every journal file at every start, which is slow.
         fs_group_change_policy=None if group is None else "OnRootMismatch",
     )
 
 
 def made_from(annotations: Mapping[str, str] | None) -> str:
-    """Return the digest that ``template`` puts into the annotations of a pod; empty without one."""
+    """Return the digest that ``template`` put into these annotations of a pod; empty without it."""
     return (annotations or {}).get(RESTART, "")

@@ -1,10 +1,13 @@
-"""Public listeners' certificates that the space's own authority does not sign.
+"""Fetch the certificates of public listeners that the space's own authority does not sign.
 
-* The operator supplies one certificate for all spaces, in a secret of the control namespace.
-* Or cert-manager issues one for each space, from a ``Certificate`` in its namespace, into a secret
-  there.
+There are two sources (``cluster.CertificateSource``):
 
-Neither secret is mounted. The worker checks the certificate and adds it to the instances' files.
+* ``secret``: the operator stores one certificate for all spaces in a Secret of the control
+  namespace. ``supplied`` reads it.
+* ``issuer``: cert-manager issues one for each space. Waypost applies a ``Certificate`` in the
+  space's namespace (``build``), and cert-manager writes a Secret there (``issued``).
+
+No pod mounts these Secrets. The worker checks the certificate and adds it to the instances' files.
 Source of fields: cert-manager API reference, ``cert-manager.io/v1``.
 """
 
@@ -62,7 +65,7 @@ class CertificateSpec(ForeignPart):
 
 
 class Certificate(ForeignObject):
-    """A request for a certificate, which cert-manager keeps fulfilling."""
+    """A request to cert-manager for a certificate, and for its renewal before it expires."""
 
     resource = CERTIFICATE
 
@@ -70,7 +73,10 @@ class Certificate(ForeignObject):
 
 
 def build(issuer: Issuer, namespace: Namespace, host: str) -> Certificate:
-    """Return the ``Certificate`` that requests one for the space's public host."""
+    """Return the ``Certificate`` that requests one for ``host``, the space's public host name.
+
+    ``host`` may also be an IP address.
+    """
     is_address = _is_ip_address(host)
     return Certificate(
         metadata=space_metadata(namespace, NAME),
@@ -78,7 +84,7 @@ def build(issuer: Issuer, namespace: Namespace, host: str) -> Certificate:
             secret_name=SECRET,
             secret_template=SecretTemplate(labels=labels.of_space(namespace)),
             issuer_ref=IssuerRef(group="cert-manager.io", kind=issuer.kind.value, name=issuer.name),
-            # A load balancer may have an address and no name.
+            # A load balancer may have an IP address and no host name.
             dns_names=None if is_address else [host],
             ip_addresses=[host] if is_address else None,
             usages=["digital signature", "server auth"],
@@ -90,16 +96,16 @@ def build(issuer: Issuer, namespace: Namespace, host: str) -> Certificate:
 
 
 def issued(snapshot: Snapshot, wanted: Certificate) -> GivenCertificate:
-    """Apply the ``Certificate`` and return what cert-manager issued for it.
+    """Apply the ``Certificate``; return what cert-manager has issued for it. Idempotent.
 
     Raises:
-        CertificateProblem: ``CertManagerMissing``, ``CertificatePending`` until it is issued, or
-            the reason why the cluster refuses the ``Certificate``.
+        CertificateProblem: ``CertManagerMissing``; ``CertificatePending`` until it is issued; or
+            the reason why the ``Certificate`` cannot be applied.
     """
     try:
         live = snapshot.ensure(wanted)
     except InfraError as error:
-        # A CertificateProblem does not stop the space.
+        # As a CertificateProblem, which does not stop a space that serves.
         if error.reason != Reason.KIND_MISSING:
             raise CertificateProblem(str(error), reason=error.reason, retry=error.retry) from error
         raise CertificateProblem(
@@ -124,7 +130,10 @@ def issued(snapshot: Snapshot, wanted: Certificate) -> GivenCertificate:
 
 
 def forget(snapshot: Snapshot, namespace: Namespace) -> None:
-    """Delete the space's ``Certificate`` and its secret, if there are any. Idempotent."""
+    """Delete the space's ``Certificate`` and its Secret, if there are any. Idempotent.
+
+    Sessions call it if the installation does not use cert-manager, or no longer does.
+    """
     ours = labels.of_space(namespace)
     try:
         # The Certificate first; otherwise cert-manager creates the secret again.
@@ -138,10 +147,11 @@ def forget(snapshot: Snapshot, namespace: Namespace) -> None:
 
 
 def supplied(api: Api, namespace: str, name: str) -> GivenCertificate:
-    """Return the certificate that the operator stored in the secret.
+    """Return the certificate that the operator stored in the Secret ``namespace``/``name``.
 
     Raises:
         CertificateProblem: ``CertificateMissing`` or ``CertificateForbidden``.
+        InfraError: the cluster does not answer.
     """
     source = f"the secret {namespace}/{name}"
     try:

@@ -1,6 +1,7 @@
-"""Copy the registry's credentials from Waypost's own namespace into that of a space.
+"""Copy the registries' credentials from Waypost's own namespace into that of a space.
 
-The chart names these secrets. In its own namespace the worker may read them and no others.
+The chart's value ``imagePullSecrets`` names these Secrets. The worker may read only them in
+Waypost's own namespace, and the Secret of a provided certificate.
 """
 
 from collections.abc import Sequence
@@ -19,20 +20,21 @@ logger = structlog.get_logger(__name__)
 # Source: Kubernetes documentation, "Types of Secret".
 _TYPES = frozenset({"kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg"})
 
-# Reasons that only a person can fix: a space that serves does not wait for it.
+# Problems that only a person can fix, so a space that serves does not wait for that.
 _LASTING = frozenset(
     {Reason.PULL_SECRET_MISSING, Reason.PULL_SECRET_UNFIT, Reason.CLUSTER_FORBIDDEN}
 )
 
 
 def ensure(api: Api, cluster: Cluster, namespace: Namespace, snapshot: Snapshot) -> Sequence[str]:
-    """Copy the secrets, or update the copies; return the names of the copies. Idempotent.
+    """Copy the Secrets, or update the copies; return the names of the copies. Idempotent.
 
-    A space that has a copy or instances keeps serving without an update; the error is logged.
+    If an original is missing, has another type or may not be read, and the space has a copy or an
+    instance already, this is only logged, and the space goes on without an update.
 
     Raises:
-        InfraError: an original is missing, has another type or may not be read, and the space is
-            new.
+        InfraError: one of these problems, and the space has neither; or the cluster does not
+            answer.
     """
     names = []
     for original in cluster.images.pull_secrets:
@@ -52,7 +54,12 @@ def ensure(api: Api, cluster: Cluster, namespace: Namespace, snapshot: Snapshot)
 
 
 def _find(api: Api, cluster: Cluster, original: str) -> reported.Files:
-    """Return the original; raise ``InfraError`` if it is missing or no registry's credentials."""
+    """Return the original.
+
+    Raises:
+        InfraError: ``PullSecretMissing``; ``PullSecretUnfit`` if it has no registry's credentials;
+            and what ``Api.find`` raises.
+    """
     found = api.find(resources.SECRET, cluster.control_namespace, original)
     if found is None:
         raise InfraError(

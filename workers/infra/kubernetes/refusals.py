@@ -1,5 +1,6 @@
 """Turn refusals of the cluster's API into errors that say what to do. Pure.
 
+The events of controllers, to which the API refused a pod, are turned into messages.
 Source: Kubernetes API conventions, "Response Status Kind" (code, reason, message, details.causes).
 """
 
@@ -19,7 +20,7 @@ _LONGEST = 400
 
 
 class Cause(Part):
-    """What is wrong with one field."""
+    """What is wrong with one field of a refused object."""
 
     reason: str = ""
     message: str = ""
@@ -38,7 +39,10 @@ class Refusal(Part):
 
     @classmethod
     def of(cls, body: JsonObject) -> Self:
-        """Return the refusal; a proxy before the API may answer in any other form."""
+        """Return the refusal in ``body``.
+
+        A proxy before the API may answer in any other form. Then the message is the whole body.
+        """
         try:
             return cls.model_validate(body)
         except ValidationError:
@@ -46,7 +50,7 @@ class Refusal(Part):
 
 
 def conflicting_managers(refusal: Refusal) -> frozenset[str]:
-    """Return the field managers that conflict with an apply (409); empty for any other 409."""
+    """Return the field managers that conflict with an apply (409); empty for other refusals."""
     found = (
         _MANAGER.search(cause.message)
         for cause in refusal.details.causes
@@ -56,7 +60,7 @@ def conflicting_managers(refusal: Refusal) -> frozenset[str]:
 
 
 def explain(status: int, refusal: Refusal, what: str) -> InfraError:
-    """Return the error for an unsuccessful response; ``what`` names the object."""
+    """Return the error for an unsuccessful response; ``what`` names the object in its message."""
     message = refusal.message[:_LONGEST]
     managers = conflicting_managers(refusal)
     if managers:
@@ -73,9 +77,9 @@ def explain(status: int, refusal: Refusal, what: str) -> InfraError:
 
 
 def why_not_made(message: str) -> str:
-    """Return why the cluster does not create a pod; empty if the reason passes by itself.
+    """Return why the cluster does not create a pod, and what to do about it.
 
-    ``message`` is that of the controller's event.
+    ``message`` is that of the controller's event. Empty if the reason passes by itself.
     """
     reason, advice, _ = _classify(_NO_STATUS, message)
     if reason in _PASSING:
@@ -85,7 +89,7 @@ def why_not_made(message: str) -> str:
 
 def _classify(status: int, message: str) -> tuple[Reason, str, bool]:
     """Return the reason, what to do about it, and whether waiting can help."""
-    # The API gives most of these refusals the same status, so only the text distinguishes them.
+    # By text first, because the API gives most of these refusals the same status. Then by status.
     if "could not find the requested resource" in message or "404 page not found" in message:
         return Reason.KIND_MISSING, _KIND_MISSING, False
     if "is being terminated" in message:

@@ -1,7 +1,8 @@
-"""The objects as the cluster reports them: the fields that Waypost reads, each with a default.
+"""Models of objects as the cluster reports them: only the fields that Waypost reads.
 
-The client's own models do not fit here. They refuse objects that lack a field, and others may write
-whatever the API accepts. ``Reported.document`` is the whole object, for comparing it.
+The client's own models do not fit here. They refuse objects that lack a field, but anybody may
+write whatever the API accepts. Here a missing field has a default. ``Reported.document`` is the
+whole object, with which ``difference`` compares.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from workers.infra.kubernetes.objects import JsonObject
 
 
 class Part(BaseModel):
-    """A part of a reported object; a field that is null counts as missing."""
+    """A part of a reported object. Unknown fields are ignored; a null field counts as missing."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel)
 
@@ -28,7 +29,10 @@ class Part(BaseModel):
 
 
 class ManagedFields(Part):
-    """Which fields one manager wrote; ``fields_v1`` is a tree of field names."""
+    """Which fields one manager wrote, by an ``operation``: ``Apply`` or ``Update``.
+
+    ``fields_v1`` is a tree of field names, each with the prefix ``f:`` (API reference, FieldsV1).
+    """
 
     manager: str = ""
     operation: str = ""
@@ -51,7 +55,7 @@ class Metadata(Part):
 
 
 class Reported(Part):
-    """Any object."""
+    """A reported object of any kind. Subclasses add the fields of their kind."""
 
     # Items of a list come without it; ``Api.list`` adds it.
     kind: str = ""
@@ -61,7 +65,7 @@ class Reported(Part):
 
     @classmethod
     def of(cls, document: JsonObject) -> Self:
-        """Return the object that a JSON object describes.
+        """Return the reported object that ``document``, the API's answer, describes.
 
         Raises:
             pydantic.ValidationError: a field that Waypost reads has another type.
@@ -81,7 +85,7 @@ class Reported(Part):
 
     @property
     def is_ending(self) -> bool:
-        """Whether its deletion was requested."""
+        """Whether its deletion was requested. The API keeps it until the deletion is finished."""
         return self.metadata.deletion_timestamp is not None
 
 
@@ -99,13 +103,13 @@ class ConditionsStatus(Part):
 
 
 class WithConditions(Reported):
-    """An object of whose status only the conditions count: a namespace or a certificate."""
+    """An object of whose status Waypost reads only the conditions: a namespace, a Certificate."""
 
     status: ConditionsStatus = ConditionsStatus()
 
 
 class Files(Reported):
-    """A config map or secret; the values of a secret are in base 64."""
+    """A config map or Secret; the values of a Secret are in base 64. Only Secrets have a type."""
 
     type: str = ""
     data: Mapping[str, str] = {}
@@ -168,7 +172,7 @@ class ContainerState(Part):
 
 
 class ContainerStatus(Part):
-    """``state`` is that of the present run, ``last_state`` that of the previous one."""
+    """The status of one container: ``state`` of its present run, ``last_state`` of the previous."""
 
     ready: bool = False
     started: bool = False
@@ -192,7 +196,7 @@ class Pod(Reported):
 
     @property
     def is_ready(self) -> bool:
-        """Whether its readiness probe passes, as its node reported last."""
+        """Whether its condition ``Ready`` is true: its probe passes, and its node answers."""
         return any(
             condition.type == "Ready" and condition.status == "True"
             for condition in self.status.conditions

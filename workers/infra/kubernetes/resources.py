@@ -1,7 +1,7 @@
 """The kinds of objects that Waypost uses in a cluster: API paths, models and protected fields.
 
-A kind of the Kubernetes API has a model of the client. A kind that other software brings has a
-``ForeignObject``, beside the code that builds it.
+Builders use the client's models for kinds of the Kubernetes API. A kind that other software brings
+(TLSRoute, Route, Certificate) has a ``ForeignObject`` in the module that builds it.
 """
 
 import re
@@ -27,7 +27,11 @@ _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.:_-]*[A-Za-z0-9])?")
 class Resource(Generic[ReportedT_co]):
     """One kind of object, and its protected fields (JSON pointers, RFC 6901).
 
-    * ``reported``: how the cluster reports an object of this kind.
+    Waypost removes what others add to a protected field, because it could open or divert something.
+
+    * ``plural``: the name of the kind in API paths.
+    * ``reported``: the model of an object of this kind as the cluster reports it.
+    * ``namespaced``: its objects are in namespaces.
     * ``exact``: fields that must be exactly as in the wanted object.
     * ``closed``: fields to which the API may add single values (defaults). Nobody may add a list, a
       mapping or an element to them.
@@ -42,7 +46,9 @@ class Resource(Generic[ReportedT_co]):
     closed: frozenset[str] = frozenset()
 
     def path(self, namespace: str | None, name: str | None = None) -> str:
-        """Return the API's path of one object, or of the collection.
+        """Return the API's path of one object, or of the collection without ``name``.
+
+        ``namespace`` None means all namespaces.
 
         Raises:
             ValueError: a part is not a legal name, so that the path could lead elsewhere.
@@ -50,7 +56,7 @@ class Resource(Generic[ReportedT_co]):
         for part in (namespace, name):
             if part is not None and not _NAME.fullmatch(part):
                 raise ValueError(f"{part!r} is not a name of an object")
-        # Only the first API group has no name, and so a path of its own.
+        # The core group has no name and therefore another path (Kubernetes, "API groups").
         root = "/api/v1" if self.api_version == "v1" else f"/apis/{self.api_version}"
         parts = [root]
         if self.namespaced and namespace is not None:
@@ -99,7 +105,8 @@ DISRUPTION_BUDGET = Resource(
     exact=frozenset({"/spec/selector"}),
 )
 _POD = "/spec/template/spec"
-# Fields without a default of the API that would weaken the isolation or move the pod.
+# Waypost sets none of these fields, and the API gives them no default. A value would weaken the
+# isolation or move the pod.
 _POD_VALUES = (
     "dnsConfig",
     "hostNetwork",
@@ -143,7 +150,10 @@ class ForeignPart(BaseModel):
 
 
 class ForeignObject(ForeignPart):
-    """An object of a kind that other software brings into the cluster."""
+    """An object of a kind that other software brings into the cluster, such as cert-manager.
+
+    Each subclass is one kind and names its ``resource``.
+    """
 
     resource: ClassVar[Resource[Reported]]
 
@@ -188,7 +198,7 @@ def of(wanted: Applied) -> Resource[Reported]:
 
 
 def metadata_of(wanted: Applied) -> k8s.V1ObjectMeta:
-    """Return the object's metadata.
+    """Return the object's metadata, which the client's models allow to be missing.
 
     Raises:
         ValueError: a builder made the object without metadata.
@@ -209,14 +219,14 @@ def path_of(wanted: Applied) -> str:
 
 
 def title_of(wanted: Applied) -> str:
-    """Return kind, namespace and name, for messages."""
+    """Return the object's kind, namespace and name as one text for messages."""
     return f"{of(wanted).kind} {metadata_of(wanted).namespace or ''}/{name_of(wanted)}"
 
 
 def document_of(wanted: Applied) -> dict[str, object]:
-    """Return the object as the API reads it.
+    """Return the object as JSON for the API.
 
-    Version and kind come from the resource, so that no builder repeats them.
+    ``apiVersion`` and ``kind`` come from the resource, so that no builder repeats them.
     """
     resource = of(wanted)
     return {"apiVersion": resource.api_version, "kind": resource.kind, **json_of(wanted)}

@@ -1,6 +1,8 @@
-"""The work of one pass in the namespace of a space on Kubernetes (``workers.infra.base.Session``).
+"""The port ``Session`` on Kubernetes: the work of one pass in the namespace of one space.
 
-Objects are listed at the first use and kept until the session ends: see ``snapshot``.
+``workers.infra.base`` documents the methods. A session lists each kind of object when it first
+needs it, and keeps the list (``snapshot``). ``ensure_namespace`` and the methods that delete drop
+the lists. ``list_instances`` does not use them: it always reads what exists now.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,14 +49,14 @@ from workers.infra.kubernetes.snapshot import Snapshot
 
 logger = structlog.get_logger(__name__)
 
-# Set on a pod when its files changed: any change of a pod makes the kubelet refresh its volumes at
-# once instead of within a minute.
+# An annotation with a digest of the instance's files, set on the pod when they change. Any change
+# of a pod makes the kubelet refresh its volumes at once instead of within a minute.
 _FILES = "waypost.io/files"
 _PUBLIC_SPACE = {**labels.OURS, labels.COMPONENT: labels.SPACE_COMPONENT}
 
 
 class KubernetesSession:
-    """Reads and writes the objects of one space."""
+    """Reads and writes the objects in the namespace of one space, which it checks for its owner."""
 
     def __init__(self, api: Api, cluster: Cluster, namespace: Namespace) -> None:
         self._api = api
@@ -65,7 +67,7 @@ class KubernetesSession:
         self._is_closed = False
 
     def close(self) -> None:
-        """End the session: what it has read may be outdated from now on."""
+        """End the session; later calls of methods that use a snapshot raise ``RuntimeError``."""
         self._is_closed = True
         self._snapshot = None
 
@@ -81,7 +83,8 @@ class KubernetesSession:
                 *isolation.inside(self._cluster, self._namespace, budget, taken),
                 *(instances.disruption_budget(self._namespace, kind) for kind in Kind),
             ]
-            snapshot.of(resources.SECRET)  # lists them here, where ``rights`` explains a refusal
+            # Listed now for ``pull_secrets``, because in this block ``rights`` explains a refusal.
+            snapshot.of(resources.SECRET)
             for part in wanted:
                 _ensure(snapshot, part)
         copies = pull_secrets.ensure(self._api, self._cluster, self._namespace, snapshot)
@@ -111,7 +114,8 @@ class KubernetesSession:
         former = self._seen.of(resources.STATEFUL_SET).get(spec.name)
         restart_deferred = not may_restart and self._would_restart(spec, former)
         if restart_deferred:
-            # A crash may restart the pod at any time: it must then find the files it started with.
+            # A crash may restart the pod at any time. It must then find the files that it started
+            # with.
             spec = instances.with_former(spec, self._files_of(spec))
         for part in instances.attached(spec):
             self._seen.ensure(part)
@@ -129,7 +133,7 @@ class KubernetesSession:
         return replace(status, restart_deferred=restart_deferred)
 
     def restart_instance(self, name: str) -> None:
-        """Delete the pod: its stateful set creates another one with the same volume."""
+        """Delete the pod, if any. Its stateful set creates another one with the same volume."""
         if self._space.exists():
             self._api.delete(resources.POD, self._namespace.name, f"{name}-0")
 
@@ -140,12 +144,13 @@ class KubernetesSession:
             if error.reason != Reason.CLUSTER_FORBIDDEN:
                 raise
             if not self._space.exists():
-                return []  # our rights end with the namespace
+                return []  # the worker's rights ended with the namespace
             # Somebody removed the worker's rights: restore them, then look again.
             with self._space.rights(self._space.new_snapshot()):
                 seen, found = self._find_instances()
         if any(self._space.is_marked_by_another(live) for live in found):
-            # Raises, unless the namespace was taken over and only its objects have the old label.
+            # Raises if the namespace is another installation's. Does nothing if this installation
+            # has taken it over, and only the objects in it still have the old label.
             self._space.exists()
         now = datetime.now(UTC)
         return [observed.status(live, seen, now) for live in found if observed.is_instance(live)]
@@ -161,8 +166,8 @@ class KubernetesSession:
             *([] if keep_volume else [resources.VOLUME_CLAIM]),
         ):
             self._delete_all(resource, selector)
-        # Last, because the next pass finds a half-deleted instance by its stateful set. By name, so
-        # that edited labels do not hide it.
+        # Last, because after a crash the next pass finds the rest of the instance by its stateful
+        # set. By name, so that edited labels do not hide it.
         self._api.delete(resources.STATEFUL_SET, self._namespace.name, name)
         self._snapshot = None
 
@@ -171,7 +176,7 @@ class KubernetesSession:
         for part in choice.strategy.build(choice, self._namespace, kind):
             self._seen.ensure(part)
         outside = choice.strategy.outside
-        # What a former kind of endpoint needed leads nowhere any more.
+        # Delete the Ingress or route of the endpoint kind that was configured before.
         for resource in registry.OUTSIDE:
             keep = [endpoint_kind.NAME] if resource is outside else []
             self._seen.prune(resource, keep, _PUBLIC_SPACE)
@@ -199,11 +204,11 @@ class KubernetesSession:
     def delete_endpoint(self) -> None:
         if not self._space.exists():
             return
-        # Routes before the service that they refer to.
+        # Routes and ingresses before the service, because they refer to it.
         for resource in (*registry.OUTSIDE, resources.SERVICE):
             self._delete_all(resource, _PUBLIC_SPACE)
         try:
-            # Before its secret, which cert-manager would otherwise create again.
+            # Before its Secret, which cert-manager would otherwise create again.
             self._delete_all(public_certificates.CERTIFICATE, _PUBLIC_SPACE)
         except InfraError as error:
             # Without the right to list Certificates the worker never created one.
@@ -220,7 +225,7 @@ class KubernetesSession:
 
     @property
     def _seen(self) -> Snapshot:
-        """The objects of the namespace, listed at the first use in this session."""
+        """The snapshot of the namespace; its owner is checked when the snapshot is created."""
         self._check_open()
         if self._snapshot is None:
             self._space.exists()  # raises if it is somebody else's
@@ -241,9 +246,10 @@ class KubernetesSession:
         return found, self._api.list(resources.STATEFUL_SET, where, labels.OURS)
 
     def _would_restart(self, spec: InstanceSpec, live: StatefulSet | None) -> bool:
-        """Return whether the spec changes the pod template of an existing instance.
+        """Return whether the spec would make the cluster replace the pod of an existing instance.
 
-        It compares our digests, because fields that others added to the template do not count.
+        Only the digests in the templates are compared: what others added to the template does not
+        count.
         """
         if live is None:
             return False
@@ -252,7 +258,7 @@ class KubernetesSession:
         return wanted is None or pods.made_from(wanted.annotations) != made_from
 
     def _files_of(self, spec: InstanceSpec) -> Sequence[Files]:
-        """Return the live objects that hold the instance's files."""
+        """Return the live Secret and config maps of the instance."""
         wanted = labels.select_instance(spec.name).items()
         return [
             live
@@ -262,7 +268,7 @@ class KubernetesSession:
         ]
 
     def _why_missing(self, spec: InstanceSpec) -> str:
-        """Return why the pod is not created; empty without the right to list events."""
+        """Return why the pod is not created; empty if the events do not say, or cannot be read."""
         fields = {"involvedObject.kind": "StatefulSet", "involvedObject.name": spec.name}
         try:
             events = self._api.list(resources.EVENT, self._namespace.name, {}, fields)
@@ -273,13 +279,13 @@ class KubernetesSession:
         return observed.why_missing(events)
 
     def _switch_on(self, live: StatefulSet) -> None:
-        """Set one replica again, with the template as it is, if somebody changed the number."""
+        """Set the number of replicas to 1 if somebody changed it; leave the template as it is."""
         if live.spec.replicas != 1:
             one = {"spec": {"replicas": 1}}
             self._api.merge(resources.STATEFUL_SET, self._namespace.name, live.name, one)
 
     def _refresh_files(self, spec: InstanceSpec) -> None:
-        """Make the kubelet refresh the changed files of a running pod."""
+        """If the files changed, annotate the pod, so that the kubelet refreshes them at once."""
         pod = self._seen.of(resources.POD).get(f"{spec.name}-0")
         wanted = digest(dict(spec.files))
         if pod is not None and pod.metadata.annotations.get(_FILES) != wanted:
@@ -287,7 +293,10 @@ class KubernetesSession:
 
 
 def _ensure(snapshot: Snapshot, wanted: Applied) -> None:
-    """Apply one object of the isolation; a space also works if metering may not be bound."""
+    """Apply one object of the space.
+
+    If the cluster refuses metering's role binding, this is only logged: messages pass without it.
+    """
     try:
         snapshot.ensure(wanted)
     except InfraError as error:

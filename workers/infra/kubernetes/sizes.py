@@ -1,4 +1,4 @@
-"""The fixed numbers of a pod: ports and memory. Pure."""
+"""The ports and memory limits of pods, and conversions of the API's quantities. Pure."""
 
 import math
 from collections.abc import Mapping
@@ -25,10 +25,11 @@ def container_mb(kind: Kind, memory_mb: int) -> int:
 
 
 def quantity(mebibytes: int) -> str:
-    """Return an amount in the API's canonical form: in the largest unit without a fraction.
+    """Return a number of MiB in the API's canonical form, such as ``2Gi`` for 2048.
 
-    The API returns quantities in this form; another one would look like a difference for ever.
-    Source: apimachinery, resource.Quantity, "canonical form".
+    That is the largest unit in which the number has no fraction.
+    The API returns quantities in this form. If Waypost applied another form, the live object would
+    always differ. Source: apimachinery, resource.Quantity, "canonical form".
     """
     amount, units = mebibytes, ["Mi", "Gi", "Ti"]
     while amount and amount % 1024 == 0 and len(units) > 1:
@@ -38,14 +39,14 @@ def quantity(mebibytes: int) -> str:
 
 
 def at_least_mebibytes(quantity: str) -> int:
-    """Return any quantity of the API in MiB, rounded up."""
+    """Return a quantity of the API, in any form, in MiB, rounded up."""
     parse: Any = parse_quantity  # the library has no type annotations
     amount: Decimal = parse(quantity)
     return math.ceil(amount / _MEBIBYTE)
 
 
 def mebibytes(quantity: str) -> int:
-    """Return the MiB of a quantity in the form that ``quantity`` writes; 0 for any other form."""
+    """Return the MiB of a text that the function ``quantity`` wrote; 0 for any other text."""
     for power, unit in enumerate(("Mi", "Gi", "Ti")):
         number = quantity.removesuffix(unit)
         if number != quantity and number.isdigit():

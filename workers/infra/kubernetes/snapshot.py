@@ -1,4 +1,4 @@
-"""Read Waypost's objects of a namespace once per session, and update those that differ."""
+"""Read Waypost's objects in a namespace once for each session, and write those that differ."""
 
 from collections.abc import Collection, Mapping
 from typing import cast
@@ -16,17 +16,21 @@ from workers.infra.kubernetes.resources import (
 
 
 def marked(wanted: Applied, installation: str) -> Applied:
-    """Return the object with the label of the installation, but without it on pod templates."""
+    """Return the object with the label of the installation in its own metadata.
+
+    Pod and claim templates do not get the label, because a change of them would restart the pods.
+    """
     metadata = metadata_of(wanted)
     labeled = {**(metadata.labels or {}), labels.INSTALLATION: installation}
     return wanted.model_copy(update={"metadata": metadata.model_copy(update={"labels": labeled})})
 
 
 class Snapshot:
-    """The objects of one namespace by kind, listed at the first use.
+    """Waypost's objects in one namespace by kind, as they were listed at the first use of the kind.
 
-    An object that already matches its manifest is not written. So a pass over an unchanged space
-    costs one list call for each kind, and no write.
+    ``ensure`` and ``prune`` keep the lists up to date with their own writes. An object that already
+    matches is not written. So a pass over an unchanged space costs one list request for each kind,
+    and no write.
     """
 
     def __init__(self, api: Api, namespace: str, installation: str) -> None:
@@ -36,17 +40,17 @@ class Snapshot:
         self._seen: dict[str, dict[str, Reported]] = {}
 
     def of(self, resource: Resource[ReportedT]) -> Mapping[str, ReportedT]:
-        """Return the objects of a kind by name."""
+        """Return the objects of a kind that carry Waypost's labels, by name."""
         if resource.kind not in self._seen:
             found = self._api.list(resource, self._namespace, labels.OURS)
             self._seen[resource.kind] = {live.name: live for live in found}
-        # A kind has one resource, which decides how its objects are read.
+        # The cast is safe: all objects of a kind are read by the model of the same resource.
         return cast(Mapping[str, ReportedT], self._seen[resource.kind])
 
     def ensure(self, wanted: Applied) -> Reported:
         """Apply the object unless it matches already; return the live object."""
         resource = resources.of(wanted)
-        # The digest last: it covers the label too.
+        # ``stamped`` after ``marked``, because the digest covers the label too.
         stamped = difference.stamped(marked(wanted, self._installation))
         live = self.of(resource).get(name_of(wanted))
         if live is None or not difference.is_settled(stamped, live):
@@ -56,13 +60,13 @@ class Snapshot:
     def prune(
         self, resource: Resource[Reported], keep: Collection[str], selector: Mapping[str, str]
     ) -> None:
-        """Delete the objects of a kind that have these labels and are not in ``keep``."""
+        """Delete the objects of a kind that match ``selector``, except those named in ``keep``."""
         for name, live in dict(self.of(resource)).items():
             if name not in keep and selector.items() <= live.metadata.labels.items():
                 self._api.delete(resource, self._namespace, name)
                 del self._seen[resource.kind][name]
 
     def forget(self, *kinds: Resource[Reported]) -> None:
-        """Make the next use list these kinds again."""
+        """Drop the lists of these kinds, so that the next use reads them again."""
         for resource in kinds:
             self._seen.pop(resource.kind, None)

@@ -1,7 +1,7 @@
-"""The port ``Infra`` on one machine: each instance is a supervised process.
+"""The port ``Infra`` on one machine: each instance is a process under supervisord.
 
-For trial installations, tests and demonstrations; never for production.
-``workers.infra.base`` documents the port.
+For embedded installations, tests and demonstrations; never for production.
+``workers.infra.base`` documents the methods; docstrings here say only what is special.
 """
 
 import json
@@ -39,7 +39,7 @@ _HOST = "127.0.0.1"
 
 
 class LocalInfra:
-    """Runs instances as processes of one supervisord, with files under ``state_dir/spaces``."""
+    """Runs instances as processes of one supervisord; their files are in ``state_dir/spaces``."""
 
     def __init__(self, state_dir: Path, supervisor: SupervisorClient) -> None:
         self._spaces = state_dir / "spaces"
@@ -57,7 +57,10 @@ class LocalInfra:
 
 
 class LocalSession:
-    """Works on the programs and the folder of one space; it reads both at each call."""
+    """Works on the supervised programs and the folder of one space.
+
+    It keeps nothing between calls: each call reads the folder and the status of the programs.
+    """
 
     def __init__(self, spaces: Path, supervisor: SupervisorClient, namespace: Namespace) -> None:
         self._spaces = spaces
@@ -65,7 +68,7 @@ class LocalSession:
         self._namespace = namespace
 
     def ensure_namespace(self, budget: ResourceBudget) -> None:
-        """Create the folder. ``budget`` is not enforced on a single machine."""
+        """Create the space's folder. A single machine does not enforce ``budget``."""
         folder = self._spaces / self._namespace.name
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         owner = folder / "namespace.json"
@@ -117,11 +120,11 @@ class LocalSession:
         return PublicEndpoint(_HOST, layout.ports[Listener.AMQPS], ("localhost",))
 
     def ensure_certificate(self, endpoint: PublicEndpoint) -> GivenCertificate | None:
-        """Return None: only the space's own authority signs here."""
+        """Return None: an embedded installation provides no certificates."""
         return None
 
     def delete_endpoint(self) -> None:
-        """Do nothing: the endpoint is the instance's own port, which ends with the instance."""
+        """Do nothing: the endpoint is the port of an instance, and ends with the instance."""
 
     def delete_namespace(self) -> bool:
         for instance in self.list_instances():
@@ -132,7 +135,10 @@ class LocalSession:
         return True
 
     def _check_ports(self, program: str, spec: InstanceSpec) -> None:
-        """Raise ``InfraError`` if another program took a port while the instance was stopped."""
+        """Raise ``InfraError`` if the instance does not run and another program has its port.
+
+        The port belongs to the instance, but any program can take it while the instance is stopped.
+        """
         known = self._supervisor.find(program)
         if known is not None and known.pid:
             return  # it runs, so it is the one that listens
@@ -164,13 +170,16 @@ class LocalSession:
 
 
 def of_settings() -> LocalInfra:
-    """Return the adapter of this installation: its state folder and its supervisord."""
+    """Return the adapter for the state folder and the supervisord that the settings name."""
     socket = Path(settings.SUPERVISOR_SOCKET)
     return LocalInfra(settings.STATE_DIR, SupervisorClient(socket, socket.parent / "conf.d"))
 
 
 def observed(name: str, status: ProgramStatus | None, folder: InstanceFiles) -> InstanceStatus:
-    """Return the status of an instance from that of its program; None means there is none."""
+    """Return the status of an instance from that of its program.
+
+    ``status`` is None if supervisord does not know the program.
+    """
     kind = InstanceId.parse(name).kind
     if status is None:
         return InstanceStatus(name, kind, running=False, message="not started yet")
@@ -185,7 +194,7 @@ def observed(name: str, status: ProgramStatus | None, folder: InstanceFiles) -> 
         kind,
         running=running,
         message=message,
-        # A pid alone may come again.
+        # The kernel may give a later process the same pid.
         boot=f"{status.started_at}-{status.pid}",
         trouble="" if running else message,
     )

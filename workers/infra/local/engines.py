@@ -16,7 +16,7 @@ from workers.infra.engines import BrokerPaths, Launch
 from workers.infra.local import plugin
 from workers.infra.local.files import InstanceFiles
 
-# A broker that stays small on a shared machine.
+# Keep a broker small, because all brokers of an embedded installation share one machine.
 JAVA_FLAGS = (
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
@@ -28,14 +28,17 @@ JAVA_FLAGS = (
 
 @dataclass(frozen=True)
 class ClassData:
-    """A class-data archive, which halves a broker's start time, and the class path it is for."""
+    """The path of a class-data archive, and the class path with which it was or will be made.
+
+    The archive halves the start time of a broker; ``workers.broker_archive`` makes it.
+    """
 
     archive: Path
     jars: str
 
 
 def launch(spec: InstanceSpec, files: InstanceFiles) -> Launch:
-    """Return how to start ``spec`` with its files in place.
+    """Return how to start the engine of ``spec``, whose files are in ``files``.
 
     Raises:
         InfraError: the engine is not installed on this machine, or unknown.
@@ -50,7 +53,10 @@ def launch(spec: InstanceSpec, files: InstanceFiles) -> Launch:
 
 
 def artemis_command(java: str, etc: Path, memory_mb: int, class_path: Sequence[str]) -> list[str]:
-    """Return the command that runs a broker whose folder is the parent of ``etc``."""
+    """Return the command that runs a broker in the foreground.
+
+    ``etc`` is the folder ``etc`` of its ``InstanceFiles``; data and logs are in the folders beside.
+    """
     folder = etc.parent
     paths = BrokerPaths(
         home=str(settings.ARTEMIS_HOME),
@@ -76,12 +82,12 @@ def _artemis(spec: InstanceSpec, files: InstanceFiles) -> Launch:
 
 
 def class_data(home: Path) -> ClassData:
-    """Return the path of the broker's class-data archive, even if it does not exist yet.
+    """Return where the class-data archive of the broker is, even if it does not exist yet.
 
-    Java accepts an archive only with exactly the class path it was made with.
+    Java uses an archive only with exactly the class path that it was made with.
     """
     jar = plugin.jar(home)
-    # The JAR's name has a digest, so another plugin gets another archive.
+    # The JAR's name has a digest of its sources, so another plugin gets another archive.
     archive = home.parent.parent / "cds" / f"{home.name}-{jar.stem}.jsa"
     return ClassData(archive, f"{plugin.class_path(home)}:{jar}")
 
@@ -100,7 +106,7 @@ def _devrouter(files: InstanceFiles) -> Launch:
         "workers.services.devrouter",
         str(files.config / "router.json"),
     ]
-    # The router does not load Django, so the path of the code is all it needs of our environment.
+    # The router does not load Django, so it needs no settings, only the path of our code.
     return Launch(command, {"PYTHONPATH": str(settings.BASE_DIR), "PYTHONUNBUFFERED": "1"})
 
 

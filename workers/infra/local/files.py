@@ -1,6 +1,7 @@
 """Folders, files and ports of the instances on this machine, for the local adapter.
 
-Layout: ``<state>/spaces/<namespace>/<instance>/{etc,data,log}`` and ``ports.json`` beside them.
+An instance has the folder ``<state>/spaces/<namespace>/<instance>``, with the folders ``etc``,
+``data`` and ``log`` and the file ``ports.json``.
 """
 
 import fcntl
@@ -18,13 +19,14 @@ from pathlib import Path
 from controlplane.core.files import write_atomically
 from workers.infra.base import InstanceSpec
 
-# Below the kernel's ephemeral range (32768 and up), so that no outgoing connection takes one.
+# Below the ports that the kernel gives outgoing connections (Linux: 32768 and up), so that none of
+# these takes the port of a stopped instance.
 _PORTS = range(21000, 32000)
 _LOG_TAIL_BYTES, _LONGEST_LOG_LINE = 4096, 300
 
 
 class InstanceFiles:
-    """The folder of one instance."""
+    """The folder of one instance: ``config`` (its ``etc``), ``data`` and ``log``."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -37,7 +39,13 @@ class InstanceFiles:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def write(self, files: Mapping[str, str]) -> None:
-        """Make ``files`` the exact content of the config folder; each file changes atomically."""
+        """Make ``files`` the exact content of ``config``: write changed files, delete all others.
+
+        Each file changes atomically, but the files do not change together. Idempotent.
+
+        Raises:
+            ValueError: a name leads out of the folder.
+        """
         for name, text in files.items():
             path = self._inside(name)
             if not path.exists() or path.read_text() != text:
@@ -49,7 +57,7 @@ class InstanceFiles:
                 path.unlink()
 
     def with_former(self, spec: InstanceSpec) -> Mapping[str, str]:
-        """Return the spec's live files, and all other files as they are in the folder now."""
+        """Return the live files of ``spec``, and all other files as they are in ``config`` now."""
         live = {name: text for name, text in spec.files.items() if name in spec.live_files}
         former = {
             str(path.relative_to(self.config)): path.read_text()
@@ -59,7 +67,7 @@ class InstanceFiles:
         return {**{k: text for k, text in former.items() if k not in spec.live_files}, **live}
 
     def remove(self, *, keep_data: bool = False) -> None:
-        """Delete the folder, without the data if ``keep_data``. Idempotent."""
+        """Delete the folder; with ``keep_data`` all of it except ``data``. Idempotent."""
         for path in self.folder.iterdir() if self.folder.exists() else ():
             if path.is_file():
                 path.unlink()
@@ -69,9 +77,9 @@ class InstanceFiles:
             self.folder.rmdir()
 
     def last_log_line(self) -> str:
-        """Return the end of the last line of the instance's log; empty if the log is empty.
+        """Return the last non-blank line of the instance's log, at most its last 300 characters.
 
-        An engine that cannot start logs the reason there and exits.
+        Empty if there is no log. An engine that cannot start logs the reason there and exits.
         """
         try:
             with (self.log / "output.log").open("rb") as log:
@@ -90,7 +98,10 @@ class InstanceFiles:
 
 
 def digest(files: Mapping[str, str], but: frozenset[str]) -> str:
-    """Return the digest of all files except ``but``. A change of it needs a restart."""
+    """Return the digest of the names and texts of all files except ``but``, the live files.
+
+    An instance must restart when the digest changes.
+    """
     document = json.dumps(
         {name: text for name, text in files.items() if name not in but}, sort_keys=True
     )
@@ -98,7 +109,14 @@ def digest(files: Mapping[str, str], but: frozenset[str]) -> str:
 
 
 def remembered_ports(spaces: Path, instance: Path, wanted: Sequence[str]) -> dict[str, int]:
-    """Return the instance's ports by name; they are chosen once and stored in its folder."""
+    """Return a port for each name in ``wanted``; ``instance`` is the instance's folder.
+
+    A port is chosen at random when its name is first wanted, and stored in ``ports.json``. Later
+    calls return it again. ``spaces`` is the folder of all spaces: no two instances get one port.
+
+    Raises:
+        OSError: every port is taken.
+    """
     path = instance / "ports.json"
     with _locked(spaces):
         known: dict[str, int] = json.loads(path.read_text()) if path.exists() else {}
@@ -114,7 +132,7 @@ def remembered_ports(spaces: Path, instance: Path, wanted: Sequence[str]) -> dic
 
 
 def _taken(spaces: Path) -> set[int]:
-    # Of all spaces, stopped instances included: they get the same ports when they start again.
+    # The ports of all instances, even stopped ones: they use the same ports when they start again.
     return {
         port
         for path in spaces.glob("*/*/ports.json")
@@ -130,10 +148,10 @@ def _free_port(taken: set[int]) -> int:
 
 
 def can_bind(port: int) -> bool:
-    """Return whether a loopback port is free now."""
+    """Return whether a server could listen on this port of 127.0.0.1 now."""
     with socket.socket() as probe:
-        # As servers do. Otherwise connections that a stopped server closed (TIME_WAIT) would make
-        # its port look used for a minute.
+        # Servers set this option too. Without it the connections of a stopped server (in state
+        # TIME_WAIT) would make its port look used for a minute.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
@@ -143,8 +161,9 @@ def can_bind(port: int) -> bool:
 
 
 def _date_ahead(path: Path) -> None:
-    # Engines reload a file whose date is later than their last reload. The date is that of writing
-    # the temporary file: a reload before the rename would hide this change for ever.
+    # Engines reload a file whose date is later than their last reload. The rename keeps the date
+    # at which the temporary file was written. If an engine reloaded between that moment and the
+    # rename, it would never see this change. So the date is set a little into the future.
     ahead = time.time() + 1.5
     os.utime(path, (ahead, ahead))
 

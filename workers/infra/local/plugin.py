@@ -1,4 +1,4 @@
-"""The broker plugin's sources and JAR on this machine; ``workers.broker_plugin`` builds it."""
+"""Where the broker plugin's sources and JAR are; ``workers.broker_plugin`` builds the JAR."""
 
 import hashlib
 from collections.abc import Sequence
@@ -8,7 +8,10 @@ _SOURCES = Path(__file__).parents[2] / "messaging" / "brokers" / "plugin"
 
 
 def jar(home: Path) -> Path:
-    """Return the path of the JAR for the broker at ``home``, even if it is not built yet."""
+    """Return the path of the JAR for the Artemis program at ``home``, even if it is not built yet.
+
+    The name has a digest of the sources and of the folder's name, which has the version of Artemis.
+    """
     digest = hashlib.sha256(home.name.encode())
     for source in sources():
         digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
@@ -21,5 +24,5 @@ def sources() -> Sequence[Path]:
 
 
 def class_path(home: Path) -> str:
-    """Return the JARs of the broker at ``home``, without the plugin, as Java expects them."""
+    """Return the JARs of the Artemis program at ``home`` as a class path, without the plugin."""
     return ":".join(str(path) for path in sorted((home / "lib").glob("*.jar")))

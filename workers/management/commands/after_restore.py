@@ -1,4 +1,9 @@
-"""``manage.py after_restore``: prepare a restored database before workers start. Idempotent."""
+"""``manage.py after_restore``: prepare a restored database before workers start. Idempotent.
+
+It changes nothing if the database and the lakehouse do not fit together. Otherwise it deletes all
+leases and the notes of planned restarts, resets the revision of rollouts, and makes every space due
+for a full pass. ``controlplane.embedded.restore`` and operators (docs/operate/backup.md) call it.
+"""
 
 from typing import Any
 
@@ -22,11 +27,11 @@ class Command(BaseCommand):
         except WaypostError as error:
             raise CommandError(f"{error.error_code}: {error.message}") from error
         with transaction.atomic():
-            # The holders of these leases worked on the old database.
+            # The processes that hold these leases worked on the database before the restore.
             Lease.objects.all().delete()
             restored.forget_planned_restarts()
-            # A recreated installation counts its revisions from 1 again. With the old, higher
-            # revision on record its workers would take themselves for outdated.
+            # A recreated installation counts its revisions from 1 again. If the higher revision of
+            # the old installation stayed, its workers would take themselves for outdated.
             Rollout.objects.update(revision=0)
             spaces = AddressSpace.objects.filter(deleted_at__isnull=True).update(
                 claimed_by="", claimed_until=None, next_attempt_at=None, last_full_pass_at=None

@@ -1,4 +1,8 @@
-"""``manage.py compute_usage``: run the usage pipeline once, for a cron job."""
+"""``manage.py compute_usage``: compute new usage and copy it to the database, once.
+
+For the cron job of the chart (``pipeline.runs: cronjob``). If another process computes usage now,
+the command says so and succeeds.
+"""
 
 from typing import Any
 

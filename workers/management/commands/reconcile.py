@@ -1,4 +1,8 @@
-"""``manage.py reconcile [--once]``: the reconcile loop in the foreground, without Celery."""
+"""``manage.py reconcile [--once]``: reconcile due spaces in the foreground, without Celery.
+
+It runs until SIGTERM, which lets the present space finish. With ``--once`` it also ends as soon as
+no space is due.
+"""
 
 import signal
 import time

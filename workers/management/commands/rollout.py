@@ -1,4 +1,8 @@
-"""``manage.py rollout [pause|resume|roll-back]``: show or change the rollout of the fleet."""
+"""``manage.py rollout [pause|resume|roll-back]``: show the last rollout of an engine release.
+
+It prints the release, the progress and the spaces that failed. With a verb it first pauses or
+resumes the rollout, or begins one back to the former release.
+"""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
 """Endpoints behind a gateway of the Gateway API that passes TLS through.
 
-Source: Gateway API 1.5, whose standard channel serves TLSRoute only as v1.
+Source: Gateway API 1.5, TLSRoute. Its standard channel serves TLSRoute only in version v1.
 """
 
 from collections.abc import Sequence
@@ -73,7 +73,7 @@ class WantedSpec(ForeignPart):
 
 
 class TlsRoute(ForeignObject):
-    """A route from the space's host to its service."""
+    """The TLSRoute that leads TLS connections for the space's host to its service."""
 
     resource = TLS_ROUTE
 
@@ -81,7 +81,7 @@ class TlsRoute(ForeignObject):
 
 
 class Gateway(PassedThrough):
-    """A TLSRoute for each space, at the gateway that the installation names."""
+    """The kind ``gateway``: a TLSRoute for each space, at the gateway that ``choice`` names."""
 
     needs = ("domain", "gateway")
     outside = TLS_ROUTE
@@ -101,7 +101,7 @@ class Gateway(PassedThrough):
     def trouble(self, service: reported.Service, lead: Reported | None) -> str:
         if not isinstance(lead, ReportedRoute):
             return ""
-        # The status from a gateway that the route no longer refers to may be stale.
+        # A gateway that the route referred to before may have left an outdated report.
         reports = [
             parent.conditions
             for parent in lead.status.parents

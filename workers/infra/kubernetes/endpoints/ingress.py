@@ -8,7 +8,8 @@ from workers.infra.kubernetes import resources
 from workers.infra.kubernetes.endpoints.kind import NAME, Choice, PassedThrough, outer_host
 from workers.infra.kubernetes.objects import space_metadata
 
-# Each controller has its own switch, and ignores those of the others.
+# Annotations that make the controller pass TLS through. Each controller has its own, and ignores
+# those of the others.
 _PASSING = {
     "nginx.ingress.kubernetes.io/ssl-passthrough": "true",
     "haproxy.org/ssl-passthrough": "true",
@@ -17,7 +18,7 @@ _PASSING = {
 
 
 class Ingress(PassedThrough):
-    """An ingress for each space, with the annotations of common controllers."""
+    """The kind ``ingress``: an Ingress for each space, annotated for three controllers."""
 
     outside = resources.INGRESS
 

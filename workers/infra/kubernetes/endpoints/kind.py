@@ -1,4 +1,8 @@
-"""What every kind of endpoint is: the objects that it needs, and the address that it gets. Pure."""
+"""The base class of endpoint kinds: the objects of an endpoint, and the address it gets. Pure.
+
+An endpoint is a service in front of the space's public instances. Some kinds add one object that
+leads clients from outside the cluster to the service, such as an Ingress: here called ``lead``.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -13,7 +17,7 @@ from workers.infra.kubernetes.objects import space_metadata
 from workers.infra.kubernetes.reported import Condition, Reported
 from workers.infra.kubernetes.resources import Applied, Resource
 
-NAME = "messaging"  # of the service, and of the object that leads to it
+NAME = "messaging"  # the name of the service, and of the object that leads to it
 _PASSED_THROUGH_PORT = 443  # of ingresses, gateways and OpenShift's router
 # Conditions of a route: no traffic passes while one of them is False. Sources: Gateway API
 # reference, RouteStatus ("Accepted", "ResolvedRefs"); OpenShift API, RouteIngress ("Admitted").
@@ -23,7 +27,7 @@ Address = tuple[str, int]  # host and port
 
 
 class Choice(Protocol):
-    """The installation's choice, as ``cluster.EndpointChoice`` documents it."""
+    """The installation's endpoint settings; ``cluster.EndpointChoice`` documents the fields."""
 
     @property
     def domain(self) -> str: ...
@@ -38,10 +42,10 @@ class Choice(Protocol):
 class EndpointKind(ABC):
     """One kind of endpoint.
 
-    * ``needs``: fields of the choice that must not be empty.
+    * ``needs``: fields of ``Choice`` that must not be empty.
     * ``service_type``: the type of the service in front of the space's public instances.
-    * ``outside``: the resource of the object that leads to the service; None if there is none.
-    * ``pending``: what to tell the operator until the cluster has assigned an address.
+    * ``outside``: the resource of ``lead``; None if this kind needs no such object.
+    * ``pending``: the message for operators until the cluster has assigned an address.
     """
 
     needs: Sequence[str] = ()
@@ -53,28 +57,31 @@ class EndpointKind(ABC):
     )
 
     def service_annotations(self, choice: Choice, namespace: Namespace) -> Mapping[str, str]:
-        """Return the annotations of the service."""
+        """Return the annotations that the service gets."""
         return choice.annotations
 
     def lead(self, choice: Choice, namespace: Namespace) -> Applied | None:
-        """Return the object of ``outside`` that leads from outside to the service."""
+        """Return the object that leads clients from outside to the service; None if not needed."""
         return None
 
     @abstractmethod
     def address(
         self, choice: Choice, namespace: Namespace, service: reported.Service
     ) -> Address | None:
-        """Return where clients connect, or None until the cluster has assigned it."""
+        """Return the host and port where clients connect; None until the cluster has assigned them.
+
+        ``service`` is the live service.
+        """
 
     def trouble(self, service: reported.Service, lead: Reported | None) -> str:
-        """Return why clients outside cannot reach the space; empty if nothing is known.
+        """Return why clients outside the cluster cannot reach the space; empty if nothing is known.
 
-        ``lead`` is the live object of ``outside``. Ingress controllers report nothing.
+        ``service`` and ``lead`` are the live objects. Controllers of ingresses report nothing.
         """
         return ""
 
     def service(self, choice: Choice, namespace: Namespace, kind: Kind) -> k8s.V1Service:
-        """Return the service in front of all public instances, which are of ``kind``."""
+        """Return the service in front of the space's public instances, all of them of ``kind``."""
         port = sizes.PORTS[Listener.AMQPS]
         return k8s.V1Service(
             metadata=space_metadata(namespace, NAME, self.service_annotations(choice, namespace)),
@@ -90,17 +97,17 @@ class EndpointKind(ABC):
         )
 
     def build(self, choice: Choice, namespace: Namespace, kind: Kind) -> Sequence[Applied]:
-        """Return the objects of the endpoint, the service first; clients connect to ``kind``."""
+        """Return the objects of the endpoint, the service first. Its pods are those of ``kind``."""
         lead = self.lead(choice, namespace)
         service = self.service(choice, namespace, kind)
         return [service] if lead is None else [service, lead]
 
 
 class PassedThrough(EndpointKind):
-    """A kind that shares one address between spaces, with one host for each space.
+    """A kind in which all spaces share the address of one proxy, and each has a host name.
 
-    It passes TLS through by the server name (SNI). So nothing between the client and the space's
-    router or broker has a private key.
+    The proxy chooses the space by the server name in the TLS handshake (SNI, RFC 6066), and passes
+    the connection through. So only the space's routers or brokers need a private key.
     """
 
     needs: Sequence[str] = ("domain",)
@@ -115,17 +122,17 @@ class PassedThrough(EndpointKind):
 
 
 def inner_host(namespace: Namespace) -> str:
-    """Return the host name of the space for clients inside the cluster."""
+    """Return the host name by which clients inside the cluster reach the space."""
     return f"{NAME}.{namespace.name}.svc"
 
 
 def outer_host(choice: Choice, namespace: Namespace) -> str:
-    """Return the host name of the space in the installation's domain."""
+    """Return the host name of the space in the domain of the installation, ``choice.domain``."""
     return f"{namespace.name}.{choice.domain}"
 
 
 def refusal(lead: Reported, reports: Sequence[Sequence[Condition]]) -> str:
-    """Return why traffic does not pass; empty if it does, or if nothing is reported yet.
+    """Return why no traffic passes through ``lead``; empty if it passes, or without a report yet.
 
     ``reports`` has the conditions from each router or gateway that serves ``lead``.
     """

@@ -1,4 +1,4 @@
-"""Endpoints with a load balancer, and so an address, for each space."""
+"""Endpoints with a load balancer for each space, so that each space has an address of its own."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,11 @@ _NO_BALANCER = (
 
 
 class LoadBalancer(EndpointKind):
-    """A service of this type; with a domain, ExternalDNS creates a name for each space."""
+    """The kind ``loadbalancer``: a service of type LoadBalancer.
+
+    Clients use the address that the cluster assigns. If the installation has a domain, they use the
+    space's host name in it, for which ExternalDNS creates the DNS record.
+    """
 
     service_type = "LoadBalancer"
     pending = _NO_BALANCER

@@ -6,7 +6,11 @@ from workers.infra.kubernetes.endpoints.kind import Address, Choice, EndpointKin
 
 
 class NodePort(EndpointKind):
-    """A service of this type; the domain is the host name of the nodes, for all spaces."""
+    """The kind ``nodeport``: a service of type NodePort.
+
+    All spaces have the same host, the domain, which must resolve to the nodes. The cluster assigns
+    a port to each space.
+    """
 
     needs = ("domain",)
     service_type = "NodePort"

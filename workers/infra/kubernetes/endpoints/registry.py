@@ -1,7 +1,7 @@
 """The kinds of endpoints that an installation can choose: one row for each.
 
-Everything that depends on the kind iterates this registry or takes a row of it: the cluster's
-description, the adapter, the chart's checks and the documents (through tests).
+``cluster`` and ``session`` take all that depends on the kind from here. Tests compare the checks of
+the chart and the documents with it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from workers.infra.kubernetes.endpoints.service import InsideOnly
 from workers.infra.kubernetes.reported import Reported
 from workers.infra.kubernetes.resources import Resource
 
-# By the value of ``spaces.endpoint.kind`` in the chart.
+# The keys are the values of ``spaces.endpoint.kind`` in the chart.
 REGISTRY: Mapping[str, EndpointKind] = {
     "service": InsideOnly(),
     "loadbalancer": LoadBalancer(),
@@ -25,7 +25,8 @@ REGISTRY: Mapping[str, EndpointKind] = {
     "gateway": Gateway(),
     "route": OpenShiftRoute(),
 }
-# The resources of all kinds, so that a change of the kind removes what the former one needed.
+# The resources of all ``lead`` objects. When the kind changes, a session deletes those of the other
+# kinds.
 OUTSIDE: Sequence[Resource[Reported]] = tuple(
     kind.outside for kind in REGISTRY.values() if kind.outside is not None
 )

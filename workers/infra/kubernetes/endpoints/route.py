@@ -18,7 +18,7 @@ from workers.infra.kubernetes.resources import ForeignObject, ForeignPart, Resou
 
 
 class RouteStatus(Part):
-    """``ingress`` has the report of each router that serves the route."""
+    """The status of a Route; ``ingress`` has the report of each router that serves it."""
 
     ingress: Sequence[ConditionsStatus] = ()
 
@@ -59,7 +59,7 @@ class WantedSpec(ForeignPart):
 
 
 class Route(ForeignObject):
-    """A route from the space's host to its service."""
+    """The Route that leads TLS connections for the space's host to its service."""
 
     resource = ROUTE
 
@@ -67,7 +67,7 @@ class Route(ForeignObject):
 
 
 class OpenShiftRoute(PassedThrough):
-    """A Route for each space."""
+    """The kind ``route``: an OpenShift Route for each space."""
 
     outside = ROUTE
 
@@ -77,7 +77,7 @@ class OpenShiftRoute(PassedThrough):
             spec=WantedSpec(
                 host=outer_host(choice, namespace),
                 port=WantedPort(target_port=Listener.AMQPS.value),
-                # Clients without TLS are refused: there is nothing to redirect them to.
+                # "None": clients without TLS are refused. AMQP has no redirect as HTTP has.
                 tls=WantedTls(termination="passthrough", insecure_edge_termination_policy="None"),
                 to=WantedTarget(kind="Service", name=NAME, weight=100),
             ),

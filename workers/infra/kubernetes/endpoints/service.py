@@ -7,7 +7,7 @@ from workers.infra.kubernetes.endpoints.kind import Address, Choice, EndpointKin
 
 
 class InsideOnly(EndpointKind):
-    """The service itself, under its name in the cluster's DNS."""
+    """The kind ``service``: clients in the cluster reach the service by its DNS name."""
 
     def address(
         self, choice: Choice, namespace: Namespace, service: reported.Service
