@@ -70,10 +70,10 @@ class TrafficError(Exception):
 
 
 class Client(handlers.MessagingHandler):
-    """One connection that sends ``sends`` messages or receives up to ``credit`` messages.
+    """One connection with one link: it sends ``sends`` messages, or receives up to ``credit``.
 
-    ``ready`` is set when its link is attached and ``ended`` when its connection is closed. Both are
-    also set after a failure; ``error`` then holds the reason.
+    It is a receiver if ``sends`` is 0. ``ready`` is set when its link is attached, and ``ended``
+    when its connection is closed. Both are also set after a failure; ``error`` then has the reason.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class Client(handlers.MessagingHandler):
             event.container.create_receiver(self._connection, self._address)
 
     def on_link_opened(self, event: Any) -> None:
-        """Give credit and set ``ready``."""
+        """Set ``ready`` unless the link is refused; a receiver also gives credit."""
         terminus = event.link.remote_source if event.link.is_receiver else event.link.remote_target
         if terminus.address is None:
             # A refused link: the peer attaches without a terminus, then detaches with the error
@@ -157,7 +157,7 @@ class Client(handlers.MessagingHandler):
         self.ready.set()
 
     def on_sendable(self, event: Any) -> None:
-        """Send while there is credit."""
+        """Send while there is credit, once ``go`` was called."""
         self._pump()
 
     def on_accepted(self, event: Any) -> None:
@@ -165,7 +165,7 @@ class Client(handlers.MessagingHandler):
         self.tally.accepted += 1
 
     def on_rejected(self, event: Any) -> None:
-        """Count a rejected message."""
+        """Count a message that the other side rejected."""
         self.tally.refused += 1
 
     def on_released(self, event: Any) -> None:

@@ -1,7 +1,8 @@
-"""The bronze table's file format: Arrow schema, Parquet bytes, file statistics. Pure.
+"""The columns and the file format of the bronze table: Arrow schema, Parquet bytes, statistics.
 
-The columns come from ``lakehouse/bronze_schema.json``, which the Spark side reads too. Used by
-``landing`` (writes the files) and ``committer`` (adds them to the Delta log).
+The columns come from ``lakehouse/bronze_schema.json``, which the Spark side reads too. ``landing``
+writes the files, ``committer`` adds them to the Delta log, and ``recompute`` queries the columns
+that are meters.
 """
 
 import importlib.util
@@ -31,7 +32,7 @@ _STATISTICS = ("taken_at", "bucket_at")
 
 @cache
 def schema() -> pa.Schema:
-    """Return the table's Arrow schema, the partition column ``date`` last."""
+    """Return the table's Arrow schema; the partition column ``date`` is the last one."""
     columns = _columns()
     return pa.schema([pa.field(c["name"], _TYPES[c["type"]], c["nullable"]) for c in columns])
 

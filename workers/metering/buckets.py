@@ -38,7 +38,7 @@ class Clock:
 
     @property
     def current(self) -> datetime:
-        """The bucket that every source is in after this cycle: after a cut, the one behind it."""
+        """The bucket that every source is in after this cycle; it never begins before the cut."""
         return max(self.regular, self.cut_at or self.regular)
 
     def bucket_of_sample(self, bucket_at: datetime) -> datetime:
@@ -58,7 +58,10 @@ class Clock:
         return floor_bucket(self.taken_at) if is_repeated else self.regular
 
     def _is_first_after(self, bucket_at: datetime, running: datetime) -> bool:
-        """Return whether this is the first cycle after the regular end of ``bucket_at``."""
+        """Return whether this cycle is the first one after the regular end of ``bucket_at``.
+
+        It must also come within ``BOUNDARY_GRACE`` of that end.
+        """
         is_aligned = running == floor_bucket(self.taken_at)
         is_next = running - bucket_at <= BUCKET
         return is_aligned and is_next and self.taken_at - running <= BOUNDARY_GRACE

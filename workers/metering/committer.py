@@ -165,12 +165,15 @@ class _Commits:
 
 
 def forget_committed() -> int:
-    """Delete the outbox rows of batches that were committed over 40 days ago; return how many."""
+    """Delete the outbox rows of batches that were committed over 40 days ago; return how many.
+
+    Those with the last commit number stay.
+    """
     old = LandingBatch.objects.filter(
         state=LandingBatch.State.COMMITTED, committed_at__lt=Now() - _KEPT_ROWS
     )
     last = LandingBatch.objects.aggregate(last=Max("commit_number"))["last"]
-    # The rows of the last number stay: ``number_landed`` and ``restored.check`` read it.
+    # ``number_landed`` and ``restored.check`` read the last number.
     deleted, _ = old.exclude(commit_number=last).delete()
     return deleted
 

@@ -1,9 +1,9 @@
 """Take the last samples before addresses or spaces are deleted, and before instances stop.
 
-The reconcile loop calls metering here, by its port ``Metering``; the embedded installation does
-before it stops (``controlplane.cli.sample``). Before a deletion the clients are disconnected, so
-the last sample counts everything. A restart resets the counters of an instance. The sample just
-before it counts everything except what passes until the instance stops.
+The reconcile loop calls this module by its port ``Metering``. The embedded installation calls it
+before ``waypost down`` and before a backup (``controlplane.cli.sample``). Before a deletion the
+clients are disconnected, so the last sample counts everything. A restart resets the counters of an
+instance. The sample just before it counts everything except what passes until the instance stops.
 """
 
 from collections.abc import Collection, Sequence

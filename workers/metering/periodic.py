@@ -26,7 +26,7 @@ class Due:
 
 
 def land() -> None:
-    """Bring new samples into bronze. On an error, such as a full disk, all samples wait."""
+    """Bring new samples into bronze. After an error, such as a full disk, samples wait."""
     try:
         ingest.ingest()
     except WaypostError as error:

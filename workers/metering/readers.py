@@ -63,7 +63,7 @@ class Readers(Protocol):
 
 @dataclass(frozen=True)
 class DriverReaders:
-    """Reads with the product's drivers; ``identities_dir`` has Waypost's client certificates."""
+    """Reads with the product's drivers; ``identities_dir`` gets files with client certificates."""
 
     infra: Infra
     identities_dir: Path

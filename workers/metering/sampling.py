@@ -74,7 +74,7 @@ def list_spaces() -> list[AddressSpace]:
 
 
 def sample_all(readers: Readers) -> list[Sampled]:
-    """Sample every space once; skip a space that another cycle is reading."""
+    """Sample every space of ``list_spaces`` once; skip those that another cycle is reading."""
     return sample(list_spaces(), readers)
 
 
@@ -114,12 +114,15 @@ class _Visit:
         self._readers = readers
         self._started_at = readers.clock()
         self._types: Mapping[str, str] = {}
-        # None until the instances are known: another cycle reads the space, or it is unreadable.
+        # Stays None if another cycle keeps the lease, or if the instances cannot be listed.
         self._running: Mapping[str, Future[tuple[InstanceSnapshot, datetime]]] | None = None
         self._is_unreadable = False
 
     def begin(self, pool: ThreadPoolExecutor, stack: ExitStack, patience: float) -> None:
-        """Hold the space's lease until ``stack`` ends, and start to read the instances."""
+        """Take the space's lease until ``stack`` ends, and start to read the instances in ``pool``.
+
+        Reads nothing if another cycle keeps the lease for longer than ``patience`` seconds.
+        """
         if not self._hold(stack, patience):
             return
         # Set after the wait. So what another cycle applied during the wait does not count as newer.
@@ -159,7 +162,7 @@ class _Visit:
         return Sampled(self._space.id, is_applied=False, silent=silent)
 
     def _hold(self, stack: ExitStack, patience: float) -> bool:
-        """Hold the space's lease until ``stack`` ends; return False if another cycle keeps it."""
+        """Take the space's lease until ``stack`` ends; return False if another cycle keeps it."""
         name, holder = f"sample:{self._space.id}", uuid.uuid4().hex
         deadline = time.monotonic() + patience
         while not leases.acquire(name, holder, _LEASE_SECONDS):

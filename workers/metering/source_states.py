@@ -134,8 +134,8 @@ class AddressState:
     def is_over(self, shown: AddressCounters) -> bool:
         """Return whether ``shown`` belongs to a new epoch of the address.
 
-        It does if a counter decreased, if the broker's id of the address changed, or if the address
-        was missing in the previous snapshot.
+        It does if a counter (except a topic's messages out) decreased, if the broker's id of the
+        address changed, or if the address was missing in the previous snapshot.
         """
         is_reset = any(
             now < self.counters[meter]

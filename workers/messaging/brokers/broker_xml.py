@@ -67,7 +67,7 @@ _FIXED = {
 
 
 def render(broker: DesiredBroker, engine_layout: EngineLayout) -> str:
-    """Return the file's text; ``engine_layout`` holds the broker's folders, host and ports."""
+    """Return the text of the file; ``engine_layout`` has the broker's folders, host and ports."""
     root = ElementTree.Element("configuration", xmlns="urn:activemq")
     core = ElementTree.SubElement(root, "core", xmlns="urn:activemq:core")
     _text(core, "name", _BOOT)
@@ -150,7 +150,7 @@ def _unset() -> dict[str, str]:
 
 
 class _Document:
-    """Adds the elements with content to the element ``core``; each method adds one of them."""
+    """Adds the structured parts of the file to ``core``; each method adds one element."""
 
     def __init__(self, core: ElementTree.Element, broker: DesiredBroker) -> None:
         self._core = core

@@ -85,7 +85,7 @@ class _Link:
 
 
 class _Lists:
-    """What a broker lists now, each list in one page."""
+    """Reads the broker's lists of connections, sessions, producers and consumers, each at once."""
 
     def __init__(self, client: ManagementClient) -> None:
         self._client = client

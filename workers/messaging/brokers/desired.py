@@ -50,9 +50,10 @@ class BrokerAddressKind(StrEnum):
 
 @dataclass(frozen=True)
 class DesiredAddress:
-    """One address on this broker; ``subscriptions`` names the durable queues of a topic.
+    """One address on this broker.
 
-    ``limits`` are its effective settings; None means no limit.
+    * ``limits``: its effective settings; None means no limit.
+    * ``subscriptions``: the names of a topic's durable queues. Empty for a queue.
     """
 
     address: str
@@ -165,8 +166,9 @@ def users_revision(broker: DesiredBroker) -> int:
 def is_possible(address: str) -> bool:
     """Return whether a tenant's address may have this name on a broker.
 
-    The broker replaces ``${`` by a system property wherever it reads it. ``::`` separates address
-    and queue in Artemis's fully qualified queue names.
+    Names that begin with ``$`` or ``activemq.`` are internal. The broker replaces ``${…}`` by a
+    system property wherever it reads it. ``::`` separates address and queue in Artemis's fully
+    qualified queue names. Some control characters cannot be written in XML.
     """
     reserved = address.startswith(("$", "activemq."))
     harmful = "::" in address or "${" in address or _NOT_XML.search(address)

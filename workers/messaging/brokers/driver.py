@@ -57,8 +57,8 @@ def converge(
 ) -> Converged:
     """Reload the broker's files, then create and set by requests what still differs.
 
-    ``only``: after the reload, check and repair these addresses alone. None means all. Unknown
-    addresses stay (``list_unknown``). Idempotent.
+    ``only``: after the reload, check and repair these addresses alone. None means all. Addresses
+    that are not desired stay; ``list_unknown`` finds them. Idempotent.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -90,7 +90,8 @@ def converge(
 def apply(target: ManagementTarget, broker: DesiredBroker) -> Converged:
     """Create and set ``broker.addresses`` by requests; leave all other addresses alone.
 
-    A topic may list only some of its subscriptions, because no queue is deleted. Idempotent.
+    A topic may list only some of its subscriptions, because no queue is deleted. Users are needed
+    for the permissions only: their logins come from the files. Idempotent.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -107,8 +108,8 @@ def apply(target: ManagementTarget, broker: DesiredBroker) -> Converged:
 def withdraw(target: ManagementTarget, addresses: Collection[str]) -> int:
     """Remove all clients' permissions on ``addresses`` and close the connections that use them.
 
-    Returns how many connections were closed. No link can attach until ``remove``, ``apply`` or
-    ``converge`` sets other permissions. Idempotent.
+    Returns how many connections were closed. No link of a client can attach until ``apply``,
+    ``converge`` or ``remove`` replaces the permissions. Idempotent.
 
     Raises:
         Unreachable: the broker stopped answering.

@@ -137,9 +137,10 @@ class _Reading:
         }
 
     def connections(self) -> tuple[int, Sequence[connections.OpenConnection]]:
-        """Return how many client connections logged in since the start, and those open now.
+        """Return how many client connections have logged in, and the ones that are open now.
 
-        The order of the reads matters: whatever happens between them makes the first figure too
+        The number is that of announced connections, minus open ones without a session, minus failed
+        logins. The order of the reads matters: whatever happens between them makes the number too
         low, never too high.
         """
         opened = int(self._client.read(f"queue.{desired.CONNECTIONS_QUEUE}", "MessagesAdded"))

@@ -81,9 +81,11 @@ class BrokerTables:
         return Request("broker", "createQueue", [json.dumps(queue), True])
 
     def close(self, connections: Collection[str]) -> int:
-        """Close the connections with these ids; return how many were still open. Idempotent."""
+        """Close the connections with these ids; return how many requests the broker accepted.
+
+        The broker also accepts a request for a connection that has ended already. Idempotent.
+        """
         outcomes = self._client.try_all(
             [Request("broker", "closeConnectionWithID", [id_]) for id_ in sorted(connections)]
         )
-        # The broker refuses to close a connection that has ended already.
         return sum(1 for outcome in outcomes if not isinstance(outcome, Refused))

@@ -126,7 +126,9 @@ class DesiredRouter:
     * ``leads``: it holds the link routes of topics. One router of a space leads, because brokers
       identify a durable subscription by the router that made it. With the patch ``container-id``
       all routers do.
-    * ``client``: the key pair that the router presents to brokers and peers.
+    * ``client``: the key pair that the router presents to brokers and peers; ``server``: the one of
+      its listeners. ``authority_pem``: the authority of both, and of brokers and peers.
+    * ``max_connections``: of clients at this router; None is no limit.
     * ``peers``: the routers that this router connects to; each pair has one connection.
     * ``allowed``: user -> connections opened before this time must be closed. So must all
       connections of users who are not in it.

@@ -78,7 +78,11 @@ def is_as(wanted: Entity, existing: Existing) -> bool:
 
 
 def find_problem(wanted: Entity, existing: Existing) -> str:
-    """Return why the entity does not work yet (the router's text), or an empty string."""
+    """Return why the entity does not work yet, or an empty string.
+
+    It works if the router shows it with all wanted attributes. An autoLink (except a hold) or link
+    route must also be active; otherwise the text contains the router's own.
+    """
     row = existing.get(wanted.kind, {}).get(wanted.name)
     if row is None:
         return f"the router does not show {wanted.kind} {wanted.name}"
@@ -126,7 +130,8 @@ def find_unjoined(peers: Sequence[PeerAt], existing: Existing) -> Mapping[str, s
 def _same(wanted: Any, shown: Any) -> bool:
     """Return whether two values are equal as text; None equals an empty text.
 
-    The router shows some numbers as text, and missing values as None or empty.
+    The router shows some numbers as text, and missing values as None or empty. A truth value equals
+    only itself.
     """
     if isinstance(wanted, bool) or isinstance(shown, bool):
         return wanted is shown

@@ -284,6 +284,6 @@ def _is_allowed(row: Row, router: DesiredRouter, now: datetime) -> bool:
     if since is None:
         return False
     age = float(row["uptimeSeconds"] or 0)
-    # The router rounds the uptime down to whole seconds. So a connection that was opened up to one
-    # second too early may count as allowed.
+    # The router counts the uptime in ticks of one second. So the computed time of opening is up to
+    # one second too early or too late.
     return now.timestamp() - age >= since.timestamp()

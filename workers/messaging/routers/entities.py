@@ -39,7 +39,10 @@ HOLD = "wp-hold"
 
 @dataclass(frozen=True)
 class Entity:
-    """One entity: its type without the prefix of all types, its name and its attributes."""
+    """One entity of a router's configuration.
+
+    ``kind`` is its type without ``org.apache.qpid.dispatch.``, such as ``connector``.
+    """
 
     kind: str
     name: str
