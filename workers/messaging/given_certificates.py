@@ -98,8 +98,8 @@ def covers(certificate: x509.Certificate, host: str) -> bool:
 def warn_at(certificate: x509.Certificate) -> datetime:
     """Return the time from which the status of a space warns that the certificate expires.
 
-    It is three weeks or one sixth of the lifetime before the expiry, whichever is later. An
-    automatic renewal usually comes earlier, so a warning means that it failed.
+    The warning begins before the expiry by three weeks or by one sixth of the lifetime, whichever
+    is shorter. An automatic renewal usually comes earlier, so a warning means that it failed.
     """
     begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     return ends - min(_WARNED_BEFORE, (ends - begins) / 6)

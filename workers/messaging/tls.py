@@ -57,8 +57,8 @@ class Container(reactor.Container):
     """proton's container without TLS settings: pass ``ssl_domain`` for each connection."""
 
     def __init__(self, *handlers: Any) -> None:
-        # With an ``impl`` argument, proton's constructor skips all of the following attributes,
-        # among them the two sets of TLS settings.
+        # With an ``impl`` argument, proton's constructor sets none of the following attributes, and
+        # does not create its two ``SSLDomain``.
         super().__init__(*handlers, impl=None)
         self.ssl: Any = None
         self.global_handler = GlobalOverrides(self.global_handler)  # type: ignore[arg-type]

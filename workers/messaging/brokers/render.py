@@ -113,7 +113,7 @@ def files(broker: DesiredBroker, engine_layout: EngineLayout) -> Mapping[str, st
 
 
 class _Files:
-    """Texts of single files of one broker."""
+    """Renders the files of one broker other than ``broker.xml``."""
 
     def __init__(self, broker: DesiredBroker, engine_layout: EngineLayout) -> None:
         self._broker = broker
