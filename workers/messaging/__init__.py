@@ -1,1 +1,1 @@
-"""Clients of running routers and brokers: AMQP management, drivers, probes."""
+"""Brokers and routers: drivers, configuration files, probes, certificates, and test traffic."""

@@ -1,12 +1,13 @@
-"""Certificates of spaces and of the installation: authorities, issuing, renewal.
+"""Create authorities, issue certificates, and decide when to renew them.
 
-Each space has its own authority, which signs every certificate inside the space. The installation
-has one control authority. It issues the client certificates that bind a router to its space (the
-common name is the space id).
+Each space has an authority of its own. It signs the certificates of all connections inside the
+space, and by default the one that clients see. The installation has one control authority, for the
+connections of routers to the auth service. It signs that service's certificate, and for the routers
+of each space one client certificate, whose common name is the space id.
 
-Keys are PEM text here; callers encrypt them (``SpaceSecret``) or keep them in a 0600 file. All
-functions are pure except ``control_authority``, which uses a folder. Algorithms: ECDSA P-256 with
-SHA-256, RFC 5280 profiles.
+Keys are PEM text here; callers encrypt them (``SpaceSecret``) or keep them in a file of mode 0600.
+Only ``control_authority`` reads and writes files. Algorithms: ECDSA P-256 with SHA-256; extensions
+as in RFC 5280.
 """
 
 import fcntl
@@ -35,14 +36,17 @@ _LONGEST_SUBJECT = 64  # RFC 5280, appendix A.1, ub-common-name-length; host nam
 
 @dataclass(frozen=True)
 class KeyPair:
-    """A private key (PKCS #8 PEM, unencrypted) and its certificate (PEM)."""
+    """A private key (PKCS #8 PEM, unencrypted) and its certificate (PEM).
+
+    In a provided pair, the other certificates of the chain follow the first one.
+    """
 
     key_pem: str
     certificate_pem: str
 
     @classmethod
     def of(cls, key: ec.EllipticCurvePrivateKey, certificate: x509.Certificate) -> Self:
-        """Return the two as PEM."""
+        """Return a key and its certificate, both encoded as PEM."""
         key_pem = key.private_bytes(
             serialization.Encoding.PEM,
             serialization.PrivateFormat.PKCS8,
@@ -53,7 +57,7 @@ class KeyPair:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return the key pair in a file that holds the key and then the certificate."""
+        """Return the key pair in ``text``: PEM of the key, followed by PEM of the certificate."""
         mark = "-----BEGIN CERTIFICATE-----"
         key, certificate = text.split(mark, 1)
         return cls(key, mark + certificate)
@@ -64,7 +68,7 @@ class KeyPair:
 
     @property
     def hosts(self) -> list[str]:
-        """The alternative names of the certificate."""
+        """The alternative names of the certificate: DNS names and IP addresses as text."""
         try:
             found = self.certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
         except x509.ExtensionNotFound:
@@ -77,7 +81,10 @@ class KeyPair:
 
 
 def create_authority(common_name: str, now: datetime) -> KeyPair:
-    """Return a new self-signed authority that may sign end-entity certificates only."""
+    """Return a new self-signed authority, valid for ten years.
+
+    It may sign end-entity certificates only, no further authorities.
+    """
     key = ec.generate_private_key(ec.SECP256R1())
     name = _name(common_name)
     certificate = (
@@ -93,12 +100,12 @@ def create_authority(common_name: str, now: datetime) -> KeyPair:
 def issue_server(
     authority: KeyPair, hosts: Sequence[str], now: datetime, lifetime: timedelta = LIFETIME
 ) -> KeyPair:
-    """Return a server certificate for ``hosts`` (names or IP addresses).
+    """Return a new server certificate with ``hosts`` (names or IP addresses) as alternative names.
 
-    Some AMQP libraries compare the host with the subject only. So the first host that fits into
-    the subject is in the subject and in the alternative names.
+    Some AMQP libraries compare the host with the subject only. So the first host that is short
+    enough is also the subject's common name.
     """
-    # If all hosts are too long, cut the first one: only the alternative names match then.
+    # If all hosts are too long, cut the first one: then only the alternative names match a host.
     subject = next((host for host in hosts if len(host) <= _LONGEST_SUBJECT), hosts[0])
     subject = subject[:_LONGEST_SUBJECT]
     return _issue(authority, subject, ExtendedKeyUsageOID.SERVER_AUTH, now, lifetime, hosts)
@@ -107,23 +114,23 @@ def issue_server(
 def issue_client(
     authority: KeyPair, common_name: str, now: datetime, lifetime: timedelta = LIFETIME
 ) -> KeyPair:
-    """Return a client certificate whose subject is ``CN=<common_name>, O=waypost``."""
+    """Return a new client certificate whose subject is ``CN=<common_name>, O=waypost``."""
     return _issue(authority, common_name, ExtendedKeyUsageOID.CLIENT_AUTH, now, lifetime, ())
 
 
 def distinguished_name(common_name: str) -> str:
-    """Return the subject as Java prints it, for a broker's certificate users file."""
+    """Return the subject as Java prints it, for a broker's ``certificate-users.properties``."""
     return f"CN={common_name}, O={ORGANIZATION}"
 
 
 def renew_at(certificate: x509.Certificate) -> datetime:
-    """Return when to replace a certificate: after two thirds of its lifetime."""
+    """Return the time at which to replace a certificate: after two thirds of its lifetime."""
     begins = certificate.not_valid_before_utc
     return begins + (certificate.not_valid_after_utc - begins) * 2 / 3
 
 
 def is_signed(certificate: x509.Certificate, by: x509.Certificate) -> bool:
-    """Return whether the key of ``by`` signed ``certificate`` and the names agree."""
+    """Return whether ``by`` signed ``certificate``, whose issuer is also the subject of ``by``."""
     try:
         certificate.verify_directly_issued_by(by)
     except (ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm):
@@ -132,7 +139,10 @@ def is_signed(certificate: x509.Certificate, by: x509.Certificate) -> bool:
 
 
 def is_good(pair: KeyPair, authority: KeyPair, hosts: Sequence[str], now: datetime) -> bool:
-    """Return whether ``authority`` signed ``pair`` for exactly ``hosts`` and no renewal is due."""
+    """Return whether ``authority`` signed ``pair`` for exactly ``hosts`` and no renewal is due.
+
+    ``hosts`` is empty for a client certificate, which has no alternative names.
+    """
     certificate = pair.certificate
     if not is_signed(certificate, authority.certificate):
         return False
@@ -142,8 +152,9 @@ def is_good(pair: KeyPair, authority: KeyPair, hosts: Sequence[str], now: dateti
 def control_authority(folder: Path, now: datetime) -> KeyPair:
     """Return the installation's control authority; create it in ``folder`` on the first call.
 
-    Processes may call this at the same time: a file lock lets one of them create it. A folder that
-    already holds an authority may be read-only, as a mounted secret is.
+    ``authority.pem`` holds its key and certificate, ``ca.pem`` the certificate alone. Processes may
+    call this at the same time: a file lock lets one of them create the files. A folder that already
+    holds an authority may be read-only, as a mounted secret is.
     """
     pem_file = folder / "authority.pem"
     if pem_file.exists():

@@ -1,7 +1,7 @@
-"""An AMQP client that counts its messages, in a thread of its own; ``traffic`` groups clients.
+"""An AMQP client that runs in a thread of its own and counts its messages.
 
-Other threads must not call into proton's event loop. So each request to a client (begin to send,
-close) sets a flag, which the client's own timer reads.
+``traffic`` groups such clients. Other threads must not call into proton's event loop. So each
+request to a client (begin to send, close) sets a flag, which the client's own timer reads.
 """
 
 import threading
@@ -19,7 +19,10 @@ _TICK_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Login:
-    """Host and credentials of a connection, which always uses TLS and trusts ``ca_file``."""
+    """Host and credentials of a connection, which always uses TLS and trusts ``ca_file``.
+
+    ``virtual_host``: the host name of the AMQP open, if it is not ``host``.
+    """
 
     host: str
     port: int
@@ -31,7 +34,13 @@ class Login:
 
 @dataclass
 class Tally:
-    """What clients counted. ``connection_seconds`` adds up the time from open to close."""
+    """What clients counted.
+
+    * ``accepted``, ``refused``: sent messages by outcome; ``refused`` are all others than accepted.
+    * ``received``: messages that receivers took.
+    * ``connections``: connections whose AMQP open the peer answered.
+    * ``connection_seconds``: the time from open to close, added up over closed connections.
+    """
 
     accepted: int = 0
     received: int = 0
@@ -50,7 +59,10 @@ class Tally:
 
 
 class TrafficError(Exception):
-    """A client was refused or did not finish; ``condition`` is the protocol's own error name."""
+    """A client was refused or did not finish in time.
+
+    ``condition`` is the AMQP error name, such as ``amqp:unauthorized-access``; empty without one.
+    """
 
     def __init__(self, message: str, condition: str = "") -> None:
         super().__init__(message)
@@ -58,10 +70,10 @@ class TrafficError(Exception):
 
 
 class Client(handlers.MessagingHandler):
-    """One connection that sends ``sends`` messages or receives up to ``credit`` messages.
+    """One connection with one link: it sends ``sends`` messages, or receives up to ``credit``.
 
-    ``ready`` is set when its link is attached and ``ended`` when its connection is closed. Both are
-    also set after a failure; ``error`` then holds the reason.
+    It is a receiver if ``sends`` is 0. ``ready`` is set when its link is attached, and ``ended``
+    when its connection is closed. Both are also set after a failure; ``error`` then has the reason.
     """
 
     def __init__(
@@ -82,11 +94,11 @@ class Client(handlers.MessagingHandler):
         self._sender: Any = None
 
     def start(self) -> None:
-        """Connect and attach in the background."""
+        """Start the thread that connects and attaches the link; return at once."""
         threading.Thread(target=self._run, daemon=True).start()
 
     def go(self) -> None:
-        """Begin to send."""
+        """Let the client send its messages as soon as it has credit."""
         self._go.set()
 
     def leave(self) -> None:
@@ -117,7 +129,7 @@ class Client(handlers.MessagingHandler):
         event.container.schedule(_TICK_SECONDS, self)
 
     def on_timer_task(self, event: Any) -> None:
-        """Do what the flags request and restart the timer."""
+        """Close the connection or send, as the flags request; restart the timer unless closing."""
         if self._leave.is_set():
             self._connection.close()
             return
@@ -134,7 +146,7 @@ class Client(handlers.MessagingHandler):
             event.container.create_receiver(self._connection, self._address)
 
     def on_link_opened(self, event: Any) -> None:
-        """Give credit and set ``ready``."""
+        """Set ``ready`` unless the link is refused; a receiver also gives credit."""
         terminus = event.link.remote_source if event.link.is_receiver else event.link.remote_target
         if terminus.address is None:
             # A refused link: the peer attaches without a terminus, then detaches with the error
@@ -145,7 +157,7 @@ class Client(handlers.MessagingHandler):
         self.ready.set()
 
     def on_sendable(self, event: Any) -> None:
-        """Send while there is credit."""
+        """Send while there is credit, once ``go`` was called."""
         self._pump()
 
     def on_accepted(self, event: Any) -> None:
@@ -153,28 +165,28 @@ class Client(handlers.MessagingHandler):
         self.tally.accepted += 1
 
     def on_rejected(self, event: Any) -> None:
-        """Count a rejected message."""
+        """Count a message that the other side rejected."""
         self.tally.refused += 1
 
     def on_released(self, event: Any) -> None:
-        """Count a message that no receiver took (released or modified)."""
+        """Count a message with the outcome released or modified."""
         self.tally.refused += 1
 
     def on_message(self, event: Any) -> None:
-        """Count a message; it is accepted when this returns."""
+        """Count a received message; proton accepts it when this returns (``auto_accept``)."""
         self.tally.received += 1
 
     def on_link_error(self, event: Any) -> None:
-        """Keep the protocol's error and close the connection."""
+        """Keep the error of the refused or detached link and close the connection."""
         self._fail_with(event.link.remote_condition)
         event.connection.close()
 
     def on_connection_error(self, event: Any) -> None:
-        """Keep the protocol's error."""
+        """Keep the error with which the peer closed the connection."""
         self._fail_with(event.connection.remote_condition)
 
     def on_transport_error(self, event: Any) -> None:
-        """Keep the error of TLS, SASL or the network and stop."""
+        """Keep the error of TLS, SASL or the network and end the event loop."""
         self._fail_with(event.transport.condition)
         self._mark_closed()
         event.container.stop()
@@ -188,7 +200,7 @@ class Client(handlers.MessagingHandler):
         event.transport.close_tail()
 
     def on_transport_closed(self, event: Any) -> None:
-        """Stop: the socket is closed."""
+        """End the event loop: the socket is closed."""
         event.container.stop()
 
     def _pump(self) -> None:

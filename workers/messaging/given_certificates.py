@@ -1,7 +1,8 @@
-"""Check a certificate that comes from outside Waypost and is for clients. Pure.
+"""Check the certificate that an installation provides for public listeners. Pure.
 
-Names are compared as clients do (RFC 9525, section 6.3): only alternative names count, and ``*``
-stands for the whole leftmost label.
+A provided certificate comes as the texts ``tls.key``, ``tls.crt`` and ``ca.crt`` (see
+docs/operate/certificates.md). Names are compared as clients do (RFC 9525, section 6.3): only
+alternative names count, and ``*`` stands for the whole leftmost label.
 """
 
 import ipaddress
@@ -25,7 +26,7 @@ _Key = RSAPrivateKey | EllipticCurvePrivateKey
 
 
 class NotUsable(Exception):
-    """The certificate may not be presented; the text explains ``reason``."""
+    """The certificate must not be presented to clients; the message explains ``reason``."""
 
     def __init__(self, reason: Reason, message: str) -> None:
         super().__init__(message)
@@ -34,10 +35,10 @@ class NotUsable(Exception):
 
 @dataclass(frozen=True)
 class Usable:
-    """What to present, re-encoded: PKCS #8 key, chain with the server's own certificate first.
+    """A provided certificate that passed the check, encoded again as PEM.
 
-    ``authority_pem`` holds the authorities that clients must trust. It is empty if the provided
-    files hold no ``ca.crt``.
+    * ``pair``: the key as PKCS #8, and the chain with the server's own certificate first.
+    * ``authority_pem``: the authorities that clients must trust. It is empty without a ``ca.crt``.
     """
 
     pair: KeyPair
@@ -47,18 +48,23 @@ class Usable:
 def check(
     key_pem: str, certificate_pem: str, authority_pem: str, source: str, host: str, now: datetime
 ) -> Usable:
-    """Return what to present to clients of ``host``; ``source`` names the origin for messages.
+    """Check a provided certificate at the time ``now``; return what to present to clients.
+
+    * ``key_pem``, ``certificate_pem``: the contents of ``tls.key`` and ``tls.crt``.
+    * ``authority_pem``: the contents of ``ca.crt``; blank if there is none.
+    * ``source``: where the texts come from, for error messages.
+    * ``host``: the name or IP address that clients connect to.
 
     Raises:
-        NotUsable: ``CertificateUnreadable``, ``CertificateKeyOther``, ``CertificateNotYetValid``,
-            ``CertificateExpired``, ``CertificateHostMissing``, ``CertificateUsageOther`` or
-            ``CertificateAuthorityOther``.
+        NotUsable: the first problem found. Its reason is ``CertificateUnreadable``,
+            ``CertificateKeyOther``, ``CertificateNotYetValid``, ``CertificateExpired``,
+            ``CertificateHostMissing``, ``CertificateUsageOther`` or ``CertificateAuthorityOther``.
     """
     found = _Found(source, now)
     chain = found.read_all(certificate_pem, "tls.crt")
     key = found.read_key(key_pem, "tls.key")
     authorities = found.read_all(authority_pem, "ca.crt") if authority_pem.strip() else []
-    # Cheap checks of the server's own certificate first; the first problem is the one reported.
+    # The server's own certificate first, because only the first problem is reported.
     found.check_own(chain[0], key, host)
     found.check_signers(chain)
     if authorities:
@@ -72,7 +78,7 @@ def check(
 
 
 def covers(certificate: x509.Certificate, host: str) -> bool:
-    """Return whether clients that connect to ``host`` (a name or an address) accept its names."""
+    """Return whether an alternative name matches ``host``, a DNS name or an IP address."""
     try:
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
@@ -82,24 +88,25 @@ def covers(certificate: x509.Certificate, host: str) -> bool:
         return ipaddress.ip_address(host) in names.get_values_for_type(x509.IPAddress)
     except ValueError:
         _, _, parent = host.lower().partition(".")
-        # The star stands for one whole label, and never for a name of one label.
+        # ``*`` stands for exactly one label in front of others, so a host of one label needs an
+        # equal name.
         accepted = {host.lower(), f"*.{parent}"} if parent else {host.lower()}
         patterns = names.get_values_for_type(x509.DNSName)
         return any(pattern.lower() in accepted for pattern in patterns)
 
 
 def warn_at(certificate: x509.Certificate) -> datetime:
-    """Return when to begin to warn of its expiry.
+    """Return the time from which the status of a space warns that the certificate expires.
 
-    The warning period is three weeks or one sixth of the lifetime, whichever is shorter.
-    Automatic renewal has happened by then.
+    The warning begins before the expiry by three weeks or by one sixth of the lifetime, whichever
+    is shorter. An automatic renewal usually comes earlier, so a warning means that it failed.
     """
     begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     return ends - min(_WARNED_BEFORE, (ends - begins) / 6)
 
 
 class _Found:
-    """What was found in one place: reads it and checks it, naming the place in every message."""
+    """Reads and checks the texts of one provided certificate; every message names ``source``."""
 
     def __init__(self, source: str, now: datetime) -> None:
         self._source = source
@@ -112,7 +119,11 @@ class _Found:
             raise self._unreadable(file, "one or more certificates") from error
 
     def read_key(self, pem: str, file: str) -> _Key:
-        """Return the key; only RSA and EC keys, which every client, router and broker supports."""
+        """Return the private key in ``pem``.
+
+        Other keys than RSA and EC are refused, because some clients, routers or brokers do not
+        support them.
+        """
         wanted = "one RSA or EC private key without a passphrase"
         try:
             found = serialization.load_pem_private_key(pem.encode(), password=None)
@@ -123,7 +134,7 @@ class _Found:
         return found
 
     def check_own(self, certificate: x509.Certificate, key: _Key, host: str) -> None:
-        """Check the server's own certificate: its key, time, host name and purpose."""
+        """Check the server's own certificate: key, validity period, host name and purpose."""
         what = f"The certificate in {self._source}"
         if key.public_key() != certificate.public_key():
             problem = "does not match tls.key: the first certificate in tls.crt must belong to it."
@@ -136,9 +147,9 @@ class _Found:
             raise NotUsable(Reason.CERTIFICATE_USAGE_OTHER, f"{what} {problem}")
 
     def check_signers(self, chain: Sequence[x509.Certificate]) -> None:
-        """Check that each certificate of tls.crt signs the one before it and is valid now.
+        """Check that each certificate after the first one signed the one before it and is valid.
 
-        Source of the order: RFC 5246, section 7.4.2.
+        ``chain`` are the certificates of tls.crt. Source of the order: RFC 5246, section 7.4.2.
         """
         for certificate, by in pairwise(chain):
             signer = by.subject.rfc4514_string()
@@ -153,7 +164,10 @@ class _Found:
     def check_authorities(
         self, last: x509.Certificate, authorities: Sequence[x509.Certificate]
     ) -> None:
-        """Check that a valid certificate of ca.crt signed the last one of tls.crt, or equals it."""
+        """Check that a valid certificate of ca.crt signed ``last``, or equals it.
+
+        ``last`` is the last certificate of tls.crt.
+        """
         signers = [
             authority
             for authority in authorities
@@ -190,9 +204,10 @@ class _Found:
 
 
 def _is_for_servers(certificate: x509.Certificate) -> bool:
-    """Return whether clients accept the purpose: without the extension, all purposes are allowed.
+    """Return whether the certificate may identify a server.
 
-    Source: RFC 5280, section 4.2.1.12.
+    Without the extension "extended key usage", every purpose is allowed (RFC 5280, section
+    4.2.1.12).
     """
     try:
         purposes = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value

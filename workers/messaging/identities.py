@@ -1,7 +1,7 @@
-"""Write client certificates to files: the AMQP library reads them from paths only.
+"""Write certificates and keys to files, because the AMQP library reads them from paths only.
 
-Each file's name is a hash of its content, and only this process may read it (0600). The files are
-in the process's own state folder. They can be deleted at any time: the next use writes them again.
+Each file's name is a hash of its content. Only this process's user may read the files (mode 0600).
+They can be deleted at any time: the next call of ``target`` writes them again.
 """
 
 import hashlib
@@ -15,7 +15,10 @@ from workers.messaging.observed import ManagementTarget
 def target(
     host: str, port: int, *, authority_pem: str, client: KeyPair, folder: Path
 ) -> ManagementTarget:
-    """Return how to reach an instance; write the certificates and the key to ``folder``."""
+    """Return how to reach the management listener at ``host`` and ``port``. Idempotent.
+
+    Writes the authority, and the client's certificate and key, to ``folder``.
+    """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return ManagementTarget(
         host=host,

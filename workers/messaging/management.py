@@ -1,9 +1,9 @@
 """The client of a broker's management address, over AMQP with mutual TLS.
 
 A request is a message to ``activemq.management``; the answer comes to a dynamic queue of this
-connection. The broker driver sends the requests; the router driver and the probes use only
-``open_connection`` and ``close_quietly``. Source: Artemis user manual, "Management", section
-"Management via AMQP".
+connection. Only the modules in ``brokers`` send such requests. The client of routers and the probes
+share the errors of this module and the functions that open and close connections. Source: Artemis
+user manual, "Management", section "Management via AMQP".
 """
 
 import json
@@ -25,19 +25,22 @@ _GOODBYE_SECONDS = 1.0  # how long a peer may take to answer a close
 
 
 class Unreachable(Exception):
-    """The instance does not answer in time, or it is stopping and refuses requests.
+    """No connection to the instance, no answer from it in time, or it is stopping.
 
-    Its state is then unknown; callers must not take it for empty.
+    Its state is then unknown. Callers must not conclude that it holds nothing.
     """
 
 
 class Refused(Exception):
-    """The broker answered that the request failed; the text is the broker's own."""
+    """A broker or router answered that a request failed; the text contains its own message."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """One operation on, or one attribute of, a resource such as ``broker`` or ``queue.orders``."""
+    """A request to call ``operation`` with ``arguments``, or to read ``attribute`` if it is given.
+
+    ``resource`` has the operation or attribute: ``broker``, ``queue.orders`` or another one.
+    """
 
     resource: str
     operation: str = ""
@@ -56,15 +59,17 @@ class ManagementClient:
         self._reply_to = self._receiver.link.remote_source.address
 
     def call(self, resource: str, operation: str, *arguments: Any) -> Any:
-        """Return the operation's decoded result. Raises as ``ask`` does."""
+        """Call an operation and return its decoded result. Raises as ``ask`` does."""
         return self.ask([Request(resource, operation, arguments)])[0]
 
     def read(self, resource: str, attribute: str) -> Any:
-        """Return one attribute. Raises as ``ask`` does."""
+        """Return the decoded value of one attribute. Raises as ``ask`` does."""
         return self.ask([Request(resource, attribute=attribute)])[0]
 
     def ask(self, requests: Sequence[Request]) -> list[Any]:
-        """Return the results in order; up to ``_WINDOW`` requests are in flight at once.
+        """Send all requests; return the decoded results in the order of the requests.
+
+        Up to ``_WINDOW`` requests are in flight at once.
 
         Raises:
             Refused: one of them failed; the others were sent nevertheless.
@@ -77,7 +82,7 @@ class ManagementClient:
         return outcomes
 
     def try_all(self, requests: Sequence[Request]) -> list[Any]:
-        """Return the result of each request, or its ``Refused``, in order.
+        """Send all requests; return for each, in order, its result or a ``Refused`` if it failed.
 
         Raises:
             Unreachable: no answer in time, or the broker is stopping and refused a request.
@@ -91,7 +96,7 @@ class ManagementClient:
         return results
 
     def _is_stopping(self) -> bool:
-        """Return whether the broker is stopping, in which case its refusals mean nothing.
+        """Return whether the broker is stopping. Its refusals then mean nothing.
 
         A stopping broker still answers for about a second. It refuses most requests then (seen
         with Artemis 2.56), but still reports that it is no longer started. Source:
@@ -101,14 +106,22 @@ class ManagementClient:
         return started is False
 
     def leave(self, address: str, text: str) -> None:
-        """Send one non-durable message to ``address``; it is gone when the broker stops."""
+        """Send one non-durable message to ``address``; the broker loses it when it stops.
+
+        Raises:
+            Unreachable: the broker did not accept the message in time.
+        """
         with as_unreachable():
             sender = self._connection.create_sender(address)
             sender.send(Message(body=text, durable=False), timeout=self._timeout)
             sender.close()
 
     def peek(self, address: str) -> str:
-        """Return the body of the first message at ``address`` without removing it."""
+        """Return the body of the first message at ``address`` without removing it.
+
+        Raises:
+            Unreachable: no message came in time.
+        """
         with as_unreachable():
             receiver = self._connection.create_receiver(address, credit=1, options=Copy())
             message = receiver.receive(timeout=self._timeout)
@@ -139,7 +152,8 @@ class ManagementClient:
         properties: dict[str, Any] = answer.properties or {}
         if not properties.get("_AMQ_OperationSucceeded"):
             return Refused(str(value))
-        # Results are JSON arrays; an operation with one return value has one element.
+        # A result is a JSON array of return values, mostly of one. So this also unwraps a list of
+        # one element that is itself the return value.
         return value[0] if isinstance(value, list) and len(value) == 1 else value
 
     def _message(self, request: Request, number: int) -> Message:
@@ -161,7 +175,7 @@ class ManagementClient:
 
 @contextmanager
 def as_unreachable() -> Iterator[None]:
-    """Turn every failure of a connection, a link or a wait of the block into ``Unreachable``."""
+    """Raise ``Unreachable`` in place of any error of proton or of the network in the block."""
     try:
         yield
     except (ProtonException, OSError) as error:
@@ -172,7 +186,7 @@ def as_unreachable() -> Iterator[None]:
 def connected(
     target: ManagementTarget, *, purpose: str, timeout_seconds: float = 10
 ) -> Iterator[ManagementClient]:
-    """Yield a client of ``target``; the connection ends with the block.
+    """Connect to the broker at ``target`` and yield a client; close the connection after the block.
 
     ``purpose`` becomes part of the container id, so that operators recognize the connection.
 
@@ -191,7 +205,11 @@ def connected(
 def open_connection(
     target: ManagementTarget, *, purpose: str, timeout_seconds: float
 ) -> BlockingConnection:
-    """Return an AMQP connection with our certificate as identity. Raises ``Unreachable``."""
+    """Return an open AMQP connection to a broker or router, with our certificate as identity.
+
+    Raises:
+        Unreachable: nothing answers, or it does not accept our certificate.
+    """
     with as_unreachable():
         return BlockingConnection(
             f"amqps://{target.host}:{target.port}",
@@ -204,10 +222,10 @@ def open_connection(
 
 
 def close_quietly(connection: BlockingConnection) -> None:
-    """Close a connection; wait at most ``_GOODBYE_SECONDS`` for a peer that hangs or is gone.
+    """Close a connection; suppress all errors. A peer has ``_GOODBYE_SECONDS`` to answer the close.
 
-    proton's own ``close`` does not notice that the socket has closed. It waits its whole timeout
-    for an answer, and without one it then waits forever.
+    proton's own ``close`` does not notice that the socket has closed. It waits for the answer until
+    its timeout, and then without a limit for the end of its event loop.
     """
     ending: Any = connection.conn
     with suppress(ProtonException, OSError):

@@ -1,4 +1,4 @@
-"""Values that the drivers read from routers and brokers, for metering and status."""
+"""What the drivers of brokers and routers share: how to reach an instance, and its counters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,9 +8,9 @@ from plans.usage.meters import CONNECTIONS_OPENED, MESSAGES_IN, MESSAGES_OUT
 
 @dataclass(frozen=True)
 class ManagementTarget:
-    """How to reach one instance's management listener: mutual TLS with the space's own CA.
+    """How to reach one instance's management listener: mutual TLS with the space's own authority.
 
-    ``ca_file``, ``cert_file`` and ``key_file`` are paths readable by this process.
+    ``ca_file``, ``cert_file`` and ``key_file`` are paths that this process can read.
     """
 
     host: str
@@ -26,13 +26,14 @@ class AddressCounters:
 
     ``stored_bytes`` is a gauge. Internal addresses (probe twins, management) have no counters here.
 
-    ``queues_out`` is filled for topics only: the messages acknowledged by each subscription queue.
+    ``queues_out`` is filled for topics only: the messages acknowledged on each subscriber's queue.
     Its keys are ``<queue name>#<queue id>``. A queue vanishes with its subscriber, so
-    ``messages_out``, the sum over the present queues, may decrease. Billing therefore adds up the
+    ``messages_out``, the sum over the present queues, may decrease. Metering therefore adds up the
     growth of each queue.
 
-    ``incarnation`` is the broker's id of the queue or topic. An address that was deleted and
-    recreated counts from zero under another id. Routers have no such id: empty.
+    ``incarnation`` is the incarnation of the address, not of the process: the broker's id of the
+    queue or topic. An address that was deleted and recreated counts from zero under another id. It
+    is empty for routers, which have no such id.
     """
 
     address: str
@@ -44,13 +45,16 @@ class AddressCounters:
 
     @property
     def by_meter(self) -> Mapping[str, int]:
-        """The counters by the meter that they are billed as."""
+        """The message counters, by the meter that each is billed as."""
         return {MESSAGES_IN: self.messages_in, MESSAGES_OUT: self.messages_out}
 
 
 @dataclass(frozen=True)
 class ConnectionSeen:
-    """One open client connection; internal ones (workers, router to broker) are left out."""
+    """One open connection of a client; connections of workers and routers are left out.
+
+    ``container`` is the client's AMQP container id.
+    """
 
     id: str
     user: str
@@ -60,7 +64,7 @@ class ConnectionSeen:
 
 @dataclass(frozen=True)
 class InstanceSnapshot:
-    """One cumulative snapshot of one instance.
+    """The counters of one broker or router at one moment, and its open client connections.
 
     ``boot_id`` identifies the incarnation of its process. ``connections_opened`` is cumulative
     within the incarnation and counts client connections only.
@@ -73,5 +77,5 @@ class InstanceSnapshot:
 
     @property
     def by_meter(self) -> Mapping[str, int]:
-        """The counters of the instance as a whole, by the meter that they are billed as."""
+        """The counter of the instance as a whole, by the meter that it is billed as."""
         return {CONNECTIONS_OPENED: self.connections_opened}

@@ -7,7 +7,11 @@ driver and the auth service use the same function, so permissions mean the same 
 
 
 def matches(pattern: str, address: str) -> bool:
-    """Return whether ``pattern`` matches ``address``. Other characters are compared exactly."""
+    """Return whether ``pattern`` matches ``address``.
+
+    A ``*`` that is only a part of a level, and a ``#`` that is not the last level, are ordinary
+    characters. All ordinary characters are compared exactly, upper and lower case too.
+    """
     wanted, levels = pattern.split("/"), address.split("/")
     if wanted[-1] == "#":
         wanted = wanted[:-1]

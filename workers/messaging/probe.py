@@ -1,8 +1,8 @@
-"""Probe a broker: send one message through an address and read it back.
+"""Probe a broker: send one message through an internal address and read it back.
 
-The address is always an internal twin (same kind, same broker or routers as the tenants'
-addresses), so that no tenant sees the message and no billed counter changes. Called by the probe
-step.
+The probe never uses a tenant's address. Each broker has an internal address of each kind
+(``brokers.desired.probe_twins``), so no tenant sees the message and no billed counter changes. The
+broker driver calls this module. Routers are probed by ``routers.probing``.
 """
 
 import secrets
@@ -19,15 +19,17 @@ _LIFETIME_SECONDS = 30  # messages of a killed probe expire after this time
 
 
 class ProbeFailed(Exception):
-    """The message did not come back; the text says at which address and why."""
+    """A probe failed, or a listener for clients stays closed; the text says where and why."""
 
 
 def through_broker(target: ManagementTarget, address: str, *, timeout_seconds: float = 5) -> float:
     """Send and receive one durable message at ``address`` of a broker; return the seconds it took.
 
+    The time to connect does not count.
+
     Raises:
         ProbeFailed: the broker refused the message, or it did not come back in time.
-        Unreachable: the broker does not answer.
+        Unreachable: no connection to the broker can be opened.
     """
     connection = management.open_connection(
         target, purpose="probe", timeout_seconds=timeout_seconds
@@ -56,7 +58,10 @@ def through_broker(target: ManagementTarget, address: str, *, timeout_seconds: f
 
 
 def is_closed(host: str, port: int, timeout_seconds: float = 0.5) -> bool:
-    """Return whether the host refuses connections at ``port``; False if it does not answer."""
+    """Return whether the host refuses connections at ``port``.
+
+    Returns False if it accepts one, and also if nothing answers.
+    """
     try:
         socket.create_connection((host, port), timeout_seconds).close()
     except ConnectionRefusedError:

@@ -1,8 +1,8 @@
-"""TLS settings of our AMQP clients, cached because proton is slow to create them.
+"""TLS settings of our AMQP clients, and a proton container that creates none itself.
 
-For each set of settings proton reads every authority of the machine (35 ms on Debian 12), and its
-own container creates two sets that nothing here uses. So this module caches the sets of the last
-connections, and its container creates none.
+TLS settings are an ``SSLDomain`` of proton. For each one proton reads every authority that the
+machine trusts (35 ms on Debian 12). proton's own container creates two that nothing here uses. So
+``recent_settings`` caches the last ones, and ``Container`` creates none.
 
 proton trusts the machine's authorities in addition to the given one, and has no option against it.
 The check of the peer's name protects us: no public authority signs the internal names.
@@ -16,14 +16,16 @@ from typing import Any
 from proton import SSLDomain, reactor
 from proton._reactor import GlobalOverrides
 
-# Each set holds 0.8 MiB of authorities, and 12 KiB for each TLS session that a peer offers to
-# resume. So the cache is small, and its entries expire.
+# An ``SSLDomain`` holds 0.8 MiB of authorities, and 12 KiB for each TLS session that a peer offers
+# to resume. So the cache is small, and its entries expire.
 _KEPT = 16
 _KEPT_SECONDS = 60
 
 
 def make_settings(ca_file: str, cert_file: str = "", key_file: str = "") -> SSLDomain:
-    """Return settings that trust ``ca_file``, check the peer's name and present our certificate.
+    """Return new settings that trust ``ca_file`` and check the peer's name.
+
+    With ``cert_file`` and ``key_file`` the client presents this certificate to the peer.
 
     Raises:
         proton.SSLException: one of the files is missing or not readable.
@@ -39,10 +41,10 @@ def make_settings(ca_file: str, cert_file: str = "", key_file: str = "") -> SSLD
 def recent_settings(ca_file: str, cert_file: str, key_file: str) -> SSLDomain:
     """Return settings as ``make_settings`` does, cached for at most a minute. Thread-safe.
 
-    Use it only for files that are named by their content: a file that is rewritten is not read
-    again.
+    Use it only for files whose names change with their content (``identities``): a file that was
+    rewritten under the same name is not read again while its entry is cached.
     """
-    # The minute is part of the key, so an entry is not used after its end.
+    # The number of the current minute is part of the key, so no entry is used in the next minute.
     return _kept(ca_file, cert_file, key_file, time.monotonic() // _KEPT_SECONDS)
 
 
@@ -52,11 +54,11 @@ def _kept(ca_file: str, cert_file: str, key_file: str, _minute: float) -> SSLDom
 
 
 class Container(reactor.Container):
-    """proton's container without TLS settings of its own: each connection must bring them."""
+    """proton's container without TLS settings: pass ``ssl_domain`` for each connection."""
 
     def __init__(self, *handlers: Any) -> None:
-        # With an ``impl`` argument, proton's constructor skips all of the following attributes,
-        # among them the two sets of TLS settings.
+        # With an ``impl`` argument, proton's constructor sets none of the following attributes, and
+        # does not create its two ``SSLDomain``.
         super().__init__(*handlers, impl=None)
         self.ssl: Any = None
         self.global_handler = GlobalOverrides(self.global_handler)  # type: ignore[arg-type]

@@ -1,8 +1,8 @@
 """Groups of real AMQP clients that exchange a known number of messages and count them.
 
-The demo, the benchmark and the end-to-end tests use it; no other part of the product does. Every
-message is confirmed and every connection is closed cleanly. So routers and brokers must have
-counted exactly the figures counted here.
+Only the demo, the benchmark and the tests use this module. Its clients wait for the outcome of each
+message and close their connections cleanly. So the meters of routers and brokers must show exactly
+the figures counted here.
 """
 
 import time
@@ -14,11 +14,13 @@ from workers.messaging.counting_client import Client, Login, Tally, TrafficError
 
 @dataclass(frozen=True)
 class Plan:
-    """What a party does: send ``messages`` over ``senders`` connections to ``receivers``.
+    """What a ``Party`` does at one address.
 
-    ``copies``: each receiver gets every message (topic, multicast); otherwise they share them.
-    ``arriving``: how many messages other parties send to the receivers. A subscription, for
-    example, receives what is sent to its topic.
+    * ``messages``: how many messages all its senders send together.
+    * ``senders``, ``receivers``: how many clients of each sort, with one connection each.
+    * ``copies``: each receiver gets every message (topic, multicast); otherwise they share them.
+    * ``arriving``: how many messages the receivers get from elsewhere. A subscription, for example,
+      receives what other parties send to its topic.
     """
 
     address: str
@@ -36,7 +38,10 @@ class Plan:
 
 
 class Party:
-    """The connections of one plan: ``open``, ``exchange``, hold as long as needed, ``close``."""
+    """The clients of one plan. Call ``open``, then ``exchange``, then ``close``.
+
+    The connections stay open until ``close``.
+    """
 
     def __init__(self, login: Login, plan: Plan) -> None:
         self.plan = plan
@@ -51,10 +56,12 @@ class Party:
         ]
 
     def open(self, timeout_seconds: float = 30) -> None:
-        """Connect all clients, receivers first: a direct message needs a receiver when it is sent.
+        """Connect all clients and wait until their links are attached.
+
+        Receivers come first, because a router accepts a direct message only if it has a receiver.
 
         Raises:
-            TrafficError: a client was refused or too slow.
+            TrafficError: a client was refused, or a link was not attached in time.
         """
         # Start all clients of a group before waiting, so that their logins overlap.
         for clients in (self._receivers, self._senders):
@@ -66,10 +73,13 @@ class Party:
         self._raise_error()
 
     def exchange(self, timeout_seconds: float = 60) -> Tally:
-        """Send everything, wait for all confirmations and expected messages, return the tally.
+        """Send all messages, wait until all have an outcome and all expected ones have arrived.
+
+        Returns the tally. A message that the peer rejected has an outcome too: ``Tally.refused``
+        counts it.
 
         Raises:
-            TrafficError: a client was refused, or not everything arrived in time.
+            TrafficError: a client failed, or not everything arrived in time.
         """
         for client in self._senders:
             client.go()
@@ -82,7 +92,10 @@ class Party:
         return self.tally()
 
     def close(self, timeout_seconds: float = 20) -> Tally:
-        """Close every connection cleanly and return the tally. Idempotent."""
+        """Close every connection cleanly and return the tally. Idempotent.
+
+        It waits up to ``timeout_seconds`` for each client, and raises nothing if one takes longer.
+        """
         # Signal all clients first, so that the closes overlap.
         for client in self._clients():
             client.leave()
@@ -122,19 +135,22 @@ def with_password(login: Login, password: str) -> Login:
 
 @dataclass(frozen=True)
 class Attempt:
-    """The result of one client's attempt: ``refusal`` is None when it succeeded."""
+    """The result of ``attempt``: ``refusal`` is None if the link was attached."""
 
     refusal: TrafficError | None
     tally: Tally
 
     @property
     def condition(self) -> str:
-        """Return the protocol's error name, or ``let in``."""
+        """Return ``let in``, or the AMQP error name of the refusal (empty if it has none)."""
         return self.refusal.condition if self.refusal else "let in"
 
 
 def attempt(login: Login, address: str, *, sends: bool, timeout_seconds: float = 15) -> Attempt:
-    """Connect, attach one link, close the connection, and return the result."""
+    """Connect, attach one sender or receiver, close the connection, and return the result.
+
+    A sender sends nothing. A receiver gives credit for one message, so it may take one.
+    """
     client = Client(login, address, sends=int(sends), credit=int(not sends))
     client.start()
     if not client.ready.wait(timeout_seconds):
@@ -148,6 +164,8 @@ def attempt(login: Login, address: str, *, sends: bool, timeout_seconds: float =
 
 def listen(login: Login, address: str, timeout_seconds: float = 15) -> Client:
     """Return a receiver that stays attached until it is closed from either side.
+
+    After ``timeout_seconds`` it is returned even if it is not attached yet.
 
     Raises:
         TrafficError: it was refused.

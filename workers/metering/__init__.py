@@ -1,0 +1,1 @@
+"""Metering: sampling, landing, committing, computing usage, and closing invoices."""

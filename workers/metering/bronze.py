@@ -1,7 +1,8 @@
-"""The bronze table's file format: Arrow schema, Parquet bytes, file statistics. Pure.
+"""The columns and the file format of the bronze table: Arrow schema, Parquet bytes, statistics.
 
-The columns come from ``lakehouse/bronze_schema.json``, which the Spark side reads too. Used by
-``landing`` (writes the files) and ``committer`` (adds them to the Delta log).
+The columns come from ``lakehouse/bronze_schema.json``, which the Spark side reads too. ``landing``
+writes the files, ``committer`` adds them to the Delta log, and ``recompute`` queries the columns
+that are meters.
 """
 
 import importlib.util
@@ -31,13 +32,13 @@ _STATISTICS = ("taken_at", "bucket_at")
 
 @cache
 def schema() -> pa.Schema:
-    """Return the table's Arrow schema, the partition column ``date`` last."""
+    """Return the table's Arrow schema; the partition column ``date`` is the last one."""
     columns = _columns()
     return pa.schema([pa.field(c["name"], _TYPES[c["type"]], c["nullable"]) for c in columns])
 
 
 def columns_of_role(role: str) -> tuple[str, ...]:
-    """Return the columns that are meters of one kind: ``counter`` or ``peak``."""
+    """Return the names of the columns that are meters of a ``role``: ``counter`` or ``peak``."""
     return tuple(column["name"] for column in _columns() if column.get("role") == role)
 
 
@@ -53,9 +54,10 @@ def _columns() -> Sequence[Mapping[str, Any]]:
 
 
 def encode(batch_id: str, rows: Sequence[SampleRow]) -> bytes:
-    """Return one Parquet file of ``rows``. Equal arguments give equal rows at any time.
+    """Return the content of one Parquet file with ``rows``, which all have the same date.
 
-    The partition column ``date`` is in the file's path, not in the file.
+    Equal arguments give a file with equal rows at any time. The partition column ``date`` is in
+    the file's path, not in the file.
     """
     fields = [field for field in schema() if field.name != "date"]
     values = [{"batch_id": batch_id, **row.columns} for row in rows]
@@ -68,12 +70,15 @@ def encode(batch_id: str, rows: Sequence[SampleRow]) -> bytes:
 
 
 def file_path(name: str, day: date) -> str:
-    """Return the path of a file, relative to the table."""
+    """Return the path of the file ``name`` in the partition ``day``, relative to the table."""
     return f"date={day.isoformat()}/{name}.parquet"
 
 
 def statistics(file: Any) -> str:
-    """Return Delta's per-file statistics (JSON) from the footer of an open file."""
+    """Return Delta's statistics of an open Parquet file, as JSON, from the file's footer.
+
+    Source: Delta transaction log protocol, "Per-file Statistics".
+    """
     footer = pq.read_metadata(file)
     low, high = _extremes(footer, min), _extremes(footer, max)
     # A maximum is rounded up, or readers would skip a file that has the value.
@@ -101,6 +106,6 @@ def _extremes(footer: Any, extreme: Any) -> dict[str, datetime]:
 
 
 def _floor(value: datetime) -> str:
-    """Return a minimum for Delta, whose statistics have milliseconds: rounded down."""
+    """Return an instant as Delta's statistics have it: UTC, rounded down to milliseconds."""
     whole = value.astimezone(UTC)
     return f"{whole:%Y-%m-%dT%H:%M:%S}.{whole.microsecond // 1000:03d}Z"

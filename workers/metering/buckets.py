@@ -1,6 +1,6 @@
-"""Assign samples to buckets.
+"""Decide to which bucket of time a sample belongs. Pure.
 
-A regular bucket lasts a quarter of an hour. The close of an invoice ends ("cuts") one early.
+A regular bucket lasts a quarter of an hour. The close of an invoice may end ("cut") one early.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,8 @@ class Clock:
     """The buckets of one sampling cycle of one space.
 
     * ``taken_at``: when the samples of the cycle were taken.
-    * ``space_bucket_at``: the bucket that the space was in before; None if it has none yet.
+    * ``space_bucket_at``: the bucket that the space was in before. For a space that was never
+      sampled: the earliest time at which its first bucket may begin, or None.
     * ``cut_at``: where a close ends the running bucket; None in an ordinary cycle.
 
     A cut only decides where the next bucket begins, not which bucket this cycle's samples belong
@@ -37,11 +38,11 @@ class Clock:
 
     @property
     def current(self) -> datetime:
-        """The bucket of all samples after this cycle."""
+        """The bucket that every source is in after this cycle; it never begins before the cut."""
         return max(self.regular, self.cut_at or self.regular)
 
     def bucket_of_sample(self, bucket_at: datetime) -> datetime:
-        """Return the bucket of this cycle's sample, for a source that is in ``bucket_at``."""
+        """Return the bucket of this cycle's sample of a source that was in ``bucket_at`` before."""
         running = self._before_cut()
         if bucket_at >= running or self._is_first_after(bucket_at, running):
             return bucket_at
@@ -57,7 +58,10 @@ class Clock:
         return floor_bucket(self.taken_at) if is_repeated else self.regular
 
     def _is_first_after(self, bucket_at: datetime, running: datetime) -> bool:
-        """Return whether this is the first cycle after the regular end of ``bucket_at``."""
+        """Return whether this cycle is the first one after the regular end of ``bucket_at``.
+
+        It must also come within ``BOUNDARY_GRACE`` of that end.
+        """
         is_aligned = running == floor_bucket(self.taken_at)
         is_next = running - bucket_at <= BUCKET
         return is_aligned and is_next and self.taken_at - running <= BOUNDARY_GRACE

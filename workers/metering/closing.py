@@ -1,10 +1,14 @@
-"""The close of one invoice on the worker: from the period's last sample to the draft.
+"""Close one invoice on the worker: from the period's last sample to the draft.
 
-Cut the running bucket -> land -> commit -> run the pipeline -> copy gold -> gather the evidence ->
-``invoicing.close``, which validates the evidence.
+1. Cut the running bucket: take the last samples of the period.
+2. Land the samples and commit them to bronze.
+3. Run the pipeline and copy gold to the database.
+4. Recompute usage from bronze, and gather the evidence.
+5. ``invoice_closing.close`` validates the evidence. The invoice becomes a draft or is held.
 
-Every step may be killed and repeated: the invoice stays ``closing``, and the periodic task starts
-the close again. If the evidence cannot be gathered, the invoice is held with the reason.
+Every step may be killed and repeated: the invoice stays ``closing``, and the periodic task
+``workers.bill_due`` starts the close again. If the evidence cannot be gathered, the invoice is held
+with the reason.
 """
 
 import uuid
@@ -34,21 +38,22 @@ logger = structlog.get_logger(__name__)
 
 # The version of the Spark transforms; every invoice manifest names it.
 PIPELINE_VERSION = "1"
-# For how long the close retries silent instances before it holds the invoice. Longer than workers
-# take to give metering its rights in every space (``reconcile.loop.FULL_PASS_EVERY``).
+# For how long the close retries silent instances before it holds the invoice. It is longer than the
+# time between two full passes (``reconcile.loop.FULL_PASS_EVERY``), because on Kubernetes a full
+# pass gives metering its rights in a space.
 PATIENCE = timedelta(minutes=7)
 _LEASE_SECONDS = 60
 _WAIT_SECONDS = 20  # for a sampling cycle that reads the same space now
-# Shown as the steps of the invoice's operation.
+# The names of the steps that the invoice's operation shows.
 _STEPS = ("last samples", "landing", "pipeline", "recompute", "gate")
 
 
 class NotYet(Exception):
-    """A part of the evidence is not there yet; the periodic task starts the close again."""
+    """Another process, or a silent instance, delays the evidence. The close is tried again soon."""
 
 
 class InstancesSilent(Unavailable):
-    """The last samples of the period cannot be read."""
+    """An instance has been silent for so long that the invoice is held."""
 
     code = "samples.silent"
     title = "An instance does not answer"
@@ -67,7 +72,7 @@ class CloseAttempt:
         return Period(self.invoice.starts_at, self.invoice.ends_at)
 
     def tell(self, step: str) -> None:
-        """Report the current step in the invoice's running operation."""
+        """Report ``step`` as running in the invoice's operation, and those before it as done."""
         reached = _STEPS.index(step)
         states = ["done" if n < reached else "waiting" for n in range(len(_STEPS))]
         states[reached] = "running"
@@ -80,9 +85,11 @@ class CloseAttempt:
     def cut(self) -> None:
         """Take the period's last samples. Afterwards every source is in a later bucket.
 
+        Does nothing for spaces whose sources are in a later bucket already. Idempotent.
+
         Raises:
             NotYet: an instance is silent, or another cycle is reading a space.
-            InstancesSilent: an instance has been silent for too long.
+            InstancesSilent: an instance is silent, and the close has lasted ``PATIENCE`` or longer.
         """
         spaces = self._list_uncut()
         if not spaces:
@@ -103,21 +110,30 @@ class CloseAttempt:
         )
 
     def land(self) -> None:
-        """Commit every sample of the period; raise ``NotYet`` if another process holds some."""
+        """Commit every sample of the period to bronze.
+
+        Raises:
+            NotYet: another process is committing some of them.
+        """
         ingest.ingest()
         if landing.waiting(self.invoice.tenant_id, self.invoice.ends_at):
             raise NotYet("another process is committing the last samples")
 
     def compute_usage(self) -> Report:
-        """Run the pipeline and copy gold; raise ``NotYet`` if another process is doing so."""
+        """Run the pipeline and copy gold; return the pipeline's report.
+
+        Raises:
+            NotYet: another process runs the pipeline, or has copied a newer version of gold.
+            PipelineFailed: the job failed or took too long.
+        """
         holder = f"close:{self.invoice.id}"
         try:
             report = pipeline.run(self.root)
             pipeline.end_turn(holder)
             gold.copy_newest(self.root)
         except pipeline.PipelineBusy as error:
-            # Reserves the next run: otherwise the periodic task could start the job first every
-            # time.
+            # Reserve the next run: otherwise the periodic task could start the job before each
+            # retry of the close.
             pipeline.await_turn(holder)
             raise NotYet(error.message) from error
         except recording.CopyIsOlder as error:
@@ -127,8 +143,8 @@ class CloseAttempt:
     def _list_uncut(self) -> list[AddressSpace]:
         """Return the tenant's spaces with a source whose next sample would still be in the period.
 
-        Includes a space that is being deleted, until its last sample has ended all its
-        incarnations, and a space that was never sampled.
+        Includes spaces that were never sampled. Includes spaces that are being deleted until their
+        last sample has ended all incarnations. Spaces that were never Active are left out.
         """
         own = AddressSpace.objects.filter(
             tenant_id=self.invoice.tenant_id, active_since__isnull=False, deleted_at__isnull=True
@@ -144,7 +160,11 @@ class CloseAttempt:
 
 
 def close(invoice_id: str, readers: Readers) -> None:
-    """Bring a closing invoice to draft or held. Idempotent; a lease keeps attempts apart."""
+    """Try to bring a closing invoice to draft or held.
+
+    It stays ``closing`` if a part of the evidence is not there yet (``NotYet``). Nothing happens if
+    the invoice is not closing, or another process closes it (lease). Idempotent.
+    """
     with leases.kept(f"close:{invoice_id}", uuid.uuid4().hex, _LEASE_SECONDS) as won:
         invoice = Invoice.objects.get(pk=invoice_id)
         if not won or invoice.state != Invoice.State.CLOSING:
@@ -164,17 +184,19 @@ def close(invoice_id: str, readers: Readers) -> None:
 
 
 def gather(attempt: CloseAttempt) -> Evidence:
-    """Return the evidence of the period, at table versions that hold every sample before now.
+    """Take the last samples, compute usage, and return the evidence of the period.
+
+    The table versions in the evidence contain every sample that was taken before ``as_of``.
 
     Raises:
-        NotYet: another process works on a part of it; call again.
+        NotYet: an instance is silent, or another process works on a part of it; call again.
         WaypostError: it cannot be gathered; the message says what to fix.
     """
     attempt.tell("last samples")
     attempt.cut()
     attempt.tell("landing")
     as_of = attempt.readers.clock()
-    # Read before landing: whatever has a number by now must be in bronze afterwards.
+    # Read before landing: every sample that has a ``seq`` by now must be in bronze afterwards.
     expected = quality.expected_seqs(attempt.invoice.tenant_id, attempt.period)
     attempt.land()
     attempt.tell("pipeline")
@@ -202,7 +224,7 @@ def gather(attempt: CloseAttempt) -> Evidence:
 
 
 def figures(cells: list[UsageCell]) -> dict[UsageKey, int]:
-    """Return the cells per space, address and meter: sums, or the largest value of a peak meter."""
+    """Return the sum of the cells of each space, address and meter; for a peak, the largest."""
     found: dict[UsageKey, int] = {}
     for cell in cells:
         key = UsageKey(cell.space_id, cell.address, cell.meter)

@@ -1,19 +1,20 @@
-"""From cumulative snapshots to bronze rows: the pure core of metering.
+"""Turn cumulative snapshots into states and rows of bronze: the pure core of metering.
 
 * ``advance`` takes the stored states of one space's sources and the snapshots of one sampling
   cycle. It returns the next states and the rows that must be landed now.
 * ``land`` turns one source's state into rows.
+* ``end`` turns the state of an incarnation that is over into its last rows.
 
-``sampling`` and ``landing`` call it. It uses no clock, database or network.
+``sampling``, ``landing`` and ``last_samples`` call these. It uses no clock, database or network.
 
 Inside one incarnation every counter only grows. ``boot_id`` names the incarnation of the process.
 ``epoch`` counts how often an address began again within it: after a counter reset, after the
-address was missing, or after its broker created it again. Gauges become running integrals: the
-value seen last times the time since then.
+address was missing, or after its broker created it again. Gauges become running integrals: each
+sample adds the value of the previous sample times the time since then, at most ``LONGEST_STEP``.
 
-The end of a bucket or of an incarnation lands a whole snapshot: every address once more, idle ones
-too. So any other file may be lost without a change of any usage cell.
-Rules: docs/lakehouse.md, "What counts".
+The end of a bucket or of an incarnation lands a whole snapshot: every address that ever counted
+something, idle ones too. So the file of any other landing may be lost without a change of usage.
+The rules are in docs/lakehouse.md, "How usage comes about" and "What counts".
 """
 
 from collections.abc import Iterable, Mapping
@@ -36,9 +37,9 @@ from workers.metering.source_states import (
     SourceState,
 )
 
-# The value of a gauge is unknown in a longer silence, so the time beyond this is not billed.
+# In a longer silence the value of a gauge is unknown, so the time beyond this is not billed.
 LONGEST_STEP = timedelta(minutes=2)
-# Meters that are computed here. Every other one is a counter that snapshots report.
+# Meters that are computed here. Snapshots report the counters of all others.
 _COMPUTED = {STORED_BYTE_MS, CONNECTION_MS, PEAK_CONNECTIONS}
 
 
@@ -58,7 +59,10 @@ class Reading:
 
 @dataclass(frozen=True)
 class Advance:
-    """The next states (those of ended incarnations too) and the rows to land with them."""
+    """The next states, including those of ended incarnations, and the rows to land with them.
+
+    Store both in one transaction: the ``seq`` of the rows is used up in the states.
+    """
 
     states: tuple[SourceState, ...]
     rows: tuple[SampleRow, ...]
@@ -73,19 +77,20 @@ def advance(
 ) -> Advance:
     """Return the states after one cycle, and the rows that the cycle itself must land.
 
-    ``states`` are the space's sources that have not ended. With ``cut_at`` the bucket ends there:
-    this cycle still belongs to the bucket that ends, all later ones to the bucket that begins.
-    ``begins_at`` is the earliest begin of the first bucket of a space that was never sampled.
+    * ``states``: those that ``sources.load_space`` returns.
+    * ``cut_at``: the running bucket ends there. This cycle still belongs to the bucket that ends,
+      all later ones to the bucket that begins.
+    * ``begins_at``: the earliest begin of the first bucket of a space that was never sampled.
     """
     return _Cycle(reading, states, cut_at, begins_at).run()
 
 
 def land(state: SourceState, *, is_end: bool = False) -> Advance:
-    """Return the state with the next ``seq`` and its rows: a heartbeat, and what moved.
+    """Return the state with the next ``seq`` and its rows: a heartbeat, and the changed addresses.
 
-    At the end of a bucket or of an incarnation (``is_end``) the rows are a whole snapshot: every
-    address that ever counted something, and the addresses that disappeared recently. A source that
-    was never sampled has nothing to land.
+    At the end of a bucket or of an incarnation (``is_end``) the rows are a whole snapshot: the
+    heartbeat, every address that ever counted something, and those that disappeared or began again
+    recently. A source that was never sampled has nothing to land.
     """
     if state.sampled_at is None or state.bucket_at is None:
         return Advance((state,), ())
@@ -125,7 +130,10 @@ def land(state: SourceState, *, is_end: bool = False) -> Advance:
 
 
 def end(state: SourceState) -> Advance:
-    """Return the ended state of an incarnation, with a whole snapshot of what was seen last."""
+    """Return the ended state of an incarnation, and the rows of a whole snapshot.
+
+    There are no rows if nothing was sampled since the last whole snapshot.
+    """
     rows: list[SampleRow] = []
     last = replace(_closed(state, rows), ended=True, connections=0)
     return Advance((last,), tuple(rows))
@@ -176,7 +184,10 @@ class _Cycle:
         self._rows.extend(step.rows)
 
     def _step(self, state: SourceState, snapshot: InstanceSnapshot | None) -> None:
-        """Take one source through the cycle; ``snapshot`` is None for the space's own source."""
+        """Put the sample of one source into its bucket, and close the buckets that have ended.
+
+        ``snapshot`` is None for the space's own source.
+        """
         before = state.bucket_at or self._clock.regular
         bucket_at = self._clock.bucket_of_sample(before)
         if before < bucket_at:  # the sample is too late for the old bucket
@@ -211,7 +222,8 @@ class _Cycle:
         # Old epochs of addresses that began again.
         over = tuple((n, a.gone()) for n, a in olds if n in seen and seen[n].epoch != a.epoch)
         used_in, used_out = state.used_until(seen)
-        # Each value is a lower bound while a login is in progress: the maximum is right.
+        # Each value may be too low while a login is in progress, and is never too high. So the
+        # maximum is right.
         grown = {name: max(state.counters[name], n) for name, n in snapshot.by_meter.items()}
         return replace(
             state,
@@ -223,7 +235,7 @@ class _Cycle:
             connections=len(snapshot.connections),
             counters=state.counters.having(
                 **grown,
-                # The number seen last is taken to hold until now.
+                # The previous number of connections counts until now.
                 connection_ms=state.counters[CONNECTION_MS] + state.connections * elapsed_ms,
             ),
             used_in=state.used_in + used_in,
@@ -264,9 +276,9 @@ class _Cycle:
 
 
 def _closed(state: SourceState, rows: list[SampleRow]) -> SourceState:
-    """Return the state after a whole snapshot, which is added to ``rows``.
+    """Land a whole snapshot of ``state`` into the list ``rows``; return the next state.
 
-    Without a sample since the last whole snapshot there is nothing to add.
+    Without a sample since the last whole snapshot it adds nothing and returns ``state``.
     """
     if not state.unclosed:
         return state
@@ -276,10 +288,12 @@ def _closed(state: SourceState, rows: list[SampleRow]) -> SourceState:
 
 
 def check_every_meter_is_counted() -> None:
-    """Fail at the start if a sampled meter is counted nowhere: it would be billed as zero.
+    """Fail when the module is imported if a sampled meter is counted nowhere.
+
+    Otherwise it would be billed as zero.
 
     Raises:
-        RuntimeError: names the meters.
+        RuntimeError: the message names the meters.
     """
     reported = AddressCounters("", 0, 0).by_meter.keys()
     of_instances = InstanceSnapshot("", (), (), 0).by_meter.keys()

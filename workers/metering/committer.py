@@ -1,8 +1,9 @@
 """The only writer of the bronze table: adds landed files to its Delta log without copying them.
 
-One run at a time, under the lease ``bronze-committer``. Before a commit the database fixes which
-batches it takes in (``commit_number``). The number is also the commit's Delta transaction id. So a
-run after a killed one finds that the commit exists, and two runs at once cannot both commit.
+The lease ``bronze-committer`` admits one run at a time. Before a commit, ``commit_number`` fixes in
+the database which batches the commit adds. The number is also the version of the commit's Delta
+transaction (``txn``). So a run after a killed one finds that the commit exists. And if a run loses
+its lease while it runs, it and the next one cannot both commit a number.
 """
 
 import time
@@ -29,9 +30,11 @@ logger = structlog.get_logger(__name__)
 
 APP = "bronze-committer"
 _LEASE_SECONDS = 60
-# Batches in one commit. After an outage of days, a killed run has still finished some commits.
+# Batches in one commit. With smaller commits, a run that is killed after an outage of days has
+# finished at least some of them.
 _MOST = 500
-# Eleven years: invoices pin table versions for the audit period. ``lakehouse.tables`` has the same.
+# Eleven years, because invoices pin table versions for the audit period. ``lakehouse.tables`` sets
+# the same for the other tables.
 _KEPT = "interval 4018 days"
 _KEPT_ROWS = timedelta(days=40)
 _CHECKS = {
@@ -44,7 +47,7 @@ _CHECKS = {
 
 @roots.in_words()
 def commit_landed(root: Root) -> int:
-    """Commit every landed batch to bronze; return how many, or 0 if another run holds the lease.
+    """Commit every landed batch to bronze; return how many batches, 0 if another run has the lease.
 
     After a kill at any point, the next run commits each batch exactly once.
 
@@ -92,7 +95,10 @@ def ensure_table(root: Root) -> DeltaTable:
 
 
 def commit_files(table: DeltaTable, root: Root, paths: Sequence[str], number: int) -> bool:
-    """Add files in one commit with transaction id ``number``; return False if that exists already.
+    """Add files in one commit, whose Delta transaction has the version ``number``.
+
+    Returns False, and adds nothing, if the table has this version or a later one already.
+    ``paths`` are relative to the table.
 
     Raises:
         CommitFailedError: another process committed at the same time; nothing was added.
@@ -119,19 +125,26 @@ class _Commits:
         self._root = root
 
     def number_landed(self) -> int:
-        """Assign the next commit number to at most ``_MOST`` landed batches; return how many."""
+        """Assign the next commit number to the oldest landed batches, at most ``_MOST``.
+
+        Returns how many batches got it.
+        """
         with transaction.atomic():
             landed = LandingBatch.objects.select_for_update().filter(
                 state=LandingBatch.State.LANDED, commit_number__isnull=True
             )
             numbers = list(landed.order_by("number").values_list("number", flat=True)[:_MOST])
             last = LandingBatch.objects.aggregate(last=Max("commit_number"))["last"] or 0
-            # The table may be ahead of the database after a restore; a number is never used twice.
+            # The table may be ahead of the database after a restore. Its number counts too, so that
+            # no number is used twice.
             following = max(last, self._table.transaction_version(APP) or 0) + 1
             return LandingBatch.objects.filter(number__in=numbers).update(commit_number=following)
 
     def finish(self) -> int:
-        """Make every numbered commit that is not recorded as done; return how many batches."""
+        """Make every numbered commit that is not recorded as done; return how many batches.
+
+        It stops early, without an error, if another process commits at the same time.
+        """
         numbered = LandingBatch.objects.filter(
             state=LandingBatch.State.LANDED, commit_number__isnull=False
         ).order_by("commit_number", "number")
@@ -152,12 +165,15 @@ class _Commits:
 
 
 def forget_committed() -> int:
-    """Delete the outbox rows of batches committed long ago; return how many."""
+    """Delete the outbox rows of batches that were committed over 40 days ago; return how many.
+
+    Those with the last commit number stay.
+    """
     old = LandingBatch.objects.filter(
         state=LandingBatch.State.COMMITTED, committed_at__lt=Now() - _KEPT_ROWS
     )
     last = LandingBatch.objects.aggregate(last=Max("commit_number"))["last"]
-    # The last number stays: ``number_landed`` and ``restored.check`` read it.
+    # ``number_landed`` and ``restored.check`` read the last number.
     deleted, _ = old.exclude(commit_number=last).delete()
     return deleted
 

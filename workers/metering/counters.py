@@ -1,7 +1,7 @@
 """The cumulative values of one sample, by meter.
 
-The sampled meters of ``plans.usage.meters`` are the only names. Rows of bronze, states and the
-collector carry one such value, so a new meter adds no field anywhere.
+The sampled meters of ``plans.usage.meters`` are the only names. Rows of bronze and states carry one
+such value each, so a new meter adds no field to them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from typing import Self
 from plans.usage.meters import METERS, REGISTRY, Scope
 
 # What is counted for each address, and what for an incarnation as a whole. The names are also keys
-# of stored states: an older worker that runs beside this one must know every key.
+# of stored states. An older worker that runs beside this one fails on a key that it does not know.
 ADDRESS_METERS = tuple(meter.slug for meter in REGISTRY if meter.scope is Scope.ADDRESS)
 SOURCE_METERS = tuple(meter.slug for meter in REGISTRY if meter.scope is Scope.SOURCE)
 
@@ -23,7 +23,7 @@ class Counters(Mapping[str, int]):
     __slots__ = ("_values",)
 
     def __init__(self, values: Mapping[str, int] | None = None) -> None:
-        """Take the given meters from ``values``.
+        """Take the values of the given meters.
 
         Raises:
             ValueError: one of the names is not a sampled meter.

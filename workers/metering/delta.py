@@ -1,4 +1,8 @@
-"""Read Delta tables: open one at a pinned version and query it in SQL."""
+"""Read Delta tables: open one at a pinned or the newest version, and query tables in SQL.
+
+The functions also raise ``StoreAway``, ``StoreRefuses`` and ``BucketMissing`` (``roots``) if the
+object store fails.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,14 +25,14 @@ _FOLDERS = {BRONZE: "bronze/samples", USAGE: "gold/usage", QUALITY: "gold/qualit
 
 
 class TableReplaced(Conflict):
-    """The stored table is not the pinned one, or a part of it is missing."""
+    """A table has another id than the pinned one, or the table or a file of it is missing."""
 
     code = "metering.table_replaced"
 
 
 @roots.in_words()
 def exists(root: Root, name: str) -> bool:
-    """Return whether the table has been created."""
+    """Return whether the table has been created. ``name``: ``BRONZE``, ``USAGE`` or ``QUALITY``."""
     return DeltaTable.is_deltatable(roots.uri(root, _FOLDERS[name]), roots.options(root))
 
 
@@ -36,7 +40,9 @@ def exists(root: Root, name: str) -> bool:
 def open_table(
     root: Root, name: str, *, version: int | None = None, table_id: str = ""
 ) -> DeltaTable:
-    """Return the table at ``version`` (None: the newest), checked against its pinned id.
+    """Return the table at ``version`` (None: the newest).
+
+    ``table_id`` is the pinned id that the table must have; empty means any.
 
     Raises:
         TableReplaced: the table has another id or does not exist, or not in that version.
@@ -62,7 +68,9 @@ def open_table(
 
 @roots.in_words()
 def ask(sql: str, tables: Mapping[str, DeltaTable]) -> list[dict[str, Any]]:
-    """Return the rows of a DataFusion query; ``tables`` maps the names in it to tables.
+    """Return the rows of a DataFusion query: column -> value.
+
+    ``tables``: name in the query -> table.
 
     Raises:
         TableReplaced: files of a table are missing.

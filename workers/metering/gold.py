@@ -1,6 +1,7 @@
 """Gold usage: copy it to the database, and read one tenant's cells at a pinned version.
 
-The copy replaces the days whose files differ between the version copied last and the newest. It is
+A cell is one row: the usage of one meter of an address (or space) in one bucket. The copy replaces
+the days whose files differ between the version that was copied last and the newest. It is
 idempotent; ``recording.copy_in`` refuses a version older than the last copy.
 """
 
@@ -28,14 +29,17 @@ class _Usage:
         self._table = table
 
     def files(self) -> dict[date, frozenset[str]]:
-        """Return the paths of the files by day."""
+        """Return {day: paths of its files}; the table is partitioned by day (UTC)."""
         found: dict[date, set[str]] = {}
         for action in pa.table(self._table.get_add_actions(flatten=True)).to_pylist():
             found.setdefault(action["partition.date"], set()).add(action["path"])
         return {day: frozenset(paths) for day, paths in found.items()}
 
     def note(self) -> dict[str, Any]:
-        """Return what the Spark job noted in its newest commit; compactions carry no note."""
+        """Return what the Spark job noted in its newest commit: ``as_of`` and ``bronze_version``.
+
+        Compactions carry no note, so older commits are searched. Empty if no commit has one.
+        """
         for entry in self._table.history():
             note: dict[str, Any] = json.loads(entry.get("userMetadata") or "{}")
             if note.get("as_of"):
@@ -54,6 +58,7 @@ def copy_newest(root: Root) -> int | None:
 
     Raises:
         CopyIsOlder: another process copied a newer version in the meantime.
+        StoreAway, StoreRefuses, BucketMissing: the object store fails.
     """
     if not delta.exists(root, delta.USAGE):
         return None
@@ -81,7 +86,7 @@ def copy_newest(root: Root) -> int | None:
 
 @roots.in_words()
 def is_current(root: Root) -> bool:
-    """Return whether the newest gold was computed from the newest bronze."""
+    """Return whether the newest gold was computed from the newest bronze, or there is no bronze."""
     if not delta.exists(root, delta.BRONZE):
         return True
     if not delta.exists(root, delta.USAGE):

@@ -1,7 +1,7 @@
-"""Bring every sampled counter into bronze: outbox -> files -> bronze.
+"""Bring the sampled counters into bronze: states -> outbox -> files -> bronze table.
 
-The periodic task calls it, and so does everything that cannot wait for the task. Each part may be
-killed and repeated.
+The periodic task ``workers.land`` and each close call ``ingest``. Each of its parts may be killed
+and repeated.
 """
 
 from collections.abc import Sequence
@@ -12,14 +12,15 @@ from workers.metering.roots import Root
 
 
 def lakehouse_root() -> Root:
-    """Return the root of the lakehouse."""
+    """Return the configured root of the lakehouse."""
     return roots.configured()
 
 
 def ingest(space_ids: Sequence[str] | None = None) -> int:
-    """Land and commit the new samples of some spaces (None: all); return the committed batches.
+    """Land and commit the new samples; return how many batches were committed.
 
-    After an error everything waits in the outbox.
+    ``space_ids``: take new samples only from these spaces; None means all. Whatever waits in the
+    outbox is written and committed too. After an error everything waits in the outbox.
 
     Raises:
         LandingFull: the disk is full.
@@ -33,6 +34,6 @@ def ingest(space_ids: Sequence[str] | None = None) -> int:
 
 
 def tidy(now: datetime) -> None:
-    """Remove temporary files of killed processes, and old outbox rows."""
+    """Remove temporary files of killed processes, and outbox rows that were committed long ago."""
     landing.remove_orphans(lakehouse_root(), now)
     committer.forget_committed()

@@ -1,9 +1,12 @@
-"""The outbox of samples: reserved (rows and ``seq`` fixed) -> file written -> landed.
+"""The outbox of samples: batches of rows that wait to be written to files (``LandingBatch``).
 
-``reserve`` runs in the transaction that takes the rows from the sources' states, so each row is in
-a state or in the outbox and is never lost between them. ``write_reserved`` may be killed anywhere
-and may run twice at once: a batch that has not landed is written again under the same id, and its
-outbox row names the file of an attempt that finished.
+1. ``reserve`` stores a batch; its rows and their ``seq`` never change afterwards. It runs in the
+   transaction that takes the rows from the sources' states. So each row is in a state or in the
+   outbox and is never lost between them.
+2. ``write_reserved`` writes the batch to a file and marks it as landed. It may be killed anywhere
+   and may run twice at once. A batch that has not landed is written again under the same id, and
+   its outbox row names the file of an attempt that finished.
+3. ``committer`` adds the files to the bronze table.
 """
 
 import errno
@@ -37,16 +40,17 @@ class LandingFull(Unavailable):
 
 
 class LandingRefused(Unavailable):
-    """A landing file cannot be written for another reason; every row waits in the outbox."""
+    """A landing file cannot be written, not for lack of space; every row waits in the outbox."""
 
     code = "metering.landing_failed"
     title = "Samples cannot be written"
 
 
 def reserve_moved(space_ids: Sequence[str] | None = None) -> int:
-    """Reserve what changed since the last landing, with one heartbeat row per source.
+    """Reserve what changed since the last landing; return the number of rows.
 
-    Sources that were not sampled since then have nothing to land. Returns the number of rows.
+    ``space_ids``: only sources of these spaces; None means all. Each source that was sampled since
+    its last landing gives one heartbeat row, and one row for each address whose counters changed.
     """
     with transaction.atomic():
         states = [s for s in sources.load(sources.living(space_ids)) if s.unlanded]
@@ -58,7 +62,10 @@ def reserve_moved(space_ids: Sequence[str] | None = None) -> int:
 
 
 def reserve(rows: Iterable[SampleRow]) -> list[str]:
-    """Put rows into the outbox, one batch per date; return the ids. Call it in a transaction."""
+    """Put rows into the outbox, one batch per date; return the ids of the batches.
+
+    Call it in the transaction that stores the states from which the rows were taken.
+    """
     ids = []
     # One file belongs to one partition (date); ``groupby`` needs sorted rows.
     for _, dated in groupby(sorted(rows, key=lambda row: row.date), key=lambda row: row.date):
@@ -72,12 +79,12 @@ def reserve(rows: Iterable[SampleRow]) -> list[str]:
 
 
 def write_reserved(root: Root) -> int:
-    """Write the file of every reserved batch; return how many landed.
+    """Write the file of every reserved batch; return how many batches this call landed.
 
-    After an error the remaining batches wait for the next call.
+    After an error the remaining batches wait for the next call. Safe to repeat.
 
     Raises:
-        LandingFull: the disk is full.
+        LandingFull: the disk is full, or a quota or size limit is reached.
         LandingRefused: the file system refuses for another reason.
         StoreAway, StoreRefuses, BucketMissing: the object store fails.
     """
@@ -87,13 +94,14 @@ def write_reserved(root: Root) -> int:
         rows = [_row(payload) for payload in batch.rows]
         content = bronze.encode(batch.id, rows)
         if isinstance(root, ObjectStore):
-            # A name for each attempt: an upload is not atomic (see ``roots.put``).
+            # Another name for each attempt, because an upload is not atomic (see ``roots.put``).
             path = bronze.file_path(f"{batch.id}-{uuid.uuid4().hex}", rows[0].date)
             roots.put(root, f"{bronze.TABLE}/{path}", content)
         else:
             path = bronze.file_path(batch.id, rows[0].date)
             _write_file(root / bronze.TABLE / path, content)
-        # Only the first of two attempts at once updates the row, so ``path`` names one whole file.
+        # Of two attempts at once only the first to finish updates the row, so ``path`` names one
+        # whole file.
         landed += LandingBatch.objects.filter(
             number=batch.number, state=LandingBatch.State.RESERVED
         ).update(state=LandingBatch.State.LANDED, path=path, landed_at=Now())
@@ -101,7 +109,10 @@ def write_reserved(root: Root) -> int:
 
 
 def waiting(tenant_id: str, until: datetime) -> int:
-    """Return how many uncommitted samples of the tenant were taken before ``until``."""
+    """Return how many rows of the tenant in buckets that begin before ``until`` are not in bronze.
+
+    It counts rows of the outbox that are not committed. Rows in the sources' states do not count.
+    """
     open_batches = LandingBatch.objects.exclude(state=LandingBatch.State.COMMITTED)
     return sum(
         1
@@ -111,7 +122,13 @@ def waiting(tenant_id: str, until: datetime) -> int:
 
 
 def _write_file(path: Path, content: bytes) -> None:
-    """Write ``content`` to ``path`` atomically and durably."""
+    """Write ``content`` to ``path`` atomically and durably.
+
+    After a kill or a power failure the file is whole or absent.
+
+    Raises:
+        LandingFull, LandingRefused: it was not written.
+    """
     # The process id keeps two attempts at once apart.
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -147,9 +164,10 @@ def _row(payload: dict[str, Any]) -> SampleRow:
 
 
 def remove_orphans(root: Root, now: datetime, older_than: timedelta = timedelta(hours=1)) -> int:
-    """Delete temporary files of processes that were killed before ``now``; return how many.
+    """Delete temporary files that are older than ``older_than`` at ``now``; return how many.
 
-    Nothing is deleted in an object store. No table refers to what an interrupted upload left there.
+    Their processes were killed while they wrote. Nothing is deleted in an object store, where
+    interrupted uploads may leave files that no table refers to.
     """
     if isinstance(root, ObjectStore):
         return 0

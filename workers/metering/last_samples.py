@@ -1,8 +1,9 @@
-"""Take the last sample before a teardown or restart. The reconcile loop calls metering here.
+"""Take the last samples before addresses or spaces are deleted, and before instances stop.
 
-Before a teardown the clients are disconnected, so the last sample counts everything. A restart
-resets the counters of an instance, so the sample just before it counts everything except the
-moment until the instance stops.
+The reconcile loop calls this module by its port ``Metering``. The embedded installation calls it
+before ``waypost down`` and before a backup (``controlplane.cli.sample``). Before a deletion the
+clients are disconnected, so the last sample counts everything. A restart resets the counters of an
+instance. The sample just before it counts everything except what passes until the instance stops.
 """
 
 from collections.abc import Collection, Sequence
@@ -16,8 +17,8 @@ from workers.metering import collector, landing, sampling, source_states, source
 from workers.metering.readers import Readers
 from workers.metering.sampling import Sampled
 
-# For how long a deletion waits for a silent instance before it goes on without a last sample. The
-# time since the previous sample is then shown as a gap.
+# For how long the deletion of a space waits for a silent instance, from the request on. Then it
+# goes on without a last sample, and the time since the previous sample is shown as a gap.
 PATIENCE = timedelta(minutes=10)
 _WAIT_SECONDS = 5
 _WAIT_FOR_ALL_SECONDS = 20  # for a sampling cycle over all spaces that is running now
@@ -30,10 +31,12 @@ class LastSampler:
     readers: Readers
 
     def last_sample(self, space_id: str, addresses: Sequence[str] | None) -> bool:
-        """Take the last sample of some addresses, or of the whole space (None).
+        """Take the last sample of some addresses, or of the whole space (None). Idempotent.
 
-        For the whole space it also ends all incarnations. Returns True if the sample is recorded
-        or never can be, False for "not yet, call again". Idempotent.
+        It samples all instances of the space and returns whether all have answered. False means
+        "not yet, call again". For the whole space it then ends all incarnations. It does so, and
+        returns True, also without an answer if no client could ever use the space, or if its
+        deletion was requested more than ``PATIENCE`` ago.
         """
         space = AddressSpace.objects.get(pk=space_id)
         [sampled] = sampling.sample([space], self.readers, patience=_WAIT_SECONDS)
@@ -50,8 +53,9 @@ class LastSampler:
     def before_restart(self, space_id: str, instance: str) -> bool:
         """Take the last sample before ``instance`` restarts, so that its end is not a crash.
 
-        Returns True if the sample is recorded, or if nothing can be read: the restart may repair
-        the instance. Returns False if another cycle is reading the space: call again. Idempotent.
+        Returns True if the space was sampled or cannot be read; silent instances do not matter,
+        because the restart may repair them. Returns False if another cycle is reading the space:
+        call again. Idempotent.
         """
         space = AddressSpace.objects.get(pk=space_id)
         if space.active_since is None:
@@ -61,7 +65,10 @@ class LastSampler:
         return sampled.is_applied or bool(sampled.silent)
 
     def before_stop(self) -> bool:
-        """Take the last samples before every instance stops; return whether all are recorded."""
+        """Take the last samples before all instances of all spaces stop.
+
+        Returns whether every instance has answered and every sample is stored. Idempotent.
+        """
         spaces = sampling.list_spaces()
         results = sampling.sample(spaces, self.readers, patience=_WAIT_FOR_ALL_SECONDS)
         for sampled in results:
@@ -69,7 +76,10 @@ class LastSampler:
         return all(sampled.is_applied and not sampled.silent for sampled in results)
 
     def _expect_restart(self, sampled: Sampled, instances: Collection[str]) -> None:
-        """Note that the instances restart now, so that their end does not count as a crash."""
+        """Note for those of ``instances`` that were just sampled that they restart now.
+
+        The end of their incarnation then does not count as a crash.
+        """
         if sampled.is_applied:
             names = [
                 f"{sampled.space_id}/{name}" for name in sampled.reached.intersection(instances)
@@ -84,7 +94,10 @@ class LastSampler:
 
 
 def end_space(space_id: str, reached: frozenset[str], now: datetime) -> None:
-    """End every incarnation of the space, cleanly if its instance was just ``reached``."""
+    """End every incarnation of the space and reserve its last rows. Idempotent.
+
+    An incarnation ends cleanly if its instance is in ``reached``: it was sampled just before.
+    """
     clean = {f"{space_id}/{name}" for name in (*reached, source_states.SPACE)}
     with transaction.atomic():
         states = sources.load(sources.living([space_id]))

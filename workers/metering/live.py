@@ -1,7 +1,8 @@
-"""Usage that gold lacks so far, for period quotas: computed from the collector's states.
+"""Messages that the copy of gold lacks so far, for period quotas.
 
-A quota must not wait for Spark. The usage that is not copied yet is what the sources used since the
-bucket in which gold was last complete, minus what the copy of gold already has since then.
+A quota must not wait for Spark. The messages that are not copied yet are computed from the
+collector's states: what the sources counted since the bucket in which the copy was last complete,
+minus what the copy has since then already.
 """
 
 from collections import defaultdict
@@ -24,14 +25,18 @@ _MESSAGES = (MESSAGES_IN, MESSAGES_OUT)
 
 
 def enforce(now: datetime) -> None:
-    """Evaluate the period quotas of every tenant; update its alerts and spaces accordingly."""
+    """Evaluate the period quotas of every tenant; update its alerts and its spaces. Idempotent.
+
+    ``plans.quotas.enforcement`` has the rules.
+    """
     enforcement.evaluate_all(not_yet_copied=not_yet_copied(now), now=now)
 
 
 def not_yet_copied(now: datetime) -> dict[str, dict[str, int]]:
-    """Return {tenant: {meter: messages}} of the running month that the copy of gold lacks.
+    """Return {tenant id: {meter: messages}} of the running month that the copy of gold lacks.
 
-    Never negative. Exact while the copy is less than a day behind, a lower bound after that.
+    Tenants without metered sources are missing. No number is negative. The numbers are exact while
+    the copy is less than a day behind, and a lower bound after that.
     """
     as_of = reading.as_of()
     # One bucket earlier than gold's time: spaces enter a new bucket one after the other.

@@ -1,6 +1,7 @@
-"""The periodic tasks of metering and billing.
+"""The work of the periodic tasks that land samples, compute usage and find due invoices.
 
-An expected failure is logged once per run, and the next run tries again.
+In ``land`` and ``run_pipeline`` an expected failure is logged once per run, and the next run tries
+again. ``manage.py compute_usage`` calls ``compute_usage`` too.
 """
 
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ class Due:
 
 
 def land() -> None:
-    """Bring new samples into bronze. On an error, such as a full disk, all samples wait."""
+    """Bring new samples into bronze. After an error, such as a full disk, samples wait."""
     try:
         ingest.ingest()
     except WaypostError as error:
@@ -46,7 +47,10 @@ def compute_usage() -> None:
 
 
 def run_pipeline(now: datetime) -> None:
-    """Compute usage and log errors; leave this run to a close that waits for the pipeline."""
+    """Compute usage, log errors, and remove old files and outbox rows (``ingest.tidy``).
+
+    If a close waits for the pipeline, it does not compute usage: the close does.
+    """
     try:
         if pipeline.is_awaited(now):
             logger.info("left to a close, which computes usage")
@@ -60,7 +64,10 @@ def run_pipeline(now: datetime) -> None:
 
 
 def _fields(error: WaypostError) -> dict[str, str]:
-    """Return the fields of a log event; ``said`` is the original message of an object store."""
+    """Return the fields of a log event about ``error``.
+
+    ``said`` is the original message of the object store, if the error comes from one.
+    """
     said = roots.said(error)
     return {
         "code": error.error_code,
@@ -70,7 +77,10 @@ def _fields(error: WaypostError) -> dict[str, str]:
 
 
 def list_due(now: datetime) -> Due:
-    """Request every close that is due, mark overdue invoices; return what waits for a worker."""
+    """Request every close that is due, and mark overdue invoices as such.
+
+    Returns the invoices that wait for a worker: those just requested and earlier ones. Idempotent.
+    """
     invoice_closing.close_due(by=SYSTEM, now=now)
     issuing.mark_overdue(by=SYSTEM, now=now)
     return Due(tuple(invoice_closing.closing_invoices()), tuple(invoice_verification.waiting()))

@@ -1,7 +1,7 @@
-"""Run the Spark job as a separate process: one at a time (by a lease), with a time limit.
+"""Run the Spark job that computes usage as a separate process, with a time limit.
 
-The job is ``lakehouse.jobs.pipeline``. The interface is its command line and one line of JSON on
-its standard output.
+A lease admits one job at a time. The job is ``lakehouse.jobs.pipeline``. The interface is its
+command line and one line of JSON on its standard output.
 """
 
 import json
@@ -33,7 +33,8 @@ logger = structlog.get_logger(__name__)
 LEASE = "lakehouse-pipeline"
 # Spark refuses to start with a heap below 450 MiB (its UnifiedMemoryManager).
 _LEAST_HEAP_MB = 512
-# Short, and renewed while the job runs, so that a killed worker blocks usage no longer than this.
+# The lease is short, and renewed while the job runs. So a killed worker blocks the next run no
+# longer than this.
 _LEASE_SECONDS = 60
 _RENEWED_SECONDS = 15
 _AWAITED = "lakehouse-pipeline-awaited"
@@ -68,7 +69,13 @@ class Table:
 
 @dataclass(frozen=True)
 class Report:
-    """What the job reports: tables by name, their bronze version, and how many rows it took in."""
+    """What the job reports.
+
+    * ``tables``: name of each Delta table -> its id, and its version after the run.
+    * ``bronze_version``: the version of bronze that the job read; None if there is no bronze.
+    * ``rows``: how many rows were new (``samples``) and how many invalid (``quarantined``).
+    * ``as_of``: the time up to which usage is complete (ISO 8601); None without samples.
+    """
 
     tables: Mapping[str, Table]
     bronze_version: int | None
@@ -78,6 +85,8 @@ class Report:
     @classmethod
     def parse(cls, code: int, out: str, err: str) -> Self:
         """Return the report of a job that ended with exit code ``code``.
+
+        ``out`` and ``err`` are its standard output and error. A failure is logged with ``err``.
 
         Raises:
             PipelineFailed: the job failed, or it reported nothing.
@@ -122,18 +131,19 @@ def await_turn(holder: str) -> None:
 
     The periodic task skips its runs meanwhile. Otherwise it could start the job before every retry
     of the close, if a run takes about as long as the pause between two runs. The reservation ends
-    with ``end_turn``, or by itself after a minute. All waiting closes share it.
+    with ``end_turn``, or by itself after a minute. If another close has reserved the next run, this
+    does nothing, because any run computes the usage of all tenants.
     """
     leases.acquire(_AWAITED, holder, _AWAITED_SECONDS)
 
 
 def end_turn(holder: str) -> None:
-    """End the reservation if ``holder`` made it. Idempotent."""
+    """End the reservation of the next run if ``holder`` has it. Idempotent."""
     leases.release(_AWAITED, holder)
 
 
 def is_awaited(now: datetime) -> bool:
-    """Return whether a close waits for the job; its run computes the usage of all tenants."""
+    """Return whether a close has reserved the next run of the job."""
     return Lease.objects.filter(name=_AWAITED, expires_at__gt=now).exists()
 
 
@@ -144,7 +154,7 @@ class SparkJob:
         self._root = root
 
     def execute(self, timeout_seconds: float, renew: Callable[[], bool]) -> tuple[int, str, str]:
-        """Return the job's exit code, standard output and standard error.
+        """Run the job; return its exit code, standard output and standard error.
 
         ``renew`` extends the lease and returns False if another process has it.
 
@@ -171,9 +181,10 @@ class SparkJob:
             )
 
     def command(self) -> list[str]:
-        """Return the command line, with the size that the settings give."""
+        """Return the command line, with threads and memory (the job's size) from the settings."""
         location = self._root.url if isinstance(self._root, ObjectStore) else str(self._root)
-        # The other half is for Java outside its heap, for Python, and for the worker itself.
+        # Half of the container. The rest is for Java outside its heap, for Python, and for the
+        # worker itself.
         heap_mb = max(_LEAST_HEAP_MB, settings.PIPELINE_CONTAINER_MB // 2)
         size = ["--threads", str(settings.PIPELINE_THREADS), "--memory", f"{heap_mb}m"]
         bulk = ["--bulk"] if settings.PIPELINE_BULK else []
@@ -182,10 +193,10 @@ class SparkJob:
 
     @contextmanager
     def process(self) -> Iterator[subprocess.Popen[str]]:
-        """Run the job in its own process group (Python and Java); kill it when the block ends.
+        """Start the job in its own process group (Python and Java); kill it when the block ends.
 
-        Its stdin is a pipe that only this process keeps open: if the worker is killed, the job
-        ends.
+        Its stdin is a pipe that only this process keeps open. So the job ends if the worker is
+        killed (``--end-with-stdin``).
         """
         # An empty working directory: ``python -m`` also imports modules from there.
         with tempfile.TemporaryDirectory(prefix="waypost-pipeline-") as folder, _pipe() as stdin:
@@ -218,7 +229,10 @@ class SparkJob:
 
 @contextmanager
 def _pipe() -> Iterator[int]:
-    """Open a pipe for the block; yield its read end. ``communicate`` closes ``PIPE`` at once."""
+    """Open a pipe, yield its read end, and close both ends after the block.
+
+    With ``subprocess.PIPE``, ``communicate`` would close the write end at once and so end the job.
+    """
     reader, writer = os.pipe()
     try:
         yield reader

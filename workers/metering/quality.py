@@ -1,7 +1,8 @@
-"""Find what the samples of a period cannot show.
+"""Find losses that the samples of a period cannot show.
 
-That is: incarnations that ended without a last sample, and samples lost at the end of one. Reads
-the collector's states (``MeteredSource``) and compares them with bronze.
+These are incarnations that ended without a last sample, and samples lost at the end of an
+incarnation. Both are found in the collector's states (``MeteredSource``), the second by comparing
+them with bronze.
 """
 
 from collections.abc import Mapping
@@ -15,15 +16,16 @@ from workers.metering.source_states import SPACE
 from workers.models import MeteredSource
 
 Incarnation = tuple[str, str]  # source, boot_id
-# A planned restart explains the end of an incarnation if the last sample was taken no later than
-# this after the plan.
+# A planned restart explains the end of an incarnation if its last sample was taken no later than
+# this after ``restart_at``.
 RESTARTS_WITHIN = timedelta(minutes=2)
 
 
 def crash_gaps(tenant_id: str, period: Period) -> tuple[CrashGap, ...]:
-    """Return the incarnations that ended in a bucket of the period without a last sample.
+    """Return the incarnations that ended without a last sample, in the order of source and end.
 
-    Incarnations that a planned restart ended are excluded: a sample was taken just before.
+    Their newest sample is in a bucket of the period. Incarnations that a planned restart ended are
+    excluded, because a sample was taken just before.
     """
     ended = (
         _rows(tenant_id, period)
@@ -41,9 +43,9 @@ def crash_gaps(tenant_id: str, period: Period) -> tuple[CrashGap, ...]:
 
 
 def expected_seqs(tenant_id: str, period: Period) -> dict[Incarnation, int]:
-    """Return the last assigned ``seq`` of each incarnation that did not end before the period.
+    """Return {incarnation: last assigned ``seq``} of those that did not end before the period.
 
-    Read it before landing: every number assigned by then must be in bronze afterwards.
+    Call it before landing: every number that is assigned by then must be in bronze afterwards.
     """
     rows = _rows(tenant_id, period).filter(seq__gt=0)
     return {(row.source, row.boot_id): row.seq for row in rows}
@@ -52,7 +54,11 @@ def expected_seqs(tenant_id: str, period: Period) -> dict[Incarnation, int]:
 def lost_ends(
     expected: Mapping[Incarnation, int], found: Mapping[Incarnation, int]
 ) -> tuple[Gap, ...]:
-    """Return the gaps at the end of incarnations: numbers above the last one in bronze."""
+    """Return the gaps at the end of incarnations.
+
+    ``expected`` and ``found`` are the last assigned ``seq`` and the largest one in bronze. A gap is
+    what lies between them.
+    """
     return tuple(
         Gap(source, boot_id, found.get((source, boot_id), 0) + 1, seq, at_end=True)
         for (source, boot_id), seq in sorted(expected.items())

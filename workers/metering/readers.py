@@ -1,7 +1,7 @@
 """Read routers and brokers for a sampling cycle: list a space's instances, take a snapshot of each.
 
-``sampling`` needs the protocol ``Readers``. ``DriverReaders`` is the product's implementation;
-tests have their own.
+``sampling`` depends only on the protocol ``Readers``. ``DriverReaders`` implements it for the
+product; tests have their own implementations.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,10 @@ class NoAnswer(Exception):
 
 @dataclass(frozen=True)
 class Instance:
-    """One instance of a space. ``read`` takes seconds at worst, and may raise ``NoAnswer``."""
+    """One instance of a space.
+
+    ``read`` takes a snapshot, which may last seconds. It raises ``NoAnswer`` if there is none.
+    """
 
     name: str
     read: Callable[[], InstanceSnapshot]
@@ -35,7 +38,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Readable:
-    """What a sampling cycle needs of one space: its instances, and the type of each address."""
+    """What a sampling cycle needs of one space: its instances, and ``types``: address -> type."""
 
     instances: Sequence[Instance]
     types: Mapping[str, str]
@@ -46,7 +49,7 @@ class Readers(Protocol):
 
     @property
     def clock(self) -> Callable[[], datetime]:
-        """The time by which everything that is read is dated."""
+        """A function that returns the current time; samples are dated with it."""
         ...
 
     def find(self, space: AddressSpace) -> Readable:
@@ -60,7 +63,7 @@ class Readers(Protocol):
 
 @dataclass(frozen=True)
 class DriverReaders:
-    """Reads with the product's drivers; ``identities_dir`` has Waypost's client certificates."""
+    """Reads with the product's drivers; ``identities_dir`` gets files with client certificates."""
 
     infra: Infra
     identities_dir: Path
@@ -95,6 +98,6 @@ def product(infra: Infra, identities_dir: Path, clock: Callable[[], datetime]) -
 
 
 def address_types(space: AddressSpace) -> dict[str, str]:
-    """Return the type of each address that may be on the space's instances, deleting ones too."""
+    """Return {address: type} of the space's addresses, including those that are being deleted."""
     rows = Address.objects.filter(space=space, deleted_at__isnull=True)
     return dict(rows.order_by("address").values_list("address", "type"))

@@ -4,7 +4,8 @@ Spark adds up the usage of each bucket. This module needs one subtraction per co
 incarnation: the largest value before the period's end minus the largest before its start. The close
 validation compares the two results.
 
-It also finds what only the samples show: their ids, gaps in ``seq``, and counter resets.
+It also finds what only the samples show: the hash of their ids, the spaces that have any, gaps in
+``seq``, and counter resets.
 """
 
 import hashlib
@@ -41,14 +42,20 @@ _VALID = " AND ".join(
 
 @dataclass(frozen=True)
 class Question:
-    """Queries one tenant's period in one version of bronze."""
+    """Queries the samples of one tenant for one billing period, in one version of bronze."""
 
     table: DeltaTable
     tenant_id: str
     period: Period
 
     def ask(self, sql: str) -> list[dict[str, Any]]:
-        """Return the rows of ``sql`` over ``samples``: the tenant's valid rows."""
+        """Return the rows of ``sql``, which continues a ``WITH samples AS (…)`` clause.
+
+        ``samples`` are the tenant's valid rows of any time up to a day after the period.
+
+        Raises:
+            TableReplaced: files of the table are missing.
+        """
         last = self.period.ends_at.astimezone(UTC).date() + timedelta(days=1)
         tenant = f"tenant_id = {delta.text(self.tenant_id)}"
         # One day more than the period: the first sample after its end shows a gap before it.
@@ -75,7 +82,7 @@ class Question:
 
 
 def question(root: Root, pin: Table, tenant_id: str, period: Period) -> Question:
-    """Return a query of bronze at the pinned version.
+    """Open bronze at the pinned version for queries about a tenant's period.
 
     Raises:
         TableReplaced: the pinned table does not exist any more.
@@ -85,7 +92,10 @@ def question(root: Root, pin: Table, tenant_id: str, period: Period) -> Question
 
 
 def totals(query: Question) -> dict[UsageKey, int]:
-    """Return every non-zero quantity of the period: sums, or the maximum of the peak meter."""
+    """Return every non-zero quantity of the period, in base units.
+
+    A counter's quantity is the sum over incarnations and epochs; the peak's is its maximum.
+    """
     start = delta.instant(query.period.starts_at)
     reached = ", ".join(
         f"max(CASE WHEN {query.before_end} THEN {c} END) AS end_{c}, "
@@ -132,7 +142,10 @@ def sampled_spaces(query: Question) -> frozenset[str]:
 
 
 def falls(query: Question) -> tuple[CounterReset, ...]:
-    """Return each counter reset: a value of the period below an earlier one of its incarnation."""
+    """Return each counter reset: a value in the period that is below an earlier one.
+
+    Only values of one epoch of an address in one incarnation are compared, in the order of ``seq``.
+    """
     window = (
         f"OVER (PARTITION BY {_KEY} ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
     )
@@ -147,9 +160,10 @@ def falls(query: Question) -> tuple[CounterReset, ...]:
 
 
 def holes(query: Question) -> tuple[Gap, ...]:
-    """Return the gaps between two samples of an incarnation, if they touch the period.
+    """Return the gaps in ``seq`` before a sample of an incarnation, if they touch the period.
 
-    ``at_end`` is set if the next sample that arrived belongs to a later period.
+    ``at_end`` is set if that sample, the next one that arrived, belongs to a later period. A gap
+    after the last sample shows only in a comparison with the states (``quality.lost_ends``).
     """
     end = delta.instant(query.period.ends_at)
     # Rows with an empty address are the heartbeats: one for each ``seq`` of a source.
@@ -169,7 +183,7 @@ def holes(query: Question) -> tuple[Gap, ...]:
 
 
 def last_seqs(query: Question) -> dict[tuple[str, str], int]:
-    """Return the largest ``seq`` of each incarnation (source, boot_id) in bronze, at any time."""
+    """Return {(source, boot_id): largest ``seq`` in bronze} of the tenant, of any time."""
     rows = delta.ask(
         "SELECT source, boot_id, max(seq) AS seq FROM bronze "
         f"WHERE tenant_id = {delta.text(query.tenant_id)} AND address = '' "

@@ -1,8 +1,8 @@
 """Check after a restore that the database and the lakehouse are of the same instant.
 
-The database and the bronze table both have the numbers of the commits (``committer``), and the
-database has the version of gold that it copied (``gold``). So each side shows how far the other
-was. Called by ``manage.py after_restore``.
+The database and the bronze table both record the numbers of the commits (``committer``). The
+database also records which version of gold it copied (``gold``). So a comparison shows which side
+is older. ``manage.py after_restore`` calls this module.
 """
 
 from django.db.models import Max, QuerySet
@@ -17,16 +17,18 @@ _REMEDY = "Restore both from one backup (docs/operate/backup.md) before a worker
 
 
 class LakehouseDiffers(Conflict):
-    """Samples would be lost, or their numbers used twice."""
+    """Database and lakehouse do not fit: samples would be lost, or their numbers used twice."""
 
     code = "restore.lakehouse_differs"
     title = "Database and lakehouse are of different instants"
 
 
 def check(root: Root) -> None:
-    """Check that the lakehouse has every commit and copy that the database knows, and no others.
+    """Check that the lakehouse fits the database.
 
-    A commit that was numbered and not recorded as done may be in bronze or not.
+    * Bronze has every commit that the database records as done, and none that it has not numbered.
+      A commit that is numbered but not recorded as done may be in bronze or not.
+    * Gold has at least the version that was copied last.
 
     Raises:
         LakehouseDiffers: the message says which side is older.
@@ -60,8 +62,8 @@ def check(root: Root) -> None:
 def forget_planned_restarts() -> None:
     """Delete the notes of planned restarts, so that every stop after the backup counts as a crash.
 
-    Before a backup, last samples are taken and all restarts are noted, so the notes are in it. The
-    usage between the backup and the loss is unknown.
+    The backup contains such notes, because a last sample is taken of every instance before it. But
+    the usage between the backup and the loss is unknown, and only a crash is shown as a gap.
     """
     sources.living().update(restart_at=None)
 

@@ -1,8 +1,8 @@
 """The root of the lakehouse: a folder, or a bucket of an S3-compatible object store.
 
 A root is a ``Path`` or an ``ObjectStore``. ``delta`` and ``committer`` open tables with ``uri`` and
-``options``; ``landing`` and ``committer`` write and read single files. All access to a store goes
-through ``deltalake`` (delta-rs).
+``options``; ``landing`` writes single files, and ``committer`` reads them. The workers access a
+store only through ``deltalake`` (delta-rs).
 """
 
 import io
@@ -37,7 +37,7 @@ _REQUEST, _OF_A_STORE = "Error performing ", "Generic S3 error"
 
 
 class StoreAway(Unavailable):
-    """The object store does not answer, or not with a usable answer."""
+    """The object store does not answer, or its answer is not usable."""
 
     code = "lakehouse.store_away"
     title = "The object store does not answer"
@@ -61,8 +61,8 @@ class BucketMissing(Unavailable):
 class ObjectStore:
     """A root in an object store: ``url`` is ``s3://bucket/prefix``.
 
-    An empty ``endpoint`` means Amazon's endpoint of the region. A file appears when its upload is
-    completed. After an error a part of it may appear (see ``put``).
+    An empty ``endpoint`` means Amazon's endpoint of the region. A file becomes visible when its
+    upload is completed. After an error a part of it may become visible (see ``put``).
     """
 
     url: str
@@ -73,7 +73,10 @@ class ObjectStore:
 
     @property
     def options(self) -> dict[str, str]:
-        """Return the options for delta-rs. Its calls fail within a minute if the store is down."""
+        """Return the options for delta-rs.
+
+        With them its calls fail within a minute if the store is down.
+        """
         address = {"AWS_ENDPOINT_URL": self.endpoint} if self.endpoint else {}
         return {
             "AWS_ACCESS_KEY_ID": self.access_key,
@@ -92,7 +95,7 @@ class ObjectStore:
 
     @property
     def job_environment(self) -> dict[str, str]:
-        """Return the environment of a Spark job, which ``lakehouse.object_store`` reads."""
+        """Return environment variables for a Spark job; ``lakehouse.object_store`` reads them."""
         return {
             "WAYPOST_LAKEHOUSE_ENDPOINT": self.endpoint,
             "WAYPOST_LAKEHOUSE_REGION": self.region,
@@ -133,7 +136,7 @@ def options(root: Root) -> dict[str, str] | None:
 
 @contextmanager
 def in_words() -> Iterator[None]:
-    """Replace errors of an object store with errors that say what to do. Also a decorator.
+    """Replace errors of an object store with errors that say what to do. Works as a decorator too.
 
     Other errors pass unchanged.
 
@@ -152,12 +155,15 @@ def in_words() -> Iterator[None]:
 
 
 def said(error: Exception) -> str:
-    """Return the store's original message, at most 500 characters, without the configured keys."""
+    """Return the store's message behind an error of ``in_words``; empty without one.
+
+    It has at most 500 characters and does not contain the configured keys.
+    """
     return without_keys(str(error.__cause__ or ""))[:500]
 
 
 def without_keys(text: str) -> str:
-    """Return a message of a store or a job without the configured keys."""
+    """Return ``text`` with ``(key)`` in place of each configured key."""
     for key in (settings.LAKEHOUSE_ACCESS_KEY, settings.LAKEHOUSE_SECRET_KEY):
         text = text.replace(key, "(key)") if key else text
     return text
@@ -166,9 +172,9 @@ def without_keys(text: str) -> str:
 def put(store: ObjectStore, path: str, content: bytes) -> None:
     """Write one file of the store; an existing one is replaced.
 
-    The file is complete only if this call returned: after an interrupt the stream of delta-rs
+    The file is complete only if this call has returned: after an interrupt the stream of delta-rs
     publishes what it has so far. So give each attempt its own name, and do not use the file of a
-    call that raised.
+    call that raised an error.
 
     Raises:
         StoreAway, StoreRefuses, BucketMissing: it was not written.

@@ -1,12 +1,13 @@
 """The sampling cycle: read every instance of some spaces, store the states, reserve the rows.
 
-Called by the periodic task for all spaces, by the close (which cuts a bucket), and before restarts
-and teardown.
+The periodic task runs a cycle over all spaces. A close runs one that ends a bucket. A cycle also
+runs before a deletion, a restart or a stop (``last_samples``).
 
 * Instances are read outside any transaction; a space's snapshots are applied in one transaction.
-* Only one cycle at a time reads a space (lease ``sample:<space>``), so no snapshot is applied after
-  a newer one.
-* An error of one instance or space is logged and gives no sample; all others are still read.
+* Only one cycle at a time reads a space (lease ``sample:<space>``), and ``apply`` refuses an
+  outdated reading. So no snapshot is applied after a newer one.
+* An error of one instance or space is logged and gives no sample; all others are still read. Only
+  an error of the database connection ends the cycle.
 """
 
 import time
@@ -36,9 +37,9 @@ from workers.metering.readers import Instance, NoAnswer, Readers
 logger = structlog.get_logger(__name__)
 
 _LEASE_SECONDS = 60
-_AT_ONCE = 8  # spaces, and connections to instances
+_AT_ONCE = 8  # this many spaces, and this many connections to instances
 _POLL_SECONDS = 0.1
-# A stored sample this far in the future comes from a clock that was set back since.
+# A stored sample that lies further in the future shows that the clock was set back since.
 _CLOCK_SET_BACK = timedelta(minutes=2)
 
 
@@ -47,8 +48,8 @@ class Sampled:
     """The result of one cycle for one space.
 
     ``reached`` and ``silent`` are names of instances. ``is_applied`` is False if another cycle was
-    reading the space, or if the space could not be read or stored at all. In the second case
-    ``silent`` has one text for the whole space.
+    reading the space or has stored a newer reading, or if the instances could not be listed or the
+    reading not stored. In the latter two cases ``silent`` has one text for the whole space.
     """
 
     space_id: str
@@ -65,26 +66,30 @@ class Cut:
 
 
 def list_spaces() -> list[AddressSpace]:
-    """Return the spaces that ordinary cycles sample, ordered by id."""
+    """Return the spaces that ordinary cycles sample, ordered by id.
+
+    These have been Active and are not being deleted.
+    """
     return list(queries.list_sampled_spaces())
 
 
 def sample_all(readers: Readers) -> list[Sampled]:
-    """Sample every space once; skip a space that another cycle is reading."""
+    """Sample every space of ``list_spaces`` once; skip those that another cycle is reading."""
     return sample(list_spaces(), readers)
 
 
 def sample(
     spaces: Iterable[AddressSpace], readers: Readers, *, cut: Cut | None = None, patience: float = 0
 ) -> list[Sampled]:
-    """Read and apply one cycle of ``spaces``.
+    """Read and apply one cycle of ``spaces``; return the results in their order.
 
     An instance that does not answer is ``silent``; the others are applied. Several spaces are read
-    at once, so that one slow instance does not delay all others. ``patience`` is the time in
-    seconds to wait for another cycle that is reading the same space.
+    at once, so that one slow instance does not delay all others. ``cut`` ends the running bucket.
+    ``patience`` is the time in seconds to wait for another cycle that is reading the same space.
 
     Raises:
-        OperationalError, InterfaceError: the database does not answer; the snapshots are lost.
+        OperationalError, InterfaceError: the database does not answer. Snapshots that were read but
+            not stored are lost; the next cycle reads the cumulative counters again.
     """
     done: list[Sampled] = []
     waiting = iter(spaces)
@@ -101,7 +106,7 @@ def sample(
 class _Visit:
     """One space in one cycle: ``begin`` starts to read its instances, ``finish`` stores the result.
 
-    In between, other spaces begin: their instances are read at the same time.
+    Between the two calls other spaces begin, so their instances are read at the same time.
     """
 
     def __init__(self, space: AddressSpace, readers: Readers) -> None:
@@ -109,15 +114,18 @@ class _Visit:
         self._readers = readers
         self._started_at = readers.clock()
         self._types: Mapping[str, str] = {}
-        # None until the instances are known: another cycle reads the space, or it is unreadable.
+        # Stays None if another cycle keeps the lease, or if the instances cannot be listed.
         self._running: Mapping[str, Future[tuple[InstanceSnapshot, datetime]]] | None = None
         self._is_unreadable = False
 
     def begin(self, pool: ThreadPoolExecutor, stack: ExitStack, patience: float) -> None:
-        """Hold the space's lease until ``stack`` ends, and start to read the instances."""
+        """Take the space's lease until ``stack`` ends, and start to read the instances in ``pool``.
+
+        Reads nothing if another cycle keeps the lease for longer than ``patience`` seconds.
+        """
         if not self._hold(stack, patience):
             return
-        # After the wait, so what another cycle applied in the meantime is older.
+        # Set after the wait. So what another cycle applied during the wait does not count as newer.
         self._started_at = self._readers.clock()
         self._is_unreadable = True
         with self._guarded("instances cannot be listed"):
@@ -154,7 +162,7 @@ class _Visit:
         return Sampled(self._space.id, is_applied=False, silent=silent)
 
     def _hold(self, stack: ExitStack, patience: float) -> bool:
-        """Hold the space's lease until ``stack`` ends; return False if another cycle keeps it."""
+        """Take the space's lease until ``stack`` ends; return False if another cycle keeps it."""
         name, holder = f"sample:{self._space.id}", uuid.uuid4().hex
         deadline = time.monotonic() + patience
         while not leases.acquire(name, holder, _LEASE_SECONDS):
@@ -178,18 +186,20 @@ class _Visit:
 
 
 def apply(reading: Reading, *, started_at: datetime, cut: Cut | None = None) -> bool:
-    """Store a reading and reserve its rows, in one transaction.
+    """Store a reading and reserve its rows, in one transaction. Return whether it was stored.
 
-    Returns False, and stores nothing, if a newer reading was applied after ``started_at``: the
-    smaller counters of this one would look like counter resets.
+    It is not stored if a newer reading was applied after ``started_at``: the smaller counters of
+    this one would look like counter resets. Snapshots of incarnations that another one has replaced
+    are left out.
     """
     with transaction.atomic():
-        # A snapshot of a replaced incarnation would end the new one.
+        # A snapshot of a replaced incarnation would end the state of the one that replaced it.
         outdated = sources.outdated(reading.space_id, reading.instances)
         current = {n: s for n, s in reading.instances.items() if n not in outdated}
         states = sources.load_space(reading.space_id, current)
         sampled = [state.sampled_at for state in states if state.sampled_at is not None]
-        # Far ahead is not a newer cycle: the clock was set back, and sampling must go on.
+        # A sample far ahead is not from a newer cycle: the clock was set back, and sampling must go
+        # on.
         if any(timedelta(0) < at - started_at < _CLOCK_SET_BACK for at in sampled):
             return False
         read = Reading(

@@ -1,7 +1,8 @@
 """The states of sources and addresses between cycles, and the rows of bronze: plain values.
 
-``collector`` computes them, ``sources`` stores the states in the database as JSON (so the names of
-fields are persistent), and ``bronze`` writes the rows.
+A source is one instance of a space, or the space itself for sums over its instances. ``collector``
+computes states and rows. ``sources`` stores the states in the database as JSON, so the names of
+their fields are persistent. ``bronze`` writes the rows.
 """
 
 from collections.abc import Mapping
@@ -16,16 +17,17 @@ from workers.messaging.observed import AddressCounters
 from workers.metering.counters import ADDRESS_METERS, NOTHING, Counters
 
 BUCKET = timedelta(minutes=15)
-_REPEATS = 2  # at so many ends of buckets an address that is gone is landed again
+_REPEATS = 2  # an address that is gone is landed again at this many ends of buckets
 _MARKS_KEPT = 96  # a day of buckets: ``live`` is exact while the pipeline lags no further
 SPACE = "space"  # instance name and boot_id of the source for the sums over all instances
 
 
 @dataclass(frozen=True)
 class SampleRow:
-    """One row of bronze without its batch id; all counters are cumulative.
+    """One row of bronze without its batch id.
 
-    A row with an empty ``address`` is the heartbeat: the counters of the source itself.
+    Counters are cumulative, except the peak, which is that of the bucket so far. A row with an
+    empty ``address`` is a heartbeat: it has the counters of the source itself.
     """
 
     tenant_id: str
@@ -42,14 +44,14 @@ class SampleRow:
 
     @classmethod
     def of_columns(cls, columns: Mapping[str, Any]) -> Self:
-        """Return the row with these values: each column of bronze but ``batch_id`` and ``date``."""
+        """Return the row with these values by column of bronze; the reverse of ``columns``."""
         rest = {name: value for name, value in columns.items() if name not in METERS}
         # The outbox may hold rows of an older version, which did not have every meter.
         return cls(**rest, counters=Counters({m: columns[m] for m in METERS if m in columns}))
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The values by column of bronze, without the batch id and the partition."""
+        """The values by column of bronze, without ``batch_id`` and the partition ``date``."""
         own = (field.name for field in fields(self) if field.name != "counters")
         return {**{name: getattr(self, name) for name in own}, **self.counters}
 
@@ -61,15 +63,16 @@ class SampleRow:
 
 @dataclass(frozen=True)
 class AddressState:
-    """The state of one address on one source.
+    """The state of one epoch of one address on one source, as seen in the last snapshot.
 
     * ``counters``: those of ``ADDRESS_METERS``; the others are zero.
     * ``moved``: a counter changed since the address was last landed.
-    * ``present``: the last snapshot had the address. Every end of a bucket lands it again.
-    * ``fresh``: for an address that is gone, the number of ends of buckets that still land it.
-    * ``queues_out``: the last value of each subscription queue of a topic. Queues come and go, so a
+    * ``present``: the last snapshot had the address. If it ever counted something, every end of a
+      bucket or incarnation lands it again.
+    * ``fresh``: for an address that is gone, the number of such ends that still land it.
+    * ``queues_out``: the last value of each subscriber's queue of a topic. Queues come and go, so a
       topic's messages out are the running sum of their growth.
-    * ``life``: the id of the address's incarnation on the broker; empty if the engine has none.
+    * ``life``: the broker's id of the queue or topic; empty on a router, which has none.
     """
 
     type: str
@@ -89,28 +92,32 @@ class AddressState:
 
     @classmethod
     def of_stored(cls, values: Mapping[str, Any]) -> Self:
-        """Return the state that ``stored`` made ``values`` of."""
+        """Return the state that ``stored`` converted to ``values``."""
         counters = {meter: values[meter] for meter in ADDRESS_METERS if meter in values}
         rest = {name: value for name, value in values.items() if name not in ADDRESS_METERS}
         return cls(**rest, counters=Counters(counters))
 
     def stored(self) -> dict[str, Any]:
-        """Return the form for JSON: the counters beside the other fields, as one level."""
+        """Return a dictionary for JSON, with the counters on the same level as the other fields."""
         own = (field.name for field in fields(self) if field.name != "counters")
         counters = {meter: self.counters[meter] for meter in ADDRESS_METERS}
         return {**{name: getattr(self, name) for name in own}, **counters}
 
     def is_due(self, *, is_end: bool) -> bool:
-        """Return whether the address must be landed now; ``is_end``: in a whole snapshot."""
+        """Return whether the address must be landed now.
+
+        It must if a counter changed. With ``is_end`` (a whole snapshot) it also must if it ever
+        counted something and is present, or has disappeared recently.
+        """
         is_repeated = is_end and (self.present or self.fresh > 0)
         return self.moved or (is_repeated and any(self.counters.values()))
 
     def landed(self, *, is_end: bool) -> Self:
-        """Return the state after the address was landed."""
+        """Return the state after the address was landed, in a whole snapshot if ``is_end``."""
         return replace(self, moved=False, fresh=max(0, self.fresh - is_end))
 
     def gone(self) -> Self:
-        """Return the state once the address, or this epoch of it, reports no counters any more."""
+        """Return the state after a snapshot without the address, or with a newer epoch of it."""
         return replace(self, present=False, fresh=_REPEATS) if self.present else self
 
     def messages_out_now(self, shown: AddressCounters) -> int:
@@ -125,7 +132,11 @@ class AddressState:
         return self.counters[MESSAGES_OUT] + grown
 
     def is_over(self, shown: AddressCounters) -> bool:
-        """Return whether ``shown`` belongs to a new epoch: the counters began again."""
+        """Return whether ``shown`` belongs to a new epoch of the address.
+
+        It does if a counter (except a topic's messages out) decreased, if the broker's id of the
+        address changed, or if the address was missing in the previous snapshot.
+        """
         is_reset = any(
             now < self.counters[meter]
             for meter, now in shown.by_meter.items()
@@ -141,7 +152,10 @@ Retired = tuple[str, AddressState]  # the address's name, and the state of an en
 
 @dataclass(frozen=True)
 class Mark:
-    """What an incarnation had used in total when a bucket began; ``live`` subtracts it."""
+    """The messages that an incarnation had counted in total when a bucket began.
+
+    ``live`` subtracts them from the newest totals.
+    """
 
     bucket_at: datetime
     messages_in: int
@@ -152,11 +166,16 @@ class Mark:
 class SourceState:
     """The state of one incarnation of one source. Key: (source, boot_id).
 
+    * ``seq``: the number of the last landed set of rows.
+    * ``sampled_at``, ``bucket_at``: the last sample and its bucket; None before the first one.
+    * ``connections``: the open connections in the last sample.
     * ``counters``: those of ``SOURCE_METERS``; the others are zero.
     * ``used_in``, ``used_out``: messages of all addresses and epochs of the incarnation.
-    * ``unlanded``: sampled since anything was landed.
-    * ``unclosed``: sampled since a whole snapshot was landed.
+    * ``unlanded``: it was sampled since anything was landed.
+    * ``unclosed``: it was sampled since a whole snapshot was landed.
+    * ``ended``: the incarnation is over.
     * ``retired``: epochs that ended recently and are still landed at each end of a bucket.
+    * ``marks``: one for each of the last buckets, the oldest first.
     """
 
     tenant_id: str
@@ -178,7 +197,7 @@ class SourceState:
     marks: tuple[Mark, ...] = ()
 
     def in_bucket(self, bucket_at: datetime) -> Self:
-        """Return the state at the begin of the bucket ``bucket_at``."""
+        """Return the state moved into the bucket ``bucket_at``, with a mark and a peak of zero."""
         mark = Mark(bucket_at, self.used_in, self.used_out)
         marks = (*self.marks, mark)[-_MARKS_KEPT:]
         # A peak is that of one bucket; all other counters run through the whole incarnation.
@@ -186,7 +205,7 @@ class SourceState:
         return replace(self, bucket_at=bucket_at, counters=counters, marks=marks)
 
     def used_until(self, seen: Mapping[str, AddressState]) -> tuple[int, int]:
-        """Return the messages in and out between this state and the addresses ``seen`` after it."""
+        """Return the messages in and out by which ``seen``, the next states, exceed this one."""
         used_in = used_out = 0
         for name, address in seen.items():
             old = self.addresses.get(name)

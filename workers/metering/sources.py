@@ -1,6 +1,7 @@
-"""Convert between rows of ``MeteredSource`` and ``SourceState``.
+"""Find rows of ``MeteredSource``, and convert between them and ``SourceState``.
 
-``sampling`` and ``landing`` use it inside their transactions; ``load`` locks the rows it returns.
+``load`` and ``load_space`` lock the rows, so they must run in a transaction, and so must the
+``save`` that follows.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,7 +26,7 @@ _SCALARS = (
 
 
 def living(space_ids: Iterable[str] | None = None) -> QuerySet[MeteredSource]:
-    """Return the sources whose incarnation has not ended, of some spaces or of all."""
+    """Return the rows of incarnations that have not ended, of some spaces or of all (None)."""
     rows = MeteredSource.objects.filter(ended_at__isnull=True)
     return rows if space_ids is None else rows.filter(space_id__in=list(space_ids))
 
@@ -37,10 +38,10 @@ def load(rows: QuerySet[MeteredSource]) -> list[SourceState]:
 
 
 def load_space(space_id: str, snapshots: Mapping[str, InstanceSnapshot]) -> list[SourceState]:
-    """Return the states of a space's sources, locked.
+    """Return the states of a space's sources, locked until the transaction ends.
 
-    These are the sources that have not ended, and those that were ended although the snapshots
-    still show their incarnation.
+    These are the incarnations that have not ended. If a source has none, it is the incarnation that
+    the snapshot shows, although it was recorded as ended.
     """
     states = load(living([space_id]))
     named = {state.source for state in states}
@@ -53,7 +54,7 @@ def load_space(space_id: str, snapshots: Mapping[str, InstanceSnapshot]) -> list
 
 
 def outdated(space_id: str, snapshots: Mapping[str, InstanceSnapshot]) -> set[str]:
-    """Return the instances whose snapshot is of an incarnation that another one has replaced."""
+    """Return the instances whose snapshot shows an ended incarnation that another one replaced."""
     replaced = set()
     for instance, snapshot in snapshots.items():
         rows = MeteredSource.objects.filter(source=f"{space_id}/{instance}")
@@ -66,9 +67,10 @@ def outdated(space_id: str, snapshots: Mapping[str, InstanceSnapshot]) -> set[st
 def save(
     states: Iterable[SourceState], *, ended_at: datetime | None = None, cleanly: bool = False
 ) -> None:
-    """Write the states. ``ended_at`` is when those that have ended did so; none has without it.
+    """Write the states. Idempotent.
 
-    Ended states are written first: a unique constraint allows a source one row without an end.
+    ``ended_at`` and ``cleanly`` apply to the states that have ended. Ended states are written
+    first, because a unique constraint allows each source only one row without an end.
     """
     for state in sorted(states, key=lambda state: not state.ended):
         ended = {

@@ -1,6 +1,7 @@
 """Verify an invoice: make it again from the pinned table versions and compare every byte.
 
-Finishes the operation that ``invoicing.request_verify`` started.
+The task ``workers.verify_invoice`` runs ``verify``. It finishes the operation that
+``invoice_verification.request_verify`` began.
 """
 
 from typing import Any
@@ -19,7 +20,11 @@ _SUBJECT = "invoice_verification"
 
 
 def verify(invoice_id: str) -> None:
-    """Recompute the invoice and finish its verification: it succeeds if every byte is the same."""
+    """Recompute the invoice and finish its operation.
+
+    The operation succeeds if every byte, and the hash of the sample ids, is the same. Otherwise it
+    fails with the differences, or with the error that prevented the comparison.
+    """
     invoice = Invoice.objects.get(pk=invoice_id)
     try:
         found = recomputed(invoice, ingest.lakehouse_root())
@@ -39,6 +44,7 @@ def recomputed(invoice: Invoice, root: Root) -> Verification:
     Raises:
         NothingToVerify: the invoice has no document.
         TableReplaced: a pinned table does not exist any more.
+        StoreAway, StoreRefuses, BucketMissing: the object store fails.
     """
     if not invoice.manifest:
         raise invoice_verification.NothingToVerify(
@@ -47,7 +53,7 @@ def recomputed(invoice: Invoice, root: Root) -> Verification:
     stored: dict[str, dict[str, Any]] = invoice.manifest["tables"]
     pins = {n: Table(pin["id"], pin["version"]) for n, pin in stored.items()}
     period = Period(invoice.starts_at, invoice.ends_at)
-    # Corrections of earlier months need the usage of those months.
+    # An invoice may correct earlier months, and then needs their usage too.
     since = corrections.usage_since(invoice)
     cells = gold.cells(root, pins[delta.USAGE], invoice.tenant_id, since, period.ends_at)
     question = recompute.question(root, pins[delta.BRONZE], invoice.tenant_id, period)

@@ -1,8 +1,9 @@
-"""Render ``broker.xml``, the whole configuration of one broker, from desired values. Pure.
+"""Render ``broker.xml``, the main configuration file of one broker, from desired values. Pure.
 
-The broker replaces ``${…}`` by system properties before it parses the file. So every ``$`` is
-written as a character reference; the XML writer escapes everything else that tenants choose.
-Source of elements: Artemis user manual, "Configuration Reference" and "Address Settings".
+The broker replaces ``${…}`` by system properties before it parses the file. So every ``$`` of a
+value is written as a character reference. The XML writer escapes all other special characters in
+names that tenants choose. Source of elements: Artemis user manual, "Configuration Reference" and
+"Address Settings".
 """
 
 from collections.abc import Mapping
@@ -14,23 +15,26 @@ from workers.messaging.brokers import desired, permissions
 from workers.messaging.brokers.desired import BrokerAddressKind, DesiredBroker, EngineLayout
 
 PUBLIC = "public"  # the acceptor that clients connect to
-# The broker's name identifies its incarnation. The boot script sets the property to a new value at
-# each start of the process. ``render`` first writes _BOOT, because it escapes every ``$``.
+# The broker's name identifies its incarnation: the boot script (``infra.engines``) sets the
+# property to a new value at each start of the process. ``render`` escapes every ``$``. So it first
+# writes placeholders such as _BOOT, and replaces them by the properties afterwards.
 _BOOT = "BOOT-PLACE"
 _BOOT_PROPERTY = "${waypost.boot:unknown}"
-# The broker plugin (docs/adr/0017). A broker whose command names no plugin gets the defaults: the
-# plugin that announces each connection for metering, and the limit that counts before the login.
+# The broker plugin (docs/adr/0017). The command of a broker with the plugin sets two properties. A
+# broker without it uses their defaults: Artemis's own plugin, which announces each connection for
+# metering, and Artemis's own limit, which counts also connections that have not logged in.
 _GUARD = "GUARD-PLACE"
 _GUARD_PROPERTY = (
     "${waypost.guard:"
     "org.apache.activemq.artemis.core.server.plugin.impl.NotificationActiveMQServerPlugin}"
 )
 _UNGUARDED = "UNGUARDED-PLACE"
-# Connections that have not logged in: how many in all and from one source, and for how long.
+# Connections that have not logged in: how many in all, and how many from one IPv4 address or one
+# IPv6 /64; and how long each may take to log in.
 _WAITING = 400
 WAITING_PER_SOURCE = 200
 SECONDS_TO_LOG_IN = 10
-# Memory one address may fill before it pages to disk, and the size of one page file.
+# Bytes in memory that one address may fill before it pages to disk, and the size of a page file.
 _MEMORY_BYTES = 1_048_576
 _PAGE_BYTES = 131_072
 
@@ -63,7 +67,7 @@ _FIXED = {
 
 
 def render(broker: DesiredBroker, engine_layout: EngineLayout) -> str:
-    """Return the file's text; ``engine_layout`` holds the broker's folders, host and ports."""
+    """Return the text of the file; ``engine_layout`` has the broker's folders, host and ports."""
     root = ElementTree.Element("configuration", xmlns="urn:activemq")
     core = ElementTree.SubElement(root, "core", xmlns="urn:activemq:core")
     _text(core, "name", _BOOT)
@@ -84,8 +88,8 @@ def render(broker: DesiredBroker, engine_layout: EngineLayout) -> str:
 
 
 def _with_properties(text: str, broker: DesiredBroker) -> str:
-    # Each replaced text has a bracket: an address may be named like a placeholder, but its brackets
-    # are escaped.
+    # Each searched text contains ``<`` or ``>``. These are escaped in names, so an address that is
+    # named like a placeholder is not replaced.
     unguarded = f"${{waypost.unguarded-connections:{broker.max_connections}}}"
     return (
         text.replace(f"<name>{_BOOT}</name>", f"<name>{_BOOT_PROPERTY}</name>")
@@ -101,10 +105,11 @@ def _with_properties(text: str, broker: DesiredBroker) -> str:
 
 
 def address_settings(limits: AddressSettings, address_kind: BrokerAddressKind) -> Mapping[str, str]:
-    """Return the address settings that enforce ``limits``, the effective ones of an address.
+    """Return the address settings that enforce ``limits``: element of ``broker.xml`` -> text.
 
-    Each is written as ``address_types`` says; the limit of the stored bytes needs more. A full
-    address pages to disk up to its limit. Then it refuses each message with
+    ``limits`` are the effective settings of an address. Each becomes the elements that
+    ``address_types`` lists; ``max_bytes`` needs further ones. An address that has filled its memory
+    pages to disk, up to ``max_bytes``. Then it refuses each message with
     ``amqp:resource-limit-exceeded``. It never blocks senders and never drops messages.
     """
     settings = {
@@ -121,7 +126,7 @@ def address_settings(limits: AddressSettings, address_kind: BrokerAddressKind) -
         "max-size-bytes": str(_MEMORY_BYTES),
     }
     if limits.max_bytes is not None:
-        # The memory limit stays below the disk limit, and a page below the memory limit.
+        # Less memory than disk, and a page smaller than the memory, also for a small ``max_bytes``.
         memory = max(2, min(_MEMORY_BYTES, limits.max_bytes // 4))
         settings |= {
             "max-size-bytes": str(memory),
@@ -135,7 +140,7 @@ def address_settings(limits: AddressSettings, address_kind: BrokerAddressKind) -
 
 
 def _unset() -> dict[str, str]:
-    """Return the settings that the file names even if an address does not have them."""
+    """Return the settings that the file must name even without a value, with their ``if_unset``."""
     return {
         engine: str(setting.value.if_unset)
         for setting in address_types.SETTINGS
@@ -145,7 +150,7 @@ def _unset() -> dict[str, str]:
 
 
 class _Document:
-    """The part of the file that depends on the broker; each method adds one element to ``core``."""
+    """Adds the structured parts of the file to ``core``; each method adds one element."""
 
     def __init__(self, core: ElementTree.Element, broker: DesiredBroker) -> None:
         self._core = core
@@ -162,8 +167,9 @@ class _Document:
         internal = (
             f"{common};{_tls(engine_layout, 'server')};needClientAuth=true;trustStoreType=PEMCA;"
             f"trustStorePath={engine_layout.config_dir}/authority.pem;saslMechanisms=EXTERNAL;"
-            # -1: the broker stores large messages in one piece. Routers forward them in parts, and
-            # only in one piece does a message survive a consumer that leaves.
+            # -1: the broker stores large messages in one piece too. A router forwards a large
+            # message in parts. A message that was stored in parts would not survive a consumer that
+            # leaves during the transfer.
             "amqpMinLargeMessageSize=-1"
         )
         base_url = f"tcp://{engine_layout.bind_host}"
@@ -219,7 +225,8 @@ class _Document:
     def add_plugin(self) -> None:
         """Add the broker plugin: limits before the login, and a notification of each connection.
 
-        ``snapshot`` counts the notifications.
+        An internal queue counts the notifications (``_add_counting_queues``); ``snapshot`` reads
+        its counter.
         """
         plugins = ElementTree.SubElement(self._core, "broker-plugins")
         plugin = ElementTree.SubElement(plugins, "broker-plugin", attrib={"class-name": _GUARD})
@@ -256,6 +263,7 @@ class _Document:
 
     @staticmethod
     def _add_counting_queues(parent: ElementTree.Element) -> None:
+        """Add the internal queues that ``snapshot`` reads; they end with the incarnation."""
         address = ElementTree.SubElement(parent, "address", name=desired.NOTIFICATIONS_ADDRESS)
         routing = ElementTree.SubElement(address, "multicast")
         kinds = {

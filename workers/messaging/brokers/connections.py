@@ -1,4 +1,4 @@
-"""List the client connections of a broker and find those without permission."""
+"""List the client connections of a broker; find those without permission or on given addresses."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -12,7 +12,7 @@ from workers.messaging.management import ManagementClient, Request
 
 _MANY = 1_000_000  # page size of list operations: one page that holds everything
 _INTERNAL_USER = "CN="  # users with a certificate; the name of a messaging user has no "="
-# The broker reports creation times in whole seconds.
+# The broker reports creation times in whole seconds, so a connection may be this much younger.
 _CLOCK_GRAIN = timedelta(seconds=1)
 
 Row = Mapping[str, Any]
@@ -20,7 +20,11 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class OpenConnection:
-    """One connection as the broker lists it. ``user`` is empty before its first session."""
+    """One connection as the broker lists it.
+
+    ``user`` is empty before the first session. ``listener`` is the local address that the client
+    connected to.
+    """
 
     id: str
     user: str
@@ -50,7 +54,7 @@ class OpenConnection:
         return self.user.startswith(_INTERNAL_USER)
 
     def is_unknown(self, users: Mapping[str, DesiredUser]) -> bool:
-        """Return whether its user is gone, or is a later one of the same name."""
+        """Return whether its user does not exist any more, or was created after it was opened."""
         if self.user == "":
             return False  # no session yet, so it has no links
         user = users.get(self.user)
@@ -59,6 +63,8 @@ class OpenConnection:
 
 @dataclass(frozen=True)
 class _Link:
+    """A producer (``operation`` is ``send``) or consumer (``recv``) of a session."""
+
     session: str
     user: str
     address: str
@@ -79,7 +85,7 @@ class _Link:
 
 
 class _Lists:
-    """What a broker lists now, each list in one page."""
+    """Reads the broker's lists of connections, sessions, producers and consumers, each at once."""
 
     def __init__(self, client: ManagementClient) -> None:
         self._client = client
@@ -95,7 +101,7 @@ class _Lists:
         ]
 
     def sessions(self) -> Mapping[str, str]:
-        """Return the connection of each session."""
+        """Return {id of a session: id of its connection}."""
         return {row["id"]: row["connectionID"] for row in self._rows("listSessions")[0]}
 
     def links(self) -> Sequence[_Link]:
@@ -104,7 +110,8 @@ class _Lists:
             _Link(row["session"], row["validatedUser"], row["address"], operation)
             for rows, operation in ((producers, "send"), (consumers, "recv"))
             for row in rows
-            # An anonymous sender names an address in each message; the broker checks each of them.
+            # An anonymous sender has no address. It names one in each message, and the broker
+            # checks each message.
             if row["address"]
         ]
 
@@ -119,7 +126,11 @@ class _Lists:
 
 
 def list_clients(client: ManagementClient) -> Sequence[OpenConnection]:
-    """Return the open client connections: all except those to the internal listener."""
+    """Return the open client connections: all except those to the internal listener.
+
+    Raises:
+        Unreachable: the broker stopped answering.
+    """
     return _Lists(client).clients()
 
 
@@ -130,7 +141,9 @@ def find_unauthorized(client: ManagementClient, broker: DesiredBroker) -> set[st
 
     * its user does not exist any more;
     * it is older than its user, so it belongs to an earlier user of the same name;
-    * it has a consumer or producer on an address that is gone or not permitted.
+    * it has a consumer or producer on an address that is not desired or not permitted to its user.
+
+    Withdrawn sending (quota) does not count: the broker then refuses each message instead.
     """
     lists = _Lists(client)
     clients = {connection.id: connection for connection in lists.clients()}

@@ -1,4 +1,8 @@
-"""The desired state of one broker, as plain values; the reconcile steps build it from rows."""
+"""The desired state of one broker, as plain values, and the names of its internal addresses.
+
+``reconcile.desired_brokers`` builds it from rows. ``rollouts.release``, ``workers.broker_archive``
+and the benchmark build it without tenants' data.
+"""
 
 import hashlib
 import json
@@ -11,9 +15,10 @@ from enum import StrEnum
 from controlplane.core.address_types import AddressSettings
 from workers.messaging.certificates import KeyPair
 
+# The roles of Waypost's workers and of routers.
 INTERNAL_ROLE = "waypost-internal"
 ROUTER_ROLE = "waypost-router"
-# Common names of the certificates that the internal listener accepts, and their roles.
+# The common names of their client certificates. Logins with other certificates are refused.
 CONTROL_NAME = "waypost-control"
 ROUTER_NAME = "waypost-router"
 
@@ -24,8 +29,8 @@ REFUSALS_QUEUE = "$waypost.connections.refused"
 NOTIFICATIONS_ADDRESS = "activemq.notifications"
 MANAGEMENT_ADDRESS = "activemq.management"
 
-# Holds the number of messages that the broker restored from its journal at start. The queue is not
-# durable, so it ends with the incarnation that it describes (see ``restored``).
+# Holds one message with the number of messages that each queue restored from the journal at start.
+# The queue is not durable, so it ends with the incarnation that it describes (see ``restored``).
 RESTORED_QUEUE = "$waypost.restored"
 
 # The match of an address setting whose expiry delay is ``users_revision``: by reading it back we
@@ -45,9 +50,10 @@ class BrokerAddressKind(StrEnum):
 
 @dataclass(frozen=True)
 class DesiredAddress:
-    """One address on this broker; ``subscriptions`` names the durable queues of a topic.
+    """One address on this broker.
 
-    ``limits`` are its effective settings; None means no limit.
+    * ``limits``: its effective settings; None means no limit.
+    * ``subscriptions``: the names of a topic's durable queues. Empty for a queue.
     """
 
     address: str
@@ -79,7 +85,11 @@ class Permission:
 
 @dataclass(frozen=True)
 class DesiredUser:
-    """A messaging user. Connections older than ``since`` belong to an earlier user of that name."""
+    """A messaging user.
+
+    ``verifiers``: format -> what the password is checked against; brokers use ``artemis``.
+    ``since``: connections older than this belong to an earlier user of the same name.
+    """
 
     name: str
     verifiers: Mapping[str, object]
@@ -102,8 +112,10 @@ class EngineLayout:
 class DesiredBroker:
     """The desired state of one broker.
 
-    ``public``: clients connect to the broker itself (brokered space).
-    ``public_certificate``: presented to clients instead of ``server``, from files of its own.
+    * ``public``: clients connect to the broker itself (brokered space).
+    * ``send_withdrawn``: no user may send now (quota).
+    * ``server``: the key pair of its listeners; ``authority_pem``: the authority that signed it.
+    * ``public_certificate``: presented to clients instead of ``server``, from files of its own.
     """
 
     public: bool
@@ -117,7 +129,7 @@ class DesiredBroker:
 
 
 def probe_address(address_kind: BrokerAddressKind) -> str:
-    """Return the internal address through which addresses of this kind are probed."""
+    """Return the name of the internal address of this kind, which is for probes."""
     return f"{PROBE_PREFIX}{address_kind.value}"
 
 
@@ -127,7 +139,7 @@ def probe_twins() -> Sequence[DesiredAddress]:
 
 
 def topics(broker: DesiredBroker) -> Sequence[DesiredAddress]:
-    """Return the topics of a broker, including the probe's."""
+    """Return the topics of a broker, including the internal one for probes."""
     return [
         address
         for address in (*probe_twins(), *broker.addresses)
@@ -136,7 +148,7 @@ def topics(broker: DesiredBroker) -> Sequence[DesiredAddress]:
 
 
 def users_revision(broker: DesiredBroker) -> int:
-    """Return a number that differs for other users, passwords, permissions or withdrawn sending."""
+    """Return a hash of the users, their passwords and permissions, and ``send_withdrawn``."""
     users = sorted(
         (
             user.name,
@@ -154,8 +166,9 @@ def users_revision(broker: DesiredBroker) -> int:
 def is_possible(address: str) -> bool:
     """Return whether a tenant's address may have this name on a broker.
 
-    The broker replaces ``${`` by a system property wherever it reads it. ``::`` separates address
-    and queue in Artemis's fully qualified queue names.
+    Names that begin with ``$`` or ``activemq.`` are internal. The broker replaces ``${…}`` by a
+    system property wherever it reads it. ``::`` separates address and queue in Artemis's fully
+    qualified queue names. Some control characters cannot be written in XML.
     """
     reserved = address.startswith(("$", "activemq."))
     harmful = "::" in address or "${" in address or _NOT_XML.search(address)

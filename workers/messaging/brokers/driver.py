@@ -1,13 +1,14 @@
 """The broker driver: configure a running Artemis broker, disconnect clients, read its state.
 
-Configuration reaches the broker in two ways:
+Configuration reaches a running broker in two ways:
 
-* ``converge`` makes it reload its own files (``render``), which list everything;
-* ``apply`` changes single addresses by requests, so its cost does not depend on the others. The
-  broker stores what it was requested, so a restart with older files loses nothing.
+* ``converge`` makes the broker reload its own files (``render``), which list everything;
+* ``apply`` creates and sets single addresses by requests, so its cost does not depend on the
+  others. The broker stores the requested settings, so a restart with older files loses nothing.
 
-Both read back what they did before they report success. Called by the reconcile steps and by
-metering. Operations: Artemis user manual, "Management".
+Both compare the result with the desired state and return the differences. The reconcile steps use
+this module as their port; metering and setup (``workers.broker_archive``) call it too. Source of
+the operations: Artemis user manual, "Management".
 """
 
 from collections.abc import Collection, Sequence
@@ -30,7 +31,12 @@ logger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Converged:
-    """Result of ``converge``; ``pending``: address -> why it is not as desired yet."""
+    """Result of ``converge`` and ``apply``.
+
+    * ``pending``: address -> why it is not as desired yet. The key ``desired.USERS_MATCH`` stands
+      for the users.
+    * ``created``: how many addresses and queues were created by requests.
+    """
 
     pending: dict[str, str]
     created: int
@@ -49,10 +55,10 @@ def find_incarnation(target: ManagementTarget) -> str:
 def converge(
     target: ManagementTarget, broker: DesiredBroker, *, only: Collection[str] | None = None
 ) -> Converged:
-    """Reload the broker's files, create what is missing, and report what is not as desired yet.
+    """Reload the broker's files, then create and set by requests what still differs.
 
-    ``only`` limits the work to these addresses (the short path). None reads everything back.
-    Idempotent.
+    ``only``: after the reload, check and repair these addresses alone. None means all. Addresses
+    that are not desired stay; ``list_unknown`` finds them. Idempotent.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -84,7 +90,8 @@ def converge(
 def apply(target: ManagementTarget, broker: DesiredBroker) -> Converged:
     """Create and set ``broker.addresses`` by requests; leave all other addresses alone.
 
-    ``subscriptions`` of a topic may be some of all: none is deleted. Idempotent.
+    A topic may list only some of its subscriptions, because no queue is deleted. Users are needed
+    for the permissions only: their logins come from the files. Idempotent.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -99,9 +106,10 @@ def apply(target: ManagementTarget, broker: DesiredBroker) -> Converged:
 
 
 def withdraw(target: ManagementTarget, addresses: Collection[str]) -> int:
-    """Close clients' links on ``addresses`` and let no new one attach; return how many connections.
+    """Remove all clients' permissions on ``addresses`` and close the connections that use them.
 
-    ``remove`` ends this. Idempotent.
+    Returns how many connections were closed. No link of a client can attach until ``apply``,
+    ``converge`` or ``remove`` replaces the permissions. Idempotent.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -116,7 +124,8 @@ def withdraw(target: ManagementTarget, addresses: Collection[str]) -> int:
 def disconnect_clients(target: ManagementTarget, broker: DesiredBroker) -> int:
     """Close each client connection that is not permitted any more; return how many were closed.
 
-    Level-triggered: it checks the open links, whatever has changed since the last call.
+    It checks the user and the links of every open connection, so it needs no list of changes.
+    ``connections.find_unauthorized`` has the rules. Idempotent.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -126,7 +135,9 @@ def disconnect_clients(target: ManagementTarget, broker: DesiredBroker) -> int:
 
 
 def remove(target: ManagementTarget, addresses: Collection[str]) -> None:
-    """Delete addresses, and queues of these names, with all their messages. Idempotent.
+    """Delete addresses, and queues of these names, with all their messages and stored settings.
+
+    Names that the broker does not have are ignored. Idempotent.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -144,14 +155,23 @@ def remove(target: ManagementTarget, addresses: Collection[str]) -> None:
 
 @dataclass(frozen=True)
 class Unknown:
-    """Addresses that are not desired: ``empty`` ones, and those that hold messages."""
+    """Addresses on a broker that are not desired: ``empty`` ones, and those ``holding`` messages.
+
+    Both are sorted by name.
+    """
 
     empty: Sequence[str] = ()
     holding: Sequence[str] = ()
 
 
 def list_unknown(target: ManagementTarget, broker: DesiredBroker) -> Unknown:
-    """Return the addresses that are not desired (drift); internal ones are left out."""
+    """Return the addresses on the broker that are not among ``broker.addresses``.
+
+    Temporary and internal ones are left out.
+
+    Raises:
+        Unreachable: the broker stopped answering.
+    """
     with management.connected(target, purpose="orphans") as client:
         rows = BrokerTables(client).rows("listAddresses")
     known = {address.address for address in broker.addresses}
@@ -183,7 +203,7 @@ def count_stored(target: ManagementTarget) -> int:
 
 
 def list_unread(target: ManagementTarget) -> Collection[str]:
-    """Return the names of queues that have no consumer now.
+    """Return the names of all queues that have no consumer now, internal ones too.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -194,7 +214,10 @@ def list_unread(target: ManagementTarget) -> Collection[str]:
 
 
 def probe(target: ManagementTarget, address: str) -> float:
-    """Send a message through an internal address and read it back; see ``messaging.probe``."""
+    """Send a message through an internal address and read it back; return the seconds it took.
+
+    ``messaging.probe.through_broker`` describes it, and the errors.
+    """
     return probing.through_broker(target, address)
 
 

@@ -1,7 +1,8 @@
 """Turn the permissions of users into exact roles for each address of a broker. Pure.
 
-Each user has a role of its own (``user-<name>``). This module matches the tenants' patterns with
-the addresses. The broker gets exact settings for each address, never a tenant's pattern.
+A role is a name that Artemis gives permissions to. Each user of a brokered space has a role of its
+own (``user-<name>``). This module matches the tenants' patterns with the addresses, so the broker
+gets exact settings for each address and never a tenant's pattern.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ from workers.messaging.brokers.desired import (
     DesiredUser,
 )
 
+# All permission types of Artemis.
 EVERYTHING = (
     "createAddress",
     "deleteAddress",
@@ -31,11 +33,11 @@ EVERYTHING = (
 )
 _SEND = ("send",)
 _RECEIVE = ("consume", "browse")
+_ROUTE = (*_SEND, *_RECEIVE)
 # Only users who may receive from a topic may create queues on it. A user without that right gets
 # ``amqp:internal-error`` for a refused non-durable subscription. If everybody had the right, the
 # error would be ``amqp:unauthorized-access``, but a refused link would leave its queue behind (a
 # shared one even after the connection ends). The tenant would pay for the copies in that queue.
-_ROUTE = (*_SEND, *_RECEIVE)
 _SUBSCRIBE = (
     *_RECEIVE,
     "createDurableQueue",
@@ -53,7 +55,10 @@ def role(user: str) -> str:
 
 
 def may(user: DesiredUser, operation: str, address: DesiredAddress, *, withdrawn: bool) -> bool:
-    """Return whether ``user`` may ``send`` to or ``recv`` from ``address`` now."""
+    """Return whether ``user`` may ``send`` to or ``recv`` from ``address`` now.
+
+    With ``withdrawn`` nobody in the space may send (quota).
+    """
     if operation == "send" and (withdrawn or address.read_only):
         return False
     return any(
@@ -66,8 +71,8 @@ def may(user: DesiredUser, operation: str, address: DesiredAddress, *, withdrawn
 def roles_of(broker: DesiredBroker, address: DesiredAddress) -> Roles:
     """Return the exact roles of one address; the internal role may do everything.
 
-    In a standard space the routers check each user, so the routers' role gets all permissions that
-    users need.
+    In a standard space the routers check each user. So the routers' role gets all permissions that
+    users of such an address need.
     """
     roles: dict[str, list[str]] = {kind: [desired.INTERNAL_ROLE] for kind in EVERYTHING}
     receive = _SUBSCRIBE if address.address_kind is BrokerAddressKind.TOPIC else _RECEIVE
@@ -86,9 +91,9 @@ def roles_of(broker: DesiredBroker, address: DesiredAddress) -> Roles:
 def with_own_roles(
     broker: DesiredBroker, addresses: Sequence[DesiredAddress]
 ) -> Sequence[DesiredAddress]:
-    """Return the addresses with roles of their own: in a standard space only the topics.
+    """Return those of ``addresses`` that need roles of their own: in a standard space the topics.
 
-    All other addresses share the roles of ``#``.
+    All other addresses share the roles of ``#``. In a brokered space each address has its own.
     """
     if broker.public:
         return addresses
@@ -109,5 +114,5 @@ def router_roles() -> Roles:
 
 
 def internal_roles() -> Roles:
-    """Return the roles of addresses that no client may use."""
+    """Return the roles of addresses that only Waypost itself may use."""
     return {kind: [desired.INTERNAL_ROLE] for kind in EVERYTHING}

@@ -1,7 +1,9 @@
-"""Render all files of one broker from desired values. Pure; called by the brokers step.
+"""Render all files of one broker from desired values. Pure.
 
-Source of the login modules and the property files that they reload: Artemis user manual,
-"Security".
+Whoever starts or reconfigures a broker writes these files: the reconcile steps (through
+``desired_brokers.spec``), ``workers.broker_archive`` and the benchmark. ``rollouts.release``
+renders them without tenants' data, only to hash those that need a restart. Source of the login
+modules and the property files that they reload: Artemis user manual, "Security".
 """
 
 import hashlib
@@ -14,7 +16,7 @@ from workers.messaging.brokers import broker_xml, desired, permissions
 from workers.messaging.brokers.desired import DesiredBroker, EngineLayout
 from workers.messaging.certificates import KeyPair
 
-# Files that a running broker reloads. A change of any other file needs a restart.
+# Files that a running broker reads again. A change of any other file needs a restart.
 LIVE_FILES = frozenset(
     {
         "broker.xml",
@@ -31,9 +33,10 @@ LIVE_FILES = frozenset(
         "authority.pem",
     }
 )
+# Files with private keys or password verifiers.
 SECRET_FILES = frozenset({"users.properties", "server.key", "public.key"})
 
-# Characters of keys and values that are escaped.
+# Characters that ``properties`` escapes in keys and values.
 _UNSAFE = re.compile(r"[^A-Za-z0-9._\-@/+()|,]")
 _MODULES = "org.apache.activemq.artemis.spi.core.security.jaas"
 _LOGIN = f"""\
@@ -52,7 +55,8 @@ certificate {{
 """
 # AMQ222165 and AMQ222166 warn about each queue without a dead-letter or expiry address. A tenant's
 # address has one only on request, and the reply queues of our management clients have none.
-# AMQ224088 reports each silent connection as an error; the broker plugin counts them instead.
+# AMQ224088 reports each connection that sent nothing as an error. The broker plugin logs one line
+# with their number instead.
 _LOG = """\
 rootLogger.level = WARN
 rootLogger.appenderRef.console.ref = console
@@ -69,7 +73,8 @@ appender.console.name = console
 appender.console.place.type = PatternLayout
 appender.console.place.pattern = %d %-5level [%logger] %msg%n
 """
-# The broker does not start with empty lists, so they name a domain and a role that do not exist.
+# Nobody may manage the broker by JMX. The broker does not start with empty lists, so they name a
+# domain and a role that do not exist.
 _MANAGEMENT = """\
 <management-context xmlns="http://activemq.apache.org/schema">
   <authorisation>
@@ -108,16 +113,17 @@ def files(broker: DesiredBroker, engine_layout: EngineLayout) -> Mapping[str, st
 
 
 class _Files:
-    """Texts of single files of one broker."""
+    """Renders the files of one broker other than ``broker.xml``."""
 
     def __init__(self, broker: DesiredBroker, engine_layout: EngineLayout) -> None:
         self._broker = broker
         self._layout = engine_layout
 
     def bootstrap(self) -> str:
-        """Return ``bootstrap.xml`` with a digest of broker.xml without addresses and users.
+        """Return ``bootstrap.xml``, which carries a digest of settings that need a restart.
 
-        The file is not in ``LIVE_FILES``, so a change of the digest restarts the broker.
+        The digest covers ``login.config``, and ``broker.xml`` without addresses and users. The file
+        is not in ``LIVE_FILES``, so a change of the digest restarts the broker.
         """
         bare = replace(self._broker, addresses=(), users=(), send_withdrawn=False)
         text = broker_xml.render(bare, self._layout) + _LOGIN
@@ -125,7 +131,7 @@ class _Files:
         return _BOOTSTRAP.format(revision=digest[:16], config_dir=self._layout.config_dir)
 
     def key_pair(self, name: str, pair: KeyPair) -> Mapping[str, str]:
-        """Return a key pair's files and the key store that names them (type PEMCFG)."""
+        """Return three files: key, certificate, and the key store that names both (type PEMCFG)."""
         return {
             f"{name}.key": pair.key_pem,
             f"{name}.pem": pair.certificate_pem,
@@ -134,7 +140,10 @@ class _Files:
         }
 
     def identities(self) -> Mapping[str, str]:
-        """Return the files with the users and their roles."""
+        """Return four files: messaging users, internal client certificates, and the roles of each.
+
+        In a standard space there are no messaging users, because clients log in at routers.
+        """
         users = self._broker.users if self._broker.public else ()
         names = {
             desired.CONTROL_NAME: desired.INTERNAL_ROLE,
@@ -160,9 +169,10 @@ class _Files:
 
 
 def properties(entries: Mapping[str, str]) -> str:
-    """Return a Java properties file; keys and values are escaped so that none can add a line.
+    """Return the text of a Java properties file, sorted by key.
 
-    Source: java.util.Properties.load, "character encoding and escapes".
+    Keys and values are escaped, so that none can add a line. Source of the format:
+    ``java.util.Properties.load``.
     """
     lines = [f"{_escaped(key)} = {_escaped(value)}" for key, value in sorted(entries.items())]
     return "".join(f"{line}\n" for line in lines)

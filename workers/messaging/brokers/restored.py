@@ -1,7 +1,8 @@
-"""Count the messages that each queue restored from the journal when the broker started.
+"""Count the messages that each anycast queue restored from the journal when the broker started.
 
-The broker's counters include them as if they were new. The first snapshot of each incarnation
-records the counts as one message in a non-durable internal queue; see ``snapshot``.
+The broker's counters include restored messages as if they were new, so ``snapshot`` subtracts them.
+The first snapshot of each incarnation records the counts as one message in a non-durable internal
+queue. Later snapshots read that message.
 """
 
 import json
@@ -17,7 +18,14 @@ Row = Mapping[str, Any]
 def find_or_record(
     client: ManagementClient, queues: Sequence[Row], addresses: Mapping[str, Row]
 ) -> Mapping[str, int]:
-    """Return restored messages by queue; queues created later in this incarnation are missing."""
+    """Return {queue: number of restored messages}; queues that restored none are missing.
+
+    It counts and records the numbers if the broker has no record yet. ``queues`` and ``addresses``
+    are the rows of ``listQueues``, and those of ``listAddresses`` by name.
+
+    Raises:
+        Unreachable: the broker stopped answering.
+    """
     record = next(row for row in queues if row["name"] == desired.RESTORED_QUEUE)
     if record["messageCount"] != "0":
         text = client.peek(desired.RESTORED_QUEUE)
@@ -29,7 +37,7 @@ def find_or_record(
 
 
 def count(queues: Sequence[Row], addresses: Mapping[str, Row]) -> dict[str, int]:
-    """Return how many messages were added to each anycast queue without being routed to it."""
+    """Return {anycast queue: messages that were added but not routed to it}, if there are any."""
     # Restored messages count as added to the queue, but not as routed by the address.
     return {
         row["name"]: restored

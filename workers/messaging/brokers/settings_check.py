@@ -1,8 +1,9 @@
-"""Compare a broker's security and address settings with the desired ones, and set them live.
+"""Compare the settings of a broker's addresses with the desired ones, and set them by requests.
 
-A setting that was made by a management request overrides the file, also after a reload and after a
-restart (``ActiveMQServerImpl.recoverStoredConfigs``). So whoever finds a difference after a reload
-must set it by a request: ``apply`` does.
+The settings of an address are its address settings (limits) and its permissions. A setting that was
+made by a management request overrides ``broker.xml``, also after a reload and after a restart
+(``ActiveMQServerImpl.recoverStoredConfigs``). So a difference that is left after a reload must be
+set by a request, which ``apply`` does.
 """
 
 import json
@@ -31,7 +32,7 @@ _NAMES = {
         for name, theirs in setting.engine.items()
     },
 }
-_UNSET = (None, "", -1)  # what an answer says of a setting that is not set
+_UNSET = (None, "", -1)  # the values that the broker reports for a setting that is not set
 # The order of the arguments of ``addSecuritySettings`` after the address.
 _ROLE_ARGUMENTS = (
     "send",
@@ -53,9 +54,9 @@ _NOT_BY_REQUEST = frozenset({"view", "edit"})
 def apply(
     client: ManagementClient, broker: DesiredBroker, wanted: Sequence[DesiredAddress]
 ) -> None:
-    """Set the settings and permissions of ``wanted`` by requests; the broker stores them.
+    """Set the address settings and permissions of ``wanted`` by requests; the broker stores them.
 
-    Idempotent.
+    In a standard space only topics have permissions of their own. Idempotent.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -73,7 +74,9 @@ def apply(
 
 
 def withdraw(client: ManagementClient, addresses: Collection[str]) -> None:
-    """Take every permission of clients on ``addresses``, until ``forget``. Idempotent.
+    """Remove all permissions of users and routers on ``addresses``. Idempotent.
+
+    The broker stores this until ``apply`` or ``forget`` replaces it.
 
     Raises:
         Unreachable: the broker stopped answering.
@@ -84,7 +87,14 @@ def withdraw(client: ManagementClient, addresses: Collection[str]) -> None:
 
 
 def forget(client: ManagementClient, addresses: Collection[str]) -> None:
-    """Drop what ``apply`` and ``withdraw`` have stored for addresses that are gone. Idempotent."""
+    """Remove what ``apply`` and ``withdraw`` have stored for ``addresses``. Idempotent.
+
+    Use it for deleted addresses. For others, the settings in ``broker.xml`` would apply again.
+
+    Raises:
+        Unreachable: the broker stopped answering.
+        Refused: the broker refused one of the requests.
+    """
     client.ask(
         [
             Request("broker", operation, [address])
@@ -102,7 +112,7 @@ def _permit(address: str, roles: permissions.Roles) -> Request:
 
 def _as_json(address: DesiredAddress) -> str:
     settings = broker_xml.address_settings(address.limits, address.address_kind)
-    # Dead-letter addresses are names: one that looks like a number stays text.
+    # Dead-letter and expiry addresses are names, so one that looks like a number stays text.
     return json.dumps(
         {
             _NAMES[name]: text if name.endswith("-address") else _typed(text)
@@ -120,7 +130,14 @@ def _typed(text: str) -> bool | int | str:
 def find_differences(
     client: ManagementClient, broker: DesiredBroker, wanted: Sequence[DesiredAddress]
 ) -> dict[str, str]:
-    """Return the addresses whose settings or permissions are not loaded yet: address -> reason."""
+    """Return the addresses that differ on the broker from ``wanted``: address -> difference.
+
+    It compares address settings and permissions. An address with both differences has the text of
+    the second.
+
+    Raises:
+        Unreachable: the broker stopped answering.
+    """
     settings = client.try_all(
         [Request("broker", "getAddressSettingsAsJSON", [address.address]) for address in wanted]
     )
@@ -146,9 +163,13 @@ def find_differences(
 
 
 def has_loaded_users(client: ManagementClient, broker: DesiredBroker) -> bool:
-    """Return whether the broker has loaded the file with the desired users.
+    """Return whether the broker has loaded a ``broker.xml`` that was written for these users.
 
-    Roles do not show it: requests may have set them.
+    The file has an address setting for this check (``desired.USERS_MATCH``). The permissions of
+    addresses do not show it, because requests may have set them.
+
+    Raises:
+        Unreachable: the broker stopped answering.
     """
     (answer,) = client.try_all(
         [Request("broker", "getAddressSettingsAsJSON", [desired.USERS_MATCH])]
@@ -157,7 +178,7 @@ def has_loaded_users(client: ManagementClient, broker: DesiredBroker) -> bool:
         return False
     found: Mapping[str, Any] = json.loads(answer) if isinstance(answer, str) else answer
     if not broker.users:
-        # The settings of ``#`` hold: the file that named the last user is not loaded any more.
+        # The file has no such setting, so the one of ``#`` applies, which has no expiry delay.
         return found.get("expiryDelay") in _UNSET
     return str(found.get("expiryDelay")) == str(desired.users_revision(broker))
 
@@ -176,7 +197,7 @@ def _settings_difference(address: DesiredAddress, answer: Any) -> str:
 
 
 def _as_text(value: Any) -> str:
-    """Return a value of an answer as the file writes it."""
+    """Return a value that the broker reports in the form in which ``broker.xml`` has it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -3,24 +3,25 @@
 Which counters are billed for an address depends on the form that its type has on brokers
 (docs/lakehouse.md, "What counts"):
 
-* queue: in: messages added to its queue; out: messages acknowledged on it.
-* topic: in: the address's routed and unrouted messages; out: messages acknowledged on its
+* Queue. In: messages added to its queue. Out: messages acknowledged on it.
+* Topic. In: messages that the address routed or could not route. Out: messages acknowledged on its
   subscribers' queues, except queues that are addresses of type subscription.
-* queue of a topic (subscription): in: nothing (the topic counts it); out: messages acknowledged on
-  its queue.
-* queue of a read-only type, as deadletter: in: nothing (moves are not billed); out: messages
-  acknowledged.
+* Queue of a topic (subscription). In: nothing, because the topic counts it. Out: messages
+  acknowledged on its queue.
+* Queue of a read-only type (deadletter). In: nothing, because moves are not billed. Out: messages
+  acknowledged on it.
 
 **Restored messages.** After a restart the broker counts the messages that it restores from its
 journal as added. The first snapshot of each incarnation finds their number: they were added but
-never routed. The number is exact unless sends were refused or rolled back before that snapshot. The
-snapshot stores it in the broker, in a non-durable queue that ends with the incarnation.
+never routed. The number is exact unless sends were refused or rolled back before that snapshot.
+``restored`` stores it in the broker.
 
-**Connections opened.** The broker itself counts, so an outage of Waypost loses nothing. Two
-internal queues of length one count the connections without one of our certificates and the failed
-logins. Port scans and failed TLS handshakes do not count. The figure may be too low while a login
-is in progress and is never too high; at rest it is exact. So the maximum within one incarnation is
-the right value.
+**Connections opened.** The broker itself counts them, so an outage of Waypost loses nothing. Two
+internal queues count notifications of the broker: of new connections, and of failed logins. Neither
+counts connections with one of our certificates. The figure is the first number minus the second,
+minus the open connections without a session. Port scans and failed TLS handshakes do not count. The
+figure may be too low while a login is in progress and is never too high; at rest it is exact. So
+the maximum within one incarnation is the right value.
 """
 
 import json
@@ -47,14 +48,14 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class MeteredAddress:
-    """A tenant's address that may be on this broker; ``type`` is the value of the row's column."""
+    """A tenant's address that may be on an instance; ``type`` is a slug of ``address_types``."""
 
     address: str
     type: str
 
     @property
     def row(self) -> AddressTypeRow:
-        """The row of its type."""
+        """The row of its type in the registry of address types."""
         return address_types.BY_SLUG[self.type]
 
 
@@ -66,7 +67,7 @@ def take(
 ) -> InstanceSnapshot:
     """Return one snapshot; addresses that are not on the broker are left out.
 
-    ``internal_users`` are client identities that are never billed (none in the product today).
+    ``internal_users``: users whose open connections are left out (none in the product today).
 
     Raises:
         Unreachable: the broker does not answer; its counters are then unknown.
@@ -100,7 +101,7 @@ def take(
 
 
 class _Reading:
-    """Reads a running broker's own counters, through one management connection."""
+    """Reads a running broker's counters through one management connection."""
 
     def __init__(self, client: ManagementClient) -> None:
         self._client = client
@@ -117,7 +118,10 @@ class _Reading:
         return rows, {row["name"]: row for row in json.loads(topics)["data"]}
 
     def stored_bytes(self, queues: Sequence[Row]) -> Mapping[str, int]:
-        """Return the persistent size of each queue with messages; a vanished one counts as 0."""
+        """Return the persistent size, in bytes, of each queue that holds messages.
+
+        Internal queues, and queues that have vanished meanwhile, are missing.
+        """
         names = [
             row["name"]
             for row in queues
@@ -133,9 +137,10 @@ class _Reading:
         }
 
     def connections(self) -> tuple[int, Sequence[connections.OpenConnection]]:
-        """Return the number of connections opened, and those open now.
+        """Return how many client connections have logged in, and the ones that are open now.
 
-        The order of the reads matters: whatever happens between them makes the first figure too
+        The number is that of announced connections, minus open ones without a session, minus failed
+        logins. The order of the reads matters: whatever happens between them makes the number too
         low, never too high.
         """
         opened = int(self._client.read(f"queue.{desired.CONNECTIONS_QUEUE}", "MessagesAdded"))
@@ -149,8 +154,9 @@ class _Reading:
 class _Counts:
     """The counters of metered addresses, computed from a broker's queues and addresses.
 
-    ``exclude``: queues that are addresses of their own, so that their topic does not count them
-    a second time.
+    * ``base``: restored messages by queue. ``stored``: bytes by queue.
+    * ``exclude``: queues that are addresses of type subscription. Their topic must not count them a
+      second time.
     """
 
     def __init__(
@@ -170,7 +176,7 @@ class _Counts:
                 self._subscribers.setdefault(str(row["address"]), []).append(row)
 
     def of(self, metered: MeteredAddress) -> AddressCounters | None:
-        """Return the counters of an address, None if it is not on this broker."""
+        """Return the counters of an address; None if it is not on this broker."""
         if metered.row.broker_form is BrokerForm.TOPIC:
             return self._of_topic(metered.address)
         queue = self._queues.get(metered.address)

@@ -1,6 +1,7 @@
-"""The queues, addresses and connections of a running broker, through one management connection.
+"""List and change the queues, addresses and connections of a running broker.
 
-Used by the driver. Each method raises ``Unreachable`` if the broker stops answering.
+The driver uses it through one management connection. Each method raises ``Unreachable`` if the
+broker stops answering, and ``Refused`` if it refuses a request; ``close`` raises only the former.
 """
 
 import json
@@ -11,25 +12,26 @@ from workers.messaging.brokers.desired import DesiredAddress
 from workers.messaging.management import ManagementClient, Refused, Request
 
 _MANY = 1_000_000  # page size of list operations: one page that holds everything
-_FEW = 200  # up to this number of names, single look-ups cost less than one list of everything
+_FEW = 200  # up to this number of names, one look-up for each costs less than listing everything
 
 
 class BrokerTables:
-    """Reads and changes the queues and addresses of one broker; ``client`` is connected."""
+    """Lists, finds and creates queues and addresses of one broker, and closes its connections."""
 
     def __init__(self, client: ManagementClient) -> None:
         self._client = client
 
     def rows(self, operation: str) -> Sequence[Mapping[str, Any]]:
-        """Return everything that a list operation such as ``listQueues`` shows."""
+        """Return all rows of a list operation such as ``listQueues``: column -> value."""
         answer = self._client.call("broker", operation, "", 1, _MANY)
         rows: Sequence[Mapping[str, Any]] = json.loads(answer)["data"]
         return rows
 
     def find(self, operation: str, names: Collection[str]) -> set[str]:
-        """Return those of ``names`` that ``listAddresses`` or ``listQueues`` shows.
+        """Return those of ``names`` that exist on the broker.
 
-        A few names are looked up one by one, so that the answers do not grow with the broker.
+        ``operation`` is ``listAddresses`` or ``listQueues``. Few names are looked up one by one, so
+        that the answers do not grow with the number of addresses on the broker.
         """
         if len(names) > _FEW:
             filters = [""]
@@ -45,10 +47,9 @@ class BrokerTables:
         return found & set(names)
 
     def create_missing(self, wanted: Sequence[DesiredAddress]) -> int:
-        """Create by requests what the broker has not read from its files yet; return how many.
+        """Create the missing addresses and durable queues of ``wanted``; return how many.
 
-        Raises:
-            Refused: the broker refused to create something.
+        Idempotent.
         """
         queues = self.find("listQueues", {name for address in wanted for name in address.queues})
         addresses = self.find("listAddresses", {address.address for address in wanted})
@@ -80,7 +81,10 @@ class BrokerTables:
         return Request("broker", "createQueue", [json.dumps(queue), True])
 
     def close(self, connections: Collection[str]) -> int:
-        """Close the connections with these ids; return how many were still open."""
+        """Close the connections with these ids; return how many requests the broker accepted.
+
+        The broker also accepts a request for a connection that has ended already. Idempotent.
+        """
         outcomes = self._client.try_all(
             [Request("broker", "closeConnectionWithID", [id_]) for id_ in sorted(connections)]
         )

@@ -1,7 +1,11 @@
-"""The client of a router's ``$management``, over AMQP with mutual TLS. Used by the driver only.
+"""The client of a router's ``$management`` address, over AMQP with mutual TLS.
 
-The reference on AMQP routers, section 4, describes the protocol. Three traps: answers are already
-settled; a CREATE with an unknown attribute is answered with 201; some requests get no answer.
+``driver`` opens it, ``tables`` sends the requests. The protocol is the OASIS draft "AMQP Management
+Version 1.0", as Qpid Dispatch implements it. A caller must know three properties:
+
+* answers are already settled;
+* a CREATE with an unknown attribute is answered with 201;
+* some requests get no answer, such as an UPDATE of ``router.config.*``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,14 +22,14 @@ from workers.messaging.observed import ManagementTarget
 from workers.messaging.routers import patches
 
 ADDRESS = "$management"
-_WINDOW = 50  # requests sent before their answers are waited for
+_WINDOW = 50  # requests sent before their answers are read
 
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer: an HTTP status code, its text and a body."""
+    """One answer: a status code as in HTTP, its text and a body."""
 
     status: int
     description: str
@@ -33,7 +37,7 @@ class Reply:
 
     @classmethod
     def of(cls, message: Message) -> Self:
-        """Return the answer in a message."""
+        """Return the answer in a message; the status is 0 if the message has none."""
         properties: Mapping[str, Any] = message.properties or {}
         status = int(properties.get("statusCode", 0))
         return cls(status, str(properties.get("statusDescription", "")), _plain(message.body))
@@ -41,18 +45,21 @@ class Reply:
 
 @dataclass(frozen=True)
 class Request:
-    """One request: ``properties`` name operation, type and entity; ``body`` holds attributes."""
+    """One request: ``properties`` name its operation, type and entity; ``body`` has attributes."""
 
     properties: Mapping[str, Any]
     body: Mapping[str, Any] = field(default_factory=dict)
 
 
-# Of every entity type of Qpid Dispatch, and of the development router.
+# Every entity type of Qpid Dispatch, and of the development router, begins with this.
 _TYPE_PREFIX = "org.apache.qpid.dispatch."
 
 
 class RouterClient:
-    """An open management connection; create it by ``connected``. Not thread-safe."""
+    """An open management connection; create it by ``connected``. Not thread-safe.
+
+    ``patches``: our patches that the router offered when the connection was opened.
+    """
 
     def __init__(self, connection: BlockingConnection, timeout_seconds: float) -> None:
         self._timeout = timeout_seconds
@@ -65,7 +72,7 @@ class RouterClient:
         self.patches = patches.of_capabilities(list(getattr(offered, "elements", offered) or ()))
 
     def query(self, kind: str, *attributes: str) -> Sequence[Row]:
-        """Return all rows of a type; columns without a value are None.
+        """Return all rows of an entity type: attribute -> value, None without a value.
 
         Raises:
             Refused: the router does not know the type or a column.
@@ -81,7 +88,11 @@ class RouterClient:
         return [{**dict.fromkeys(attributes), **row} for row in found]
 
     def ask(self, requests: Sequence[Request]) -> Sequence[Reply]:
-        """Return the answers in order. Raises ``Unreachable`` if one does not arrive in time."""
+        """Send all requests; return the answers, whatever their status, in order of the requests.
+
+        Raises:
+            Unreachable: an answer did not arrive in time.
+        """
         replies: list[Reply] = []
         for begin in range(0, len(requests), _WINDOW):
             replies += self._window(requests[begin : begin + _WINDOW])
@@ -90,12 +101,12 @@ class RouterClient:
     def entity_request(
         self, operation: str, kind: str, name: str, attributes: Mapping[str, Any] | None = None
     ) -> Request:
-        """Return a CREATE, READ or DELETE request for the entity of this name."""
+        """Return a CREATE, READ or DELETE request for the entity of this name. Sends nothing."""
         properties = {"operation": operation, "type": f"{_TYPE_PREFIX}{kind}", "name": name}
         return Request(properties, attributes or {})
 
     def close_connection(self, identity: str) -> bool:
-        """Abort a client's connection; return False if it had closed already."""
+        """Make the router close a client's connection; return False if it had ended already."""
         properties = {
             "operation": "UPDATE",
             "type": f"{_TYPE_PREFIX}connection",
@@ -128,7 +139,7 @@ class RouterClient:
 def connected(
     target: ManagementTarget, *, purpose: str, timeout_seconds: float = 10
 ) -> Iterator[RouterClient]:
-    """Yield a client of ``target``; the connection ends with the block.
+    """Connect to the router at ``target`` and yield a client; close the connection after the block.
 
     Raises:
         Unreachable: nothing answers, or it does not accept our certificate.
@@ -145,7 +156,7 @@ def connected(
 
 
 def _plain(value: Any) -> Any:
-    """Return a decoded AMQP value in Python's built-in types.
+    """Return a value that proton decoded, converted to Python's built-in types.
 
     proton decodes an AMQP ``int`` to its class ``int32``, and other types likewise. The text of
     such a value is ``int32(7)``, so it neither compares nor prints like the plain number.

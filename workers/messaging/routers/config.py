@@ -1,9 +1,12 @@
-"""Render all files of one router from desired values. Pure; called by the routers step.
+"""Render all files of one router from desired values. Pure.
+
+The reconcile steps write them (through ``desired_routers.spec``), and the benchmark does.
+``rollouts.release`` renders them without tenants' data, only to hash those that need a restart.
 
 The router reads ``router.json`` when it starts. The file holds the same entities that the driver
-creates in the running router, so a restarted router is complete without the driver. ``base.json``
-repeats the part that cannot change in a running router. Of the two, only a change of ``base.json``
-restarts the instance.
+creates in the running router, so a restarted router is complete without the driver. No router reads
+``base.json``. It repeats the part of ``router.json`` that cannot change in a running router, and
+only its change restarts the instance; a change of ``router.json`` does not.
 """
 
 import json
@@ -23,12 +26,14 @@ from workers.messaging.routers.desired import (
 # interior router works without peers, and adding the first peer later needs no restart.
 # Source: Qpid Dispatch manual, ``router`` entity, attribute ``mode``.
 _MODE = "interior"
-# On a router with our policy patch ``*`` alone does not match internal addresses (``$…``, ``_…``).
+# All addresses. On a router with our patch ``policy-host``, ``*`` alone does not match internal
+# addresses (``$…``, ``_…``).
 _ALL = "*, $*, _*"
-# The TLS profile of the certificate for clients. A name must be unique among all entity types, or
-# the router does not start (Qpid Dispatch, ``schema.py``).
+# The TLS profile with the public certificate. The name of an entity must be unique among all entity
+# types, or the router does not start (Qpid Dispatch, ``schema.py``).
 _PRESENTED = "wp-presented"
-# When two hundred clients log in at once on two cores, the last one waits for several seconds.
+# How long a connection may take to log in. When two hundred clients log in at once on two cores,
+# the last one waits for several seconds.
 HANDSHAKE_SECONDS = 30
 # The router notices a client that vanished without closing after this time, and meters it until
 # then. This is the router's default; it is set here because tenants pay for it (docs/messaging.md).
@@ -105,7 +110,11 @@ def _base(router: DesiredRouter, engine_layout: EngineLayout) -> Sequence[_Entry
 
 
 def _profiles(folder: str, *, is_own: bool) -> Sequence[_Entry]:
-    """Return the TLS profiles; with ``is_own``, clients get the space's server certificate."""
+    """Return the TLS profiles.
+
+    ``is_own``: clients see the router's internal server certificate, so no further profile is
+    needed for them.
+    """
 
     def profile(name: str, certificate: str, authority: str) -> _Entry:
         attributes = {
@@ -125,6 +134,7 @@ def _profiles(folder: str, *, is_own: bool) -> Sequence[_Entry]:
 
 
 def _listeners(engine_layout: EngineLayout, public_profile: str) -> Sequence[_Entry]:
+    """Return the listeners for clients, for workers, and for other routers if it may have peers."""
     both: Mapping[str, Any] = {
         "host": engine_layout.bind_host,
         "role": "normal",
@@ -166,8 +176,9 @@ _NOT_FOR_CLIENTS = {
 def _policy(max_connections: int | None) -> Sequence[_Entry]:
     """Return the entities that enable the policy; without it the router ignores permissions.
 
-    The vhost of clients has no sources and targets, so those of the auth service apply. Connections
-    to an unknown vhost get ``wp-nobody``, which does not exist: they are refused.
+    The vhost of clients lists no sources and targets, so the permissions from the auth service
+    apply. A connection to an unknown vhost gets the vhost ``wp-nobody``, which does not exist, so
+    it is refused. ``max_connections`` limits the clients of this router; None is no limit.
     """
     limits = {} if max_connections is None else {"maxConnections": max_connections}
     group = {"remoteHosts": "*", "allowDynamicSource": True, "allowAnonymousSender": True}

@@ -1,4 +1,8 @@
-"""The desired state of one router, as plain values; the reconcile steps build it from rows."""
+"""The desired state of one router, as plain values, and the names of its internal addresses.
+
+``reconcile.desired_routers`` builds it from rows. ``rollouts.release`` and the benchmark build it
+without tenants' data.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -48,7 +52,7 @@ class RouterAddressKind(StrEnum):
 
 @dataclass(frozen=True)
 class OnBroker:
-    """One partition of an address; a ``draining`` one accepts no new messages."""
+    """A broker that holds a part of an address; a ``draining`` one gets no new messages."""
 
     broker: str
     draining: bool = False
@@ -58,8 +62,9 @@ class OnBroker:
 class RoutedAddress:
     """One address as clients name it (a subscription: ``<topic>::<name>``), and its brokers.
 
-    ``has_below``: the space has addresses of other kinds below this topic. It matters where
-    ``DesiredRouter.addresses`` does not list all addresses.
+    * ``partitions``: the brokers that hold it; none for a direct address.
+    * ``has_below``: the space has addresses of other kinds below this topic. It matters where
+      ``DesiredRouter.addresses`` does not list all addresses.
     """
 
     address: str
@@ -70,7 +75,7 @@ class RoutedAddress:
 
 @dataclass(frozen=True)
 class BrokerAt:
-    """The host and port at which routers reach a broker's internal listener."""
+    """The host and port of a broker's internal listener, to which routers connect."""
 
     name: str
     host: str
@@ -104,8 +109,8 @@ class EngineLayout:
 class AuthServiceAt:
     """How to reach the auth service, which checks logins.
 
-    ``authority_pem`` signs the service's certificate. ``client`` is the router's own; its common
-    name is the space id.
+    ``authority_pem`` signed the service's certificate. ``client`` is the certificate that the
+    router presents to the service; its common name is the space id.
     """
 
     host: str
@@ -118,11 +123,16 @@ class AuthServiceAt:
 class DesiredRouter:
     """The desired state of one router.
 
-    ``leads``: only this router holds the link routes, because brokers identify durable
-    subscriptions by the router that made them.
-    ``peers``: the routers that this router connects to; each pair has one connection.
-    ``allowed``: user -> connections opened before that moment must be closed.
-    ``public_certificate``: presented to clients instead of ``server``, from files of its own.
+    * ``leads``: it holds the link routes of topics. One router of a space leads, because brokers
+      identify a durable subscription by the router that made it. With the patch ``container-id``
+      all routers do.
+    * ``client``: the key pair that the router presents to brokers and peers; ``server``: the one of
+      its listeners. ``authority_pem``: the authority of both, and of brokers and peers.
+    * ``max_connections``: of clients at this router; None is no limit.
+    * ``peers``: the routers that this router connects to; each pair has one connection.
+    * ``allowed``: user -> connections opened before this time must be closed. So must all
+      connections of users who are not in it.
+    * ``public_certificate``: presented to clients instead of ``server``, from files of its own.
     """
 
     name: str
@@ -141,18 +151,21 @@ class DesiredRouter:
 
 
 PROBE_PREFIX = "$waypost.probe."
-# The vhosts of the public and the internal listener: each counts its connections.
+# The vhosts of the public and of the internal listener. The router counts connections by vhost.
 CLIENT_VHOST = "wp-clients"
 INTERNAL_VHOST = "wp-internal"
 
 
 def probe_address(address_kind: RouterAddressKind) -> str:
-    """Return the internal address through which addresses of this kind are probed."""
+    """Return the name of the internal address of this kind, which is for probes."""
     return f"{PROBE_PREFIX}{address_kind.value}"
 
 
 def probe_twins(brokers: Sequence[BrokerAt]) -> Sequence[RoutedAddress]:
-    """Return a router's internal addresses for probes; those of brokers have the same names."""
+    """Return a router's internal addresses for probes: one anycast, one queue and one topic.
+
+    Without brokers there is only the first. The internal addresses of brokers have the same names.
+    """
     direct = RoutedAddress(probe_address(RouterAddressKind.ANYCAST), RouterAddressKind.ANYCAST)
     everywhere = [OnBroker(broker.name) for broker in brokers]
     if not everywhere:

@@ -25,7 +25,10 @@ Existing = Mapping[str, Mapping[str, Row]]  # kind -> name -> row
 
 @dataclass(frozen=True)
 class Difference:
-    """What to delete (kind, name) and then what to create; both in a safe order."""
+    """What to delete (kind, name) and then what to create.
+
+    An entity is created after those that it refers to, and deleted before them.
+    """
 
     delete: Sequence[tuple[str, str]] = field(default_factory=tuple)
     create: Sequence[Entity] = field(default_factory=tuple)
@@ -40,8 +43,9 @@ def compare(
 ) -> Difference:
     """Return the changes that turn ``existing`` into ``wanted``.
 
-    Our entities that are not wanted are deleted if their kind is in ``complete``. Only for these
-    kinds do ``existing`` and ``wanted`` list all entities.
+    Our entities that are not wanted are deleted if their kind is in ``complete``. Put a kind there
+    only if ``wanted`` lists every entity of it that may stay. Of other kinds none is deleted,
+    except to recreate it with other attributes.
     """
     wanted_names = {(entity.kind, entity.name) for entity in wanted}
     changed = [
@@ -74,7 +78,11 @@ def is_as(wanted: Entity, existing: Existing) -> bool:
 
 
 def find_problem(wanted: Entity, existing: Existing) -> str:
-    """Return why the entity does not work yet (the router's text), or an empty string."""
+    """Return why the entity does not work yet, or an empty string.
+
+    It works if the router shows it with all wanted attributes. An autoLink (except a hold) or link
+    route must also be active; otherwise the text contains the router's own.
+    """
     row = existing.get(wanted.kind, {}).get(wanted.name)
     if row is None:
         return f"the router does not show {wanted.kind} {wanted.name}"
@@ -91,7 +99,10 @@ def find_problem(wanted: Entity, existing: Existing) -> str:
 
 
 def find_problems(wanted: Sequence[Entity], existing: Existing) -> Mapping[str, str]:
-    """Return the addresses that do not work yet: address -> the first problem of its entities."""
+    """Return the addresses that do not work yet: address -> the first problem of its entities.
+
+    The key "" stands for the connectors, which belong to no address.
+    """
     found: dict[str, str] = {}
     for entity in wanted:
         problem = find_problem(entity, existing)
@@ -101,7 +112,7 @@ def find_problems(wanted: Sequence[Entity], existing: Existing) -> Mapping[str, 
 
 
 def find_unjoined(peers: Sequence[PeerAt], existing: Existing) -> Mapping[str, str]:
-    """Return the peers without a working connection: name -> ``host:port: `` and why.
+    """Return the peers without a working connection: name -> ``<host>:<port>: <why>``.
 
     Only the status ``SUCCESS`` means connected. A peer that refuses the certificate shows as
     ``CONNECTING``, with a message that hides the problem.
@@ -117,7 +128,11 @@ def find_unjoined(peers: Sequence[PeerAt], existing: Existing) -> Mapping[str, s
 
 
 def _same(wanted: Any, shown: Any) -> bool:
-    """Compare as the router prints values: numbers as text, missing values as None or empty."""
+    """Return whether two values are equal as text; None equals an empty text.
+
+    The router shows some numbers as text, and missing values as None or empty. A truth value equals
+    only itself.
+    """
     if isinstance(wanted, bool) or isinstance(shown, bool):
         return wanted is shown
     return str(wanted if wanted is not None else "") == str(shown if shown is not None else "")

@@ -1,12 +1,13 @@
 """The router driver: configure a running router, disconnect clients, read its state.
 
-Called by the reconcile steps and by metering. The same entities are in the router's own file
-(``config``), so a restarted router is complete before this module connects. A change counts only
-after it was read back.
+The reconcile steps use this module as their port; metering and the benchmark call it too. The
+desired entities are also in the router's own file (``config``), so a restarted router is complete
+before this module connects. A change counts as done only after it was read back.
 
 The counters of a direct address must exist as long as the address. A router keeps them while a link
-uses the address. So each direct address has an autoLink to a connection that never exists
-(``entities.HOLD``). It is in the router's file too, and no session of ours has to stay open.
+or an autoLink uses the address. So each direct address has an autoLink to a connection that never
+exists (``entities.HOLD``). This autoLink, the *hold*, is in the router's file too, so no session of
+ours has to stay open (docs/adr/0005).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -37,11 +38,12 @@ _FEW = 200  # up to this number of entities, single READs cost less than one QUE
 
 @dataclass(frozen=True)
 class Converged:
-    """Result of ``converge``.
+    """Result of ``converge`` and ``apply``.
 
-    ``pending``: address -> why it does not work yet; the key "" stands for the router itself.
-    ``unjoined``: peer without a connection -> the router's text.
-    ``patches``: which of our patches the router has.
+    * ``pending``: address -> why it does not work yet; the key "" stands for a connector.
+    * ``created``, ``deleted``: how many entities the call tried to create and to delete.
+    * ``unjoined``: peer without a working connection -> its host and port, and the router's text.
+    * ``patches``: which of our patches the router has.
     """
 
     pending: Mapping[str, str] = field(default_factory=dict)
@@ -52,7 +54,11 @@ class Converged:
 
 
 def find_incarnation(target: ManagementTarget) -> str:
-    """Return the identity of the router's current incarnation. Raises ``Unreachable``."""
+    """Return the identity of the router's current incarnation.
+
+    Raises:
+        Unreachable: the router does not answer; it may still be starting.
+    """
     with client.connected(target, purpose="incarnation") as router_client:
         return RouterTables(router_client).incarnation()
 
@@ -64,21 +70,24 @@ def converge(
     leaving: Sequence[RoutedAddress] = (),
     only: Collection[str] | None = None,
 ) -> Converged:
-    """Create and delete entities until the router has what is desired; report what fails.
+    """Create and delete entities so that the router has what is desired; report what does not work.
 
-    ``leaving`` addresses lose all entities except the hold that keeps their counters.
-    ``only`` names the addresses that changed: the cost of this short path depends on the change
-    alone. None reads and repairs everything.
+    * ``leaving``: addresses that lose all entities except the hold that keeps their counters.
+    * ``only``: names of changed addresses. The call then reads and repairs their entities, and the
+      shared ones: connectors, all link routes and those for probes. It deletes only link routes.
+      None, or any ``leaving`` address, makes it read and repair everything.
+
     Idempotent.
 
     Raises:
         Unreachable: no answer in time; the next call finds what was done.
+        Refused: the router refused a query.
     """
     wanted: Sequence[Entity] = [*entities.build(router), *entities.build_holds(leaving)]
     complete: Collection[str] = entities.ORDER
     with client.connected(target, purpose="converge") as router_client:
         tables = RouterTables(router_client)
-        # Leaving addresses lose entities, and only a full read finds those.
+        # Only a full read finds all entities that leaving addresses must lose.
         if only is None or leaving:
             existing = tables.read_all()
         else:
@@ -102,10 +111,11 @@ def apply(
     leaving: Sequence[RoutedAddress] = (),
     gone: Sequence[RoutedAddress] = (),
 ) -> Converged:
-    """Bring the entities of ``router.addresses`` to the desired state; leave all others alone.
+    """Bring the entities of ``router.addresses`` to the desired state; leave other addresses alone.
 
-    ``leaving`` addresses keep only their hold, ``gone`` ones nothing. The cost depends on these
-    addresses and on the number of brokers, not on the other addresses. Idempotent.
+    ``leaving`` addresses keep only their hold, ``gone`` ones nothing. Missing connectors and
+    entities for probes are created too. The cost depends on the addresses given here and on the
+    number of brokers and peers, not on the other addresses. Idempotent.
 
     Raises:
         Unreachable: no answer in time; the next call finds what was done.
@@ -135,7 +145,10 @@ def reattach(
     *,
     unread: Mapping[str, Collection[str]],
 ) -> Sequence[str]:
-    """Recreate the autoLinks that read the queues ``unread`` (by broker); return their addresses.
+    """Recreate autoLinks that are active at the router but unknown to the broker.
+
+    ``unread``: broker -> names of its queues without a consumer. Returns the addresses of the
+    recreated links.
 
     A broker that fails in the middle of a large message drops its consumer without closing the
     link. The router shows the link as active, but no client gets the stored messages. Links in any
@@ -167,12 +180,17 @@ def disconnect_clients(
 ) -> int:
     """Close client connections that are not permitted any more; return how many were closed.
 
-    These are connections of unknown users, connections opened before the user's moment in
-    ``router.allowed``, and connections with a link on a ``leaving`` address. Clients reconnect by
-    themselves.
+    A connection is closed if one of these is true:
+
+    * its user is not in ``router.allowed``;
+    * it was opened before the time that ``router.allowed`` has for its user;
+    * it has a link on one of the ``leaving`` addresses.
+
+    Clients are expected to reconnect by themselves.
 
     Raises:
         Unreachable: no answer in time.
+        Refused: the router refused a query.
     """
     now = datetime.now(UTC)
     with client.connected(target, purpose="disconnect") as router_client:
@@ -193,10 +211,9 @@ def snapshot(
     addresses: Sequence[MeteredAddress],
     internal_users: Collection[str] = (),
 ) -> InstanceSnapshot:
-    """Return one cumulative snapshot for metering.
+    """Return one cumulative snapshot: direct addresses, and clients other than ``internal_users``.
 
-    It has counters of direct addresses only: stored addresses are metered at their broker.
-    Connections are those to the public listener; the listener's vhost counts them exactly.
+    Stored addresses are metered at their broker. ``connections_opened`` counts exactly.
 
     Raises:
         Unreachable: the router does not answer; its counters are then unknown.
@@ -214,8 +231,8 @@ def snapshot(
         )
         seen = tables.client_connections()
         opened = tables.connections_opened()
-    # An address without a row has no counters yet and is left out. The key of a mobile address in
-    # phase 0 begins with ``M0``.
+    # An address without a row has no counters yet and is left out. In the router's address table
+    # the key of an address of clients ("mobile") in phase 0 begins with ``M0``.
     by_key = {str(row["name"]): row for row in rows}
     found = [(address, by_key.get(f"M0{address}")) for address in direct]
     return InstanceSnapshot(
@@ -240,14 +257,18 @@ def snapshot(
 
 
 def probe(target: ManagementTarget, address: str, *, timeout_seconds: float = 5) -> float:
-    """Send a message through an internal address of the router; see ``probing``."""
+    """Send a message through an internal address of the router; return the seconds it took.
+
+    ``probing.through_router`` describes it, and the errors.
+    """
     return probing.through_router(target, address, timeout_seconds=timeout_seconds)
 
 
 def _that_may_have_changed(wanted: Sequence[Entity], only: Collection[str]) -> Sequence[Entity]:
-    """Return the entities for the short path: those of ``only``, and the few shared ones.
+    """Return those of ``wanted`` that ``converge`` checks if only some addresses changed.
 
-    All link routes are included, because a new address below a topic changes the topic's route.
+    These are the entities of the addresses ``only``, connectors, all link routes, and the entities
+    for probes. All link routes, because a new address below a topic changes the topic's route.
     """
     return [
         entity
@@ -263,5 +284,6 @@ def _is_allowed(row: Row, router: DesiredRouter, now: datetime) -> bool:
     if since is None:
         return False
     age = float(row["uptimeSeconds"] or 0)
-    # The router shows whole seconds: a connection may be up to one second older than shown.
+    # The router counts the uptime in ticks of one second. So the computed time of opening is up to
+    # one second too early or too late.
     return now.timestamp() - age >= since.timestamp()

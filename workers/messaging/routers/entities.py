@@ -1,7 +1,9 @@
-"""Turn desired addresses into router entities. Pure; used by the driver and by ``config``.
+"""Turn the desired state of a router into router entities, and name these. Pure.
 
-The names of our entities begin with ``wp-``; entities with other names are left alone. Addresses
-are exact patterns, so that a router refuses a name that merely begins like an address.
+The driver creates the entities in a running router, and ``config`` writes them to the router's
+file. The names of our entities begin with ``wp-``; entities with other names are left alone. Rules
+of addresses are exact patterns, so that a router refuses a name that merely begins like an address.
+Only link routes of topics may match by prefix.
 """
 
 import re
@@ -37,7 +39,10 @@ HOLD = "wp-hold"
 
 @dataclass(frozen=True)
 class Entity:
-    """One entity: its type without the common prefix, its name and its attributes."""
+    """One entity of a router's configuration.
+
+    ``kind`` is its type without ``org.apache.qpid.dispatch.``, such as ``connector``.
+    """
 
     kind: str
     name: str
@@ -46,7 +51,7 @@ class Entity:
 
     @classmethod
     def connector(cls, name: str, peer: BrokerAt | PeerAt, role: str) -> Self:
-        """Return the connector to ``peer``: mutual TLS with the router's client certificate."""
+        """Return the connector to a broker or router, with the router's client certificate."""
         attributes = {
             "host": peer.host,
             "port": str(peer.port),
@@ -60,18 +65,21 @@ class Entity:
 
     @property
     def is_hold(self) -> bool:
-        """Whether this only keeps an address's counters alive; it never attaches."""
+        """Whether this is an autoLink to ``HOLD``, which only keeps an address's counters."""
         return self.attributes.get("connection") == HOLD
 
     def reads(self, broker: str, queue: str) -> bool:
-        """Return whether this is the link that reads ``queue`` of ``broker``."""
+        """Return whether this is the autoLink by which the router reads ``queue`` of ``broker``."""
         reading = self.kind == AUTO_LINK and self.attributes["direction"] == "in"
         at_broker = self.attributes.get("connection") == connector_name(broker)
         return reading and at_broker and self.address.rpartition("::")[2] == queue
 
 
 def build(router: DesiredRouter) -> Sequence[Entity]:
-    """Return all our entities of ``router``, in the order of creation."""
+    """Return all entities that ``router`` should have, in the order of creation.
+
+    An address that clashes with an earlier one gets none (``find_clashes``).
+    """
     wanted = [*router.addresses, *probe_twins(router.brokers)]
     clashes = find_clashes(router.addresses)
     below = _Below(wanted)
@@ -81,7 +89,7 @@ def build(router: DesiredRouter) -> Sequence[Entity]:
         if router.leads:
             names.append(link_route_connector_name(broker.name))
         made += [Entity.connector(name, broker, "route-container") for name in names]
-    # Routers join each other so (Qpid Dispatch manual, "Connecting routers").
+    # Routers connect to each other in this role (Qpid Dispatch manual, "Connecting routers").
     made += [
         Entity.connector(mesh_connector_name(peer.name), peer, "inter-router")
         for peer in router.peers
@@ -98,7 +106,10 @@ def build(router: DesiredRouter) -> Sequence[Entity]:
 
 
 def build_holds(addresses: Sequence[RoutedAddress]) -> Sequence[Entity]:
-    """Return the holds that keep the counters of deleted direct addresses for a last sample."""
+    """Return the holds of the direct addresses among ``addresses``.
+
+    A hold keeps the counters of a leaving address until its last sample.
+    """
     return [
         _AddressEntities(address).auto_link("in", HOLD, phase=0)
         for address in addresses
@@ -109,7 +120,10 @@ def build_holds(addresses: Sequence[RoutedAddress]) -> Sequence[Entity]:
 def list_possible(
     addresses: Sequence[RoutedAddress], brokers: Sequence[BrokerAt]
 ) -> Sequence[tuple[str, str]]:
-    """Return the kind and name of every entity that a router may have for ``addresses``."""
+    """Return (kind, name) of every entity that a router may have for ``addresses``.
+
+    ``brokers`` are all that may hold one of the addresses.
+    """
     connections = [HOLD, *(connector_name(broker.name) for broker in brokers)]
     return [
         possible
@@ -134,7 +148,10 @@ def find_clashes(addresses: Sequence[RoutedAddress]) -> Mapping[str, str]:
 
 
 def address_name(address: str) -> str:
-    """Return the name of an address's rule; entities of our other types never have this name."""
+    """Return the name of the entity that says how an address is distributed (its rule).
+
+    Entities of our other types never have this name.
+    """
     return f"{PREFIX}address:{address}"
 
 
@@ -143,14 +160,15 @@ def connector_name(broker: str) -> str:
 
 
 def link_route_connector_name(broker: str) -> str:
-    """Return the name of the connector for link routes.
+    """Return the name of the connector to ``broker`` for link routes.
 
     Link routes have a connection of their own, because a client can break it; message-routed queues
     must go on working then.
 
     A router with the patch ``container-id`` announces the part after the ``@`` to the broker as its
-    container id. The broker identifies durable subscriptions by it. It is always the first router's
-    id, so that the subscriptions which the first router of an unpatched mesh made are found again.
+    container id. The broker identifies durable subscriptions by it. All routers announce the id of
+    the first router. So the broker still finds subscriptions that the first router made before the
+    routers had the patch.
     """
     return f"{PREFIX}lr-{broker}@{InstanceId(Kind.ROUTER, 0).name}"
 
@@ -161,12 +179,15 @@ def mesh_connector_name(peer: str) -> str:
 
 @dataclass(frozen=True)
 class _AddressEntities:
-    """The entities of one address."""
+    """Builds the entities of one address, and their names."""
 
     routed: RoutedAddress
 
     def list_message_routed(self) -> Sequence[Entity]:
-        """Return the address's rule and the autoLinks that connect it with its brokers."""
+        """Return the rule of an address that is no topic, and its autoLinks.
+
+        The autoLinks connect a stored address with its brokers. A direct address has its hold.
+        """
         name, address_kind = self.routed.address, self.routed.address_kind
         distribution = "multicast" if address_kind is RouterAddressKind.MULTICAST else "balanced"
         is_stored = not address_kind.is_direct
@@ -185,10 +206,10 @@ class _AddressEntities:
         return made
 
     def list_link_routed(self, *, exact: bool) -> Sequence[Entity]:
-        """Return the two link routes of a topic, one for each direction.
+        """Return the two link routes of a topic, one for each direction; none if no broker has it.
 
         With ``exact`` they match the topic alone; otherwise also everything below it, which clients
-        need for wildcards.
+        need for wildcards. A topic is on one broker only.
         """
         field = "pattern" if exact else "prefix"
         name = self.routed.address
@@ -220,7 +241,7 @@ class _AddressEntities:
         return Entity(AUTO_LINK, self._auto_link_name(direction, connection), attributes, name)
 
     def list_possible(self, connections: Sequence[str]) -> Sequence[tuple[str, str]]:
-        """Return the kind and name of every entity that the address may have."""
+        """Return (kind, name) of every entity that the address may have."""
         found = [(ADDRESS, address_name(self.routed.address))]
         for direction in ("in", "out"):
             found += [
@@ -241,9 +262,9 @@ class _AddressEntities:
 
 
 class _Below:
-    """Finds topics with addresses of other kinds below them.
+    """Finds topics that have addresses of other kinds below them (``a`` has ``a/b`` below it).
 
-    A route by prefix would take the links of those addresses too.
+    A link route by prefix would take the links to those addresses too.
     """
 
     def __init__(self, addresses: Sequence[RoutedAddress]) -> None:

@@ -1,6 +1,6 @@
-"""Find out which of our patches a running router has.
+"""Translate between our router patches and the AMQP capabilities that stand for them.
 
-A patched router offers a capability for each patch in its AMQP open frame.
+A patched router offers one capability for each of its patches in its AMQP open frame.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ _PREFIX = "waypost:"
 
 
 def of_capabilities(offered: Iterable[object]) -> frozenset[Patch]:
-    """Return the patches among the offered capabilities; unknown ones are left out."""
+    """Return the patches of a router that offers these capabilities; others are ignored."""
     names = {
         str(capability).removeprefix(_PREFIX)
         for capability in offered

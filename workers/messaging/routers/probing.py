@@ -1,8 +1,8 @@
 """Probe a router: send one message through an internal address and read it back.
 
-The probe of a stored address passes the broker behind the router, so one round trip checks the
-whole path. Each probe marks its message; messages with another mark come from a killed probe and
-are accepted and ignored. Called by the driver.
+The probe of a stored kind of address passes the broker behind the router, so one round trip checks
+the whole path. Each probe marks its message. Messages with another mark come from a killed probe;
+they are accepted and ignored. The driver calls this module.
 """
 
 import secrets
@@ -21,9 +21,11 @@ _LIFETIME_SECONDS = 30  # messages of a killed probe expire after this time
 def through_router(target: ManagementTarget, address: str, *, timeout_seconds: float = 5) -> float:
     """Send and receive one message at ``address``; return the seconds it took.
 
+    The time to connect does not count.
+
     Raises:
-        ProbeFailed: the router refused the message, or it did not come back in time.
-        Unreachable: the router does not answer.
+        ProbeFailed: the router refused a link, or the message did not come back in time.
+        Unreachable: no connection to the router can be opened.
     """
     connection = management.open_connection(
         target, purpose="probe", timeout_seconds=timeout_seconds
@@ -42,7 +44,7 @@ def _round_trip(connection: BlockingConnection, address: str, deadline: float) -
     mark = secrets.token_hex(8)
     receiver = connection.create_receiver(address, credit=10)
     sender = connection.create_sender(address)
-    # Do not wait for the outcome here: on a direct address the receiver below decides it.
+    # Do not wait for the outcome here: at a direct address there is none before ``accept`` below.
     sender.link.send(Message(body=mark, durable=True, ttl=_LIFETIME_SECONDS))
     while True:
         left = deadline - time.monotonic()

@@ -1,4 +1,4 @@
-"""The router engine of an installation, and the auth service that its routers use."""
+"""What is the same for all routers of an installation: their engine, and the auth service."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ _WITHOUT_MESH = frozenset({"devrouter"})
 
 @dataclass(frozen=True)
 class Routing:
-    """The router engine, and the auth service that checks the routers' logins.
+    """The router engine, and the auth service that checks the logins of clients at routers.
 
-    ``authority`` returns the control authority. It signs the client certificate by which the auth
-    service knows the space of a router.
+    ``authority`` returns the control authority at a given time. It signs the client certificate by
+    which the auth service knows the space of a router.
     """
 
     engine: str
@@ -25,5 +25,5 @@ class Routing:
 
     @property
     def has_mesh(self) -> bool:
-        """Whether this engine supports several routers. Otherwise every space has one."""
+        """Whether this engine supports several routers in a space. Otherwise each space has one."""
         return self.engine not in _WITHOUT_MESH

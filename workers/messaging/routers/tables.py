@@ -1,6 +1,8 @@
-"""The tables of a running router, through one management connection. Used by the driver.
+"""Read and change the entities of a running router, and read its connections and counters.
 
-Each method sends its requests at once and raises ``Unreachable`` if the router does not answer.
+The driver uses it through one management connection. Each method raises ``Unreachable`` if the
+router does not answer in time. Those that list a whole table also raise ``Refused`` if the router
+refuses the query.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -12,7 +14,8 @@ from workers.messaging.routers.desired import CLIENT_VHOST
 from workers.messaging.routers.difference import Difference, Existing
 from workers.messaging.routers.entities import Entity
 
-# The columns that the driver reads, by entity type: those it compares, and the state of links.
+# The columns that the driver reads, by entity type: the attributes that ``difference`` compares,
+# and the state of connectors and links.
 _COLUMNS: Mapping[str, Sequence[str]] = {
     entities.CONNECTOR: (
         "name", "host", "port", "role", "sslProfile", "saslMechanisms", "verifyHostname",
@@ -30,13 +33,17 @@ _CONNECTION_COLUMNS = ("identity", "host", "container", "user", "role", "dir", "
 
 
 class RouterTables:
-    """Reads and changes the entities of one router; ``router_client`` is connected."""
+    """Reads, creates and deletes entities of one router; lists its connections; reads counters."""
 
     def __init__(self, router_client: RouterClient) -> None:
         self._client = router_client
 
     def incarnation(self) -> str:
-        """Return the identity of the incarnation; raise ``Unreachable`` if it shows none."""
+        """Return the identity of the router's incarnation.
+
+        Raises:
+            Unreachable: also if the router does not list itself yet.
+        """
         # ``instance`` changes at each start of the router.
         for row in self._client.query("router.node", "id", "instance", "nextHop"):
             if row["nextHop"] == "(self)":
@@ -44,21 +51,27 @@ class RouterTables:
         raise Unreachable("the router does not show itself")
 
     def read_all(self) -> Existing:
-        """Return all entities of our types, by one QUERY for each type."""
+        """Return all entities of the types in ``entities.ORDER``, by one QUERY for each type.
+
+        Entities that Waypost did not create are among them.
+        """
         return {kind: self._rows(kind) for kind in entities.ORDER}
 
     def _rows(self, kind: str) -> dict[str, Row]:
         return {str(row["name"]): row for row in self._client.query(kind, *_COLUMNS[kind])}
 
     def read_some(self, wanted: Sequence[Entity]) -> Existing:
-        """Read these entities, many requests in flight; of the few link routes all."""
+        """Return those of ``wanted`` that the router has, and all its link routes.
+
+        Link routes are few, so one QUERY lists them. Each other entity needs a READ.
+        """
         single = [
             (entity.kind, entity.name) for entity in wanted if entity.kind != entities.LINK_ROUTE
         ]
         return {**self.read(single), entities.LINK_ROUTE: self._rows(entities.LINK_ROUTE)}
 
     def read(self, names: Sequence[tuple[str, str]]) -> Existing:
-        """Read these entities (kind, name), many requests in flight; missing ones are left out."""
+        """Return the entities of these kinds and names; missing ones are left out."""
         replies = self._client.ask(
             [self._client.entity_request("READ", kind, name) for kind, name in names]
         )
@@ -69,7 +82,10 @@ class RouterTables:
         return existing
 
     def apply(self, steps: Difference) -> Mapping[str, str]:
-        """Delete, then create; return the refused creations: address -> reason."""
+        """Delete, then create; return the refused creations: address -> reason.
+
+        A refused deletion is ignored here. The caller finds the entity when it reads again.
+        """
         self._client.ask(
             [self._client.entity_request("DELETE", kind, name) for kind, name in steps.delete]
         )
@@ -86,10 +102,10 @@ class RouterTables:
         return refusals
 
     def client_connections(self) -> Sequence[Row]:
-        """Return the connections of clients.
+        """Return the open connections of clients.
 
-        Our own connections and those to brokers are left out: they log in by certificate
-        (EXTERNAL).
+        Connections of workers, to brokers and between routers are left out. They have a certificate
+        as identity (EXTERNAL), another role or another direction.
         """
         return [
             row
@@ -98,7 +114,10 @@ class RouterTables:
         ]
 
     def connections_on(self, addresses: Collection[str]) -> set[str]:
-        """Return the connections that have a link on one of the addresses, whatever its kind."""
+        """Return the identities of all connections with a link on one of ``addresses``.
+
+        The connections of brokers and workers are among them.
+        """
         rows = self._client.query("router.link", "owningAddr", "connectionId")
         return {str(row["connectionId"]) for row in rows if _bare(row["owningAddr"]) in addresses}
 
@@ -111,7 +130,7 @@ class RouterTables:
 
 
 def _bare(key: object) -> str:
-    """Return an address without the prefix of the address table (such as ``M0``)."""
+    """Return the address in a key of the router's address table, such as ``M0orders``."""
     text = str(key or "")
-    # Only the class ``M`` has a second character: the phase.
+    # A key begins with a class. Only the class ``M`` is followed by one more character, the phase.
     return text[2:] if text.startswith("M") else text[1:]

@@ -36,9 +36,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Follows each connection of the clients' acceptor from the accepted socket to its login.
  *
- * Only connections that have logged in count against the plan's limit and are announced for
- * metering. A failed login is announced too, because the broker announces its refusal and metering
- * subtracts that.
+ * A connection counts against the plan's limit, and is announced for metering, once it has logged
+ * in. A connection whose login failed is announced when it ends: the broker announces the failure
+ * too, and metering subtracts failures from connections.
  */
 final class Connections {
 
@@ -60,7 +60,7 @@ final class Connections {
       this.waiting = new Waiting(limits);
    }
 
-   /** Sees each accepted socket first, before TLS. */
+   /** Handler of a listener: sees each accepted socket before TLS begins. */
    @Sharable
    private final class Arrivals extends ChannelInboundHandlerAdapter {
 
@@ -71,7 +71,10 @@ final class Connections {
       }
    }
 
-   /** Closes what waited too long, and finds listeners that are new since the last call. */
+   /**
+    * Closes connections that have waited too long for their login, and adds {@link Arrivals} to
+    * listeners that are new since the last call. Logs how many connections were closed.
+    */
    void sweep() {
       try {
          if (remoting() == null) {
@@ -131,7 +134,7 @@ final class Connections {
       }
       undecided.remove(channel);
       if (!admit(channel)) {
-         // It goes on waiting, so that a client that ignores the answer is closed soon.
+         // It stays in {@code waiting}, so that a client that ignores the answer is closed soon.
          amqp.close(new ErrorCondition(AmqpError.RESOURCE_LIMIT_EXCEEDED,
             "The plan allows " + limits.connections() + " connections: close one first."));
          return;
@@ -148,7 +151,7 @@ final class Connections {
       }
       clients.add(channel);
       if (!channel.isOpen()) {
-         ended(channel); // its end came first and did not find it
+         ended(channel); // the channel closed before clients had it, so its end did not remove it
       }
       return true;
    }
@@ -156,7 +159,7 @@ final class Connections {
    private void close(Channel channel) {
       RemotingConnection connection = undecided.remove(channel);
       if (connection != null) {
-         // Without this the broker would log a lost connection for each.
+         // Otherwise the broker would log each one as a lost connection.
          remoting().removeConnection(connection.getID());
          connection.destroy();
       }
@@ -194,7 +197,10 @@ final class Connections {
          && !amqp.getAmqpConnection().getSASLResult().isSuccess();
    }
 
-   /** Sends what the broker's own plugin sends for each connection, logged in or not. */
+   /**
+    * Sends the notification that Artemis's own NotificationActiveMQServerPlugin sends for each new
+    * connection. An internal queue counts it for metering.
+    */
    private void announce(RemotingConnection connection) {
       TypedProperties properties = new TypedProperties();
       properties.putSimpleStringProperty(ManagementHelper.HDR_CONNECTION_NAME,
@@ -211,7 +217,7 @@ final class Connections {
       }
    }
 
-   /** The broker does not start with a version of Artemis whose listeners cannot be found. */
+   /** Fails when this class is loaded if this version of Artemis has no such field. */
    private static Field listeners() {
       try {
          Field field = NettyAcceptor.class.getDeclaredField("serverChannelGroup");

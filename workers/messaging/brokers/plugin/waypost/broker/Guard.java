@@ -19,7 +19,8 @@ import org.apache.activemq.artemis.spi.core.protocol.RemotingConnection;
 import org.apache.activemq.artemis.utils.CompositeAddress;
 
 /**
- * Protects a tenant's broker from strangers and from costly requests (docs/adr/0017).
+ * Protects a tenant's broker from connections that do not log in, from costly selectors, and from
+ * messages that it would lose (docs/adr/0017).
  *
  * broker.xml names this class and its properties. The broker makes another instance at each reload
  * of that file and calls only {@link #init} on it, so nothing may start before {@link #registered}.
@@ -83,7 +84,8 @@ public final class Guard implements ActiveMQServerPlugin {
       SimpleString address = CompositeAddress.extractAddressName(target);
       Queue queue = server.locateQueue(CompositeAddress.extractQueueName(target));
       if (queue == null || !queue.getAddress().equals(address)) {
-         // Of all exceptions, AMQP has a condition of its own for this one only.
+         // The sender sees amqp:unauthorized-access. For a refused message Artemis has no exception
+         // that becomes amqp:not-found.
          throw new ActiveMQSecurityException(
             "The address " + address + " has no such queue: name the address alone.");
       }

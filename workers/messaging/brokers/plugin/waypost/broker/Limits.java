@@ -3,8 +3,9 @@ package waypost.broker;
 import java.util.Map;
 
 /**
- * What broker.xml allows. {@code waiting} and {@code waitingPerSource} count the connections that
- * have not logged in, {@code connections} those that have; -1 is no limit.
+ * The limits that broker.xml sets for the acceptor of this name. {@code waiting} and
+ * {@code waitingPerSource} limit the connections that have not logged in. {@code connections}
+ * limits those that have; -1 is no limit there.
  */
 record Limits(String acceptor, int connections, int waiting, int waitingPerSource,
               int secondsToLogIn) {

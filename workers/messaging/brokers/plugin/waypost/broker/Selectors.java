@@ -22,12 +22,12 @@ import org.apache.qpid.proton.amqp.transport.AmqpError;
  * Refuses selectors whose evaluation can hold a broker thread.
  *
  * The broker translates {@code LIKE} to a backtracking regular expression. Each {@code %} multiplies
- * the work by the length of the text, except the first one and one at the end. So only patterns
- * whose work grows with the length itself are allowed.
+ * the work by the length of the text, except the first one and one at the end. So a pattern may
+ * have one {@code %} and another one at its end: the work then grows in proportion to the length.
  */
 final class Selectors {
 
-   /** Longer ones could exhaust the stack of the thread that evaluates them. */
+   /** Characters. Longer selectors could exhaust the stack of the thread that evaluates them. */
    static final int LONGEST = 2048;
 
    /** How the broker's regular expressions say {@code %}; all other characters are escaped there. */
@@ -95,7 +95,7 @@ final class Selectors {
       }
    }
 
-   /** Without the field no selector is accepted: an Artemis of another version needs other code. */
+   /** Fails when this class is loaded, so no selector is accepted, if Artemis has no such field. */
    private static Field field(String type, String name) {
       try {
          Field field = Class.forName(Expression.class.getPackageName() + "." + type)

@@ -18,9 +18,10 @@ import io.netty.channel.Channel;
 /**
  * The connections that have not logged in, oldest first.
  *
- * A new connection always gets a place. Over a limit, the oldest one goes: a client that logs in
- * leaves within moments, one that is silent becomes the oldest. So neither silent connections nor
- * those that share a client's address keep a client out.
+ * A new connection is always accepted. If a limit is exceeded, the oldest connection is closed: the
+ * oldest from the same source if it is the limit for a source. A client that logs in leaves this
+ * list within moments, and a silent one becomes the oldest. So silent connections keep no client
+ * out, even from the client's own address.
  */
 final class Waiting {
 
@@ -35,7 +36,7 @@ final class Waiting {
       this.limits = limits;
    }
 
-   /** Adds a connection; returns those that have to go for it. */
+   /** Adds a connection. Forgets and returns the one to close for it if a limit is exceeded. */
    synchronized List<Channel> add(Channel channel) {
       if (entries.containsKey(channel)) {
          return List.of();
@@ -68,7 +69,7 @@ final class Waiting {
       return true;
    }
 
-   /** Forgets and returns the connections whose time is over. */
+   /** Forgets and returns the connections that have waited for {@code secondsToLogIn}. */
    synchronized List<Channel> removeOverdue() {
       long latest = System.nanoTime() - TimeUnit.SECONDS.toNanos(limits.secondsToLogIn());
       List<Channel> overdue = new ArrayList<>();
