@@ -181,7 +181,7 @@ def routed(rows: SpaceRows, row: Address) -> RoutedAddress:
 
 
 def allowed(rows: SpaceRows) -> Mapping[str, datetime]:
-    """Return for each user name the time before which no permitted connection was opened."""
+    """Return by user name a time: connections that were opened earlier are not permitted."""
     floor = _space_changed_at(rows) or rows.space.created_at
     # A router keeps the permissions of a connection from its login, so older ones must be closed.
     return {
@@ -191,7 +191,7 @@ def allowed(rows: SpaceRows) -> Mapping[str, datetime]:
 
 
 def settles_at(rows: SpaceRows) -> datetime:
-    """Return when the auth service knows all changes of this pass; ``now`` if it knows them."""
+    """Return when the auth service knows all changes in ``rows``; ``rows.now`` without changes."""
     changes = [_space_changed_at(rows), *map(_user_changed_at, rows.users)]
     return max([moment for moment in changes if moment is not None], default=rows.now)
 

@@ -131,8 +131,8 @@ class RouterAddresses:
 
     * ``desired``: the routers as the step applied them, without the addresses in ``problems``.
     * ``problems``: by address id, including those of the step "broker addresses".
-    * ``unjoined``: a text for each router that cannot connect to another one. None if no such text
-      is known and not all routers were read.
+    * ``unjoined``: a text for each pair of routers that are not connected. None if no such pair is
+      known and not all routers were read.
     """
 
     desired: DesiredRouters
@@ -174,9 +174,9 @@ class ClosedRouters:
 
 @dataclass(frozen=True)
 class LastSample:
-    """Of the step "emptying" of a deletion: the space is sampled a last time.
+    """Of the step "emptying" of a deletion: the instances may be deleted.
 
-    So its instances may be deleted. Nothing is sampled if nothing runs.
+    Each was sampled a last time, did not run, or did not answer for ten minutes.
     """
 
 

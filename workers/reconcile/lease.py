@@ -61,7 +61,7 @@ class Lease:
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Extend a claimed lease while the block runs, and give it back at the end of the block.
+        """Extend a claimed lease from a thread while the block runs; give it back at its end.
 
         After five minutes the thread stops. Then another worker may claim the space, and ``extend``
         raises ``Lost``.

@@ -91,17 +91,19 @@ def reconcile(space_id: str, ports: Ports, *, budget_seconds: float = 20) -> Out
 
 
 def list_due(ports: Ports) -> Sequence[str]:
-    """Return the ids of the spaces that are due and not claimed, by ``next_attempt_at``.
+    """Return the ids of the spaces that are due and that no worker has a lease on.
 
-    A space is due if one of these is true:
+    They are in the order of ``next_attempt_at``. A space is due if one of these is true:
 
     * its ``next_attempt_at`` has passed or is not set;
     * the space, an address or a user has a change that no pass has applied (a lost message);
     * its start-up files lack a change, and were last written 30 s ago or earlier.
+
+    A space that failed or waits is due by ``next_attempt_at`` only.
     """
     now = ports.clock()
     by_time = Q(next_attempt_at__isnull=True) | Q(next_attempt_at__lte=now)
-    # A space that failed or waits is due by time only; a new change sets that time to now.
+    # A space that failed or waits can do without this: a new change sets its time to now.
     changed = Q(attempts=0, waiting_since__isnull=True) & (
         Q(generation__gt=F("observed_generation"))
         | Q(id__in=Address.objects.filter(_CHANGED).values("space_id"))
@@ -261,7 +263,7 @@ class _NextPass:
         return max(_SHORTEST_RECHECK_SECONDS, min(pauses, default=math.inf))
 
     def _begun(self, kind: str) -> datetime:
-        """Return since when the stored condition has its status; ``now`` if it is True or absent.
+        """Return when the stored condition got its status; ``now`` if it is True or absent.
 
         ``rows`` hold the condition as it was before this pass.
         """

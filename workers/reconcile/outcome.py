@@ -11,7 +11,7 @@ from workers.messaging.management import Refused, Unreachable
 
 @dataclass(frozen=True)
 class Done:
-    """The step has reached the desired state."""
+    """The step has reached the desired state; ``message`` is for people, and mostly empty."""
 
     message: str = ""
 
@@ -38,7 +38,7 @@ class Wait:
 class Failed:
     """The desired state cannot be reached until somebody changes something.
 
-    ``message`` tells people what.
+    ``message`` tells people what. The next pass tries again all the same.
     """
 
     reason: Reason

@@ -1,7 +1,8 @@
 """The ports of a reconcile pass: every effect outside the database goes through one of these.
 
-``workers.wiring`` builds them for the product; tests build them from fakes. The conformance suites
-in tests/suites/messaging check that adapters and fakes behave the same.
+``workers.wiring`` builds them for the product; tests build them from fakes.
+``tests/suites/kubernetes/test_conformance.py`` checks that the adapters of ``Infra``, the broker
+driver and their fakes behave the same; ``tests/suites/messaging`` checks the router driver.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

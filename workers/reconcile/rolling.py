@@ -27,7 +27,7 @@ from workers.reconcile.space_rows import SpaceRows
 # A start takes seconds. An instance that is not up after this time will not be up soon.
 _SOON = timedelta(seconds=60)
 _SHORT_SECONDS, _LONG_SECONDS = 0.2, 10.0
-# The reasons of a wait for an instance (``explain``): only lasting ones, and all of them.
+# The reasons that ``explain`` gives: those for instances that will not be up soon, and all of them.
 _LASTING = {Reason.BROKER_DOWN, Reason.ROUTER_DOWN, Reason.ROLLOUT_STOPPED}
 _OF_STARTS = _LASTING | {Reason.BROKER_STARTING, Reason.ROUTER_STARTING, Reason.ROLLING_OUT}
 # By the kind of the instance: while it starts, and once it is not expected to come up soon.
@@ -104,8 +104,9 @@ class Restarter:
     ) -> dict[str, Down]:
         """Return the instances that do not run or do not answer.
 
-        A running instance is asked in a full pass, while another instance or the space is not
-        ready, and with ``ask``. Otherwise it is not, because that takes a connection.
+        A running instance is asked with ``ask``, in a full pass, while another instance does not
+        run, and while the space is not ready. Otherwise it counts as up, because asking takes a
+        connection.
         """
         late = self._is_late(rolled_at)
         found = {

@@ -69,11 +69,11 @@ def ensure(
 
 
 def close_all(rows: SpaceRows, names: Sequence[str], close: Callable[[str], None]) -> Wait | None:
-    """Call ``close`` for every instance; return a wait, or None if the deletion may go on.
+    """Call ``close`` for every named instance; return a wait, or None if the deletion may go on.
 
-    The deletion waits for an instance that cannot be closed until ten minutes after it was
-    requested. It waits longer for a platform that is busy or does not answer, because that ends by
-    itself.
+    In the first ten minutes after its request, the deletion waits for an instance that cannot be
+    closed. Later it waits only for a platform that is busy or does not answer, because that ends by
+    itself. Instances without a certificate are left out.
 
     Raises:
         InfraError: the platform refuses a request, is busy or does not answer.

@@ -21,7 +21,7 @@ def ensure(
 ) -> StepResult[ReachedEndpoint]:
     """Store the endpoints, and delete rows of routers that the plan no longer has.
 
-    A new space waits here until its public listeners can present the provided certificate.
+    The pass over a new space stops here until its listeners can present the provided certificate.
     """
     instance = rows.public_instance
     if instance is None:

@@ -19,7 +19,7 @@ from workers.reconcile.space_rows import SpaceRows
 def ensure(
     rows: SpaceRows, session: Session, brokers: ManagedBrokers, addresses: BrokerAddresses
 ) -> StepResult[ProbedBrokers]:
-    """Probe at each broker that is up the kinds of its changed addresses.
+    """At each broker that is up, probe every kind of its changed addresses.
 
     A full pass probes every kind in use; a space without addresses gets the probe of a queue.
     ``addresses``: findings of the step that has applied all addresses to these brokers.

@@ -40,7 +40,8 @@ def ensure(
 ) -> StepResult[None]:
     """Delete surplus routers; in full passes brokers too, so that they are not recreated often.
 
-    Takes ``addresses``, because clients of a deleted router need the addresses at the other ones.
+    The parameter ``addresses`` ensures that the other routers have all addresses before a router is
+    deleted, because its clients reconnect to them.
     """
     desired = addresses.desired
     rows = desired.rows

@@ -43,7 +43,8 @@ def ensure(
 ) -> StepResult[RouterAddresses]:
     """Make every router that is up hold what the rows ask for; wait until it does.
 
-    Takes ``addresses``, because routers attach links to queues, which brokers must have first.
+    The parameter ``addresses`` ensures that the brokers have their queues before the routers attach
+    links to them.
     """
     rows = desired.rows
     # An address that brokers refuse cannot clash: it never becomes an entity of a router.

@@ -23,7 +23,7 @@ _TWINS = {
 
 
 def ensure(routers: ManagedRouters, addresses: RouterAddresses) -> StepResult[None]:
-    """Probe at each router that is up the kinds of changed addresses.
+    """At each router that is up, probe every kind of changed addresses.
 
     A full pass probes every kind in use; a space without addresses gets the probe of an anycast
     address. ``addresses``: findings of the step that has applied all addresses to these routers.

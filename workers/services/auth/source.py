@@ -15,7 +15,7 @@ logger = structlog.get_logger(__name__)
 
 
 def read_all() -> dict[str, SpaceUsers]:
-    """Return the users and addresses of all spaces, by space id."""
+    """Return the users and addresses of every space that is not being deleted, by space id."""
     return _Reading(None).run()
 
 

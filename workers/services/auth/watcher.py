@@ -22,7 +22,7 @@ logger = structlog.get_logger(__name__)
 CHANNEL = "waypost_auth"
 FULL_READ_SECONDS = 30.0
 RETRY_SECONDS = 0.5
-_SLICE_SECONDS = 0.2  # so often the thread checks whether it should stop
+_SLICE_SECONDS = 0.2  # how often the thread checks whether it should stop
 
 
 class Watcher(threading.Thread):

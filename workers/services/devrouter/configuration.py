@@ -128,7 +128,7 @@ class _Entries:
 
         Raises:
             BadConfiguration, BadPolicy: Dispatch would not start with these entries.
-            KeyError: an entry or attribute is missing, or an entry that is referred to.
+            KeyError: an entry or attribute is missing, or an entry refers to one that is missing.
         """
         for kind in self._by_type:
             self._check_attributes(kind)

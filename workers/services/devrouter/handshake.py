@@ -55,8 +55,8 @@ async def relay(wire: Wire, service: AuthService) -> Peer:
 
     Raises:
         NotAuthenticated: the login was refused, the service is unavailable or did not name the
-            user, or the client skipped the login. In the first two cases the client has received
-            the outcome.
+            user, or the client skipped the login. Only in the first two cases does the client
+            receive an outcome.
     """
     await _begin_server(wire)
     try:

@@ -39,9 +39,9 @@ class Source(Protocol):
 class RouterLink:
     """Base of both kinds of link.
 
-    ``on_confirmed`` is called when the peer has answered an attach of the router, ``on_gone`` when
-    the link has ended, ``on_flow`` when credit or drain has changed. AutoLinks and link routes set
-    them.
+    AutoLinks and link routes set callbacks: ``on_confirmed`` is called when the peer has answered
+    an attach of the router, ``on_gone`` when the link has ended, and ``on_flow`` when the peer has
+    changed credit or drain of a producer.
     """
 
     def __init__(self, connection: Connection, proton: Link) -> None:
@@ -81,7 +81,7 @@ class RouterLink:
         raise NotImplementedError
 
     def end(self) -> None:
-        """Remove the link from the router and conclude its open deliveries."""
+        """Remove the link from its sink or source, and conclude its open deliveries."""
         raise NotImplementedError
 
 
@@ -91,7 +91,7 @@ class Producer(RouterLink):
     def __init__(self, connection: Connection, proton: Link, sink: Sink) -> None:
         super().__init__(connection, proton)
         self.sink = sink
-        self.gives_credit = True  # False on a routed link: the other half decides
+        self.gives_credit = True  # False on a routed link: ``RoutedPair`` passes credit on
         self._partial = bytearray()
 
     def delivered(self, delivery: Delivery) -> None:
