@@ -191,19 +191,19 @@ def allowed(rows: SpaceRows) -> Mapping[str, datetime]:
 
 
 def settles_at(rows: SpaceRows) -> datetime:
-    """Return when the auth service knows all changes in ``rows``; ``rows.now`` without changes."""
+    """Return by when the auth service knows all changes in ``rows``; ``now`` without changes."""
     changes = [_space_changed_at(rows), *map(_user_changed_at, rows.users)]
     return max([moment for moment in changes if moment is not None], default=rows.now)
 
 
 def _space_changed_at(rows: SpaceRows) -> datetime | None:
-    """Return when the auth service knows a pending change of all logins; None without one."""
+    """Return by when the auth service knows a pending change of all logins; None without one."""
     # A space that was never ready had no logins, so there is nothing to wait for.
     is_changed = rows.has_other_logins and rows.space.observed_generation > 0
     return rows.space.updated_at + LOGINS_LAG if is_changed else None
 
 
 def _user_changed_at(user: MessagingUser) -> datetime | None:
-    """Return when the auth service knows a user's change; None for a new or unchanged user."""
+    """Return by when the auth service knows a user's change; None for a new or unchanged user."""
     is_changed = user.generation > user.observed_generation > 0
     return user.updated_at + LOGINS_LAG if is_changed else None

@@ -145,7 +145,7 @@ def _describe(given: GivenCertificate, found: Usable, now: datetime) -> Certific
 
 
 def _ensure_own(store: KeyStore, endpoint: PublicEndpoint) -> None:
-    """Ensure that the public listeners present a certificate of the space's own authority."""
+    """Ensure that the stored public pair is signed by the space's own authority, and not due."""
     hosts = list(dict.fromkeys([endpoint.host, *endpoint.extra_names]))
     with transaction.atomic():
         store.ensure_server(_PAIR, hosts)

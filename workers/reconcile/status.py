@@ -92,7 +92,7 @@ class _StatusWriter:
         self._record_space(ready)
 
     def write_deletion(self) -> None:
-        """Store how far the deletion is, or that everything is deleted."""
+        """Store how far the deletion is; end all rows and delete the secrets once it is done."""
         if not isinstance(self.report.outcome, Done):
             ready = _Ready.of(self.report.outcome)
             # The reason of the condition says that the space is being deleted. So the message names

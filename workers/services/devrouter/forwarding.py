@@ -183,7 +183,7 @@ class Address:
         producer.top_up()
 
     def leave(self, producer: "Producer") -> None:
-        """Remove a producer."""
+        """Remove a producer; do nothing if it never joined."""
         if producer in self.producers:
             self.producers.remove(producer)
 
@@ -195,7 +195,7 @@ class Address:
         self.ready(consumer)
 
     def remove(self, consumer: "Consumer") -> None:
-        """Remove a consumer."""
+        """Remove a consumer; do nothing if it never joined."""
         if consumer in self.consumers:
             self.consumers.remove(consumer)
 

@@ -328,7 +328,7 @@ class Router:
             address.consumers[0].send_settled(message.encode())
 
     def find_known(self, name: str) -> Address | None:
-        """Return the row that gets messages sent to ``name``; None if there is none now.
+        """Return the row of the address table for messages to ``name``; None if it has none now.
 
         For anonymous senders: unlike ``address``, it creates no row.
         """
@@ -353,7 +353,7 @@ class Router:
     def _make_temporary_queue(self) -> str:
         """Create the address of a dynamic target, which ends with its last link; return its name.
 
-        Clients that send requests read the answers from it (``auth.state``: Qpid JMS).
+        Qpid JMS requests such an address for the replies to its messages (``auth.state``).
         """
         name = f"{_TEMPORARY_QUEUE}{secrets.token_urlsafe(12)}"
         self.addresses[f"M0{name}"] = Address(f"M0{name}", "balanced")

@@ -43,7 +43,7 @@ class Rejected(Exception):
 
 
 class _Given:
-    """Reads the attributes of a request as Dispatch does."""
+    """The attributes of a new entity, from a request or the file, read as Dispatch reads them."""
 
     def __init__(self, attributes: Attributes) -> None:
         self._attributes = attributes
