@@ -70,7 +70,7 @@ class LinkRoute:
         return letters[self.direction == "out"] + (self.prefix or self.pattern)
 
     def external_name(self, name: str | None) -> str:
-        """Return the name at the broker: ``name`` without ``del_prefix`` and with ``add_prefix``."""
+        """Return ``name`` as the broker knows it: without ``del_prefix``, with ``add_prefix``."""
         return self.add_prefix + (name or "").removeprefix(self.del_prefix)
 
 
