@@ -1,13 +1,24 @@
 """The ordered steps that reconcile one address space, or delete it. Each step is idempotent.
 
-    namespace -> certificates -> credentials -> brokers -> [routers] -> broker addresses and users
+A whole pass (``ensure_brokered``, ``ensure_standard``):
+
+    namespace -> certificates -> credentials -> brokers -> [routers] -> broker addresses
     -> [router addresses] -> departures -> [router departures] -> [retirements] -> endpoints
-    -> [router probe] -> probe -> instances -> (status, written by the loop)
+    -> [router probe] -> probe -> instances
+
+A partial pass (``change_brokered``, ``change_standard``):
+
+    broker addresses -> [router addresses] -> departures -> [router departures] -> [router probe]
+    -> probe
+
+A deletion (``delete``): clients are disconnected, then the last sample is taken, then everything is
+deleted.
+
+    router emptying -> emptying -> endpoints -> routers -> brokers -> namespace
 
 Only ``standard`` spaces have the steps in brackets. A pass stops at the first step that is not
-Done. An instance that is down stops only the steps that need it, so that changes still reach the
-others; the step "instances" at the end waits for it. A deletion runs ``delete`` instead: first no
-client may use the space, then the last sample is taken, then everything is deleted.
+Done. If one of several brokers or routers is down, most steps leave it out, so that changes still
+reach the others. The step "instances" at the end then waits for it.
 
 Each step takes the findings of the earlier steps that it depends on. So mypy refuses to run a step
 before them: its arguments do not exist yet, or have another type. The steps are called by
@@ -48,9 +59,10 @@ from workers.reconcile.steps import (
 
 @dataclass(frozen=True)
 class PassPorts:
-    """The ports of one pass, bound to the namespace of its space. Steps get single ones of it.
+    """The rows and ports of one pass. The functions below pass each step only those that it needs.
 
-    ``ours``: the release of this worker; None: the space has no release.
+    ``session`` is open in the namespace of the space. ``ours`` is the engine release that this
+    worker is configured for; None if the space has no release.
     """
 
     rows: SpaceRows
@@ -63,15 +75,15 @@ class PassPorts:
         return Restarter(self.rows, self.session, self.ports.metering, self.ours)
 
     def brokers(self, keys: SpaceKeys) -> ManagedBrokers:
-        """Return the management of the space's brokers, which needs the client certificate."""
+        """Return the broker driver for this space; ``keys`` hold its client certificate."""
         return ManagedBrokers(self.ports.brokers, self._targets(keys))
 
     def routers(self, keys: SpaceKeys) -> ManagedRouters:
-        """Return the management of the space's routers, which needs the client certificate."""
+        """Return the router driver for this space; ``keys`` hold its client certificate."""
         return ManagedRouters(self.ports.routers, self._targets(keys))
 
     def desired_routers(self, keys: SpaceKeys) -> DesiredRouters:
-        """Return what the routers should be as far as the rows say it."""
+        """Return the desired routers, before any step knows what is down or refused."""
         return DesiredRouters(self.rows, keys, self.session, self.ports.routing)
 
     def _targets(self, keys: SpaceKeys) -> Targets:
@@ -83,13 +95,13 @@ Pass = Callable[[PassRunner, PassPorts], None]
 
 
 def run(runner: PassRunner, rows: SpaceRows, ports: Ports, ours: EngineImages | None) -> None:
-    """Run the steps that this pass must take; end after the first that is not Done."""
+    """Run the steps that the rows call for; stop after the first that is not Done."""
     with ports.infra.open(rows.namespace) as session, suppress(Stopped):
         choose(rows)(runner, PassPorts(rows, ports, session, ours))
 
 
 def choose(rows: SpaceRows) -> Pass:
-    """Return the pass that the space needs."""
+    """Return the function below that runs the steps of this pass."""
     if rows.space.deletion_requested_at is not None:
         return delete
     if rows.partial:
@@ -98,7 +110,7 @@ def choose(rows: SpaceRows) -> Pass:
 
 
 def ensure_brokered(runner: PassRunner, inside: PassPorts) -> None:
-    """Reconcile a brokered space as a whole."""
+    """Run a whole pass over a brokered space."""
     take, rows, session, ports = runner.take, inside.rows, inside.session, inside.ports
     opened = take("namespace", namespace.ensure, rows, session)
     # The space's certificates come before its instances, which do not start without them.
@@ -115,7 +127,7 @@ def ensure_brokered(runner: PassRunner, inside: PassPorts) -> None:
 
 
 def ensure_standard(runner: PassRunner, inside: PassPorts) -> None:
-    """Reconcile a standard space as a whole."""
+    """Run a whole pass over a standard space."""
     take, rows, session, ports = runner.take, inside.rows, inside.session, inside.ports
     opened = take("namespace", namespace.ensure, rows, session)
     certified = take("certificates", certificates.ensure, rows, session, opened)
@@ -156,7 +168,7 @@ def ensure_standard(runner: PassRunner, inside: PassPorts) -> None:
 
 
 def change_brokered(runner: PassRunner, inside: PassPorts) -> None:
-    """Apply changed addresses to a brokered space whose brokers run as they should."""
+    """Apply changed addresses to the running brokers of a brokered space (a partial pass)."""
     take, rows, session = runner.take, inside.rows, inside.session
     keys, instances = SpaceKeys.as_read(rows), Instances.as_known(rows)
     managed = inside.brokers(keys)
@@ -166,7 +178,7 @@ def change_brokered(runner: PassRunner, inside: PassPorts) -> None:
 
 
 def change_standard(runner: PassRunner, inside: PassPorts) -> None:
-    """Apply changed addresses and users to a standard space whose instances run as they should."""
+    """Apply changed addresses and users to a running standard space (a partial pass)."""
     take, rows, session, ports = runner.take, inside.rows, inside.session, inside.ports
     keys, instances = SpaceKeys.as_read(rows), Instances.as_known(rows)
     at_brokers, at_routers = inside.brokers(keys), inside.routers(keys)
@@ -187,7 +199,7 @@ def change_standard(runner: PassRunner, inside: PassPorts) -> None:
 
 
 def delete(runner: PassRunner, inside: PassPorts) -> None:
-    """Delete a space whose deletion is requested."""
+    """Delete the instances, endpoint and namespace of a space whose deletion is requested."""
     take, rows, session, ports = runner.take, inside.rows, inside.session, inside.ports
     keys = SpaceKeys.as_read(rows)
     # Routers first: in a standard space they hold all connections of clients.

@@ -1,13 +1,16 @@
 """Partial passes: apply changed addresses and users without reading all addresses of the space.
 
+This module decides whether a partial pass is enough, and reads its rows. Any other pass is a whole
+pass; some of those are full passes, which also repair drift.
+
 A partial pass changes the running instances by management requests and writes no files. What it
 costs depends on the change, not on the number of addresses. The start-up files of brokers and
-routers list every address, so a later pass that is not partial writes them again: at most every
-30 s, and also if the worker is killed (``AddressSpace.files_outdated``).
+routers list every address. A later whole pass writes them again, at most every 30 s, and also if
+the worker is killed in between (``AddressSpace.files_outdated``).
 
 Until then a broker that restarts has everything, because it stores what requests changed. A router
-that restarts lacks what its file lacks. The next pass notices the restart (``known_boots``), so it
-is not partial and reads and completes every router before the space is Ready.
+that restarts lacks what its file lacks. The next pass notices the restart (``known_boots``). So it
+is a whole pass, and completes the router before the space becomes Ready.
 
 What cannot be applied by a partial pass:
 
@@ -46,10 +49,17 @@ _CHANGED = Q(generation__gt=F("observed_generation"))
 
 
 def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> SpaceRows | None:
-    """Read what a partial pass needs, in a constant number of queries; None if it must be whole.
+    """Read the rows of a partial pass, in a constant number of queries; None for a whole pass.
 
-    ``addresses`` holds the changed and the leaving ones. ``users`` holds all, because permissions
-    on a changed address depend on all of them.
+    ``addresses`` holds the changed ones and those that are being deleted. ``users`` holds all,
+    because the permissions on a changed address depend on all of them.
+
+    A whole pass is needed if one of these is true:
+
+    * the space itself has changed, was not ready after the last pass, or its files are due;
+    * no address and no user has changed;
+    * a user of a brokered space has changed;
+    * a changed address has the phase Failed.
     """
     if not _is_settled(space) or are_files_due(space, now):
         return None
@@ -62,7 +72,7 @@ def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> SpaceRows | N
         return None  # triggered for another reason, such as a silent instance
     if changed_users and space.type == SpaceType.BROKERED:
         return None
-    # One that failed may be in conflict with another address: only all of them tell.
+    # A failed address may clash with another one. Finding that one takes all addresses.
     if any(address.phase == Phase.FAILED for address in addresses):
         return None
     change = _Change(space, addresses)
@@ -85,9 +95,10 @@ def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> SpaceRows | N
 
 
 def are_instances_as_known(rows: SpaceRows, infra: Infra) -> bool:
-    """Return whether all instances run in the incarnations that complete files were written for.
+    """Return whether every instance runs in the incarnation that ``known_boots`` names.
 
-    Otherwise an instance is down, or may have started from files that lack a change.
+    Otherwise an instance is down, or may have started from files that lack a change. Also False if
+    the platform does not answer.
     """
     try:
         with infra.open(rows.namespace) as session:
@@ -100,21 +111,24 @@ def are_instances_as_known(rows: SpaceRows, infra: Infra) -> bool:
 
 
 def are_files_due(space: AddressSpace, now: datetime) -> bool:
-    """Return whether the start-up files lack a change and may be written again."""
+    """Return whether the start-up files lack a change and were written 30 s ago or earlier."""
     return space.files_outdated and (
         space.files_built_at is None or now - space.files_built_at >= FILES_EVERY
     )
 
 
 def mark_files_outdated(space: AddressSpace) -> None:
-    """Store that the files lack a change, before the change is made: a worker may be killed."""
+    """Store that the start-up files lack a change.
+
+    Call it before the change is applied, because the worker may be killed at any moment.
+    """
     if not space.files_outdated:
         AddressSpace.objects.filter(pk=space.pk).update(files_outdated=True)
         space.files_outdated = True
 
 
 def _is_settled(space: AddressSpace) -> bool:
-    """Return whether nothing but addresses and users can have changed since the last pass."""
+    """Return whether the space is unchanged, and ready or in a wait that a partial pass may end."""
     ready = phases.find_condition(space.conditions, "Ready")
     is_ready = ready is not None and ready["status"] == "True"
     waits = waiting.of(space)
@@ -134,17 +148,21 @@ def _addresses(space: AddressSpace) -> QuerySet[Address, Address]:
 
 @dataclass(frozen=True)
 class _Change:
-    """The changed addresses of a space; finds what else has to be read to apply them."""
+    """The changed addresses of a space; finds the other rows that are needed to apply them."""
 
     space: AddressSpace
     addresses: Collection[Address]
 
     def find_topics(self) -> tuple[list[Address], frozenset[str]]:
-        """Return unchanged topics that the change concerns, and ids of topics with more below.
+        """Return the unchanged topics to apply again, and the ids of topics with addresses below.
 
-        They are the topics of changed subscriptions, because a subscription is a queue of its
-        topic, and in a standard space the topics above changed addresses: with an address below it
-        a router matches a topic exactly, otherwise by prefix.
+        The unchanged topics are:
+
+        * the topics of changed subscriptions, because a subscription is a queue of its topic;
+        * in a standard space, the topics above changed addresses. A router matches a topic exactly
+          if an address of another type is below it, otherwise by prefix.
+
+        The ids may be those of changed topics too.
         """
         ids = {address.topic_id for address in self.addresses if address.topic_id}
         own = {address.id for address in self.addresses if address.type == AddressType.TOPIC}
@@ -172,9 +190,9 @@ class _Change:
         return nearby, frozenset(topic.id for topic in found if topic.has_below)
 
     def find_dead_letters(self, nearby: Collection[Address]) -> Mapping[str, Collection[str]]:
-        """Return by broker the names placed on it that get dead letters.
+        """Return the dead-letter addresses of the changed addresses and of ``nearby``.
 
-        They are the dead-letter addresses of the changed addresses and of ``nearby``.
+        Their names are grouped by the id of the broker that holds them.
         """
         placed = Placement.objects.filter(
             address__space=self.space,
@@ -190,7 +208,10 @@ class _Change:
         return found
 
     def _names_above(self) -> set[str]:
-        """Return the names of the levels above addresses, as routers compare them."""
+        """Return the names above the changed addresses, as routers compare them.
+
+        For ``a.b.c`` these are ``a`` and ``a/b``.
+        """
         found: set[str] = set()
         for address in self.addresses:
             if address.type == AddressType.TOPIC:
@@ -202,4 +223,5 @@ class _Change:
 
 
 def _at_routers(name: str | Coalesce) -> Replace:
+    """Return ``address_rules.name_at_routers`` as an expression of the database."""
     return Replace(name, Value("."), Value("/"))

@@ -1,4 +1,7 @@
-"""Build the desired state of one broker from the rows of a pass. No side effects."""
+"""Build the desired state and the instance specification of one broker from the rows of a pass.
+
+No side effects.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,8 +25,8 @@ from workers.messaging.brokers.desired import (
 from workers.reconcile.space_keys import SpaceKeys
 from workers.reconcile.space_rows import SpaceRows
 
-# Forms that are addresses of a broker; a form that is missing here raises KeyError. A subscription
-# is no address of its own, but a queue of its topic.
+# How a broker implements each form; None: the broker has no address of that name. A subscription is
+# a queue on the address of its topic. A form that is missing here raises KeyError.
 _KINDS: Mapping[BrokerForm, BrokerAddressKind | None] = {
     BrokerForm.QUEUE: BrokerAddressKind.QUEUE,
     BrokerForm.TOPIC: BrokerAddressKind.TOPIC,
@@ -77,11 +80,11 @@ def spec(
 def list_addresses(rows: SpaceRows, broker: Broker) -> Sequence[DesiredAddress]:
     """Return the addresses that are placed on ``broker`` and that a broker can hold.
 
-    In a partial pass these are the changed ones, and the topics of changed subscriptions.
+    In a partial pass these are only the changed ones and the topics in ``rows.nearby``.
     """
     wanted = [*rows.wanted_addresses, *rows.nearby]
     placed = [address for address in wanted if is_on(address, broker)]
-    # Names on this broker: a message can only be dead-lettered to an address of the same broker.
+    # The broker can send dead letters only to an address of its own.
     names = {address.address for address in placed if desired.is_possible(address.address)}
     present = names.union(rows.dead_letters.get(broker.id, ()))
     return [
@@ -106,9 +109,9 @@ def is_on(address: Address, broker: Broker) -> bool:
 def limits(address: Address, present: set[str]) -> AddressSettings:
     """Return the effective settings: the address's own, within what its plan allows.
 
-    ``present`` are the addresses on the same broker. The delivery attempts are limited only if the
-    dead-letter address is among them: without it the broker would drop a message after the last
-    attempt.
+    ``present``: the names of addresses on the same broker. If the dead-letter address is not among
+    them, it and the limit of delivery attempts are left out: the broker would otherwise drop a
+    message after the last attempt.
     """
     plan = publishing.address_plan_definition(address.address_plan)
     found = address_types.effective(address.settings, plan)

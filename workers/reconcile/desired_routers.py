@@ -1,4 +1,4 @@
-"""Build the desired state of one router from the rows of a pass. Writes no rows."""
+"""Build the desired state of a space's routers from the rows of a pass. Writes no rows."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,17 +26,17 @@ from workers.messaging.routers.routing import Routing
 from workers.reconcile.space_keys import SpaceKeys
 from workers.reconcile.space_rows import SpaceRows
 
-# The auth service learns of a change within this time (services.auth.watcher). Until then it may
-# accept a connection that the change does not permit.
+# The auth service usually reads a change within this time (``services.auth.watcher``). Until then
+# it may accept a login that the change does not permit.
 LOGINS_LAG = timedelta(seconds=1)
 
 
 @dataclass(frozen=True)
 class DesiredRouters:
-    """What the routers of one space should be.
+    """The desired state of all routers of one space.
 
-    * ``down``: names of instances that are down, as far as the pass knows.
-    * ``refused``: ids of addresses that routers cannot hold, as far as the pass knows.
+    * ``down``: names of the instances that earlier steps found down.
+    * ``refused``: ids of the addresses that earlier steps found impossible for brokers or routers.
     """
 
     rows: SpaceRows
@@ -104,7 +104,8 @@ class DesiredRouters:
     def list_addresses(self) -> Sequence[RoutedAddress]:
         """Return the addresses of the routers, oldest first.
 
-        If two names clash, the older address stays.
+        The order matters: of two names that clash, ``entities`` keeps the first. In a partial pass
+        these are only the changed addresses and the topics in ``rows.nearby``.
 
         Addresses that brokers cannot hold are left out. They are checked here too, because the
         files of the routers are rendered before the step that reports such an address.
@@ -117,7 +118,7 @@ class DesiredRouters:
         ]
 
     def find_clashes(self) -> Mapping[str, str]:
-        """Return the addresses that routers take for an older one: name -> older name."""
+        """Return the names that routers cannot tell from an older one: name -> older name."""
         return entities.find_clashes(self.list_addresses())
 
     def _leads(self, name: str) -> bool:
@@ -156,7 +157,10 @@ def list_leaving(rows: SpaceRows) -> Sequence[RoutedAddress]:
 
 
 def routed(rows: SpaceRows, row: Address) -> RoutedAddress:
-    """Return one address as routers name it, with the brokers that hold it."""
+    """Return one address as routers name it (``<topic>::<name>``), with the brokers that hold it.
+
+    Only a subscription has a topic.
+    """
     ordinals = {broker.id: broker.ordinal for broker in rows.brokers}
     # A placement may be on a broker that was created after this pass read the brokers.
     placed = [placement for placement in row.placements.all() if placement.broker_id in ordinals]
@@ -177,9 +181,9 @@ def routed(rows: SpaceRows, row: Address) -> RoutedAddress:
 
 
 def allowed(rows: SpaceRows) -> Mapping[str, datetime]:
-    """Return for each user the earliest time at which a permitted connection was opened."""
+    """Return by user name a time: connections that were opened earlier are not permitted."""
     floor = _space_changed_at(rows) or rows.space.created_at
-    # Connections from before the last change may rest on permissions that are withdrawn.
+    # A router keeps the permissions of a connection from its login, so older ones must be closed.
     return {
         user.name: max(floor, _user_changed_at(user) or user.created_at)
         for user in rows.wanted_users
@@ -187,18 +191,19 @@ def allowed(rows: SpaceRows) -> Mapping[str, datetime]:
 
 
 def settles_at(rows: SpaceRows) -> datetime:
-    """Return the time by which the auth service knows every change of logins in this pass."""
+    """Return by when the auth service knows all changes in ``rows``; ``now`` without changes."""
     changes = [_space_changed_at(rows), *map(_user_changed_at, rows.users)]
     return max([moment for moment in changes if moment is not None], default=rows.now)
 
 
 def _space_changed_at(rows: SpaceRows) -> datetime | None:
+    """Return by when the auth service knows a pending change of all logins; None without one."""
     # A space that was never ready had no logins, so there is nothing to wait for.
     is_changed = rows.has_other_logins and rows.space.observed_generation > 0
     return rows.space.updated_at + LOGINS_LAG if is_changed else None
 
 
 def _user_changed_at(user: MessagingUser) -> datetime | None:
-    """Return when the auth service knows a user's change; None for a new or unchanged user."""
+    """Return by when the auth service knows a user's change; None for a new or unchanged user."""
     is_changed = user.generation > user.observed_generation > 0
     return user.updated_at + LOGINS_LAG if is_changed else None

@@ -1,7 +1,7 @@
 """What the steps of a pass find out. A later step takes as parameters the findings that it needs.
 
 So mypy refuses a pass that runs two such steps in the wrong order (``address_space``). The report
-of the pass keeps what is stored at its end (``report``).
+of the pass (``report``) collects those findings that are stored at the end of the pass.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,9 +30,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class CertificateState:
-    """Whether public listeners present the certificate that the installation wants, else why not.
+    """What the condition ``Certificate`` says about the certificate that clients see.
 
-    ``lasting``: waiting alone will not change it.
+    ``ok`` is False if it is not the one that the installation provides, or if that one expires
+    soon. ``lasting``: waiting alone will not help.
     """
 
     ok: bool
@@ -56,9 +57,10 @@ class OpenNamespace:
 
 @dataclass(frozen=True)
 class Certificates:
-    """Of the step "certificates": the stored secrets, without those of "credentials".
+    """Of the step "certificates": the space's stored secrets by name, and the public certificate.
 
-    ``public``: None if there is nothing to report of the public certificate.
+    The step "credentials" has yet to issue the client certificates: ``stored`` may hold none, or
+    those of an earlier pass. ``public`` is None if there is nothing to report.
     """
 
     stored: Mapping[str, SpaceSecret]
@@ -67,13 +69,14 @@ class Certificates:
 
 @dataclass(frozen=True)
 class Instances:
-    """The instances of a space as this pass found them. Those that are down have names in ``down``.
+    """The instances of a space as this pass found them.
 
-    * ``boots``: the incarnation of each instance.
-    * ``waiting``: the instances that may not restart yet.
-    * ``restart_deferred``: the instances that do not run with their whole specification yet,
-      because that needs a restart.
+    * ``boots``: the incarnation of each instance, by name.
     * ``rolled_at``: when a pass last restarted an instance.
+    * ``down``: the instances that do not run or do not answer, by name.
+    * ``waiting``: the running instances that need a restart and have to wait for another instance.
+    * ``restart_deferred``: the instances that need a restart to run with their whole specification,
+      also if only the next rollout restarts them.
     """
 
     boots: Mapping[str, str]
@@ -84,7 +87,7 @@ class Instances:
 
     @classmethod
     def as_known(cls, rows: SpaceRows) -> "Instances":
-        """Return the instances of a partial pass, which runs only if all are as known and up."""
+        """Return the instances of a partial pass, which runs only if all are up and as known."""
         return cls(rows.space.known_boots, rows.space.rolled_at)
 
     def list_up(self, rows: SpaceRows) -> Sequence[Broker]:
@@ -92,23 +95,31 @@ class Instances:
         return [broker for broker in rows.brokers if broker.name not in self.down]
 
     def holds_unknown(self, rows: SpaceRows) -> bool:
-        """Return whether an instance has restarted since complete files were written.
+        """Return whether an instance was added, removed or restarted since ``known_boots``.
 
-        It may have started from older files, so only reading it tells what it holds.
+        A restarted one may have read files that lack a change, so what it holds must be read back.
         """
         return bool(self.boots != rows.space.known_boots)
 
 
 @dataclass(frozen=True)
 class BrokerInstances:
-    """Of the step "brokers". In a standard space "routers" makes ``Instances`` of it."""
+    """Of the step "brokers": the brokers alone.
+
+    These are all instances of a brokered space. In a standard space the step "routers" adds its
+    own, and returns ``Instances``.
+    """
 
     found: Instances
 
 
 @dataclass(frozen=True)
 class BrokerAddresses:
-    """Of the step "broker addresses": what it applied (by broker), and problems by address id."""
+    """Of the step "broker addresses".
+
+    * ``applied``: the desired state of each broker that is up, by name.
+    * ``problems``: the addresses that no broker can hold, by address id.
+    """
 
     applied: Mapping[str, DesiredBroker]
     problems: Mapping[str, Problem]
@@ -116,11 +127,12 @@ class BrokerAddresses:
 
 @dataclass(frozen=True)
 class RouterAddresses:
-    """Of the step "router addresses". It has closed the links to leaving addresses.
+    """Of the step "router addresses". Clients with links to leaving addresses are disconnected.
 
-    * ``desired``: the routers as the step applied them.
-    * ``problems``: by address id, with those of "broker addresses".
-    * ``unjoined``: pairs of routers that are not connected, as texts; None: not known of all.
+    * ``desired``: the routers as the step applied them, without the addresses in ``problems``.
+    * ``problems``: by address id, including those of the step "broker addresses".
+    * ``unjoined``: a text for each pair of routers that are not connected. None if no such pair is
+      known and not all routers were read.
     """
 
     desired: DesiredRouters
@@ -137,9 +149,9 @@ class Departures:
 
 @dataclass(frozen=True)
 class ReachedEndpoint:
-    """Of the step "endpoints": why clients outside the cluster cannot reach it, empty if they can.
+    """Of the step "endpoints": why clients outside the cluster cannot reach the space.
 
-    None: not read.
+    Empty if they can. None if the step ended before it read the endpoint.
     """
 
     trouble: str | None = None
@@ -147,19 +159,25 @@ class ReachedEndpoint:
 
 @dataclass(frozen=True)
 class ProbedBrokers:
-    """Of the step "probe": whether a message has passed through every broker that is up."""
+    """Of the step "probe": whether no probe of a broker has failed."""
 
     passed: bool
 
 
 @dataclass(frozen=True)
 class ClosedRouters:
-    """Of a deletion: no client is connected to a router any more."""
+    """Of the step "router emptying" of a deletion: clients of the routers are disconnected.
+
+    A router that cannot be closed within ten minutes of the request is left as it is.
+    """
 
 
 @dataclass(frozen=True)
 class LastSample:
-    """Of a deletion: the usage of the space is recorded, so its instances may be deleted."""
+    """Of the step "emptying" of a deletion: the instances may be deleted.
+
+    Each was sampled a last time, did not run, or did not answer for ten minutes.
+    """
 
 
 Findings = (

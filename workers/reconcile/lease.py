@@ -37,7 +37,7 @@ class Lease:
     def claim(self) -> bool:
         """Take the lease if it is free, ours or expired; return whether we have it.
 
-        One conditional update, so only one of several workers wins.
+        One conditional update, so only one of several workers wins. False for a deleted space.
         """
         now = self.clock()
         free = Q(claimed_until__isnull=True) | Q(claimed_until__lt=now) | Q(claimed_by=self.holder)
@@ -61,9 +61,10 @@ class Lease:
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Extend the lease while the block runs, and give it back at the end of the block.
+        """Extend a claimed lease from a thread while the block runs; give it back at its end.
 
-        After five minutes it is not extended any more, and ``extend`` may raise ``Lost``.
+        After five minutes the thread stops. Then another worker may claim the space, and ``extend``
+        raises ``Lost``.
         """
         stored = leases.StoredLease(self.space_id, self._is_extended, self.release)
         with stored.extended(_RENEW_SECONDS, _LONGEST_SECONDS):
@@ -73,6 +74,6 @@ class Lease:
         try:
             self.extend()
         except Lost:
-            # The pass notices it at its own ``extend`` after the step, and writes nothing.
+            # The pass calls ``extend`` itself after each step. It raises there, and ends the pass.
             return False
         return True

@@ -1,8 +1,8 @@
-"""The reconcile loop: find the spaces that are due, claim one, run its steps, record the outcome.
+"""The reconcile loop: list the spaces that are due, claim one, run its steps, store the outcome.
 
-Called by ``workers.tasks`` and the ``reconcile`` command. A message only triggers a pass; the pass
-reads from the rows what is to be done. The only broad ``except`` of a pass is here: an error in one
-space must not end the worker.
+Called by ``workers.tasks`` and by the command ``manage.py reconcile``. A Celery message names only
+a space; the pass reads from the rows what is to be done. ``_pass`` has the only broad ``except``:
+an error in one space must not stop the work on the others.
 """
 
 import math
@@ -35,33 +35,45 @@ from workers.rollouts import release
 logger = structlog.get_logger(__name__)
 
 FULL_PASS_EVERY = timedelta(minutes=5)
-_EARLIEST = 0.8  # a full pass may be as early as this share of that time (jitter)
+_EARLIEST = 0.8  # with jitter, the next full pass may begin after this share of that time
 FAILED_DELAY_SECONDS = 30.0
 _LONGEST_BACKOFF_SECONDS = 300.0
-_LONGEST_NAP_SECONDS = 1.0
+_LONGEST_NAP_SECONDS = 1.0  # the worker sleeps until a pass that is due so soon, and then runs it
 # At first a waiting space is reconciled as often as the step asks for, so that an instance that has
 # started is noticed at once. Later the pauses grow, so that a wait of days costs almost nothing.
 _PATIENT_AFTER = timedelta(seconds=20)
 _LONGEST_PAUSE_SECONDS = 60.0
-# One crash may be transient; only repeated crashes are shown as a condition.
+# One crash may be transient, so the condition shows crashes only from this number of attempts on.
+# ``AddressSpace.attempts`` also counts a pass that ended with ``Failed`` just before the crashes.
 _REPORTED_AFTER_ATTEMPTS = 3
 _SHORTEST_RECHECK_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
 class _Passed:
-    """The result of one pass. ``pause_seconds``: until the next one; None: ``list_due`` decides."""
+    """The result of one pass.
+
+    * ``outcome``: None if the pass crashed or lost its lease.
+    * ``pause_seconds``: when the next pass is due, for a wait or a change during this pass. None
+      leaves the next pass to ``list_due``.
+    """
 
     outcome: Outcome | None
     pause_seconds: float | None = None
 
 
 def reconcile(space_id: str, ports: Ports, *, budget_seconds: float = 20) -> Outcome | None:
-    """Run passes over one space within the budget; return the last outcome.
+    """Claim one space and run passes over it; return the outcome of the last pass.
 
-    None if another worker has the lease, or the pass crashed. Short waits are slept through here,
-    so that a change takes effect soon; longer ones are left to ``list_due``. Of all errors in a
-    pass, only those of an unreachable database are raised.
+    Another pass follows if it is due within a second and before ``budget_seconds`` are over. So a
+    change that waits only for the start of an instance takes effect soon. Later passes are left to
+    ``list_due``. The budget does not stop a pass that has begun.
+
+    None: the space is deleted or another worker has its lease, or the pass crashed or lost its
+    lease. A crash is logged, and delays the next pass.
+
+    Raises:
+        OperationalError, InterfaceError: the database does not answer.
     """
     holder = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
     mine = Lease(space_id, holder, ports.clock)
@@ -79,16 +91,25 @@ def reconcile(space_id: str, ports: Ports, *, budget_seconds: float = 20) -> Out
 
 
 def list_due(ports: Ports) -> Sequence[str]:
-    """Return the ids of the spaces that are due: by time, or by a change whose message was lost."""
+    """Return the ids of the spaces that are due and that no worker has a lease on.
+
+    They are in the order of ``next_attempt_at``. A space is due if one of these is true:
+
+    * its ``next_attempt_at`` has passed or is not set;
+    * the space, an address or a user has a change that no pass has applied (a lost message);
+    * its start-up files lack a change, and were last written 30 s ago or earlier.
+
+    A space that failed or waits is due by ``next_attempt_at`` only.
+    """
     now = ports.clock()
     by_time = Q(next_attempt_at__isnull=True) | Q(next_attempt_at__lte=now)
-    # A space that failed or waits is due by time only; a new change sets that time to now.
+    # A space that failed or waits can do without this: a new change sets its time to now.
     changed = Q(attempts=0, waiting_since__isnull=True) & (
         Q(generation__gt=F("observed_generation"))
         | Q(id__in=Address.objects.filter(_CHANGED).values("space_id"))
         | Q(id__in=MessagingUser.objects.filter(_CHANGED).values("space_id"))
     )
-    # A killed worker may have left the files as they are without a time for the next pass.
+    # A worker that was killed after it marked the files has stored no time for the next pass.
     outdated = Q(files_outdated=True, files_built_at__lte=now - changes.FILES_EVERY)
     outdated &= Q(attempts=0, waiting_since__isnull=True)
     free = Q(claimed_until__isnull=True) | Q(claimed_until__lt=now)
@@ -103,8 +124,9 @@ _CHANGED = Q(deleted_at__isnull=True) & Q(generation__gt=F("observed_generation"
 def pause(wait: Wait, waited: timedelta) -> float:
     """Return the seconds until the next pass over a space that has ``waited`` without progress.
 
-    At least what the step asks for; after 20 s a tenth of the time waited, at most a minute. So
-    polling makes a long wait longer by at most a tenth, and by at most a minute.
+    This is the delay that the step returned. After 20 s it is a tenth of the time waited, at most a
+    minute, if that is longer. So polling makes a long wait longer by at most a tenth, and by at
+    most a minute.
     """
     grown = waited.total_seconds() / 10 if waited >= _PATIENT_AFTER else 0.0
     return max(wait.delay_seconds, min(grown, _LONGEST_PAUSE_SECONDS))
@@ -131,7 +153,7 @@ def _run_steps(space: AddressSpace, mine: Lease, ports: Ports) -> _Passed:
     # Jitter brings a pass forward by up to a fifth of the interval; it is a full one all the same.
     full = last is None or now - last >= FULL_PASS_EVERY * _EARLIEST
     rows = _load(space, ports, now=now, full=full)
-    # Nothing to compare with where engines run as local programs: then there are no releases.
+    # Without a release there is nothing to compare: engines that run as local programs have none.
     ours = None if rows.release is None else release.configured(ports.infra, ports.routing)
     replaced = rolling.find_replaced(rows, ours)
     if replaced is not None:
@@ -144,7 +166,10 @@ def _run_steps(space: AddressSpace, mine: Lease, ports: Ports) -> _Passed:
 
 
 def _load(space: AddressSpace, ports: Ports, *, now: datetime, full: bool) -> SpaceRows:
-    """Return the rows of a partial pass if one is enough, else all rows of the space."""
+    """Return the rows of a partial pass if one is enough, else those of a whole pass.
+
+    Before a partial pass, this stores that the start-up files are outdated.
+    """
     has_mesh = ports.routing.has_mesh
     partial = None if full else changes.load(space, now=now, has_mesh=has_mesh)
     if partial is not None and changes.are_instances_as_known(partial, ports.infra):
@@ -154,10 +179,11 @@ def _load(space: AddressSpace, ports: Ports, *, now: datetime, full: bool) -> Sp
 
 
 def _schedule(rows: SpaceRows, report: PassReport, mine: Lease) -> float | None:
-    """Store when the next pass is due; return the seconds until then for a wait, else None.
+    """Store the loop's own columns of the space, among them when the next pass is due.
 
-    A change during the pass has set ``next_attempt_at``. That value stays, and the next pass is due
-    now (0 seconds). Waiting is not a failure and does not count as an attempt.
+    A change that was requested during the pass has set ``next_attempt_at``: that value stays, and
+    the result is 0. Otherwise return the seconds until the next pass if this one ended with a wait,
+    else None. Only a failed pass counts as an attempt.
     """
     space, outcome = rows.space, report.outcome
     fields: dict[str, Any] = {"attempts": int(isinstance(outcome, Failed))}
@@ -188,7 +214,7 @@ class _NextPass:
     now: datetime
 
     def choose(self) -> tuple[float, dict[str, Any]]:
-        """Return the seconds until then, and the fields that say what waits and since when."""
+        """Return the seconds until the next pass, and the values of the ``waiting`` columns."""
         outcome = self.report.outcome
         if not isinstance(outcome, Wait):
             # Jitter spreads the full passes of spaces that were created at the same time.
@@ -213,7 +239,10 @@ class _NextPass:
         }
 
     def _until_files(self) -> float:
-        """Return the seconds until start-up files may be written; infinite if they are complete."""
+        """Return the seconds until the start-up files may be written again.
+
+        Infinite after a whole pass, which has written them.
+        """
         if not self.rows.partial:
             return math.inf
         built_at = self.rows.space.files_built_at or self.rows.now
@@ -234,7 +263,10 @@ class _NextPass:
         return max(_SHORTEST_RECHECK_SECONDS, min(pauses, default=math.inf))
 
     def _begun(self, kind: str) -> datetime:
-        """Return since when a condition has not been True, as of the last pass; else ``now``."""
+        """Return when the stored condition got its status; ``now`` if it is True or absent.
+
+        ``rows`` hold the condition as it was before this pass.
+        """
         known = phases.find_condition(self.rows.space.conditions, kind)
         if known is None or known["status"] == "True":
             return self.now
@@ -242,13 +274,16 @@ class _NextPass:
 
 
 def _back_off(space: AddressSpace, mine: Lease) -> None:
-    """Delay the next pass after a crash, unless a change during the pass has set its time."""
+    """Count a crash, and delay the next pass by a time that doubles up to 5 minutes.
+
+    A change that was requested during the pass has set the time of the next pass, which then stays.
+    """
     attempts = space.attempts + 1
     delay = min(_LONGEST_BACKOFF_SECONDS, 2.0 ** min(attempts, 10)) * random.uniform(0.5, 1.0)
     row = AddressSpace.objects.filter(id=space.id, claimed_by=mine.holder)
     row.update(attempts=attempts)
     unchanged = row.filter(next_attempt_at=space.next_attempt_at)
     unchanged.update(next_attempt_at=mine.clock() + timedelta(seconds=delay))
-    # Last, because the row itself may be the cause of the crash, and then this raises too.
+    # Last, because this raises too if the content of the row has caused the crash.
     if attempts >= _REPORTED_AFTER_ATTEMPTS:
         status.record_crash(row, mine.clock())

@@ -1,4 +1,4 @@
-"""Management of one space's brokers and routers: a driver, and how to reach each instance."""
+"""Management of one space's brokers and routers: the drivers, and how to reach each instance."""
 
 from dataclasses import dataclass
 
@@ -13,17 +13,18 @@ from workers.reconcile.space_keys import SpaceKeys
 
 @dataclass(frozen=True)
 class Targets:
-    """Finds the internal listeners of the space that ``session`` is for."""
+    """Finds the management listener of each instance of the space that ``session`` is for."""
 
     locator: Locator
     session: Session
     keys: SpaceKeys
 
     def of(self, name: str) -> ManagementTarget:
-        """Return the address of an instance's internal listener, and the certificates for it.
+        """Return host and port of an instance's management listener, and the client certificate.
 
         Raises:
             InfraError: the platform does not answer.
+            KeyError: the space has no client certificate yet.
         """
         credentials = Credentials.of(self.keys.rows)
         return self.locator.locate(self.session, InstanceId.parse(name), credentials)

@@ -24,7 +24,9 @@ _MOST_SHOWN = 3
 def find_unjoined(
     names: Collection[str], down: Collection[str], seen: Mapping[str, Mapping[str, str]]
 ) -> Sequence[str] | None:
-    """Return texts that say which router does not reach which; None if not known of all routers.
+    """Return texts that say which router does not reach which peer.
+
+    None if no such text is known and not all routers were read.
 
     ``names``: all routers; ``seen``: router -> peer that it cannot connect to -> reason. Peers that
     are down are left out, because the pass already waits for them.
@@ -44,7 +46,8 @@ def with_routers(
 ) -> list[Condition]:
     """Return the conditions with ``Routers``: whether all routers of the plan form one mesh.
 
-    Unchanged if this pass did not read all routers. Without ``Routers`` if the plan has one router.
+    Without ``Routers`` in a brokered space, and if the plan has one router. Unchanged if this pass
+    did not read all routers.
     """
     wanted = publishing.space_plan_definition(rows.space.space_plan).routers
     if rows.is_brokered or wanted == 1:
@@ -87,9 +90,10 @@ def _shorten(unjoined: Sequence[str]) -> str:
 
 
 def _is_late(rows: SpaceRows, report: PassReport, known: Condition | None) -> bool:
-    """Return whether the mesh has been incomplete for longer than a start takes.
+    """Return whether the mesh has been incomplete for longer than a start takes (``_PATIENCE``).
 
-    ``known`` is the condition as of the last pass.
+    ``known`` is the condition as of the last pass. A pass that finds the mesh incomplete for the
+    first time is never late.
     """
     if known is None or known["status"] == "True":
         return False

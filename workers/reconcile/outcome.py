@@ -11,16 +11,17 @@ from workers.messaging.management import Refused, Unreachable
 
 @dataclass(frozen=True)
 class Done:
-    """The step has reached the desired state."""
+    """The step has reached the desired state; ``message`` is for people, and mostly empty."""
 
     message: str = ""
 
 
 @dataclass(frozen=True)
 class Wait:
-    """Not yet, as expected: run the step again after ``delay_seconds``.
+    """The desired state is not reached yet, but may be later without a change by anybody.
 
-    ``message`` is for people; empty if the reason says everything.
+    ``delay_seconds``: how soon the next pass should run. ``message``: text for people, empty if the
+    reason says everything.
     """
 
     delay_seconds: float
@@ -35,7 +36,10 @@ class Wait:
 
 @dataclass(frozen=True)
 class Failed:
-    """Waiting will not help, only a change; ``message`` is for people."""
+    """The desired state cannot be reached until somebody changes something.
+
+    ``message`` tells people what. The next pass tries again all the same.
+    """
 
     reason: Reason
     message: str
@@ -48,25 +52,26 @@ FindingsT = TypeVar("FindingsT", covariant=True)
 
 @dataclass(frozen=True)
 class StepResult(Generic[FindingsT]):
-    """What a step returns. ``findings`` are valid with any outcome.
+    """What a step returns: its outcome, and what it found out.
 
-    Later steps run only after Done; the report of the pass needs the findings of every step.
+    Later steps get the findings only after Done. The report of the pass takes them with any
+    outcome.
     """
 
     outcome: Outcome
     findings: FindingsT
 
 
-# The errors that ports declare. Any other error of a step is a defect, and ends the pass.
+# The errors that ports declare. Any other error is a defect or a database outage: it ends the pass.
 PORT_ERRORS = (Unreachable, Refused, InfraError)
 
 
 def of_error(error: Unreachable | Refused | InfraError) -> Outcome:
-    """Return the outcome of a step that such an error of a port has ended."""
+    """Return the outcome of a step that ended with ``error``: Wait if a retry may help."""
     if isinstance(error, Unreachable):
         return Wait(1, Reason.INSTANCE_UNREACHABLE)  # it may have just stopped or restarted
     if isinstance(error, Refused):
-        # Deleting an address, for instance. The instance may accept it later.
+        # For instance a request to delete an address. The instance may accept it later.
         return Wait(2, Reason.INSTANCE_REFUSES, str(error))
     if error.retry:
         return Wait(2, error.reason, str(error))
@@ -74,7 +79,10 @@ def of_error(error: Unreachable | Refused | InfraError) -> Outcome:
 
 
 def attempt(action: Callable[[], Outcome]) -> Outcome:
-    """Run a part of a step, so that an error of a port leaves the findings made before it."""
+    """Return the outcome of ``action``; an error of a port becomes an outcome too.
+
+    So a step can return the findings that it made before the error.
+    """
     try:
         return action()
     except PORT_ERRORS as error:

@@ -1,4 +1,4 @@
-"""Runs the steps of one pass one after the other, and collects the report of the pass."""
+"""Run the steps of one pass one after the other, and collect the report of the pass."""
 
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
@@ -17,7 +17,10 @@ class Stopped(Exception):
 
 
 class PassRunner:
-    """Runs steps and keeps their report. ``after_step`` may raise to end the pass unrecorded."""
+    """Runs steps and collects their report.
+
+    ``after_step`` is called after each step. If it raises, the pass ends and stores nothing.
+    """
 
     def __init__(self, after_step: Callable[[], None]) -> None:
         self._after_step = after_step
@@ -28,7 +31,8 @@ class PassRunner:
     ) -> F:
         """Run one step under the name that operations show; return its findings.
 
-        Errors that the ports of a step declare become its outcome; any other error propagates.
+        Errors that ports declare (``PORT_ERRORS``) become the outcome of the step; any other error
+        propagates. While an instance is down, a wait is reported as the wait for that instance.
 
         Raises:
             Stopped: the outcome is not Done.
@@ -42,10 +46,10 @@ class PassRunner:
             self.report = self.report.with_findings(result.findings)
         instances = self.report.instances
         if isinstance(outcome, Wait) and instances is not None and instances.down:
-            # The instance that is down is most likely the cause of the wait, so we report it.
+            # Most likely the step waits because this instance is down.
             outcome = rolling.explain(instances)
         self.report = self.report.with_step(name, outcome)
-        # After each step, because a step may take longer than the lease of the space.
+        # After each step: the loop extends the lease here, and ends the pass if it has lost it.
         self._after_step()
         if not isinstance(outcome, Done):
             raise Stopped

@@ -1,7 +1,8 @@
 """The ports of a reconcile pass: every effect outside the database goes through one of these.
 
-``workers.wiring`` builds them for the product; tests build them from fakes. The conformance suites
-in tests/suites/messaging check that adapters and fakes behave the same.
+``workers.wiring`` builds them for the product; tests build them from fakes.
+``tests/suites/kubernetes/test_conformance.py`` checks that the adapters of ``Infra``, the broker
+driver and their fakes behave the same; ``tests/suites/messaging`` checks the router driver.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -93,27 +94,30 @@ class Metering(Protocol):
     """The hooks into metering that deletions and restarts need."""
 
     def last_sample(self, space_id: str, addresses: Sequence[str] | None) -> bool:
-        """Take the last sample before teardown; return True if it is recorded or never can be.
+        """Take the last sample before a deletion; return False for "not yet, call again".
 
-        ``addresses`` are names in the space; None means the whole space with its connections. The
-        caller has disconnected the clients of what it names. False means "not yet, call again".
-        Idempotent.
+        ``addresses`` are the names of the addresses to delete; None means the whole space. The
+        caller has disconnected their clients. True means that the sample is recorded. For the whole
+        space it may also mean that an instance stayed silent for too long. Idempotent.
         """
         ...
 
     def before_restart(self, space_id: str, instance: str) -> bool:
-        """Take the last sample before a planned restart; return True if recorded or impossible.
+        """Take the last sample before one instance is restarted, or deleted alone.
 
-        False means "not yet, call again". Idempotent.
+        True means that it is recorded, or that the instance cannot be read. False means "not yet,
+        call again". Idempotent.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Ports:
-    """All ports of one pass. ``identities_dir`` is where client certificates are kept as files.
+    """All ports of one pass; ``address_space`` gives each step only those that it needs.
 
-    ``address_space`` gives each step only those that it needs.
+    * ``routing``: the router engine, and how routers reach the auth service.
+    * ``clock``: returns the time now, in UTC.
+    * ``identities_dir``: the folder for client certificates, which the AMQP library reads as files.
     """
 
     infra: Infra

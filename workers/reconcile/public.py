@@ -1,22 +1,22 @@
-"""The endpoint that the clients of a space connect to: the present one, or the last known one."""
+"""The public endpoint of a space: the present one, or the one that was stored last."""
 
 from tenants.models import Endpoint
 from workers.infra.base import EndpointPending, PublicEndpoint, Session
 from workers.reconcile.space_rows import SpaceRows
 
-NAME = "amqps"
+NAME = "amqps"  # of the row of the first public instance
 
 
 def endpoint(rows: SpaceRows, session: Session, instance: str) -> PublicEndpoint:
-    """Return where clients reach the space through ``instance``. Idempotent.
+    """Create or update the public endpoint of ``instance``; return where clients reach it.
 
-    If a known endpoint is gone, for instance because its service was deleted by hand, the last
-    known address is returned with ``trouble``. So the rest of a pass does not wait until the
-    platform assigns an address again.
+    If the platform has no address for it any more, for instance because somebody deleted the
+    service, return the stored address with ``trouble``. So the rest of a pass does not wait until
+    the platform assigns an address again. Idempotent.
 
     Raises:
         InfraError: the platform refuses the request or does not answer.
-        EndpointPending: the endpoint never had an address.
+        EndpointPending: the platform has assigned no address yet.
     """
     try:
         return session.ensure_endpoint(instance)

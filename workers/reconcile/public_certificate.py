@@ -1,11 +1,12 @@
 """The certificate of the public listeners, if the installation provides one for the endpoint.
 
-The public listeners then have a separate key pair beside the internal one.
+The public listeners then have a key pair of their own, beside the one of the internal listeners.
 
 * At first the space's own authority signs it, until every instance has restarted to read its files.
 * From then on it is replaced without a restart: by the provided certificate, by its renewals, and
   by one of the space's own authority again if the installation provides none any more.
-* A provided certificate that fails its check changes only the condition ``Certificate``.
+* A provided certificate that fails its check is not presented. The condition ``Certificate`` says
+  why; a space that was never active does not become ready.
 """
 
 from datetime import datetime
@@ -33,10 +34,12 @@ _SHORT_SECONDS, _LONG_SECONDS = 0.3, 10.0
 def ensure(rows: SpaceRows, session: Session, store: KeyStore) -> CertificateState | None:
     """Fetch the provided certificate and store it if it is usable; return what clients see.
 
-    Idempotent. A missing certificate is not an error, but a state; None: nothing to report.
+    A provided certificate that is missing or not usable is no error: the result says so. None if
+    the space has no public instance, or if the installation never provided a certificate for it.
+    Idempotent.
 
     Raises:
-        InfraError: the platform does not answer for the endpoint.
+        InfraError: the platform does not answer, or has no address for the endpoint yet.
     """
     if rows.public_instance is None:
         return None
@@ -58,9 +61,10 @@ def ensure(rows: SpaceRows, session: Session, store: KeyStore) -> CertificateSta
 def settle(
     rows: SpaceRows, store: KeyStore, state: CertificateState | None, instances: Instances
 ) -> Outcome | None:
-    """Record that all instances read the public pair; return what a new space still waits for.
+    """Store that all instances read the public pair, once they do.
 
-    A space that has been active never waits: it goes on with the certificate that it presents.
+    Return the outcome with which the pass over a new space must stop, or None to go on. The pass
+    over a space that has been active goes on with the certificate that it presents.
     """
     keys = store.keys
     if _PAIR in keys.rows and _TRUST not in keys.rows and not instances.restart_deferred:
@@ -78,7 +82,10 @@ def settle(
 def _serve_on(
     store: KeyStore, endpoint: PublicEndpoint, reason: Reason, message: str, *, lasting: bool
 ) -> CertificateState:
-    """Keep what the listeners present while the provided certificate is missing or not usable."""
+    """Keep what the listeners present while the provided certificate is missing or not usable.
+
+    The returned message says what clients see meanwhile.
+    """
     if store.keys.is_own:
         _ensure_own(store, endpoint)  # renews it too
         meanwhile = "Until then clients see a certificate of the space's own authority."
@@ -93,7 +100,10 @@ def _serve_on(
 def _present(
     rows: SpaceRows, store: KeyStore, endpoint: PublicEndpoint, given: GivenCertificate
 ) -> CertificateState:
-    """Store the provided certificate for the public listeners, if it passes its check."""
+    """Store the provided certificate, if it passes its check and every instance can present it.
+
+    Until every instance reads the files of the public pair, the space's own authority signs it.
+    """
     try:
         found = given_certificates.check(
             given.key_pem,
@@ -135,7 +145,7 @@ def _describe(given: GivenCertificate, found: Usable, now: datetime) -> Certific
 
 
 def _ensure_own(store: KeyStore, endpoint: PublicEndpoint) -> None:
-    """Ensure that the public listeners present a certificate of the space's own authority."""
+    """Ensure that the stored public pair is signed by the space's own authority, and not due."""
     hosts = list(dict.fromkeys([endpoint.host, *endpoint.extra_names]))
     with transaction.atomic():
         store.ensure_server(_PAIR, hosts)

@@ -1,6 +1,7 @@
 """The report of a pass: the state of each step, and the findings that are stored at the end.
 
-``PassRunner`` collects it. Only ``status`` and ``loop`` read it, to store it; steps do not see it.
+``PassRunner`` collects it. At the end of the pass ``status`` (with ``meshing``) and ``loop`` read
+it, to store status and schedule. Steps do not see it: they get findings as parameters.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,18 +34,19 @@ StepState = dict[str, str]
 
 @dataclass(frozen=True)
 class PassReport:
-    """What a pass has found so far. ``outcome`` is that of its last step.
+    """What a pass has found so far. ``findings`` describes the fields that come from there.
 
-    None stands for a step that the pass did not reach, or that had nothing to report.
+    ``outcome`` is that of the last step. None in another field stands for a step that the pass did
+    not reach, or that had nothing to report.
     """
 
     outcome: Outcome = field(default_factory=Done)
-    steps: Sequence[StepState] = ()
+    steps: Sequence[StepState] = ()  # as operations show them: name, state and message
     certificate: CertificateState | None = None
     instances: Instances | None = None
     problems: Mapping[str, Problem] = field(default_factory=dict)  # by address id
     unjoined: Sequence[str] | None = None
-    gone: frozenset[str] = frozenset()  # ids of addresses that no instance holds any more
+    gone: frozenset[str] = frozenset()  # ids of addresses that no broker holds any more
     endpoint_trouble: str | None = None
     probed: bool = False
 
@@ -60,7 +62,7 @@ class PassReport:
 
     @property
     def rolled_at(self) -> datetime | None:
-        """When a pass last restarted an instance; None: not known to this pass."""
+        """When a pass last restarted an instance; None if never, or not known to this pass."""
         return self.instances.rolled_at if self.instances else None
 
     def with_findings(self, findings: Findings) -> "PassReport":

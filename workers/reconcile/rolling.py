@@ -1,9 +1,12 @@
 """Apply changes to the instances of one kind, and restart them one at a time.
 
-Called by the steps ``brokers`` and ``routers``. Files that an engine reloads reach all instances at
-once. A change that needs a restart is applied to one instance, and to the next one only when none
-is down. So a change with which an instance cannot start stops at that instance: the others keep
-running as before, and reverting the change repairs the space.
+The steps ``brokers`` and ``routers`` do so by ``Restarter``. Files that an engine reloads reach all
+instances at once. A change that needs a restart is applied to one instance, and to the next one
+only when none of its kind is down. So a change with which an instance cannot start stops at that
+instance: the others keep running as before, and reverting the change repairs the space.
+
+``settled`` and ``explain`` make the wait for instances that are down. ``find_replaced`` stops a
+pass by an older version of Waypost.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -24,10 +27,10 @@ from workers.reconcile.space_rows import SpaceRows
 # A start takes seconds. An instance that is not up after this time will not be up soon.
 _SOON = timedelta(seconds=60)
 _SHORT_SECONDS, _LONG_SECONDS = 0.2, 10.0
-# Reasons of ``explain``: for a start that takes too long or fails, and for any start.
+# The reasons that ``explain`` gives: those for instances that will not be up soon, and all of them.
 _LASTING = {Reason.BROKER_DOWN, Reason.ROUTER_DOWN, Reason.ROLLOUT_STOPPED}
 _OF_STARTS = _LASTING | {Reason.BROKER_STARTING, Reason.ROUTER_STARTING, Reason.ROLLING_OUT}
-# By the kind of the instance: while it starts, and once it is down for longer.
+# By the kind of the instance: while it starts, and once it is not expected to come up soon.
 _REASONS = {
     Kind.BROKER: (Reason.BROKER_STARTING, Reason.BROKER_DOWN),
     Kind.ROUTER: (Reason.ROUTER_STARTING, Reason.ROUTER_DOWN),
@@ -42,7 +45,7 @@ _REPLACED = (
 class Restarter:
     """Applies the specifications of one space's instances.
 
-    ``ours``: the release of this worker; None: the space has no release.
+    ``ours``: the engine release that this worker is configured for; None if the space has none.
     """
 
     rows: SpaceRows
@@ -53,13 +56,14 @@ class Restarter:
     def ensure(
         self, specs: Sequence[InstanceSpec], answers: Callable[[str], bool], before: Instances
     ) -> StepResult[Instances]:
-        """Apply the specs of one kind, with at most one restart in a pass. Idempotent.
+        """Apply the specs of all instances of one kind; restart at most one of them. Idempotent.
 
-        Done if at least one instance serves, so that the following steps reach it. Instances that
-        are down are among the findings; ``settled`` at the end of the pass waits for them. Before a
-        restart the instance is sampled a last time, because a restart resets its counters.
+        Done if at least one instance is up, so that the following steps reach it. Instances that
+        are down are among the findings; ``settled`` at the end of the pass waits for them. A
+        running instance is sampled before its restart, because a restart resets its counters.
 
-        ``before`` are the findings of the other kinds, which the result includes.
+        ``answers`` returns whether the instance of a name answers. ``before`` are the findings
+        about the other kinds, which the result includes.
         """
         rows = self.rows
         seen = {spec.name: self.session.ensure_instance(spec, may_restart=False) for spec in specs}
@@ -69,7 +73,8 @@ class Restarter:
             boots={**before.boots, **{name: status.boot for name, status in seen.items()}},
             restart_deferred=before.restart_deferred | {spec.name for spec in deferred},
         )
-        # A new version of Waypost alone restarts nothing here: a settled space waits for its wave.
+        # The difference may come from a new version of Waypost alone. Then the space restarts only
+        # when a rollout moves it (``workers.rollouts.fleet``).
         if deferred and rows.is_settled and has_other_template(rows, self.ours):
             deferred = []
         down = self._find_down(seen, answers, found.rolled_at, ask=bool(deferred))
@@ -99,7 +104,9 @@ class Restarter:
     ) -> dict[str, Down]:
         """Return the instances that do not run or do not answer.
 
-        A running instance is contacted only if it matters, because that takes a connection.
+        A running instance is asked with ``ask``, in a full pass, while another instance does not
+        run, and while the space is not ready. Otherwise it counts as up, because asking takes a
+        connection.
         """
         late = self._is_late(rolled_at)
         found = {
@@ -120,7 +127,7 @@ class Restarter:
         if since is None or waits is None or waits.reason not in _OF_STARTS:
             return False
         if waits.reason not in _LASTING:
-            # Before the wait for a start the space may have been unready long, for another reason.
+            # The space may have been unready for another reason before it waited for a start.
             since = max(since, space.waiting_since or since)
         return self.rows.now - max(since, rolled_at or since) > _SOON
 
@@ -128,8 +135,9 @@ class Restarter:
 def find_replaced(rows: SpaceRows, ours: EngineImages | None) -> Wait | None:
     """Return a wait if only workers of a newer version may reconcile the space, else None.
 
-    This is so if the space has another template hash than ours and a newer version has been rolled
-    out. Anything that we wrote to its instances, even live files, would be of the older version.
+    This is so if the release of the space has another template hash than ours, and a configuration
+    of a higher revision has been rolled out. Anything that this worker wrote to the instances, even
+    live files, would be of the older version.
     """
     if ours is None or not has_other_template(rows, ours):
         return None
@@ -154,7 +162,7 @@ def choose(
     """Return the instance that may restart now, out of those with a deferred restart, or None.
 
     An instance that does not run may restart at once: it loses nothing, and the change may repair
-    it. An instance that runs restarts only if no other one is down.
+    it. An instance that runs restarts only if no other one of its kind is down.
     """
     stopped = [name for name in deferred if not seen[name].running]
     if stopped:
@@ -164,18 +172,19 @@ def choose(
 
 
 def settled(instances: Instances) -> StepResult[None]:
-    """Wait for the instances that earlier steps of this pass found down."""
+    """Return a wait if earlier steps of this pass found an instance down, else Done."""
     return StepResult(explain(instances) if instances.down else Done(), None)
 
 
 def explain(instances: Instances) -> Wait:
-    """Return the wait for the instances that are down, with the reason that the platform gives.
+    """Return the wait for the instances that are down; at least one must be.
 
-    The delay is short while at least one of them may be up soon. The worker sleeps through a short
-    delay; a long one is left to ``loop.list_due``.
+    The message names one of them, with the platform's reason if there is one. The delay is short
+    while at least one of them may be up soon. The worker sleeps through a short delay; a long one
+    is left to ``loop.list_due``.
     """
     down, waits = instances.down, instances.waiting
-    # Name an instance that is down for long before one that is just starting.
+    # Name an instance that will not be up soon before one that is just starting.
     name, first = min(down.items(), key=lambda item: (not item[1].lasting, item[0]))
     cause = f"{name} is not ready: {first.reason}."
     is_lasting = all(instance.lasting for instance in down.values())

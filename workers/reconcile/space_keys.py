@@ -1,4 +1,7 @@
-"""Key pairs of a space in ``SpaceSecret``: encrypted, renewed when due. Called by the steps."""
+"""The certificates of a space: ``SpaceKeys`` reads them, ``KeyStore`` issues and stores them.
+
+Each is a row of ``SpaceSecret`` with its key encrypted.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,23 +18,28 @@ from workers.reconcile.space_rows import SpaceRows
 class SpaceKeys:
     """All certificates that the instances of a space and Waypost need to reach each other.
 
-    A whole pass gets them from the step "credentials" only, which issues the last of them. So no
-    step that renders files or opens a management connection can come before it.
+    ``rows``: the space's secrets by name. A whole pass gets them from the step "credentials" only,
+    which issues the last of them. So no step that renders files or opens a management connection
+    can come before it.
     """
 
     rows: Mapping[str, SpaceSecret]
 
     @classmethod
     def as_read(cls, rows: SpaceRows) -> "SpaceKeys":
-        """Return the keys that the last whole pass has stored.
+        """Return the keys that earlier passes have stored.
 
         For partial passes and deletions, which issue none. Some are missing if a space is deleted
-        before its first whole pass.
+        before a whole pass has issued them.
         """
         return cls(rows.secrets)
 
     def pair(self, name: str) -> KeyPair:
-        """Return a key pair, decrypted."""
+        """Return the key pair ``name`` (a ``SecretName``), decrypted.
+
+        Raises:
+            KeyError: it was not issued yet.
+        """
         row = self.rows[name]
         return KeyPair(secrets.decrypt(row.sealed), row.public)
 
@@ -47,7 +55,7 @@ class SpaceKeys:
 
     @property
     def trusted_pem(self) -> str:
-        """The authorities that clients must trust (PEM); empty if they do already."""
+        """The authorities that clients must trust (PEM); empty if they trust them anyway."""
         has_trust = SecretName.PUBLIC_TRUST in self.rows
         return self.rows[SecretName.PUBLIC_TRUST if has_trust else SecretName.AUTHORITY].public
 
@@ -58,9 +66,9 @@ class SpaceKeys:
 
 
 class KeyStore:
-    """Issues and stores the keys of a space during one step, and knows what it has stored.
+    """Issues and stores the keys of a space during one step; ``keys`` includes what it has stored.
 
-    All methods are idempotent.
+    ``known`` are the secrets that are stored already, by name. All methods are idempotent.
     """
 
     def __init__(self, rows: SpaceRows, known: Mapping[str, SpaceSecret]) -> None:
@@ -92,22 +100,25 @@ class KeyStore:
         )
 
     def ensure_authority(self) -> None:
-        """Ensure that the space has an authority of its own, which signs its other certificates."""
+        """Ensure that the space has an authority of its own. It is never renewed."""
         if SecretName.AUTHORITY not in self._known:
             subject = f"space {self._space.id}"
             self.keep(SecretName.AUTHORITY, certificates.create_authority(subject, self._now))
 
     def ensure_server(self, name: str, hosts: Sequence[str]) -> None:
-        """Ensure a server certificate for ``hosts``; issue one if it does not fit or is due."""
+        """Ensure a server certificate for ``hosts``, signed by the space's own authority.
+
+        Issue one if it is missing, is for other hosts or is due for renewal.
+        """
         authority = self.keys.pair(SecretName.AUTHORITY)
         # ``hosts`` change if the platform assigns another address to the endpoint.
         if not self._is_good(name, authority, hosts):
             self.keep(name, certificates.issue_server(authority, hosts, self._now))
 
     def ensure_client(self, name: str, common_name: str, authority: KeyPair | None = None) -> None:
-        """Ensure a client certificate; issue one if it is missing or due.
+        """Ensure a client certificate; issue one if it is missing or due for renewal.
 
-        ``authority``: another one than the space's own.
+        ``authority`` signs it; None stands for the space's own authority.
         """
         signer = authority or self.keys.pair(SecretName.AUTHORITY)
         if not self._is_good(name, signer, ()):

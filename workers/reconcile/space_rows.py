@@ -1,6 +1,8 @@
-"""What a pass over one space reads at its start. Steps read it instead of querying rows again.
+"""The rows of one space that a pass reads at its start; the steps use these rows.
 
-What a step finds out is not here but in its findings (``workers.reconcile.findings``).
+``load`` reads them for a whole pass, ``changes.load`` for a partial pass. Not included are the rows
+of endpoints, which the steps query and write. What a step finds out is in its findings
+(``workers.reconcile.findings``).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -25,14 +27,15 @@ from workers.infra.base import Namespace
 
 @dataclass(frozen=True)
 class SpaceRows:
-    """The rows of one pass, as they were when it began. No step changes them.
+    """The rows of one pass, as they were when it began. Steps do not change these values.
 
-    ``addresses`` and ``users`` hold all rows that are not deleted yet, including those whose
-    deletion is requested. ``full``: read everything back and repair drift, not only what changed.
-    ``has_mesh``: the router engine supports several routers.
-
-    ``partial``: the pass applies changes of addresses and users to running instances and writes no
-    files. ``addresses`` and ``users`` are then as ``changes.load`` describes.
+    * ``addresses``, ``users``: all rows that are not deleted yet, including those whose deletion is
+      requested. In a partial pass they are as ``changes.load`` describes.
+    * ``now``: when the pass began.
+    * ``full``: read everything back and repair drift, not only what changed.
+    * ``partial``: apply changes of addresses and users to running instances, and write no files. A
+      pass that is not partial is called a whole pass; it may be full.
+    * ``has_mesh``: the router engine supports several routers.
     """
 
     space: AddressSpace
@@ -43,8 +46,8 @@ class SpaceRows:
     full: bool
     has_mesh: bool = False
     partial: bool = False
-    # Of a partial pass: unchanged topics that the change concerns; topics (by id) with addresses of
-    # other kinds below them; names on a broker (by id) that changed addresses send dead letters to.
+    # Of a partial pass: unchanged topics to apply again; ids of topics that have addresses of other
+    # types below them; by broker id, the names of addresses that get dead letters (``changes``).
     nearby: Sequence[Address] = ()
     topics_with_below: frozenset[str] = frozenset()
     dead_letters: Mapping[str, Collection[str]] = field(default_factory=dict)
@@ -54,17 +57,20 @@ class SpaceRows:
 
     @property
     def is_settled(self) -> bool:
-        """Whether no change that needs a restart was requested since the space was last ready."""
+        """Whether plan and release are those with which the space was last ready.
+
+        Only a change of one of these is a request to restart instances.
+        """
         space = self.space
         is_moved = space.release_id != space.observed_release_id
         return not is_moved and space.plan_generation <= space.observed_generation
 
     @property
     def has_other_logins(self) -> bool:
-        """Whether a change of logins was requested since the space was last ready.
+        """Whether a change of all logins was requested since the space was last ready.
 
-        Withdrawing or restoring the permission to send changes what a login may do. A change of the
-        plan does not: it must not disconnect clients.
+        Withdrawing or restoring the permission to send is such a change. A change of the plan is
+        none, because it must not disconnect clients. Changes of single users do not count here.
         """
         space = self.space
         if space.logins_generation > space.observed_generation:
@@ -114,14 +120,17 @@ class SpaceRows:
 
     @property
     def public_instance(self) -> str | None:
-        """The first instance that clients connect to; None while there is none."""
+        """The name of the first instance that clients connect to; None while there is none."""
         if not self.is_brokered:
             return InstanceId(Kind.ROUTER, 0).name
         return self.brokers[0].name if self.brokers else None
 
     @property
     def router_names(self) -> Sequence[str]:
-        """The names of the space's routers, by ordinal."""
+        """The names of the routers that the space should have, by ordinal; none if brokered.
+
+        Without a mesh (``has_mesh``) it is one router, whatever the plan says.
+        """
         if self.is_brokered:
             return []
         wanted = publishing.space_plan_definition(self.space.space_plan).routers
@@ -132,7 +141,7 @@ class SpaceRows:
 
 
 def load(space: AddressSpace, *, now: datetime, full: bool, has_mesh: bool = False) -> SpaceRows:
-    """Read everything one pass over ``space`` needs, in a constant number of queries."""
+    """Read the rows of a whole pass over ``space``, in a constant number of queries."""
     addresses = Address.objects.filter(space=space, deleted_at__isnull=True)
     return SpaceRows(
         space=space,

@@ -1,7 +1,7 @@
 """Store the findings of a pass: phases, conditions, observed generations, operations.
 
-Only the holder of the space's lease calls this. It writes only rows that differ, so a pass over a
-settled space changes nothing but the time of the pass.
+Only the holder of the space's lease calls this. It updates only rows whose status differs, except
+that each full pass stores when it probed the addresses (``probed_at``).
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ _SPACE, _ADDRESS, _USER = "address_space", "address", "messaging_user"
 
 @dataclass(frozen=True)
 class _Ready:
-    """The parts of the Ready condition. ``failed``: waiting will not help."""
+    """The parts of the Ready condition. ``failed``: it stays False until something is changed."""
 
     ok: bool
     reason: Reason
@@ -53,14 +53,14 @@ class _Ready:
             return Phase.ACTIVE
         if failed:
             return Phase.FAILED
-        # A row without a pending change stays Active through a passing problem.
+        # A row without a pending change stays Active through a temporary problem.
         is_settled = row.generation <= row.observed_generation
         return Phase.ACTIVE if is_settled and row.phase == Phase.ACTIVE else Phase.CONFIGURING
 
 
 @transaction.atomic
 def record(rows: SpaceRows, report: PassReport) -> None:
-    """Store the outcome of a pass. The caller holds the lease."""
+    """Store the status of the space, its addresses and users after a pass, in one transaction."""
     writer = _StatusWriter(rows, report)
     if rows.space.deletion_requested_at is None:
         writer.write()
@@ -76,7 +76,7 @@ class _StatusWriter:
     report: PassReport
 
     def write(self) -> None:
-        """Store the status of the space, its addresses and its users."""
+        """Store the status of the space, its addresses and its users; end those that are gone."""
         rows, report = self.rows, self.report
         ready = _Ready.of(report.outcome)
         for address in rows.wanted_addresses:
@@ -92,11 +92,11 @@ class _StatusWriter:
         self._record_space(ready)
 
     def write_deletion(self) -> None:
-        """Store how far the deletion is, or that everything is deleted."""
+        """Store how far the deletion is; end all rows and delete the secrets once it is done."""
         if not isinstance(self.report.outcome, Done):
             ready = _Ready.of(self.report.outcome)
-            # The condition's own reason says that the space is being deleted, so the message names
-            # why that waits.
+            # The reason of the condition says that the space is being deleted. So the message names
+            # the reason why the deletion is not done.
             message = f"{ready.reason}: {ready.message}"
             condition = phases.build_condition(
                 "Ready", "False", Reason.TERMINATING, message, self.rows.now
@@ -128,7 +128,7 @@ class _StatusWriter:
     def _with_certificate(self, conditions: list[Condition]) -> list[Condition]:
         """Return the conditions with ``Certificate``, about the certificate that clients see.
 
-        Unchanged if this pass has nothing to report of it.
+        Unchanged if this pass found nothing to report about it.
         """
         found = self.report.certificate
         if found is None:
@@ -142,9 +142,9 @@ class _StatusWriter:
     def _with_reachable(self, conditions: list[Condition]) -> list[Condition]:
         """Return the conditions with ``Reachable`` if clients outside the cluster cannot connect.
 
-        This is not part of Ready, because rollouts, metering and addresses depend on Ready, and the
-        space does serve inside the cluster. Unchanged if this pass did not get as far as the
-        endpoint.
+        Without it if they can; unchanged if this pass did not read the endpoint. It is not part of
+        Ready, because rollouts, metering and addresses depend on Ready, and the space does serve
+        inside the cluster.
         """
         if self.report.endpoint_trouble is None:
             return conditions
@@ -159,13 +159,13 @@ class _StatusWriter:
     def _record_address(self, address: Address, ready: _Ready) -> None:
         problem = self.report.problems.get(address.id)
         is_changed = address.generation > address.observed_generation
-        # A problem is the address's own: the space and its other addresses become ready without it.
+        # Only this address is not ready: the space and its other addresses do not wait for it.
         if problem is not None:
             ready = _Ready(False, problem.reason, problem.message)
         is_final = problem is not None and problem.final
         fields = _status(address, ready, self.rows.now, failed=is_final)
         if is_final:
-            # A final problem settles this generation too: only another change can solve it.
+            # Only another change can solve a final problem, so this generation is settled too.
             fields["observed_generation"] = address.generation
         if ready.ok and (is_changed or address.probed_at is None):
             fields["probed_at"] = self.rows.now
@@ -195,9 +195,9 @@ class _StatusWriter:
 
 
 def record_crash(claimed: QuerySet[AddressSpace, AddressSpace], now: datetime) -> None:
-    """Store in a space that its passes crash with an unexpected error. Idempotent.
+    """Show in the status of a space that its passes crash with an unexpected error. Idempotent.
 
-    ``claimed`` selects the row only while the caller holds the lease, and is empty otherwise.
+    ``claimed`` selects the space's row while the caller holds the lease, and no row otherwise.
     """
     for space in claimed:
         ready = _Ready(False, Reason.PASS_FAILED, _CRASHED, failed=True)
@@ -214,6 +214,7 @@ def _end_or_show(
     steps: Sequence[StepState],
     problem: Problem | None,
 ) -> None:
+    """Show the steps in the running operations of a row; end these if it is ready or failed."""
     operations.progress(kind, row.id, list(steps))
     if problem is not None and problem.final:
         operations.fail(kind, row.id, code="address.not_possible", message=problem.message)
@@ -241,7 +242,10 @@ def _status(
 
 
 def _end(kind: str, row: AddressSpace | Address | MessagingUser, now: datetime) -> None:
-    """Mark a row as deleted. The row stays, because its usage is still to be billed."""
+    """Mark a row as deleted, delete its placements and end its operations with success.
+
+    The row itself stays, because its usage is still to be billed.
+    """
     placements = getattr(row, "placements", None)
     if placements is not None:
         placements.all().delete()

@@ -8,9 +8,13 @@ from tenants.models import AddressSpace
 
 @dataclass(frozen=True)
 class Waiting:
-    """What a space waits for: equal waits are one wait, whose pauses grow.
+    """What a space waits for. Passes that end with equal values are one wait (``loop.pause``).
 
-    ``partial``: another partial pass may end it. ``instances`` are those that are down, sorted.
+    * ``generation``: that of the space.
+    * ``step``, ``reason``: the step that returned the wait, and its reason.
+    * ``instances``: the names of those that are down, sorted.
+    * ``partial``: the wait ended a partial pass, and another partial pass may end the wait.
+
     The names of the fields are stored.
     """
 

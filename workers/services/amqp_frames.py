@@ -1,7 +1,7 @@
-"""A minimal AMQP 1.0 frame layer: enough for SASL, as server and client, and one open frame.
+"""A minimal AMQP 1.0 frame layer: the frames of SASL, as server and as client, and open and close.
 
-The auth service speaks only these frames; the development router uses them to relay logins. Values
-are encoded and decoded by proton. Source: OASIS AMQP 1.0 part 2 section 2.3 (frames), part 5
+The auth service uses no other frames. The development router uses them for logins only.
+Values are encoded and decoded by proton. Source: OASIS AMQP 1.0 part 2 section 2.3 (frames), part 5
 section 5.3 (SASL).
 """
 
@@ -19,7 +19,8 @@ SASL_HEADER = b"AMQP\x03\x01\x00\x00"
 AMQP_FRAME = 0
 SASL_FRAME = 1
 _UNDESCRIBED: Any = UNDESCRIBED  # proton's type stubs declare a Constant
-# A login needs a few hundred bytes, a bearer token a few thousand. Larger ones are refused.
+# Larger frames are refused. A login needs a few hundred bytes, and the open frame with a user's
+# permissions up to 32 KiB (``auth.server``).
 MAX_FRAME_BYTES = 65536
 
 
@@ -36,7 +37,7 @@ class Code(IntEnum):
 
 
 class Outcome(IntEnum):
-    """SASL outcomes (part 5, section 5.3.3.6)."""
+    """The codes of SASL outcomes that this module reads or writes (part 5, section 5.3.3.6)."""
 
     OK = 0
     AUTH = 1
@@ -64,7 +65,11 @@ class Frame:
 
     @classmethod
     def decode(cls, raw: bytes) -> Self:
-        """Return the frame that these bytes are. Raises ``Malformed``."""
+        """Return the frame with these bytes, header included.
+
+        Raises:
+            Malformed: they are not a performative.
+        """
         data = Data()
         try:
             # The fifth byte is the data offset, in words of 4 bytes.
@@ -87,7 +92,11 @@ class Frame:
 
 
 async def read_header(reader: Reader) -> bytes:
-    """Return the 8 bytes of a protocol header."""
+    """Return the 8 bytes of a protocol header.
+
+    Raises:
+        Malformed: they do not begin with ``AMQP``.
+    """
     header = await reader.readexactly(8)
     if header[:4] != b"AMQP":
         raise Malformed(f"not an AMQP header: {header!r}")
@@ -112,7 +121,10 @@ async def read_frame(reader: Reader, *expected: Code) -> Frame:
 
 
 def encode(code: Code, fields: Sequence[Any]) -> bytes:
-    """Return the frame of a performative; ``bytes`` become binary, ``Array`` arrays."""
+    """Return the bytes of a frame with one performative, on channel 0.
+
+    proton chooses the AMQP type of each field by its Python type.
+    """
     # A performative is a described list: its descriptor, then its fields in order.
     data = Data()
     data.put_described()
@@ -143,9 +155,9 @@ def ubyte(value: int) -> Any:
 
 
 def texts(values: Any) -> Sequence[str]:
-    """Return the texts of a decoded array; also of a single value, which may stand for one.
+    """Return the texts of a decoded array; a single text may stand for an array of one.
 
-    Source: AMQP part 1 section 1.4.
+    Source: AMQP part 1 section 1.4 (fields with ``multiple``).
     """
     if isinstance(values, str):
         return [values]

@@ -1,9 +1,13 @@
 """Apply addresses, limits, users and permissions to the running brokers.
 
-In a whole pass the step ``brokers`` has written the files. This step makes each broker reload them,
-creates what is missing, reads everything back, and disconnects clients that have links without
-permission. In a partial pass it applies the changed addresses alone. The step ``departures``
-handles addresses that are being deleted.
+* In a whole pass the step ``brokers`` has written the files. This step makes each broker reload
+  them, creates what is missing, and reads back what has changed.
+* If a user or the space has changed, or an instance has restarted, it reads everything back, and
+  disconnects clients that have links without permission. A full pass always does so. It also
+  deletes unknown addresses.
+* In a partial pass it applies the changed addresses alone.
+
+The step ``departures`` deletes the addresses whose deletion is requested.
 """
 
 from collections.abc import Collection
@@ -33,7 +37,7 @@ _IMPOSSIBLE = Problem(
 def ensure(
     rows: SpaceRows, brokers: ManagedBrokers, keys: SpaceKeys, instances: Instances
 ) -> StepResult[BrokerAddresses]:
-    """Make every broker that is up hold what the rows ask for."""
+    """Make every broker that is up hold what the rows ask for; wait until it does."""
     problems = {
         address.id: _IMPOSSIBLE
         for address in rows.wanted_addresses
@@ -64,9 +68,10 @@ def _converge(
     *,
     everything: bool,
 ) -> dict[str, str]:
-    """Apply ``wanted``; return what the broker does not hold yet, with the reason.
+    """Apply ``wanted``; return what the broker does not hold yet: address or broker -> reason.
 
-    ``everything``: also what has not changed, and disconnect clients without permission.
+    ``everything``: in a whole pass, read back also what has not changed, and disconnect clients
+    without permission.
     """
     target, driver = brokers.targets.of(broker.name), brokers.driver
     if rows.partial:
@@ -77,7 +82,7 @@ def _converge(
         only: Collection[str] | None = None if everything else changed
         pending = driver.converge(target, wanted, only=only).pending
     except Refused as error:
-        # Go on: clients must lose withdrawn permissions all the same.
+        # Go on all the same: clients must lose withdrawn permissions now.
         pending = {broker.name: str(error)}
     if everything:
         driver.disconnect_clients(target, wanted)
@@ -89,11 +94,14 @@ def _converge(
 def _remove_unknown(
     rows: SpaceRows, driver: Brokers, target: ManagementTarget, wanted: DesiredBroker
 ) -> None:
-    """Delete addresses that no row asks for; take all rights on those that hold messages.
+    """Delete empty addresses that no row asks for; take all rights of clients on the other ones.
 
-    Messages are deleted only on request. After the database was restored to an earlier instant,
-    such an address may still have rights that were stored at the broker; nobody meters it. Leaving
-    addresses stay for now: ``departures`` deletes them after their last sample.
+    An address that holds messages stays, because messages are deleted only on request. It has no
+    row if, for instance, the database was restored to an earlier time. Then nobody meters it, and
+    the broker may still have stored rights on it.
+
+    Addresses whose deletion is requested stay for now: ``departures`` deletes them after their last
+    sample.
     """
     leaving = {address.address for address in rows.leaving_addresses}
     unknown = driver.list_unknown(target, wanted)
@@ -104,7 +112,10 @@ def _remove_unknown(
 
 
 def _has_new_logins(rows: SpaceRows) -> bool:
-    """Return whether a user has changed, or the space (sending withdrawn or restored)."""
+    """Return whether a user or the space has a pending change.
+
+    A change of the space may be that sending was withdrawn or restored.
+    """
     return rows.space.generation > rows.space.observed_generation or any(
         user.generation > user.observed_generation for user in rows.users
     )

@@ -23,13 +23,13 @@ def ensure(
         desired_brokers.spec(rows, keys, broker, session.layout_of(Kind.BROKER, broker.name))
         for broker in rows.brokers
     ]
-    # Brokers come first in a pass, so nothing is known of other instances yet.
+    # This step is the first of those about instances, so nothing is known of routers yet.
     result = restarter.ensure(specs, brokers.answers, Instances({}, rows.space.rolled_at))
     return StepResult(result.outcome, BrokerInstances(result.findings))
 
 
 def remove(rows: SpaceRows, session: Session, _sampled: LastSample) -> StepResult[None]:
-    """Stop and delete every broker.
+    """Stop and delete every broker of a space that is being deleted.
 
     Stored messages are deleted too, unless the person who deleted the space asked to keep volumes.
     """

@@ -1,4 +1,4 @@
-"""The space's authority, the server certificates of its instances, and the public certificate.
+"""Issue the space's authority and the server certificates, and store the public certificate.
 
 Certificates are renewed before they expire. The authority is created once, for ten years.
 """
@@ -18,7 +18,8 @@ def ensure(
 ) -> StepResult[Certificates]:
     """Issue what is missing or due, and store the certificate that the installation provides.
 
-    A certificate names the public endpoint, which is created in the namespace.
+    The certificates of public instances name the public endpoint. So this creates the endpoint,
+    which needs the namespace.
     """
     store = KeyStore(rows, rows.secrets)
     store.ensure_authority()

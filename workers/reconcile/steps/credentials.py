@@ -1,4 +1,7 @@
-"""Client certificates: for our management, and for routers at brokers and the auth service."""
+"""Issue the client certificates of a space.
+
+With them Waypost logs in at the instances, and routers log in at brokers and at the auth service.
+"""
 
 from workers.instances import SecretName
 from workers.messaging.brokers import desired
@@ -10,7 +13,10 @@ from workers.reconcile.space_rows import SpaceRows
 
 
 def ensure(rows: SpaceRows, routing: Routing, certificates: Certificates) -> StepResult[SpaceKeys]:
-    """Issue what is missing or due. The space's authority is among ``certificates``."""
+    """Issue what is missing or due; return all keys of the space.
+
+    The space's authority, which signs, is among ``certificates``.
+    """
     store = KeyStore(rows, certificates.stored)
     store.ensure_client(SecretName.CONTROL_CLIENT, desired.CONTROL_NAME)
     if not rows.is_brokered:

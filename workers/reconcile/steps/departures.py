@@ -1,8 +1,9 @@
-"""Delete addresses: disconnect their clients, take the last sample, then delete them.
+"""Delete addresses: disconnect their clients, take the last sample, then delete them at brokers.
 
-This order bills everything that they carried. In a standard space earlier steps have removed the
-permissions already. This step removes them at the broker of a brokered space, closes open links,
-takes the last sample, and only then deletes the queue with the messages that it still stores.
+The last sample comes after the clients have gone, so everything that the addresses carried is
+billed. Clients of a standard space are at its routers: the step "router addresses" has disconnected
+them. In a brokered space this step takes their permissions and disconnects them. The messages that
+a queue still stores are deleted with it.
 """
 
 from collections.abc import Sequence
@@ -25,9 +26,10 @@ def ensure(
     keys: SpaceKeys,
     applied: BrokerAddresses | RouterAddresses,
 ) -> StepResult[Departures]:
-    """Delete the leaving addresses from the brokers.
+    """Delete the leaving addresses at the brokers; wait until their last sample is recorded.
 
-    ``applied``: the last step that took permissions from clients.
+    ``applied``: findings of the step "router addresses", or of "broker addresses" in a brokered
+    space.
     """
     leaving = rows.leaving_addresses
     if not leaving:
@@ -48,11 +50,14 @@ def ensure(
 
 
 def _disconnect_clients(rows: SpaceRows, brokers: ManagedBrokers, keys: SpaceKeys) -> None:
-    """Close links to leaving addresses at every broker, also at one that may be down."""
+    """Take all permissions on leaving addresses, and close their links, at every broker.
+
+    A broker that is down is not left out: it raises ``Unreachable``, so the deletion waits for it.
+    """
     names = {address.address for address in rows.leaving_addresses}
     for broker in rows.brokers:
         target = brokers.targets.of(broker.name)
-        # Rights that an earlier request granted override the file, which no longer has them.
+        # The file grants nothing on them any more, but rights from earlier requests override it.
         brokers.driver.withdraw(target, names)
         if not rows.partial:
             wanted = desired_brokers.build(rows, keys, broker)

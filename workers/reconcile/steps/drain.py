@@ -1,7 +1,7 @@
 """The first part of deleting a space: disconnect all clients, then take the last sample.
 
-Brokers get files without users, addresses and permissions, and open links are closed. Stored
-messages are deleted later, with the brokers.
+Brokers get files without users, addresses and permissions, and connections of clients are closed.
+Stored messages are deleted later, with the brokers. ``close_all`` also serves the routers.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,9 +38,10 @@ def ensure(
     keys: SpaceKeys,
     _closed: ClosedRouters,
 ) -> StepResult[LastSample]:
-    """Disconnect all clients and take the last sample of the whole space.
+    """Disconnect all clients from the brokers, and take the last sample of the whole space.
 
-    The routers are closed before, because a client at a router sends through to the brokers.
+    The routers must be closed before, because they pass their clients' messages on to the brokers.
+    Done without a sample if no instance runs, or if the space has no certificates yet.
     """
     running = {instance.name for instance in session.list_instances()}
     if not running or SecretName.AUTHORITY not in keys.rows:
@@ -68,15 +69,16 @@ def ensure(
 
 
 def close_all(rows: SpaceRows, names: Sequence[str], close: Callable[[str], None]) -> Wait | None:
-    """Close every instance, even if another one fails; return None if the deletion may go on.
+    """Call ``close`` for every named instance; return a wait, or None if the deletion may go on.
 
-    The deletion waits for an instance that cannot be closed for ten minutes from the request. It
-    waits longer while the platform is busy or does not answer, because that passes by itself.
+    In the first ten minutes after its request, the deletion waits for an instance that cannot be
+    closed. Later it waits only for a platform that is busy or does not answer, because that ends by
+    itself. Instances without a certificate are left out.
 
     Raises:
         InfraError: the platform refuses a request, is busy or does not answer.
     """
-    # All are closed before the first failure counts: each that stays open may still carry messages.
+    # A failure does not keep the others open: an open instance may still carry messages.
     failures: list[tuple[str, Unreachable | Refused | InfraError]] = []
     for name in names:
         # The files of an instance cannot be rendered without its certificate.

@@ -1,4 +1,4 @@
-"""The endpoint rows of the space: where clients connect, and which authority they must trust."""
+"""Store the endpoints of the space: where clients connect, and which authority they must trust."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,10 @@ def ensure(
     keys: SpaceKeys,
     instances: Instances,
 ) -> StepResult[ReachedEndpoint]:
-    """Store where clients connect, once they may trust what the space presents there."""
+    """Store the endpoints, and delete rows of routers that the plan no longer has.
+
+    The pass over a new space stops here until its listeners can present the provided certificate.
+    """
     instance = rows.public_instance
     if instance is None:
         return StepResult(Wait(2, Reason.NOTHING_TO_CONNECT_TO), ReachedEndpoint())
@@ -45,7 +48,7 @@ def ensure(
 
 
 def remove(rows: SpaceRows, session: Session, _sampled: LastSample) -> StepResult[None]:
-    """Remove the endpoint and its rows."""
+    """Delete the endpoint on the platform, and all endpoint rows of the space."""
     session.delete_endpoint()
     Endpoint.objects.filter(space=rows.space).delete()
     return StepResult(Done(), None)
@@ -54,7 +57,7 @@ def remove(rows: SpaceRows, session: Session, _sampled: LastSample) -> StepResul
 def _of_other_routers(
     rows: SpaceRows, session: Session, first: PublicEndpoint
 ) -> Mapping[str, PublicEndpoint]:
-    """Return the endpoints of the routers after the first, by name.
+    """Return the endpoints of the routers after the first, by name of the row.
 
     Empty if one endpoint leads to all routers, as a cluster's service does. If each router has its
     own, a client that knows all of them can use another router while one is down.

@@ -1,7 +1,7 @@
 """Probe the brokers, because Ready means that messages pass.
 
-Each broker has an internal twin address of each kind; the probe sends a message through it. In a
-brokered space the probe also checks that the public listener of each broker is open.
+Each broker has an internal address of each kind, the twin. The probe sends a message through it and
+reads it back. In a brokered space the step also checks that the broker's public listener is open.
 """
 
 from controlplane.core.instance_names import Kind, Listener
@@ -19,9 +19,10 @@ from workers.reconcile.space_rows import SpaceRows
 def ensure(
     rows: SpaceRows, session: Session, brokers: ManagedBrokers, addresses: BrokerAddresses
 ) -> StepResult[ProbedBrokers]:
-    """Probe the kinds of changed addresses; a full pass probes every kind in use.
+    """At each broker that is up, probe every kind of its changed addresses.
 
-    ``addresses``: what the brokers that are up hold now.
+    A full pass probes every kind in use; a space without addresses gets the probe of a queue.
+    ``addresses``: findings of the step that has applied all addresses to these brokers.
     """
     for name, applied in addresses.applied.items():
         try:

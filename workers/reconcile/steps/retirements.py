@@ -1,11 +1,11 @@
-"""Delete the routers and brokers that a space does not need any more.
+"""Delete the routers and brokers that a standard space does not need any more.
 
 A router is surplus if the plan has fewer routers. It is closed, sampled a last time and deleted;
 its clients reconnect to the others.
 
-A broker is surplus if no address is placed on it. Its row is deleted first; the broker and its
-volume are deleted in a later full pass, when no router connects to it any more. A broker that
-stores a message is never deleted, and one that does not answer never counts as empty.
+A broker is surplus if it is empty and no address is placed on it. Its row is deleted first. The
+broker and its volume are deleted in a later full pass, when no router connects to it any more. A
+broker that stores a message is never deleted, and one that does not answer never counts as empty.
 """
 
 from dataclasses import dataclass
@@ -40,13 +40,14 @@ def ensure(
 ) -> StepResult[None]:
     """Delete surplus routers; in full passes brokers too, so that they are not recreated often.
 
-    ``addresses``: the routers that stay hold all addresses already, so clients can reconnect.
+    The parameter ``addresses`` ensures that the other routers have all addresses before a router is
+    deleted, because its clients reconnect to them.
     """
     desired = addresses.desired
     rows = desired.rows
     retirement = _Retirement(rows, session, brokers, routers, metering)
     surplus = _list_surplus(desired)
-    # Routers at once, because they store nothing that a later change of the plan would miss.
+    # Routers need not wait for a full pass, because they store no messages.
     for name in surplus[Kind.ROUTER]:
         if not retirement.retire_router(desired, name):
             return StepResult(Wait(0.5, Reason.LAST_SAMPLE_PENDING), None)
@@ -60,9 +61,10 @@ def ensure(
 
 
 def _list_surplus(desired: DesiredRouters) -> dict[Kind, list[str]]:
-    """Return the instances that are not wanted any more.
+    """Return the names of instances that no row and no plan asks for, by kind.
 
-    They are found by their server certificates, because every instance gets one before it starts.
+    They are found by their stored server certificates, because every instance gets one before it
+    starts.
     """
     rows = desired.rows
     wanted = {*rows.router_names, *(broker.name for broker in rows.brokers)}
@@ -82,7 +84,7 @@ class _Retirement:
     metering: Metering
 
     def retire_router(self, desired: DesiredRouters, name: str) -> bool:
-        """Sample and delete a router; return False if its last sample is still pending."""
+        """Close, sample and delete a router; return False if its last sample is still pending."""
         space_id = self.rows.space.id
         if self._exists(name):
             try:
@@ -110,7 +112,7 @@ class _Retirement:
         self._forget(name)
 
     def release(self, broker: Broker) -> None:
-        """Delete the row of a broker that is empty and has no placements."""
+        """Delete the row of a broker if it stores no message and no address is placed on it."""
         is_used = any(
             placement.broker_id == broker.id
             for row in self.rows.addresses
@@ -134,6 +136,6 @@ class _Retirement:
             return False
 
     def _forget(self, name: str) -> None:
-        """Delete the certificate, last: without it the instance is not found again."""
+        """Delete an instance's certificate, after the instance, which is found by it."""
         secrets = SpaceSecret.objects.filter(space=self.rows.space)
         secrets.filter(name=SecretName.server(name)).delete()

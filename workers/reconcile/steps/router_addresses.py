@@ -2,9 +2,10 @@
 
 An address is deleted in this order:
 
-1. Its entities are deleted, except the one that keeps its counters. So no new link can attach.
+1. Its entities are deleted, except the one that keeps its counters. So a router with the patch
+   ``closed-address`` accepts no new link on it.
 2. Connections with a link on it are closed.
-3. ``departures`` takes the last sample.
+3. The step ``departures`` takes the last sample.
 4. ``forget_departed`` deletes the entity that kept the counters.
 """
 
@@ -40,9 +41,10 @@ def ensure(
     instances: Instances,
     addresses: BrokerAddresses,
 ) -> StepResult[RouterAddresses]:
-    """Make every router that is up hold what the rows ask for.
+    """Make every router that is up hold what the rows ask for; wait until it does.
 
-    The brokers hold it before (``addresses``), because a router links to their queues.
+    The parameter ``addresses`` ensures that the brokers have their queues before the routers attach
+    links to them.
     """
     rows = desired.rows
     # An address that brokers refuse cannot clash: it never becomes an entity of a router.
@@ -75,7 +77,7 @@ def ensure(
             _repair_stuck(routers, brokers, found.desired, instances)
         return waiting or Done()
 
-    # Problems, and the state of the mesh, are known even if a router does not answer later.
+    # The findings made so far are kept if a router does not answer.
     outcome = attempt(converge)
     return StepResult(outcome, found)
 
@@ -83,7 +85,7 @@ def ensure(
 def forget_departed(
     routers: ManagedRouters, addresses: RouterAddresses, departures: Departures
 ) -> StepResult[None]:
-    """Delete the entities that kept the counters of addresses that are sampled and gone."""
+    """Delete the entities that kept the counters of addresses which no broker holds any more."""
     if not departures.gone:
         return StepResult(Done(), None)
     desired = addresses.desired
@@ -103,7 +105,7 @@ def forget_departed(
 
 
 def _find_clashes(desired: DesiredRouters) -> Mapping[str, Problem]:
-    """Return the problems of addresses that routers take for an older one, by address id."""
+    """Return a final problem for each address that routers cannot tell from an older one, by id."""
     clashes = desired.find_clashes()
     found: dict[str, Problem] = {}
     for row in desired.rows.wanted_addresses:
@@ -136,7 +138,8 @@ def _converge(
     leaving = desired_routers.list_leaving(rows)
     if rows.partial:
         return routers.driver.apply(target, router, leaving=leaving)
-    # A change of the space may be another number of routers, and one of them may hold anything.
+    # A change of the space may be a plan with another number of routers. Then it is not known what
+    # each of them holds.
     is_changed = rows.space.generation > rows.space.observed_generation
     everything = rows.full or instances.holds_unknown(rows) or is_changed
     changed = {desired_routers.routed(rows, address).address for address in rows.changed_addresses}
@@ -148,7 +151,10 @@ def _converge(
 def _repair_stuck(
     routers: ManagedRouters, brokers: ManagedBrokers, desired: DesiredRouters, instances: Instances
 ) -> None:
-    """Recreate links that a router shows as active although their broker has no consumer."""
+    """Recreate links that a router shows as active although their queue has no consumer.
+
+    ``reattach`` of the router driver says how such links come about.
+    """
     unread = {
         broker.name: brokers.driver.list_unread(brokers.targets.of(broker.name))
         for broker in instances.list_up(desired.rows)
@@ -163,7 +169,11 @@ def _repair_stuck(
 
 
 def _disconnect_clients(routers: ManagedRouters, desired: DesiredRouters) -> Wait | None:
-    """Close connections without permission; wait until the auth service knows the change."""
+    """Close connections without permission; return a wait until the auth service has the change.
+
+    None if it has. Nothing is done unless the pass is full, or a user or all logins have changed,
+    or an address is being deleted.
+    """
     rows = desired.rows
     leaving = [address.address for address in desired_routers.list_leaving(rows)]
     is_changed = rows.has_other_logins or any(
@@ -175,6 +185,6 @@ def _disconnect_clients(routers: ManagedRouters, desired: DesiredRouters) -> Wai
         routers.driver.disconnect_clients(
             routers.targets.of(name), desired.build(name), leaving=leaving
         )
-    # Until then a client may still get in with its old permissions, so the step runs once more.
+    # Until then a client may log in with its old permissions, so another pass must look for it.
     remaining = (desired_routers.settles_at(rows) - rows.now).total_seconds()
     return Wait(min(remaining, 1.0), Reason.LOGINS_REFRESHING) if remaining > 0 else None

@@ -1,6 +1,7 @@
 """Probe the routers, because Ready means that messages pass.
 
-The probe sends a message through each router to an internal twin address.
+The probe sends a message to an internal address of each router and reads it back. Each kind of
+address has such a twin, whose messages take the same path.
 """
 
 from controlplane.core.reasons import Reason
@@ -10,7 +11,7 @@ from workers.reconcile.findings import RouterAddresses
 from workers.reconcile.management import ManagedRouters
 from workers.reconcile.outcome import Done, StepResult, Wait
 
-# The kind of twin whose messages take the same path: direct, through a broker, or link-routed.
+# By kind of address: the kind of its twin. The path is direct, through a broker, or link-routed.
 _TWINS = {
     RouterAddressKind.ANYCAST: RouterAddressKind.ANYCAST,
     RouterAddressKind.MULTICAST: RouterAddressKind.ANYCAST,
@@ -22,9 +23,10 @@ _TWINS = {
 
 
 def ensure(routers: ManagedRouters, addresses: RouterAddresses) -> StepResult[None]:
-    """Probe the kinds of changed addresses; a full pass probes every kind in use.
+    """At each router that is up, probe every kind of changed addresses.
 
-    ``addresses``: what the routers that are up hold now.
+    A full pass probes every kind in use; a space without addresses gets the probe of an anycast
+    address. ``addresses``: findings of the step that has applied all addresses to these routers.
     """
     rows = addresses.desired.rows
     probed = rows.wanted_addresses if rows.full else rows.changed_addresses

@@ -25,7 +25,7 @@ def ensure(
 ) -> StepResult[Instances]:
     """Apply the specifications of all routers; restart at most one of them.
 
-    The findings are those of all instances: routers and ``brokers``.
+    The findings are about all instances: the routers, and those in ``brokers``.
     """
     specs = [desired.spec(name) for name in rows.router_names]
     return restarter.ensure(specs, routers.answers, brokers.found)
@@ -36,7 +36,8 @@ def empty(
 ) -> StepResult[ClosedRouters]:
     """Remove the addresses from all routers and disconnect all clients, but keep the counters.
 
-    The auth service refuses every login from the moment at which the deletion is requested.
+    For the deletion of a space. No client can reconnect, because the auth service refuses logins to
+    a space whose deletion is requested.
     """
     running = {instance.name for instance in session.list_instances()}
     names = [name for name in rows.router_names if name in running]
@@ -45,7 +46,7 @@ def empty(
 
 
 def remove(session: Session, _sampled: LastSample) -> StepResult[None]:
-    """Stop and delete every router."""
+    """Stop and delete every router of a space that is being deleted."""
     for instance in session.list_instances():
         if instance.kind is Kind.ROUTER:
             session.delete_instance(instance.name)

@@ -1,11 +1,11 @@
-"""``python -m workers.services.auth``: serve logins until SIGTERM.
+"""``python -m workers.services.auth``: serve logins until SIGTERM or SIGINT.
 
 The settings provide all defaults. Two replicas on one machine need different values for ``--port``
 and ``--snapshot``. In a cluster, ``--host`` is the service that routers connect to, and each
 replica listens at ``--bind``.
 
-A replica does not listen before it knows the users. It could only refuse logins until then, and
-another replica may be able to serve them.
+A replica does not listen before it has read the users, from its snapshot or from the database.
+Until then it could only refuse logins, and another replica may be able to serve them.
 """
 
 import argparse
@@ -36,7 +36,7 @@ _PICTURE_CHECK_SECONDS = 0.1
 
 
 def main() -> None:
-    """Run the service in the foreground."""
+    """Run one replica in the foreground."""
     checks.refuse_source_keys()
     parser = argparse.ArgumentParser(prog="python -m workers.services.auth")
     parser.add_argument("--host", default=settings.AUTH_SERVICE_HOST)
@@ -66,7 +66,7 @@ class Replica:
         self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 
     async def serve(self, bind: str, port: int) -> None:
-        """Listen at ``bind`` and answer logins until SIGTERM or SIGINT."""
+        """Wait for the users, then listen at ``bind`` and answer logins until SIGTERM or SIGINT."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stopped.set)

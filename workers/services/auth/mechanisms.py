@@ -1,8 +1,8 @@
 """SASL mechanisms: decide from a client's messages and a verifier whether a login succeeds.
 
 No sockets, no clock. Sources: RFC 4616 (PLAIN), RFC 5802 with RFC 7677 (SCRAM-SHA-256). A login
-with an unknown user name takes the same steps and the same time as one with a wrong password.
-Called by ``server``.
+with an unknown user name takes the same steps and the same time as one with a wrong password, so
+that nobody can find out which users exist. Called by ``server``.
 """
 
 import base64
@@ -21,8 +21,8 @@ MECHANISMS = ("SCRAM-SHA-256", "PLAIN")
 # TLS, so PLAIN passwords are encrypted.
 PLAIN_ONLY = ("PLAIN",)
 _SCRAM = ScramMechanism("SCRAM-SHA-256")
-# The preparation of a name (RFC 4013) takes about 12 microseconds for each character, in the event
-# loop and before anybody has proved anything. Our names have at most 63 characters.
+# In bytes. The preparation of a name (RFC 4013) takes about 12 microseconds for each character, in
+# the event loop and before the client has proved anything. Our names have at most 63 characters.
 _LONGEST_CLIENT_FIRST = 512
 _ITERATIONS = 16384
 # Derives the salts for unknown users. The salt of a name stays the same while the process runs, so
@@ -33,14 +33,17 @@ FindUser = Callable[[str], KnownUser | None]
 
 
 class Refused(Exception):
-    """The login failed, or the client violated the mechanism; the text is for our log only."""
+    """The login failed, or the client violated the mechanism; the text is for the log only."""
 
 
 def check_plain(response: bytes, find: FindUser) -> KnownUser:
-    """Return the user of a PLAIN response. Slow by design (a key derivation).
+    """Return the user whose name and password are in a PLAIN response.
+
+    Slow by design, because it derives a key from the password.
 
     Raises:
-        Refused: wrong name or password, or an authorization identity of another user.
+        Refused: wrong name or password, an authorization identity of another user, or a malformed
+            response.
     """
     try:
         authorization, name, password = response.decode().split("\0")
@@ -51,8 +54,8 @@ def check_plain(response: bytes, find: FindUser) -> KnownUser:
     user = find(name)
     verifier = user.verifier if user else _decoy(name)
     salt = base64.b64decode(verifier.salt)
-    # Not by scramp, which would prepare the password (RFC 4013). The stored keys are those of the
-    # password as it was typed.
+    # Not by scramp, which would prepare the password (RFC 4013). The stored keys were derived from
+    # the password as it was typed.
     salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, verifier.iterations)
     stored_key = hashlib.sha256(hmac.digest(salted, b"Client Key", "sha256")).digest()
     # Compare first, also for unknown users: the time must not reveal which users exist.
@@ -62,10 +65,11 @@ def check_plain(response: bytes, find: FindUser) -> KnownUser:
 
 
 class ScramExchange:
-    """One SCRAM-SHA-256 conversation: ``begin`` once, then ``finish`` once.
+    """One SCRAM-SHA-256 conversation: call ``begin`` once, then ``finish`` once.
 
-    scramp speaks the protocol. An unknown name gets a decoy, so that both kinds of failure take the
-    same steps. ``nonce`` is the server's part; tests pass one.
+    The library scramp implements the protocol. For an unknown name a decoy verifier is used, so
+    that both kinds of failure take the same steps. ``nonce`` is the server's part of the nonce;
+    None makes a random one.
     """
 
     def __init__(self, find: FindUser, nonce: str | None = None) -> None:
@@ -89,7 +93,7 @@ class ScramExchange:
         """Return the user and the server-final message.
 
         Raises:
-            Refused: the proof is wrong or the message is malformed.
+            Refused: the name is unknown, the proof is wrong, or the message is malformed.
         """
         with self._refusing():
             self._server.set_client_final(client_final.decode())
@@ -110,7 +114,7 @@ class ScramExchange:
     @staticmethod
     @contextmanager
     def _refusing() -> Iterator[None]:
-        """Turn every way in which a client's message can be wrong into ``Refused``."""
+        """Raise ``Refused`` for every error that a wrong message of the client causes here."""
         try:
             yield
         except UnicodeDecodeError:
@@ -120,6 +124,7 @@ class ScramExchange:
 
 
 def _decoy(name: str) -> Verifier:
+    """Return the verifier for an unknown name; no password matches it."""
     salt = base64.b64encode(hmac.digest(_DECOY_KEY, name.encode(), "sha256")[:16]).decode()
     nothing = base64.b64encode(bytes(32)).decode()
     return Verifier(salt, _ITERATIONS, stored_key=nothing, server_key=nothing)

@@ -1,10 +1,10 @@
 """The server of the auth service: each TLS connection from a router is one login of one client.
 
 The control authority signs the router's certificate, whose common name is the space id. The
-``hostname`` in the router's sasl-init must be the same space id, or the login is refused. After the
-login the router opens an AMQP connection. The properties of our open frame name the user and the
-permissions (``authenticated-identity``, ``address-authz``). Anything unexpected closes the
-connection.
+``hostname`` in the router's sasl-init must be the same space id, or the login is refused. After a
+successful login the router opens an AMQP connection on the same socket. The properties of the open
+frame that answers it name the user and the permissions (``authenticated-identity``,
+``address-authz``). An unexpected frame closes the connection.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from workers.services.auth.state import KnownUser, SpaceUsers, State
 
 logger = structlog.get_logger(__name__)
 
-# As long as a router waits. A login can take many seconds when many clients log in at once.
+# A router waits for this time too. A login can take many seconds when many clients log in at once.
 LOGIN_SECONDS = 30.0
 # The largest first frame that proton accepts by default (PROTON-2640): about 600 short addresses.
 MAX_OPEN_BYTES = 32 * 1024
@@ -36,7 +36,10 @@ class Unknown(Exception):
 
 
 class TooManyGrants(Exception):
-    """The user's permissions do not fit into one frame; a user with fewer addresses can log in."""
+    """The user's permissions do not fit into one open frame, so the user cannot log in.
+
+    It helps to permit fewer addresses. ``details`` are for the log.
+    """
 
     def __init__(self, space_id: str, user: str, addresses: int) -> None:
         super().__init__(space_id, user, addresses)
@@ -45,7 +48,7 @@ class TooManyGrants(Exception):
 
 @dataclass
 class Login:
-    """The streams of one login and the space that the router's certificate names."""
+    """One login: its streams, and the space that the router's certificate names."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -53,7 +56,10 @@ class Login:
 
     @classmethod
     def of(cls, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Self:
-        """Return the login of a new connection; no space is named without a certificate."""
+        """Return the login of a new connection.
+
+        ``space_id`` is empty if the certificate has no common name.
+        """
         certificate = writer.get_extra_info("peercert") or {}
         subject = [pair for part in certificate.get("subject", ()) for pair in part]
         names = [str(value) for key, value in subject if key == "commonName"]
@@ -63,10 +69,11 @@ class Login:
         self.writer.write(frames.encode(code, fields))
 
     async def check_scram(self, response: bytes, find: FindUser) -> KnownUser:
-        """Return the user after a SCRAM exchange that begins with ``response``.
+        """Exchange SCRAM messages, beginning with ``response``, and return the user.
 
         Raises:
             Refused: wrong name or password, or a malformed message.
+            Malformed: an unexpected frame.
         """
         exchange = mechanisms.ScramExchange(find)
         self.send(Code.CHALLENGE, exchange.begin(response))
@@ -78,7 +85,11 @@ class Login:
         return user
 
     async def introduce(self, introduction: bytes) -> None:
-        """Answer the router's open with ``introduction``, and wait until the router closes."""
+        """Answer the router's open frame with ``introduction``; wait until the router closes.
+
+        Raises:
+            Malformed: the router does not open an AMQP connection.
+        """
         if await frames.read_header(self.reader) != frames.AMQP_HEADER:
             raise frames.Malformed("no AMQP header after the login")
         await frames.read_frame(self.reader, Code.OPEN)
@@ -89,7 +100,7 @@ class Login:
         self.send(Code.CLOSE)
 
     async def refuse(self, outcome: Outcome) -> None:
-        """Send the outcome of a login that did not succeed."""
+        """Send ``outcome`` to the router, for a login that did not succeed."""
         self.send(Code.OUTCOME, frames.ubyte(outcome))
         await self.writer.drain()
 
@@ -164,7 +175,10 @@ class AuthServer:
         raise mechanisms.Refused(f"mechanism {init.field(0)!r} is not offered")
 
     def _offered(self, space_id: str) -> Sequence[str]:
-        """Return the mechanisms that the space's routers can relay; SCRAM needs a patch."""
+        """Return the mechanisms that the space's routers can relay.
+
+        SCRAM needs the patch ``sasl-outcome`` in all of them.
+        """
         known = (self._state.picture or {}).get(space_id, SpaceUsers())
         relays_scram = Patch.SASL_OUTCOME in known.router_patches
         return mechanisms.MECHANISMS if relays_scram else mechanisms.PLAIN_ONLY

@@ -1,4 +1,8 @@
-"""Read users and addresses from PostgreSQL. Called by ``watcher`` in its thread only."""
+"""Read the users and addresses of spaces from PostgreSQL.
+
+Rows whose deletion is requested are left out, and so is everything in such a space. Called by
+``watcher`` in its thread only.
+"""
 
 from collections.abc import Collection, Mapping
 
@@ -11,18 +15,21 @@ logger = structlog.get_logger(__name__)
 
 
 def read_all() -> dict[str, SpaceUsers]:
-    """Return the users and addresses of every space that is not being deleted."""
+    """Return the users and addresses of every space that is not being deleted, by space id."""
     return _Reading(None).run()
 
 
 def read_again(picture: Picture, space_ids: Collection[str]) -> dict[str, SpaceUsers]:
-    """Return ``picture`` with the named spaces read again; deleted spaces are removed."""
+    """Return ``picture`` with the spaces ``space_ids`` read again; the others stay as they are.
+
+    One of ``space_ids`` whose deletion was requested is not in the result.
+    """
     kept = {key: value for key, value in picture.items() if key not in space_ids}
     return kept | _Reading(space_ids).run()
 
 
 class _Reading:
-    """One read of the spaces ``space_ids``; None stands for all."""
+    """One read of the database, about the spaces ``space_ids``; None stands for all spaces."""
 
     def __init__(self, space_ids: Collection[str] | None) -> None:
         self._space_ids = space_ids
@@ -31,8 +38,9 @@ class _Reading:
         spaces = AddressSpace.objects.filter(deletion_requested_at__isnull=True)
         if self._space_ids is not None:
             spaces = spaces.filter(id__in=self._space_ids)
-        # Read users first. A space that is created in between has no users yet: its logins fail
-        # until the next read, and no login succeeds that should not.
+        # The spaces are read last, in the loop below: a deletion or a withdrawal of sending that is
+        # stored in between counts already. A space that is created in between has no users yet, so
+        # its logins fail until the next read.
         users = self._users()
         addresses = self._addresses()
         return {
@@ -45,7 +53,7 @@ class _Reading:
         }
 
     def _users(self) -> Mapping[str, Mapping[str, KnownUser]]:
-        """Return the users by space and name."""
+        """Return the users by space id and name, without those whose row is invalid."""
         rows = MessagingUser.objects.filter(
             deletion_requested_at__isnull=True, space__deletion_requested_at__isnull=True
         )
@@ -67,7 +75,10 @@ class _Reading:
         return found
 
     def _addresses(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the addresses of standard spaces by space, as clients name them."""
+        """Return the addresses of standard spaces by space id, as clients name them.
+
+        Brokered spaces are left out: their clients log in at the broker itself.
+        """
         rows = Address.objects.filter(
             deletion_requested_at__isnull=True,
             space__deletion_requested_at__isnull=True,
@@ -83,6 +94,7 @@ class _Reading:
 
 
 def _by_pattern(permissions: list[dict[str, list[str]]]) -> dict[str, tuple[str, ...]]:
+    """Return the operations of all grants by address pattern, sorted."""
     granted: dict[str, set[str]] = {}
     for grant in permissions:
         for pattern in grant["addresses"]:

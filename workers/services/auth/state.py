@@ -1,7 +1,7 @@
 """The users and permissions of all spaces: an immutable picture and its encrypted copy on disk.
 
 ``watcher`` replaces the picture as a whole; ``server`` reads it. While the database is unavailable,
-known users can log in by the copy on disk. Without any readable picture all logins fail.
+the last picture stays in use. A replica that starts then reads it from the copy on disk.
 """
 
 import json
@@ -42,7 +42,7 @@ class KnownUser:
 
     @classmethod
     def of_stored(cls, stored: Mapping[str, Any]) -> Self:
-        """Return the user that ``asdict`` and JSON made ``stored`` of."""
+        """Return the user from ``stored``: the result of ``asdict`` after a round trip by JSON."""
         permissions = {
             pattern: tuple(operations) for pattern, operations in stored["permissions"].items()
         }
@@ -51,10 +51,13 @@ class KnownUser:
 
 @dataclass(frozen=True)
 class SpaceUsers:
-    """The users of one space by name; with ``send_withdrawn`` none of them may send.
+    """The users of one space, and what decides about their logins.
 
-    ``addresses``: the space's addresses as clients name them (a subscription: ``<topic>::<name>``).
-    ``router_patches``: the patches that all routers of the space have.
+    * ``send_withdrawn``: none of them may send.
+    * ``users``: by name.
+    * ``addresses``: the addresses of a standard space as clients name them (a subscription:
+      ``<topic>::<name>``); none for a brokered space.
+    * ``router_patches``: the patches that all routers of the space have.
     """
 
     send_withdrawn: bool = False
@@ -64,7 +67,7 @@ class SpaceUsers:
 
     @classmethod
     def of_stored(cls, stored: Mapping[str, Any]) -> Self:
-        """Return the users that ``asdict`` and JSON made ``stored`` of."""
+        """Return the users from ``stored``: the result of ``asdict`` after a round trip by JSON."""
         users = {name: KnownUser.of_stored(user) for name, user in stored["users"].items()}
         # A copy written by an older version has no patches: only PLAIN is offered until the next
         # read of the database.
@@ -72,9 +75,10 @@ class SpaceUsers:
         return cls(bool(stored["send_withdrawn"]), users, tuple(stored["addresses"]), patches)
 
     def grants_of(self, user: KnownUser) -> dict[str, list[str]]:
-        """Return what the user may do now: {address: operations}, without tenants' patterns.
+        """Return what the user may do now: {address: operations}.
 
-        A router compares each key with the name that a client requests. Patterns would be unsafe:
+        The tenant's patterns are resolved to the existing addresses; reply addresses are added. A
+        router compares each key with the name that a client requests. Patterns would be unsafe:
 
         * ``*`` permits everything, including the router's own management.
         * A final ``*`` does so too: when it routes, the router drops everything before ``:/``, so
@@ -122,7 +126,7 @@ _TEMPORARY_QUEUES = "amqp:/_$temp.*"
 
 
 def _reply_grants(operations: Collection[str]) -> dict[str, list[str]]:
-    """Return the permissions on reply addresses.
+    """Return the permissions on reply addresses of a user with ``operations`` on any address.
 
     Users who may receive requests may send replies; users who may send requests may read replies.
     """
@@ -138,7 +142,10 @@ Picture = Mapping[str, SpaceUsers]  # by space id
 
 
 class State:
-    """The current picture, None before the first one. Replaced as a whole: reads need no lock."""
+    """The current picture, None before the first one; ``file`` holds its copy.
+
+    It is replaced as a whole, so readers in other threads need no lock.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -159,7 +166,10 @@ class State:
             )
 
     def replace(self, picture: Picture) -> None:
-        """Use ``picture`` and save it. If the disk is full, logins go on and the copy is old."""
+        """Use ``picture`` from now on, and write the copy if it differs from the previous one.
+
+        If the file cannot be written, logins go on and the copy stays old.
+        """
         if picture == self.picture:
             return  # most reads find no change; this saves the encryption and the write
         self.picture = picture

@@ -1,8 +1,9 @@
 """Keep the picture up to date: a thread that listens to PostgreSQL and reads changed spaces.
 
-Database triggers (workers migration ``notify_auth``) send the space id on channel ``CHANNEL`` with
-each relevant change, so a revocation takes effect within milliseconds. A full read follows each new
-connection and every ``FULL_READ_SECONDS``. It repairs the effect of a lost notification.
+Database triggers (the migrations ``notify_auth*`` of workers) send the space id on channel
+``CHANNEL`` with each change that matters to logins. So a revocation usually takes effect within
+milliseconds. All spaces are read after each new connection and every ``FULL_READ_SECONDS``, which
+repairs the effect of a lost notification.
 """
 
 import threading
@@ -21,11 +22,14 @@ logger = structlog.get_logger(__name__)
 CHANNEL = "waypost_auth"
 FULL_READ_SECONDS = 30.0
 RETRY_SECONDS = 0.5
-_SLICE_SECONDS = 0.2  # upper bound of the time that a stop takes
+_SLICE_SECONDS = 0.2  # how often the thread checks whether it should stop
 
 
 class Watcher(threading.Thread):
-    """Listens until ``stop``. While the database is unavailable, the last picture stays in use."""
+    """Replaces the picture in ``state`` until ``stop``.
+
+    While the database is unavailable, it tries to connect again, and the last picture stays.
+    """
 
     def __init__(self, state: State) -> None:
         super().__init__(name="auth-watcher", daemon=True)

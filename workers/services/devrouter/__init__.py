@@ -4,6 +4,8 @@ It is for trying, testing and demonstrating Waypost on machines without ``qdrout
 production; it logs a warning about this. One conformance suite runs against it and against the real
 router.
 
-    wire -> handshake -> engine -> router -> links, forwarding, autolinks, routed -> engine
+The way of bytes and messages through the main modules:
+
+    wire -> handshake -> engine -> router -> links, forwarding, configured, routed -> engine
                                      └── management: agent, entities, rows
 """

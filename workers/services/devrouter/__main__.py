@@ -1,4 +1,7 @@
-"""``python -m workers.services.devrouter router.json``: run until SIGTERM. Development only."""
+"""``python -m workers.services.devrouter router.json``: run until SIGTERM or SIGINT.
+
+For development only.
+"""
 
 import argparse
 import asyncio
@@ -19,7 +22,7 @@ logger = structlog.get_logger(__name__)
 
 
 def main() -> int:
-    """Return the exit code: 0 after a stop, 1 when the router cannot start."""
+    """Run the router; return the exit code: 0 after a stop, 1 when the router cannot start."""
     parser = argparse.ArgumentParser(prog="python -m workers.services.devrouter")
     parser.add_argument("file", type=Path, help="configuration file, in qdrouterd's JSON format")
     options = parser.parse_args()
@@ -40,7 +43,7 @@ async def _run(config: Configuration) -> None:
     network = Network(router)
     entities = Entities(router, network, config.profiles)
     router.agent = Agent(router, entities)
-    # Listeners come last, so that the first client finds all addresses.
+    # Entities first, so that the first client finds all addresses.
     entities.load(config)
     for spec in config.listeners:
         await network.listen(spec)

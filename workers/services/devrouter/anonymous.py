@@ -1,4 +1,4 @@
-"""Anonymous senders: each message names its address, and the permission is checked for each."""
+"""Anonymous senders: links without a target address, on which each message names its own."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,11 @@ _DENIED = Verdict(
 
 
 class AnonymousSink:
-    """Passes each message to the address in its ``to``; always gives credit, as in Dispatch."""
+    """Passes each message to the address in its ``to``; always gives credit, as in Dispatch.
+
+    A message is rejected if the peer may not send to its address, and released if there is no such
+    address now.
+    """
 
     has_path = True
 
@@ -32,7 +36,7 @@ class AnonymousSink:
             message.decode(inbound.payload)
             name = message.address or ""
         except MessageException:
-            name = ""  # no address has this name, so the message is refused or released
+            name = ""  # no address has this name, so the message is rejected or released
         address = self._router.find_known(name)
         if not self._peer.may("send", name):
             inbound.conclude(_DENIED)

@@ -21,21 +21,24 @@ class Attach:
 
     @property
     def browses_or_filters(self) -> bool:
-        """Whether a receiving client wants copies of messages, or only some messages."""
+        """Whether a receiving client wants copies of messages (to browse), or sets any filter."""
         source = self.proton.remote_source
         source.filter.rewind()
         return source.distribution_mode == Terminus.DIST_MODE_COPY or bool(source.filter.next())
 
     @property
     def capabilities(self) -> set[str]:
-        """The capabilities that the client requests, without the phase (``qd.waypoint.2``)."""
+        """The capabilities that the client requests, without the phase.
+
+        For example ``qd.waypoint`` for ``qd.waypoint.2``.
+        """
         found = self._first(self.terminus.capabilities)
         names = found.elements if isinstance(found, Array) else [found]
         return {".".join(str(name).split(".")[:2]) for name in names}
 
     @property
     def address_property(self) -> str:
-        """The address by which the client wants a dynamic node to be routed.
+        """The address by which the client wants a dynamic node to be routed; empty without one.
 
         As in Dispatch, no permission is checked for this address.
         """

@@ -1,8 +1,8 @@
 """Read Dispatch's JSON configuration: a list of [type, attributes]. Called once, at the start.
 
 As in Dispatch, the router does not start with an unknown type or attribute, a duplicate name, or a
-policy that Dispatch refuses (``policy``). Entities that management can also create are created by
-the code of management.
+policy that Dispatch refuses (``policy``). ``management.entities`` creates the entities of those
+types that management requests can create too (``LIVE_TYPES``); here they are only collected.
 """
 
 import json
@@ -43,7 +43,7 @@ _ATTRIBUTES: Mapping[str, set[str]] = {
                   "verifyHostname", "maxFrameSize", "idleTimeoutSeconds", "linkCapacity",
                   "saslUsername", "saslPassword"},
 }  # fmt: skip
-# Types that ``management.entities`` creates, in this order.
+# Types whose entities ``management.entities`` creates at the start, in this order.
 LIVE_TYPES = ("connector", "address", "linkRoute", "autoLink")
 
 
@@ -53,7 +53,10 @@ class BadConfiguration(Exception):
 
 @dataclass(frozen=True)
 class AuthService:
-    """An authServicePlugin: the service that logins are relayed to, and the realm they name."""
+    """An authServicePlugin: the service that logins are relayed to.
+
+    ``realm`` is sent as the ``hostname`` of each sasl-init; in Waypost it is the space id.
+    """
 
     host: str
     port: int
@@ -63,7 +66,10 @@ class AuthService:
 
 @dataclass(frozen=True)
 class ListenerSpec:
-    """A listener. Clients log in at ``auth``; without it their certificate is the login."""
+    """A listener. Its clients log in at ``auth``; None means by their certificate.
+
+    ``vhost``: the policy that limits its connections. ``capacity``: the credit of each link.
+    """
 
     name: str
     host: str
@@ -79,7 +85,7 @@ class ListenerSpec:
 
 @dataclass
 class Configuration:
-    """The content of the file after validation."""
+    """The content of the file after validation; ``live`` holds the entities of ``LIVE_TYPES``."""
 
     router_id: str
     mode: str = "standalone"
@@ -92,7 +98,11 @@ class Configuration:
 
 
 def load(file: Path) -> Configuration:
-    """Return the configuration in ``file``. Raises ``BadConfiguration``."""
+    """Return the configuration in ``file``.
+
+    Raises:
+        BadConfiguration: the file cannot be read, or Dispatch would not start with it.
+    """
     try:
         entries = json.loads(file.read_text())
         by_type: dict[str, list[Attributes]] = {}
@@ -108,7 +118,7 @@ def load(file: Path) -> Configuration:
 
 
 class _Entries:
-    """The entries of a file by type. They refer to profiles and auth services by name."""
+    """The entries of a file by type. Entries refer to each other by name."""
 
     def __init__(self, by_type: Mapping[str, list[Attributes]]) -> None:
         self._by_type = by_type
@@ -118,7 +128,7 @@ class _Entries:
 
         Raises:
             BadConfiguration, BadPolicy: Dispatch would not start with these entries.
-            KeyError: an entry is missing, or it is referred to but not defined.
+            KeyError: an entry or attribute is missing, or an entry refers to one that is missing.
         """
         for kind in self._by_type:
             self._check_attributes(kind)

@@ -1,7 +1,7 @@
 """The entities that management creates and deletes: addresses, autoLinks, linkRoutes.
 
-This module holds the tables; ``router`` and ``routed`` apply them to links. Semantics as in
-Dispatch: on a waypoint address, phase 0 leads to the broker and phase 1 leads from it.
+This module holds their tables; ``router`` and ``routed`` apply them to links. As in Dispatch,
+messages for a waypoint address go to the broker in phase 0 and come from it in phase 1.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ RETRY_SECONDS = 2.0  # delay before a refused autoLink is attached again
 
 @dataclass
 class AddressRule:
-    """An entity of type router.config.address."""
+    """An entity of type router.config.address: how addresses under a prefix or pattern behave."""
 
     name: str
     identity: str
@@ -41,7 +41,11 @@ class AddressRule:
 
 @dataclass
 class LinkRoute:
-    """An entity of type router.config.linkRoute; ``direction`` "in" is for clients that send."""
+    """An entity of type router.config.linkRoute: passes clients' links to a broker.
+
+    ``direction``: "in" for links of clients that send, "out" for those that receive.
+    ``connection``: the name of the connector to the broker.
+    """
 
     name: str
     identity: str
@@ -58,20 +62,24 @@ class LinkRoute:
 
     @property
     def key(self) -> str:
-        """Return the key in the address table; C and D stand for prefixes, E and F for patterns."""
+        """Return the key under which rows of links show the route.
+
+        As in Dispatch, it begins with C (in) or D (out) for a prefix, E or F for a pattern.
+        """
         letters = "CD" if self.prefix else "EF"
         return letters[self.direction == "out"] + (self.prefix or self.pattern)
 
     def external_name(self, name: str | None) -> str:
-        """Return the name of the address at the broker."""
+        """Return ``name`` as the broker knows it: without ``del_prefix``, with ``add_prefix``."""
         return self.add_prefix + (name or "").removeprefix(self.del_prefix)
 
 
 @dataclass(eq=False)
 class AutoLink:
-    """An entity of type router.config.autoLink: a link to a broker that needs no client.
+    """An entity of type router.config.autoLink: the router's own link to a queue of a broker.
 
-    ``state``: inactive (no such connection) -> attaching -> active | failed (retried).
+    ``direction``: "in" if the router receives from the broker. ``connection``: the name of the
+    connector. ``state``: inactive (no connection) -> attaching -> active | failed (then retried).
     """
 
     name: str
@@ -92,7 +100,7 @@ class AutoLink:
         return f"M{self.phase}{self.address}"
 
     def attach(self, connection: "Connection") -> Link:
-        """Open the link on the broker's connection and return it."""
+        """Open the link on ``connection``, which leads to the broker, and return it."""
         session = connection.own_session()
         external = self.external_address or self.address
         name = f"autoLink.{self.identity}.{connection.identity}"
@@ -108,14 +116,14 @@ class AutoLink:
         return proton
 
     def follow(self, link: "RouterLink", on_active: Callable[[], None]) -> None:
-        """Follow the state of ``link``; call ``on_active`` when the broker accepts it."""
+        """Follow the state of ``link``; call ``on_active`` once the broker has accepted it."""
         self.link = link
         self._on_active = on_active
         link.on_confirmed = self._confirmed
         link.on_gone = self._gone
 
     def deactivate(self, connection: "Connection") -> None:
-        """Become inactive if the link was on ``connection``, which is lost."""
+        """Become inactive after ``connection`` was lost, unless the link is on another one."""
         if self.link is None or self.link.connection is connection:
             self.link, self.state = None, "inactive"
 
@@ -142,7 +150,10 @@ class AutoLink:
 
 
 class Configured:
-    """All configured entities by name, with the look-ups that the router core needs."""
+    """All entities of this module by name, with the look-ups that ``router`` needs.
+
+    ``default_distribution``: for addresses without a rule; "unavailable" means that there are none.
+    """
 
     def __init__(self, default_distribution: str) -> None:
         self._default = default_distribution
@@ -178,7 +189,7 @@ class Configured:
         return self._by_route[direction].find(name) if name else None
 
     def auto_links_of(self, connector: str) -> Iterator[AutoLink]:
-        """Return the autoLinks of a connector (none for connections without a name)."""
+        """Return the autoLinks whose ``connection`` is the name ``connector``."""
         return (
             auto_link
             for auto_link in list(self.auto_links.values())
@@ -186,7 +197,10 @@ class Configured:
         )
 
     def key(self, name: str, phase: int) -> str | None:
-        """Return an address's key for producers (phase 0) or consumers (1); None if unknown."""
+        """Return the key of an address in the table, for producers (``phase`` 0) or consumers (1).
+
+        None if no rule matches the name and the default distribution is "unavailable".
+        """
         rule = self._by_address.find(name)
         if rule is None:
             return None if self._default == "unavailable" else f"M0{name}"

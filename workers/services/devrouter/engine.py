@@ -1,8 +1,8 @@
 """One AMQP connection: proton's engine between a ``Wire`` and the router.
 
-``receive`` feeds bytes into proton, and proton's events go to the router's handlers. A handler may
-change any connection and marks it by ``touch``; its output is sent in the next iteration of the
-event loop.
+``receive`` feeds bytes into proton, and proton's events go to handlers of the router and its links.
+A handler may change any connection and then calls its ``touch``. The connection's output is sent in
+the next iteration of the event loop.
 """
 
 import time
@@ -33,7 +33,14 @@ _SESSION_BYTES = 4 << 20  # incoming window of a session
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings that a listener or connector gives to its connections."""
+    """The settings that a listener or connector gives to its connections.
+
+    * ``role``: "normal", or "route-container" for a connection to a broker.
+    * ``direction``: "out" if this router opened the connection.
+    * ``name``: the connector's; empty for a listener.
+    * ``capacity``: the credit of each link.
+    * ``host``: the peer, as ``<host>:<port>``.
+    """
 
     role: str = "normal"  # normal | route-container
     direction: str = "in"
@@ -46,7 +53,7 @@ class Settings:
 
 
 class Handler(Protocol):
-    """The router's handlers of a connection's events."""
+    """What a connection needs of the router: handlers of its events, and ``schedule``."""
 
     def opened(self, connection: "Connection") -> None: ...
     def attached(self, connection: "Connection", link: Link) -> None: ...
@@ -57,7 +64,11 @@ class Handler(Protocol):
 
 @dataclass(eq=False)
 class Connection:
-    """A live connection with its links; ``identity`` is unique within the router's incarnation."""
+    """An open connection with its links; ``identity`` is unique within the router's incarnation.
+
+    ``is_approved``: the peer opened it, and the limit of its vhost admits it. ``is_gone``: the
+    socket has closed; ``on_lost`` is called then.
+    """
 
     identity: str
     wire: Wire
@@ -97,11 +108,11 @@ class Connection:
         return self.proton.remote_container or ""
 
     def touch(self) -> None:
-        """Schedule a flush, because this connection has output to send."""
+        """Schedule a flush. Call it after every change that makes output for this connection."""
         self.router.schedule(self)
 
     def receive(self, received: bytes) -> None:
-        """Process bytes from the wire."""
+        """Feed received bytes to proton, and handle its events."""
         rest = received
         # Handling events may end the connection, so check in each iteration.
         while rest and not self.is_gone:
@@ -117,7 +128,10 @@ class Connection:
         self.touch()
 
     def flush(self) -> None:
-        """Send the engine's output, unless the peer does not read."""
+        """Handle proton's events and send its output, as long as the socket takes it.
+
+        Close the socket once proton has closed its output.
+        """
         self._handle_events()
         while not self.wire.is_paused:
             size = self.transport.pending()
@@ -131,7 +145,7 @@ class Connection:
             self._handle_events()
 
     def tick(self) -> None:
-        """Send heartbeats and detect a silent peer."""
+        """Let proton send a heartbeat if one is due, and close the connection of a silent peer."""
         self.transport.tick(time.monotonic())
         self.touch()
 

@@ -1,7 +1,8 @@
 """Forward messages to consumers and return their outcomes to the senders.
 
-The router stores nothing: the sender is responsible for a message until a consumer has settled it.
-``Inbound`` is one such message. ``Address`` distributes or copies messages to consumers.
+The router stores nothing on disk: the sender is responsible for a message until a consumer has
+settled it. ``Inbound`` is one received message. ``Address`` gives it to one consumer, or a copy to
+each.
 """
 
 from dataclasses import dataclass
@@ -23,7 +24,10 @@ _WEIGHT: dict[int, int] = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """An outcome with its fields (AMQP part 3 section 3.4); state 0: settled without outcome."""
+    """An outcome with its fields (AMQP part 3 section 3.4); state 0: settled without an outcome.
+
+    The fields after ``condition`` are those of ``modified``.
+    """
 
     state: int
     condition: Condition | None = None
@@ -36,14 +40,14 @@ class Verdict:
         return self.state in _WEIGHT
 
     def put_into(self, delivery: Delivery) -> None:
-        """Set the outcome of ``delivery``, for its sender."""
+        """Set this outcome on ``delivery``, so that its sender gets it; no outcome for state 0."""
         if self.state == Delivery.REJECTED and self.condition is not None:
             delivery.local.condition = self.condition
         elif self.state == Delivery.MODIFIED:
             delivery.local.failed = self.failed
             delivery.local.undeliverable = self.undeliverable
             delivery.local.annotations = self.annotations
-        # Without a terminal state the consumer only settled: pass on no outcome.
+        # Otherwise the consumer only settled: there is no outcome to pass on.
         if self.is_terminal:
             delivery.update(self.state)
 
@@ -54,7 +58,7 @@ LOST = Verdict(Delivery.MODIFIED, failed=True)  # the consumer's link ended befo
 
 
 def verdict_of(delivery: Delivery) -> Verdict:
-    """Return the outcome that the receiver of ``delivery`` set."""
+    """Return the outcome that the receiver of ``delivery`` has set."""
     state, remote = delivery.remote_state, delivery.remote
     if state == Delivery.REJECTED:
         return Verdict(state, condition=remote.condition)
@@ -69,7 +73,7 @@ def verdict_of(delivery: Delivery) -> Verdict:
 
 
 class Inbound:
-    """One received message without outcome yet; ``settled``: its sender expects no outcome."""
+    """One received message until it has its outcome; ``settled``: its sender expects none."""
 
     __slots__ = ("_copies", "_second", "_verdict", "delivery", "payload", "producer", "settled")
 
@@ -89,7 +93,10 @@ class Inbound:
         self._copies = copies
 
     def conclude(self, verdict: Verdict) -> None:
-        """Record one consumer's outcome; after the last one, settle with the sender."""
+        """Record the outcome of one consumer; after the last one, settle with the sender.
+
+        The sender gets the outcome with the highest weight, unless it has settled already.
+        """
         best = self._verdict
         if best is None or _WEIGHT.get(verdict.state, 0) > _WEIGHT.get(best.state, 0):
             self._verdict = verdict
@@ -102,10 +109,11 @@ class Inbound:
         self.producer.finish(self)
 
     def propose(self, verdict: Verdict, consumer: "Consumer", delivery: Delivery) -> bool:
-        """Pass on an outcome of a consumer that settles only after the sender does.
+        """Pass an outcome on to the sender before the consumer settles.
 
-        Return False for a message with several consumers or a settled one: the consumer must not
-        wait for the sender then.
+        For a consumer that settles only after the sender (``rcv-settle-mode`` second). Return
+        False, and do nothing, if the message has several consumers or its sender has settled: then
+        the consumer must not wait for the sender.
         """
         if self._copies != 1 or self.settled:
             return False
@@ -116,8 +124,8 @@ class Inbound:
         return True
 
     def sender_settled(self) -> None:
-        """Handle a sender that settles first: it has the outcome, or does not want it any more."""
-        # Release the consumer that waits for the sender (``propose``).
+        """Handle that the sender settles: it has the outcome, or does not want it any more."""
+        # End the wait of a consumer that waits for the sender (``propose``).
         if self._second is not None:
             consumer, delivery = self._second
             consumer.settle(delivery)
@@ -126,7 +134,10 @@ class Inbound:
 
 
 class Sink(Protocol):
-    """The destination of a producer's messages."""
+    """The destination of a producer's messages.
+
+    ``accept`` takes a message; ``leave`` is called when the producer's link ends.
+    """
 
     @property
     def has_path(self) -> bool:
@@ -140,10 +151,14 @@ class Sink(Protocol):
 class Address:
     """One row of the address table: its links and its counters.
 
-    As in Dispatch, a message goes to a consumer at once, without regard to the consumer's credit.
-    It is counted then, and waits at the consumer's link. If that link ends, the message is released
-    to its sender. ``holds`` is the number of autoLinks that keep the row with its counters, even
-    without a link. Source: Qpid Dispatch, ``forwarder.c``, ``qdr_forward_balanced_CT``.
+    As in Dispatch, a message is given to a consumer at once, even if the consumer has no credit. It
+    is counted then, and waits at the consumer's link for credit. If that link ends, the messages
+    that still wait are released to their senders. Source: Qpid Dispatch, ``forwarder.c``,
+    ``qdr_forward_balanced_CT``.
+
+    ``holds`` is the number of autoLinks for the address. Each keeps the row with its counters, even
+    while no link is attached. ``ingress`` and ``egress`` count messages in and out; those with
+    ``container`` count only messages from and to brokers.
     """
 
     def __init__(self, key: str, distribution: str) -> None:
@@ -168,19 +183,19 @@ class Address:
         producer.top_up()
 
     def leave(self, producer: "Producer") -> None:
-        """Remove a producer."""
+        """Remove a producer; do nothing if it never joined."""
         if producer in self.producers:
             self.producers.remove(producer)
 
     def add(self, consumer: "Consumer") -> None:
-        """Add a consumer; producers get credit even before the consumer gives any."""
+        """Add a consumer, and give credit to the producers, even if the consumer has given none."""
         self.consumers.append(consumer)
         for producer in self.producers:
             producer.top_up()
         self.ready(consumer)
 
     def remove(self, consumer: "Consumer") -> None:
-        """Remove a consumer."""
+        """Remove a consumer; do nothing if it never joined."""
         if consumer in self.consumers:
             self.consumers.remove(consumer)
 
@@ -198,7 +213,7 @@ class Address:
             self._give(inbound, self._next_consumer())
 
     def ready(self, consumer: "Consumer") -> None:
-        """Send waiting messages: the consumer has changed its credit."""
+        """Send waiting messages after the consumer has given credit; complete its drain if any."""
         consumer.send_backlog()
         consumer.give_back_credit()
 

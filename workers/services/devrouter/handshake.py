@@ -1,8 +1,10 @@
 """The SASL layer of the router's three kinds of connection. Called by ``network``.
 
 * ``relay`` passes a client's login to the auth service and gets the client's permissions.
-* ``accept_external`` authenticates a peer by its certificate (management, other routers).
-* ``connect_external`` logs in to a broker with our own certificate.
+* ``accept_external`` authenticates a peer by its certificate, at the listener for management.
+* ``connect_external`` logs in to a broker with the router's own certificate.
+
+All of them may also raise ``Malformed``, ``EOFError`` or ``OSError``.
 """
 
 import asyncio
@@ -27,7 +29,10 @@ class NotAuthenticated(Exception):
 
 @dataclass(frozen=True)
 class Peer:
-    """The authenticated peer of a connection; without ``permissions`` it may do everything."""
+    """The authenticated peer of a connection.
+
+    ``permissions``: {names: operations} from the auth service. None permits everything.
+    """
 
     user: str
     mechanism: str
@@ -46,11 +51,12 @@ class Peer:
 
 
 async def relay(wire: Wire, service: AuthService) -> Peer:
-    """Log a client in at the auth service.
+    """Log a client in at the auth service; return it with its permissions.
 
     Raises:
-        NotAuthenticated: the login was refused, or the service is unavailable. The client has
-            received the outcome.
+        NotAuthenticated: the login was refused, the service is unavailable or did not name the
+            user, or the client skipped the login. Only in the first two cases does the client
+            receive an outcome.
     """
     await _begin_server(wire)
     try:
@@ -101,7 +107,7 @@ class _Relay:
         return peer
 
     async def _introduced(self, mechanism: str) -> Peer:
-        """Open an AMQP connection: the service's open frame names the user and the permissions."""
+        """Open an AMQP connection to the service; its open frame names user and permissions."""
         self._writer.write(frames.AMQP_HEADER)
         desired = frames.symbols(["ADDRESS-AUTHZ"])
         self._writer.write(
@@ -122,7 +128,11 @@ class _Relay:
 
 
 async def accept_external(wire: Wire) -> Peer:
-    """Authenticate a peer by its verified certificate. Raises ``NotAuthenticated``."""
+    """Authenticate a peer by its certificate, which TLS has verified. It may do everything.
+
+    Raises:
+        NotAuthenticated: the peer skipped SASL, did not choose EXTERNAL, or has no certificate.
+    """
     await _begin_server(wire)
     wire.write(frames.encode(Code.MECHANISMS, [frames.symbols(["EXTERNAL"])]))
     init = await frames.read_frame(wire, Code.INIT)
@@ -135,7 +145,11 @@ async def accept_external(wire: Wire) -> Peer:
 
 
 async def connect_external(wire: Wire, host: str) -> Peer:
-    """Log in to a broker with our certificate. Raises ``NotAuthenticated``."""
+    """Log in to a broker with the router's certificate (SASL EXTERNAL).
+
+    Raises:
+        NotAuthenticated: the broker does not offer EXTERNAL, or refuses the certificate.
+    """
     wire.write(frames.SASL_HEADER)
     if await frames.read_header(wire) != frames.SASL_HEADER:
         raise NotAuthenticated("the broker does not speak SASL")
@@ -151,6 +165,7 @@ async def connect_external(wire: Wire, host: str) -> Peer:
 
 
 async def _begin_server(wire: Wire) -> None:
+    """Exchange SASL headers with a peer. Raises ``NotAuthenticated`` if it sends another one."""
     header = await frames.read_header(wire)
     wire.write(frames.SASL_HEADER)
     if header != frames.SASL_HEADER:

@@ -1,7 +1,7 @@
 """The two kinds of link: messages reach the router by a ``Producer`` and leave by a ``Consumer``.
 
-The links of clients, autoLinks and link routes differ only in the producer's sink and the
-consumer's source.
+The links of clients, of autoLinks and of link routes use the same two classes. They differ in the
+producer's sink and the consumer's source.
 """
 
 import itertools
@@ -27,14 +27,22 @@ _PORTION = 16
 
 
 class Source(Protocol):
-    """Where a consumer's messages come from."""
+    """Where a consumer's messages come from.
+
+    ``ready``: the consumer has changed its credit. ``remove``: its link ends.
+    """
 
     def ready(self, consumer: "Consumer") -> None: ...
     def remove(self, consumer: "Consumer") -> None: ...
 
 
 class RouterLink:
-    """Base of both kinds; links that the router opened use ``on_confirmed`` and ``on_gone``."""
+    """Base of both kinds of link.
+
+    AutoLinks and link routes set callbacks: ``on_confirmed`` is called when the peer has answered
+    an attach of the router, ``on_gone`` when the link has ended, and ``on_flow`` when the peer has
+    changed credit or drain of a producer.
+    """
 
     def __init__(self, connection: Connection, proton: Link) -> None:
         self.identity = str(next(_identities))
@@ -64,16 +72,16 @@ class RouterLink:
             self.on_confirmed()
 
     def flowed(self) -> None:
-        """Handle a change of credit or drain by the other side."""
+        """Handle a change of credit or drain by the peer."""
         if self.on_flow is not None:
             self.on_flow()
 
     def delivered(self, delivery: Delivery) -> None:
-        """Handle a new or changed delivery."""
+        """Handle a delivery that is new, or whose outcome or settlement the peer has changed."""
         raise NotImplementedError
 
     def end(self) -> None:
-        """Remove the link from the router and conclude its open deliveries."""
+        """Remove the link from its sink or source, and conclude its open deliveries."""
         raise NotImplementedError
 
 
@@ -83,7 +91,7 @@ class Producer(RouterLink):
     def __init__(self, connection: Connection, proton: Link, sink: Sink) -> None:
         super().__init__(connection, proton)
         self.sink = sink
-        self.gives_credit = True  # False on a routed link: the other half decides
+        self.gives_credit = True  # False on a routed link: ``RoutedPair`` passes credit on
         self._partial = bytearray()
 
     def delivered(self, delivery: Delivery) -> None:
@@ -104,7 +112,7 @@ class Producer(RouterLink):
             self.connection.touch()
 
     def finish(self, inbound: Inbound) -> None:
-        """Settle with the sender."""
+        """Settle a message with its sender, and give credit again."""
         self.unsettled.pop(inbound.delivery, None)
         if self.connection.is_gone:
             return
@@ -148,7 +156,7 @@ class Producer(RouterLink):
 
 
 class Consumer(RouterLink):
-    """A link for outgoing messages, within the credit of the other side."""
+    """A link for outgoing messages. They wait in its backlog while the peer has given no credit."""
 
     def __init__(self, connection: Connection, proton: Link, source: Source) -> None:
         super().__init__(connection, proton)
@@ -158,7 +166,7 @@ class Consumer(RouterLink):
 
     @property
     def outstanding(self) -> int:
-        """How many messages it has received from the router and not settled."""
+        """How many of its messages wait in the backlog, or are sent and not settled."""
         return len(self._backlog) + len(self.unsettled)
 
     def flowed(self) -> None:
@@ -166,7 +174,7 @@ class Consumer(RouterLink):
         self.connection.touch()
 
     def give_back_credit(self) -> None:
-        """Complete a drain: give back the unused credit."""
+        """Complete a drain that the peer has requested, by giving back the unused credit."""
         if self.proton.drain_mode and not self._backlog:
             self.proton.drained()
 
@@ -197,7 +205,7 @@ class Consumer(RouterLink):
         return delivery
 
     def offer(self, inbound: Inbound) -> None:
-        """Send a copy now or when there is credit; drop settled ones if too many wait."""
+        """Send a message now or when there is credit; drop a settled one if too many wait."""
         if self.credit > 0 and not self._backlog:
             self.send(inbound)
         elif inbound.settled and len(self._backlog) >= self.connection.settings.capacity:

@@ -1,7 +1,8 @@
 """Match addresses with configured names and with permissions, as Dispatch does. Pure.
 
-There are two notations, which must not be mixed: the router's own prefixes and patterns (tokens end
-at ``.`` or ``/``), and the names that the auth service grants.
+There are two notations, which must not be mixed. Prefixes and patterns of entities consist of
+tokens that ``.`` or ``/`` separates (``PatternTable``). The names in permissions have no tokens
+(``is_permitted``).
 """
 
 import re
@@ -64,7 +65,7 @@ def _covers(pattern: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
 
 
 def is_permitted(permissions: Mapping[str, Iterable[str]], operation: str, address: str) -> bool:
-    """Return whether one of ``permissions`` ({names: operations}) grants the attach.
+    """Return whether one of ``permissions`` ({names: operations}) grants ``operation``.
 
     The rules are those of Dispatch with our patch ``policy-host``:
 

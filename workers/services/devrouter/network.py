@@ -1,6 +1,6 @@
 """Listeners and connectors: they turn sockets into the router's connections.
 
-Called by ``__main__`` (listeners) and by management (creates and deletes connectors at run time).
+Called by ``__main__`` (listeners) and by ``management.entities`` (connectors).
 """
 
 import asyncio
@@ -32,7 +32,7 @@ GOODBYE_SECONDS = 0.5
 
 
 class Network:
-    """All sockets of a router."""
+    """The listeners of a router, and the step from any socket to a connection (``join``)."""
 
     def __init__(self, router: Router) -> None:
         self._router = router
@@ -40,7 +40,11 @@ class Network:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def listen(self, spec: ListenerSpec) -> None:
-        """Serve a listener. Raises ``OSError`` when its port is taken."""
+        """Open a listener; return once it accepts connections.
+
+        Raises:
+            OSError: its port is taken, or a file of its certificate cannot be read.
+        """
         context = spec.profile.server(needs_client=spec.auth is None)
         spec.profile.is_stale()  # remembers the files' times, so that later changes are found
         server = await asyncio.get_running_loop().create_server(
@@ -62,7 +66,7 @@ class Network:
         task.add_done_callback(self._tasks.discard)
 
     async def _welcome(self, wire: Wire, spec: ListenerSpec) -> None:
-        """Authenticate a new peer, then hand its connection to the engine."""
+        """Authenticate a new peer and create its connection; close the socket if that fails."""
         try:
             async with asyncio.timeout(HANDSHAKE_SECONDS):
                 if spec.auth is not None:
@@ -85,7 +89,7 @@ class Network:
         self.join(wire, peer, settings)
 
     def join(self, wire: Wire, peer: Peer, settings: Settings) -> Connection:
-        """Create the connection of an authenticated peer."""
+        """Create the connection of an authenticated peer, and pass the wire's bytes to it."""
         connection = Connection(
             self._router.next_identity(), wire, peer, settings, self._router, self._router.id
         )
@@ -94,7 +98,7 @@ class Network:
         return connection
 
     async def tick(self) -> None:
-        """Handle heartbeats, idle timeouts and changed certificates until cancelled."""
+        """Handle heartbeats, idle timeouts and replaced certificates every second; never return."""
         while True:
             await asyncio.sleep(TICK_SECONDS)
             for connection in list(self._router.connections.values()):
@@ -126,7 +130,7 @@ class Network:
 
 @dataclass(frozen=True)
 class ConnectorSpec:
-    """The settings of a connector."""
+    """The settings of a connector; ``profile`` has the certificates for its TLS connection."""
 
     name: str
     host: str
@@ -140,7 +144,10 @@ class ConnectorSpec:
 
 
 class Connector:
-    """Keeps one connection to a broker open: after ``start`` it reconnects until ``stop``."""
+    """Keeps one connection to a broker open: after ``start`` it reconnects until ``stop``.
+
+    ``status`` (CONNECTING, SUCCESS or FAILED) and ``message`` are shown by management.
+    """
 
     def __init__(self, spec: ConnectorSpec, network: Network) -> None:
         self.spec = spec
@@ -169,7 +176,7 @@ class Connector:
                 await self._until_lost(self._connection)
                 self.status, self.message = "CONNECTING", "the connection was lost"
             except (NotAuthenticated, Malformed, EOFError, OSError, TimeoutError) as error:
-                # Like Dispatch, with the system's text for the system's errors.
+                # As in Dispatch, an error of the system is shown by the system's text.
                 number = error.errno if isinstance(error, OSError) else None
                 text = os.strerror(number) if number else str(error) or type(error).__name__
                 self.status, self.message = "FAILED", text

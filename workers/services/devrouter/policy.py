@@ -1,8 +1,8 @@
-"""Validate the vhosts of the configuration; like Dispatch, refuse to start with an invalid one.
+"""Validate the vhosts of the configuration; as in Dispatch, an invalid one prevents the start.
 
-The permissions of a login come from the auth service (``handshake``). The router uses only a
-vhost's limit of connections and its forbidden capabilities. Source: Qpid Dispatch,
-``policy_local.py``.
+A vhost is the policy of a listener. This router uses only its limit of connections and its
+forbidden capabilities, because permissions come from the auth service (``handshake``). Source: Qpid
+Dispatch, ``policy_local.py``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ def check(vhosts: Sequence[Mapping[str, Any]]) -> None:
 
 
 class _Vhost:
-    """One vhost; its user groups by name."""
+    """One vhost under validation. ``check`` and its parts raise ``BadPolicy``."""
 
     def __init__(self, name: str, attributes: Mapping[str, Any]) -> None:
         self._where = f"Policy vhost '{name}'"
@@ -82,7 +82,10 @@ class _Vhost:
 
 
 def forbidden_capabilities(groups: Mapping[str, Mapping[str, Any]]) -> frozenset[str]:
-    """Return the capabilities that a vhost's clients may not request for a source or target."""
+    """Return the capabilities that a vhost's clients may not request for a source or target.
+
+    A capability is forbidden to all of them if any user group of the vhost forbids it.
+    """
     flags = {"qd.waypoint": "allowWaypointLinks", "qd.fallback": "allowFallbackLinks"}
     return frozenset(
         capability

@@ -1,8 +1,9 @@
 """Link routes: join a client's link with a second link on the broker's connection, the twin.
 
-Attach, credit, drain, deliveries, outcomes and detach are all passed on. So the broker sees the
-client's own link, and durable subscriptions by link name work. The twin's name is
-``<link>@<container>``, as in Dispatch. It has a session of its own, so that names cannot collide.
+Attach, credit, drain, deliveries, outcomes and detach are all passed on. So the broker serves the
+client's link as if the client were connected to it, and durable subscriptions by link name work.
+The twin's name is ``<link>@<container>``, as in Dispatch. It has a session of its own, so that
+names cannot collide.
 """
 
 from typing import TYPE_CHECKING
@@ -20,12 +21,13 @@ _LOST = Condition("qd:routed-link-lost", "Connectivity to the peer container was
 
 
 class RoutedPair:
-    """Both halves of a routed link: sink of the producer half, source of the consumer half.
+    """The client's link and its twin: one is a ``Producer``, the other a ``Consumer``.
 
-    The client's attach is answered after the broker has answered the twin's.
+    This object is the sink of the one and the source of the other. The client's attach is answered
+    after the broker has answered the twin's.
     """
 
-    has_path = False  # producers give no credit of their own; the other half's credit is passed on
+    has_path = False  # the producer gives no credit of its own, only that of the consumer
 
     def __init__(
         self, connection: Connection, client: Link, broker: Connection, route: "LinkRoute"
@@ -66,12 +68,12 @@ class RoutedPair:
         self._consumer.send(inbound)
 
     def leave(self, producer: Producer) -> None:
-        """Do nothing: ``on_gone`` ends the other half."""
+        """Do nothing: ``on_gone`` ends the other link."""
 
     def ready(self, consumer: Consumer) -> None:
-        """Pass credit and drain from the consumer half to the producer half."""
+        """Pass credit on from the consumer to the producer, and a drain if it is the client's."""
         producer = self._producer
-        # Pass on only the increase: credit that the producer half already gave is still valid.
+        # Pass on only the increase: credit that the producer already gave is still valid.
         more = consumer.credit - producer.credit
         if consumer.proton.drain_mode and consumer is self._client:
             producer.on_flow = self._drained
@@ -88,7 +90,7 @@ class RoutedPair:
             self._consumer.connection.touch()
 
     def remove(self, consumer: Consumer) -> None:
-        """Do nothing: ``on_gone`` ends the other half."""
+        """Do nothing: ``on_gone`` ends the other link."""
 
     def _answered(self) -> None:
         client, twin = self._client.proton, self._broker.proton
@@ -98,9 +100,10 @@ class RoutedPair:
         self._client.connection.touch()
 
     def _client_gone(self, closed: bool) -> None:
-        """End the twin: close ends a durable subscription, detach keeps it.
+        """End the twin as the client ended its link.
 
-        A client whose connection is lost only detaches, so its subscription is kept.
+        A close ends a durable subscription, a detach keeps it. A lost connection of the client
+        counts as a detach.
         """
         twin, connection = self._broker.proton, self._broker.connection
         if connection.links.pop(twin, None) is None or connection.is_gone:
@@ -111,6 +114,7 @@ class RoutedPair:
         connection.touch()
 
     def _broker_gone(self, closed: bool) -> None:
+        """End the client's link as the broker ended the twin; close it if the broker is lost."""
         client, connection = self._client.proton, self._client.connection
         if connection.links.pop(client, None) is None or connection.is_gone:
             return

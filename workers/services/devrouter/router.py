@@ -1,7 +1,7 @@
 """The router's core: its connections, its address table, and the decision about each attach.
 
-Called by ``engine`` (events), ``network`` (new and lost connections) and ``management``. Everything
-runs in the event loop's thread.
+``engine`` calls it with the events of connections, ``network`` with new connections, ``management``
+to change entities and to send answers. Everything runs in the event loop's thread.
 """
 
 import asyncio
@@ -42,7 +42,13 @@ _OVER_LIMIT = Condition("amqp:resource-limit-exceeded", "disallowed by local pol
 
 
 class Router:
-    """One incarnation of the router; ``boot`` identifies it."""
+    """One incarnation of the router; ``boot`` identifies it.
+
+    * ``addresses``: the address table, by key (``configured.Configured.key``).
+    * ``connections``: by identity.
+    * ``approved``, ``denied``: how many connections of each vhost were ever admitted or refused.
+    * ``agent``: the sink of messages to ``$management``.
+    """
 
     def __init__(self, configuration: Configuration, agent: forwarding.Sink | None = None) -> None:
         self.id = configuration.router_id
@@ -63,6 +69,7 @@ class Router:
     # Connections
 
     def next_identity(self) -> str:
+        """Return an identity for a new connection, unique within this incarnation."""
         return str(next(self._identities))
 
     def schedule(self, connection: Connection) -> None:
@@ -85,13 +92,17 @@ class Router:
                 connection.wire.abort()
 
     def register(self, connection: Connection) -> None:
-        """Add the connection of an authenticated peer."""
+        """Add the connection of an authenticated peer; open it if this router made it."""
         self.connections[connection.identity] = connection
         if connection.settings.direction == "out":
             self._open(connection)
 
     def opened(self, connection: Connection) -> None:
-        """Answer an open frame; on our own connections, attach the autoLinks."""
+        """Handle the open frame of a peer.
+
+        On a connection that this router made, attach the autoLinks. Otherwise answer, and close the
+        connection if its vhost has reached its limit.
+        """
         if connection.settings.direction == "out":
             for link in self.configured.auto_links_of(connection.settings.name):
                 self.activate(link, connection)
@@ -109,7 +120,7 @@ class Router:
         self.approved[vhost] += 1
 
     def current(self, vhost: str) -> int:
-        """Return how many approved connections a vhost has."""
+        """Return how many approved connections a vhost has now."""
         return sum(
             connection.is_approved and connection.settings.vhost == vhost
             for connection in self.connections.values()
@@ -123,7 +134,7 @@ class Router:
         connection.touch()
 
     def lost(self, connection: Connection) -> None:
-        """Remove a connection and end its links."""
+        """Remove a connection whose socket has closed, and end its links."""
         self.connections.pop(connection.identity, None)
         self._dirty.discard(connection)
         for link in list(connection.links.values()):
@@ -134,7 +145,10 @@ class Router:
     # Links
 
     def attached(self, connection: Connection, proton: Link) -> None:
-        """Refuse a client's attach, or connect the link to a route or an address."""
+        """Handle the attach of a peer: refuse it, or connect the link to its link route or address.
+
+        The check of permission comes first, then link routes, then addresses.
+        """
         proton.snd_settle_mode = proton.remote_snd_settle_mode
         proton.rcv_settle_mode = proton.remote_rcv_settle_mode
         attach = Attach(proton)
@@ -160,7 +174,10 @@ class Router:
             self._attach_producer(connection, attach, name)
 
     def detached(self, link: RouterLink, *, closed: bool) -> None:
-        """End a link after the other side or its connection has ended."""
+        """End a link: the peer has detached or closed it, or its session or connection has ended.
+
+        ``closed``: by a close, not by a detach.
+        """
         link.end()
         if link.on_gone is not None:
             link.on_gone(closed)
@@ -227,7 +244,7 @@ class Router:
         return (self.address(key), key) if key else (None, "")
 
     def consume(self, connection: Connection, proton: Link, key: str) -> Consumer:
-        """Add an open link to an address as a consumer."""
+        """Make an open link a consumer of the address ``key``; create the address if needed."""
         address = self.address(key)
         consumer = Consumer(connection, proton, address)
         consumer.address_key = key
@@ -235,7 +252,7 @@ class Router:
         return consumer
 
     def produce(self, connection: Connection, proton: Link, sink: forwarding.Sink) -> Producer:
-        """Add an open link to a sink as a producer."""
+        """Make an open link a producer for ``sink``; it gives credit if the sink has a path."""
         producer = Producer(connection, proton, sink)
         if isinstance(sink, Address):
             producer.address_key = sink.key
@@ -245,10 +262,10 @@ class Router:
         return producer
 
     def activate(self, auto_link: AutoLink, connection: Connection) -> None:
-        """Attach an autoLink to its broker; the broker's answer decides its state."""
+        """Attach an autoLink on the broker's connection; it joins its address once accepted."""
         proton = auto_link.attach(connection)
         address = self.address(auto_link.key)
-        # Join the address only when the broker has accepted the link (``on_active``).
+        # A link that the broker refuses must not take messages or give credit.
         if proton.is_sender:
             consumer = Consumer(connection, proton, address)
             auto_link.follow(consumer, lambda: address.add(consumer))
@@ -258,7 +275,10 @@ class Router:
         connection.touch()
 
     def add_auto_link(self, auto_link: AutoLink) -> None:
-        """Add an autoLink; it keeps its address's row, also without a connection to the broker."""
+        """Add an autoLink, and attach it if there is a connection to its broker.
+
+        It keeps the row of its address in any case, until ``remove_auto_link``.
+        """
         self.configured.auto_links[auto_link.name] = auto_link
         self.address(auto_link.key).holds += 1
         auto_link.retry = self._retry
@@ -277,6 +297,7 @@ class Router:
         self.release(auto_link.key)
 
     def _retry(self, auto_link: AutoLink) -> None:
+        """Attach an autoLink that has no link, if its broker's connection exists."""
         # Called after a delay: the autoLink may have been deleted or attached meanwhile.
         is_there = self.configured.auto_links.get(auto_link.name) is auto_link
         connection = self._container(auto_link.connection)
@@ -286,25 +307,31 @@ class Router:
     # Addresses
 
     def address(self, key: str) -> Address:
-        """Return the row of the address table; create it if it is missing."""
+        """Return the row ``key`` of the address table; create it if it is missing."""
         if key not in self.addresses:
             self.addresses[key] = Address(key, self.configured.distribution(key))
         return self.addresses[key]
 
     def release(self, key: str) -> None:
-        """Remove the row with its counters if no link and no autoLink uses it."""
+        """Remove the row ``key``, with its counters, if no link and no autoLink uses it."""
         address = self.addresses.get(key)
         if address is not None and address.is_idle:
             del self.addresses[key]
 
     def send_to(self, name: str, message: Message) -> None:
-        """Send a settled answer; it is lost if the receiver is gone or has no credit."""
+        """Send a settled message to the temporary address ``name``, as an answer of management.
+
+        It is lost if the receiver is gone or has given no credit.
+        """
         address = self.addresses.get(f"T{matching.without_host(name)}")
         if address is not None and address.consumers and address.consumers[0].credit > 0:
             address.consumers[0].send_settled(message.encode())
 
     def find_known(self, name: str) -> Address | None:
-        """Return the row for a message of an anonymous sender, None if there is none now."""
+        """Return the row of the address table for messages to ``name``; None if it has none now.
+
+        For anonymous senders: unlike ``address``, it creates no row.
+        """
         bare = matching.without_host(name)
         if f"T{bare}" in self.addresses:
             return self.addresses[f"T{bare}"]
@@ -312,7 +339,10 @@ class Router:
         return self.addresses.get(key) if key else None
 
     def _key(self, name: str | None, phase: int) -> str | None:
-        """Return an address's key for a producer (phase 0) or consumer (1); None if unknown."""
+        """Return the key of an address for a producer (``phase`` 0) or consumer (1).
+
+        None if the router has no such address.
+        """
         if not name:
             return None
         # Temporary queues have no rule; they exist only in the address table.
@@ -321,18 +351,23 @@ class Router:
         return self.configured.key(name, phase)
 
     def _make_temporary_queue(self) -> str:
-        """Create an address that exists as long as a link uses it; return its name."""
+        """Create the address of a dynamic target, which ends with its last link; return its name.
+
+        Qpid JMS requests such an address for the replies to its messages (``auth.state``).
+        """
         name = f"{_TEMPORARY_QUEUE}{secrets.token_urlsafe(12)}"
         self.addresses[f"M0{name}"] = Address(f"M0{name}", "balanced")
         return name
 
     def _dynamic_key(self, proton: Link) -> str:
+        """Name the node of a dynamic source, and return its key: T and the name."""
         name = f"_topo/0/{self.id}/temp.{secrets.token_urlsafe(12)}"
         proton.source.dynamic = True
         proton.source.address = f"amqp:/{name}"
         return f"T{name}"
 
     def _container(self, connector: str) -> Connection | None:
+        """Return the connection of a connector to a broker; None if it is not connected."""
         for connection in self.connections.values():
             settings = connection.settings
             if settings.role == "route-container" and settings.name == connector:

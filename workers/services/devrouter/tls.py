@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass
 class Profile:
-    """One sslProfile: a certificate, its key and the trusted authorities."""
+    """One sslProfile: paths of a certificate, its key and the trusted authorities (PEM)."""
 
     name: str
     cert_file: str
@@ -16,13 +16,16 @@ class Profile:
     _stamp: tuple[int, ...] = ()
 
     def server(self, *, needs_client: bool) -> ssl.SSLContext:
-        """Return a context for a listener; call ``reload`` with it when the files change."""
+        """Return a context for a listener; call ``reload`` with it when the files change.
+
+        ``needs_client``: only clients with a certificate of a trusted authority may connect.
+        """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.verify_mode = ssl.CERT_REQUIRED if needs_client else ssl.CERT_NONE
         return self._prepared(context, trusts=needs_client)
 
     def client(self, *, verifies_name: bool) -> ssl.SSLContext:
-        """Return a fresh context for one outgoing connection."""
+        """Return a context for one outgoing connection, from the files as they are now."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = verifies_name
         return self._prepared(context, trusts=True)
@@ -36,7 +39,10 @@ class Profile:
         return context
 
     def is_stale(self) -> bool:
-        """Return whether the certificate's files were replaced since the last call."""
+        """Return whether the certificate or its key was replaced since the last call.
+
+        False on the first call, and for a change of ``ca_file`` alone.
+        """
         files = [file for file in (self.cert_file, self.key_file) if file]
         stamp = tuple(Path(file).stat().st_mtime_ns for file in files if Path(file).exists())
         changed = bool(self._stamp) and stamp != self._stamp
@@ -47,8 +53,11 @@ class Profile:
         """Make a listener's context present the current certificate to new connections.
 
         Loading it into the same context is not enough: a context holds one certificate for each
-        type of key, and one of another type would not replace the old one. So new connections get a
-        fresh context. Source: OpenSSL, SSL_CTX_use_certificate.
+        type of key, and one of another type would not replace the old one. So a callback gives each
+        new connection a new context. Source: OpenSSL, SSL_CTX_use_certificate.
+
+        Raises:
+            OSError, ssl.SSLError: the files cannot be loaded; the old certificate stays in use.
         """
         fresh = self.server(needs_client=context.verify_mode is ssl.CERT_REQUIRED)
 

@@ -1,4 +1,4 @@
-"""The bytes of one connection: the handshake reads them, later a consumer receives them."""
+"""The socket of one connection. The handshake reads from it; then the engine gets its bytes."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,7 +6,10 @@ from typing import Any, Protocol, cast
 
 
 class Consumer(Protocol):
-    """Receives the bytes after the handshake (the engine)."""
+    """What gets the bytes after the handshake: ``engine.Connection``.
+
+    ``lost``: the socket has closed. ``writable``: it takes output again.
+    """
 
     def receive(self, received: bytes) -> None: ...
     def lost(self) -> None: ...
@@ -14,7 +17,10 @@ class Consumer(Protocol):
 
 
 class Wire(asyncio.Protocol):
-    """One TCP or TLS connection; ``made`` is called when it is established."""
+    """One TCP or TLS connection; ``made`` is called when it is established.
+
+    ``is_paused``: the peer does not read fast enough, so nothing more should be written.
+    """
 
     def __init__(self, made: Callable[["Wire"], None] | None = None) -> None:
         self._made = made
@@ -52,7 +58,7 @@ class Wire(asyncio.Protocol):
             self._consumer.writable()
 
     async def readexactly(self, n: int) -> bytes:
-        """Return ``n`` bytes. Raises ``EOFError`` if the connection ends earlier."""
+        """Return the next ``n`` bytes. Raises ``EOFError`` if the connection ends earlier."""
         while len(self._buffer) < n:
             if self.is_lost:
                 raise EOFError("the connection ended")
@@ -77,7 +83,7 @@ class Wire(asyncio.Protocol):
             self._transport.write(sent)
 
     def close(self) -> None:
-        """Send what is buffered, then close."""
+        """Send what is buffered, then close the socket."""
         if self._transport is not None:
             self._transport.close()
 

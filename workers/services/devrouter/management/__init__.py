@@ -1,1 +1,1 @@
-"""``$management`` as in Dispatch, with the quirks that matter to callers."""
+"""The router's management address ``$management``, as in Dispatch, with its quirks (``agent``)."""

@@ -4,11 +4,11 @@ It copies quirks of Dispatch that a driver must handle on the real router:
 
 * answers are settled;
 * an UPDATE of ``router.config.*`` is never answered;
-* a name in the body is ignored;
-* an unknown column is refused;
+* CREATE takes the name of an entity from the properties, not from the body;
+* a QUERY for an unknown column is refused;
 * numbers have the AMQP types of Dispatch (``columns``).
 
-Clients have no permission for this address (``handshake.Peer.may``).
+Clients have no permission for this address, because the auth service never grants it.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ PREFIX = "org.apache.qpid.dispatch."
 
 @dataclass(frozen=True)
 class Answer:
-    """The status, text and body of one answer."""
+    """The status code (as in HTTP), its text, and the body of one answer."""
 
     status: int
     description: str = "OK"
@@ -42,7 +42,7 @@ class Answer:
 
     def message(self, request: Message) -> Message:
         """Return the message that answers ``request``."""
-        # AMQP management (OASIS draft): the correlation id, or else the id of the request.
+        # AMQP management (OASIS draft): the correlation id of the request, or else its message id.
         correlation = request.correlation_id if request.correlation_id is not None else request.id
         return Message(
             address=request.reply_to,
@@ -53,7 +53,7 @@ class Answer:
 
 
 class Agent:
-    """Answers management requests; a ``Sink`` like any address."""
+    """The ``Sink`` of messages to ``$management``: carries out each request and answers it."""
 
     has_path = True
 

@@ -1,7 +1,7 @@
 """The columns of each entity type and the AMQP types of their numbers, as in Dispatch.
 
 proton sends a Python int as AMQP ``long``, but Dispatch answers ``int``, ``uint`` or ``ulong``.
-Clients that compare values must get the same types here.
+This router must answer the same types, because a driver may compare values with their types.
 """
 
 from collections.abc import Callable, Mapping

@@ -35,7 +35,7 @@ _CONNECTOR_ATTRIBUTES = {
 
 
 class Rejected(Exception):
-    """The request failed; the answer has this status and text."""
+    """The request is refused; the answer has this status and text."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -43,7 +43,7 @@ class Rejected(Exception):
 
 
 class _Given:
-    """Reads the attributes of a request as Dispatch does."""
+    """The attributes of a new entity, from a request or the file, read as Dispatch reads them."""
 
     def __init__(self, attributes: Attributes) -> None:
         self._attributes = attributes
@@ -52,7 +52,11 @@ class _Given:
         return str(self._attributes.get(name) or "")
 
     def one_of_two(self, first: str, second: str) -> tuple[str, str]:
-        """Return both, of which exactly one must be given."""
+        """Return both attributes, of which exactly one must be given; the other one is empty.
+
+        Raises:
+            Rejected: both or none are given.
+        """
         values = self.text(first), self.text(second)
         if bool(values[0]) == bool(values[1]):
             raise Rejected(400, f"Bad Request: exactly one of {first} and {second}")
@@ -65,12 +69,12 @@ class _Given:
         return str(direction)
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str:
-        """Return one of ``choices``: the first one for an unknown value."""
+        """Return the attribute if it is one of ``choices``, otherwise the first of them."""
         value = self._attributes.get(name)
         return str(value) if value in choices else choices[0]
 
     def flag(self, name: str) -> bool:
-        """Return whether the attribute is set; only a boolean counts, not the text "true"."""
+        """Return whether the attribute is the boolean true; the text "true" does not count."""
         return self._attributes.get(name) is True
 
     def number(self, name: str, default: int) -> int:
@@ -116,7 +120,11 @@ class Entities:
                 )
 
     def create(self, kind: str, name: str, attributes: Attributes) -> str:
-        """Create an entity and return its name. Raises ``Rejected``."""
+        """Create an entity and return its name; an empty ``name`` gets a generated one.
+
+        Raises:
+            Rejected: the type cannot be created, the name is taken, or an attribute is wrong.
+        """
         maker = self._makers.get(kind)
         if maker is None:
             raise Rejected(501, f"Not Implemented: CREATE {kind}")

@@ -1,4 +1,7 @@
-"""Build the rows that QUERY and READ return, by entity type, with Dispatch's attribute names."""
+"""Build the rows that the agent returns, by entity type, with Dispatch's attribute names.
+
+Columns without a counterpart in this router have a constant value.
+"""
 
 import time
 from collections.abc import Callable, Iterable
@@ -12,7 +15,7 @@ Row = dict[str, Any]
 
 
 class Rows:
-    """The rows of one router, as it is now; one method for each entity type."""
+    """Builds the rows of one router as it is now; one method for each entity type."""
 
     def __init__(self, router: Router, entities: Entities) -> None:
         self._router = router
@@ -43,7 +46,7 @@ class Rows:
         }
 
     def node(self) -> Iterable[Row]:
-        """Yield the router itself; as in Dispatch, a standalone router shows no nodes."""
+        """Yield the router itself as the only node; as in Dispatch, none in mode "standalone"."""
         if self._router.mode == "standalone":
             return
         yield {
