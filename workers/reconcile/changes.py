@@ -8,9 +8,10 @@ costs depends on the change, not on the number of addresses. The start-up files 
 routers list every address. A later whole pass writes them again, at most every 30 s, and also if
 the worker is killed in between (``AddressSpace.files_outdated``).
 
-Until then a broker that restarts has everything, because it stores what requests changed. A router
-that restarts lacks what its file lacks. The next pass notices the restart (``known_boots``). So it
-is a whole pass, and completes the router before the space becomes Ready.
+Until then a broker that restarts has everything, because it stores what requests changed. It also
+creates again what was deleted since its file was written. A router that restarts lacks what its
+file lacks. The next pass notices the restart (``known_boots``). So it is a whole pass: it completes
+the router, and deletes what departed (``SpaceRows.departed``), before the space becomes Ready.
 
 What cannot be applied by a partial pass:
 

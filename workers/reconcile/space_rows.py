@@ -7,7 +7,7 @@ of endpoints, which the steps query and write. What a step finds out is in its f
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from controlplane.core.instance_names import InstanceId, Kind
 from plans.catalog import publishing
@@ -24,6 +24,10 @@ from tenants.models import (
 from workers.infra import names
 from workers.infra.base import Namespace
 
+# How long a broker may still read a start-up file that lists a deleted address. Partial passes write
+# no files for 30 s, and a kubelet brings a changed secret into a pod within about two minutes.
+OLD_FILES_LAST = timedelta(minutes=10)
+
 
 @dataclass(frozen=True)
 class SpaceRows:
@@ -36,6 +40,8 @@ class SpaceRows:
     * ``partial``: apply changes of addresses and users to running instances, and write no files. A
       pass that is not partial is called a whole pass; it may be full.
     * ``has_mesh``: the router engine supports several routers.
+    * ``departed``: the names that were deleted a short time ago and that no row has now. A broker
+      that reads an old start-up file creates them again. Empty in a partial pass.
     """
 
     space: AddressSpace
@@ -45,6 +51,7 @@ class SpaceRows:
     now: datetime
     full: bool
     has_mesh: bool = False
+    departed: Collection[str] = frozenset()
     partial: bool = False
     # Of a partial pass: unchanged topics to apply again; ids of topics that have addresses of other
     # types below them; by broker id, the names of addresses that get dead letters (``changes``).
@@ -142,7 +149,14 @@ class SpaceRows:
 
 def load(space: AddressSpace, *, now: datetime, full: bool, has_mesh: bool = False) -> SpaceRows:
     """Read the rows of a whole pass over ``space``, in a constant number of queries."""
-    addresses = Address.objects.filter(space=space, deleted_at__isnull=True)
+    of_space = Address.objects.filter(space=space)
+    addresses = tuple(
+        of_space.filter(deleted_at__isnull=True)
+        .select_related("address_plan", "topic")
+        .prefetch_related("placements")
+        .order_by("address")
+    )
+    gone = of_space.filter(deleted_at__gte=now - OLD_FILES_LAST).values_list("address", flat=True)
     return SpaceRows(
         space=space,
         now=now,
@@ -151,11 +165,8 @@ def load(space: AddressSpace, *, now: datetime, full: bool, has_mesh: bool = Fal
         # A space that is older than releases runs the first one.
         release=space.release or EngineRelease.objects.order_by("number").first(),
         brokers=tuple(Broker.objects.filter(space=space).order_by("ordinal")),
-        addresses=tuple(
-            addresses.select_related("address_plan", "topic")
-            .prefetch_related("placements")
-            .order_by("address")
-        ),
+        addresses=addresses,
+        departed=frozenset(gone) - {address.address for address in addresses},
         users=tuple(
             MessagingUser.objects.filter(space=space, deleted_at__isnull=True).order_by("name")
         ),

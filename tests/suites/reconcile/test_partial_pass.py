@@ -266,6 +266,33 @@ def test_a_router_that_restarted_from_an_old_file_is_completed_before_the_space_
     assert world.router(space).names(entities.ADDRESS) == {"private", "late", "later"}
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_broker_created_again_from_an_old_file_is_deleted(world: World, kind: str) -> None:
+    space = make_space(world, kind)
+    for name, type_ in (("orders", "queue"), ("news", "topic")):
+        rows.make_address(space, name, type_)
+    rows.make_address(space, "desk", "subscription", AddressSettings(topic="news"))
+    world.settle_files(space)
+    held = world.broker(space)
+    orders, news = held.addresses["orders"], held.addresses["news"]
+    for name in ("orders", "desk"):
+        addresses.delete(address=Address.objects.get(address=name), by=SYSTEM)
+    world.settle(space)
+    assert "orders" not in held.addresses
+    assert held.queues == set()
+    # As its file says: the files are not written again yet.
+    held.addresses |= {"orders": orders, "news": news}
+    held.queues.add("desk")
+    held.stored["orders"] = 1  # it was open to clients for a moment
+    world.infra.instances[next(k for k in world.infra.instances if "broker" in k[1])].starts += 1
+    rows.make_address(space, "later")
+
+    loop.reconcile(space.id, world.ports)
+
+    assert held.addresses.keys() == {"private", "news", "later"}
+    assert held.queues == set()
+
+
 def test_an_address_that_waits_is_applied_by_partial_passes(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,6 +84,9 @@ def _converge(
     except Refused as error:
         # Go on all the same: clients must lose withdrawn permissions now.
         pending = {broker.name: str(error)}
+    if rows.departed:
+        # The reload, or a restart, may have read a file from before they were deleted.
+        driver.remove(target, sorted(rows.departed))
     if everything:
         driver.disconnect_clients(target, wanted)
     if rows.full:
