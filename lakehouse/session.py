@@ -1,4 +1,7 @@
-"""Starts the Spark session, with its settings. Those of object stores are in ``object_store``."""
+"""Starts the Spark session: its settings, and where Java, JARs and class-data archive are.
+
+The settings for object stores are in ``object_store``.
+"""
 
 import logging
 import os
@@ -38,8 +41,8 @@ def jars(root: str = "") -> list[Path]:
         raise JarsMissing(f"Delta's JARs are not in {folder}: run `make setup`.")
     if not object_store.is_store(root):
         return found
-    # They have a folder of their own, because a lakehouse in a folder would only start more slowly
-    # with them on its class path.
+    # They are in a separate folder: on the class path of a lakehouse without an object store they
+    # would only delay the start.
     for_stores = sorted((folder / "s3").glob("*.jar"))
     if not any(jar.name.startswith("hadoop-aws") for jar in for_stores):
         raise JarsMissing(

@@ -93,7 +93,7 @@ def list_failed(rollout: Rollout, now: datetime, patience: timedelta) -> Sequenc
 def list_closed_tenants(now: datetime) -> Sequence[str]:
     """Return the ids of tenants with maintenance windows of which none is open at ``now``.
 
-    No rollout may restart their ready spaces.
+    A rollout moves their spaces later, except those that never became ready with their release.
     """
     windows: dict[str, list[Window]] = {}
     for row in MaintenanceWindow.objects.all():

@@ -109,7 +109,7 @@ def find(
 
 
 def require_current(invoice: Invoice) -> None:
-    """Raise if another agreed invoice has corrected one of the same months since the draft.
+    """Raise if another invoice has been approved since the draft and corrects one of its months.
 
     Raises:
         PreviousInvoiceOpen: this invoice must be closed again.

@@ -58,7 +58,7 @@ class CounterReset:
 
 @dataclass(frozen=True)
 class CrashGap:
-    """An incarnation that ended unplanned: what it carried after ``last_sample_at`` is not billed.
+    """An incarnation that ended unexpectedly: its usage after ``last_sample_at`` is not billed.
 
     ``next_sample_at`` is the first sample of the source's next incarnation, None if there is none.
     """
