@@ -1,1 +1,1 @@
-"""Spark jobs on Delta tables that compute usage from samples. Imports no other Waypost package."""
+"""Spark jobs that compute usage from samples, in Delta tables. Imports no other Waypost package."""

@@ -1,4 +1,4 @@
-"""Validation of samples: finds invalid rows and counter resets, and says why."""
+"""Validation of samples: finds invalid rows and counter resets, and gives a reason for each."""
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -7,14 +7,15 @@ from lakehouse.schemas import BRONZE, COUNTERS, LIFE, MAXIMA, QUARANTINE
 
 
 def valid(samples: DataFrame) -> DataFrame:
-    """Return the samples that pass every check of a single row."""
+    """Return the samples that are valid (``reason`` is null), with the columns of ``BRONZE``."""
     return samples.where(reason().isNull()).select(*BRONZE.schema.fieldNames())
 
 
 def refused(samples: DataFrame) -> DataFrame:
-    """Return the invalid samples with the reason, as ``QUARANTINE``. They never reach the state.
+    """Return the invalid samples with their reason, with the columns of ``QUARANTINE``.
 
-    The reason depends on the row alone, so it is the same in any order and batch.
+    Invalid samples never reach the state. The reason depends on the row alone, so it is the same in
+    any order and batch. ``detail`` is empty.
     """
     judged = samples.withColumn("reason", reason()).where(F.col("reason").isNotNull())
     return judged.withColumn("detail", F.lit("")).select(*QUARANTINE.schema.fieldNames())
@@ -23,10 +24,15 @@ def refused(samples: DataFrame) -> DataFrame:
 def falls(samples: DataFrame, state: DataFrame) -> DataFrame:
     """Return the samples that show a counter reset inside one incarnation.
 
-    A sample shows a reset if a counter is lower than in an earlier sample. A sample that arrives
-    late shows one if a counter is higher than in a later sample. Input: valid new samples, and the
-    state before they are merged. Output: ``QUARANTINE``, one row per sample. This only reports
-    resets; the lower value bills nothing, because the state is a maximum.
+    A sample shows a reset in either case:
+
+    - A counter is lower than its maximum in the samples with a lower ``seq``.
+    - The sample is late, because the state has a higher ``seq`` already, and a counter is higher
+      than its maximum in the state.
+
+    Input: valid new samples, and the state before they are merged. Output: one row per such sample,
+    with the columns of ``QUARANTINE``; ``detail`` names the counters. This only reports resets. The
+    lower value bills nothing, because the state is a maximum.
     """
     reached = state.groupBy(*LIFE).agg(
         F.max("seq").alias("known_seq"), *(F.max(c).alias(f"known_{c}") for c in COUNTERS)
@@ -45,17 +51,19 @@ def falls(samples: DataFrame, state: DataFrame) -> DataFrame:
 
 
 def before(counter: str) -> Column:
-    """Return the counter's maximum before this sample, in the new samples and the state.
+    """Return the counter's maximum in the samples with a lower ``seq`` than this one.
 
-    Null when there is no earlier sample.
+    Takes the new samples, and the state if its highest ``seq`` is lower too: the state does not
+    keep single samples. Null when neither has a value.
     """
+    # A range of ``seq``, not of rows, so that a duplicate is not its own predecessor.
     earlier = Window.partitionBy(*LIFE).orderBy("seq").rangeBetween(Window.unboundedPreceding, -1)
     known = F.when(F.col("known_seq") < F.col("seq"), F.col(f"known_{counter}"))
     return F.greatest(F.max(counter).over(earlier), known)  # ignores nulls
 
 
 def described_reset(counter: str) -> Column:
-    """Return a text with the values before and after a reset of the counter, null without one."""
+    """Return ``<counter> <before> -> <after>`` for a reset of the counter; null without one."""
     value, before, known = F.col(counter), F.col(f"before_{counter}"), F.col(f"known_{counter}")
     text = F.format_string(f"{counter} %d -> %d", before, value)
     late = F.format_string(f"{counter} %d -> %d", value, known)
@@ -64,7 +72,12 @@ def described_reset(counter: str) -> Column:
 
 
 def reason() -> Column:
-    """Return why the row is invalid, null if it is valid."""
+    """Return why the row is invalid; null if it is valid.
+
+    ``null``: a column is null. ``negative``: a meter or the epoch is below 0, or ``seq`` below 1.
+    ``time``: the bucket begins after the sample was taken. ``date``: the partition is not the date
+    of the bucket.
+    """
     any_null = " OR ".join(f"{c} IS NULL" for c in BRONZE.schema.fieldNames())
     negative = " OR ".join(f"{c} < 0" for c in (*MAXIMA, "epoch"))
     # As SQL text: one call to Java instead of one for each column expression.

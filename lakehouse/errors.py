@@ -7,7 +7,10 @@ errors, because the lakehouse imports nothing of it.
 
 
 class LakehouseError(Exception):
-    """The base class. ``code`` is a stable slug; the message says what to do next."""
+    """The base class; raised itself where no subclass fits.
+
+    ``code`` is a stable slug. The message says what to do next.
+    """
 
     code = "lakehouse.failed"
 
@@ -25,6 +28,6 @@ class JarsMissing(LakehouseError):
 
 
 class SchemaDiffers(LakehouseError):
-    """A table's columns differ from those in ``schemas``; a migration job must run first."""
+    """The names or types of a table's columns differ from those that ``schemas`` declares."""
 
     code = "lakehouse.schema_differs"

@@ -1,12 +1,15 @@
 """Spark's settings and keys for an S3-compatible object store, and readable errors of the store.
 
 Options and command lines name a root as ``s3://bucket/prefix``, Hadoop as ``s3a://bucket/prefix``.
-``WAYPOST_LAKEHOUSE_ENDPOINT`` and ``_REGION`` locate the store. The keys come from ``_ACCESS_KEY``
-and ``_SECRET_KEY``, or from the files that ``_ACCESS_KEY_FILE`` and ``_SECRET_KEY_FILE`` name.
+These environment variables, which begin with ``WAYPOST_LAKEHOUSE``, configure the store:
 
-The keys are passed to the JVM in its environment and never in Spark's settings, because Spark
-prints those and sends them to executors. Spark itself copies the keys from the environment into its
-Hadoop configuration, for its driver and executors.
+- ``_ENDPOINT`` and ``_REGION`` locate it.
+- ``_ACCESS_KEY`` and ``_SECRET_KEY`` hold the keys. ``_ACCESS_KEY_FILE`` and ``_SECRET_KEY_FILE``
+  name files with the keys instead.
+
+The JVM gets the keys in its environment, never in Spark's settings, because Spark prints its
+settings. Spark copies the keys from the environment into its Hadoop configuration, which executors
+get too.
 """
 
 import os
@@ -30,7 +33,7 @@ class KeysMissing(LakehouseError):
 
 
 class StoreAway(LakehouseError):
-    """The object store does not answer, or not with a usable answer."""
+    """The object store cannot be reached, or answers with a server error (5xx)."""
 
     code = "lakehouse.store_away"
 
@@ -69,16 +72,20 @@ def is_store(root: str) -> bool:
 
 
 def hadoop_root(root: str) -> str:
-    """Return the root as Hadoop names it."""
+    """Return the root as Hadoop names it: ``s3a://`` for an object store; a folder unchanged."""
     return _HADOOP + root.removeprefix(_OUTSIDE) if is_store(root) else root
 
 
 def settings(root: str) -> Mapping[str, str]:
-    """Return Spark's settings for a root in an object store, without any secret."""
+    """Return Spark's settings for a root in an object store, without secrets.
+
+    Empty if the root is a folder.
+    """
     if not is_store(root):
         return {}
     endpoint = os.environ.get(f"{_OURS}_ENDPOINT", "")
-    # Stores other than Amazon's seldom have a host name for each bucket.
+    # Path style: the bucket is in the URL's path. Only Amazon's store reliably has a host name for
+    # each bucket.
     own = {"endpoint": endpoint, "path.style.access": "true"} if endpoint else {}
     s3a = {
         "aws.credentials.provider": _PROVIDER,
@@ -95,9 +102,9 @@ def settings(root: str) -> Mapping[str, str]:
 
 
 def give_keys(root: str) -> None:
-    """Set the AWS variables from Waypost's own, if ``root`` is in an object store.
+    """Copy the keys to the AWS variables of this process, if ``root`` is in an object store.
 
-    Call it before the JVM starts, because the JVM reads its environment once.
+    Call it before the JVM starts, because the JVM inherits the environment at its start.
 
     Raises:
         KeysMissing: the environment has no keys.
@@ -114,9 +121,10 @@ def give_keys(root: str) -> None:
 
 @contextmanager
 def translated_errors(root: str) -> Iterator[None]:
-    """Replace Spark's errors about the object store by readable ones.
+    """Replace errors of Spark that are about the object store by readable ones.
 
-    The text of the original error goes to stderr. Errors of a root in a folder pass unchanged.
+    The first 2000 characters of the original error go to stderr. All other errors pass unchanged,
+    and so do all errors if the root is a folder.
 
     Raises:
         StoreAway, StoreRefuses, BucketMissing: in place of Spark's error.
@@ -134,7 +142,7 @@ def translated_errors(root: str) -> Iterator[None]:
 
 
 def refusal_of(text: str) -> LakehouseError | None:
-    """Return the readable error for the text of a Java exception; None if it is another one."""
+    """Return the readable error for the text of a Java exception; None if no phrase matches."""
     for phrases, kind, meaning in _MEANINGS:
         if any(phrase in text for phrase in phrases):
             return kind(f"The lakehouse's object store {meaning}. {_LATER}")

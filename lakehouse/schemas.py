@@ -1,8 +1,9 @@
-"""The tables: name, path, grain, key, columns with units, partitioning, constraints.
+"""Declares the Delta tables: name, path, grain, key, columns with units, partitioning, constraints.
 
-The bronze columns come from ``bronze_schema.json``, which the collector reads too: both sides share
-that file and no code. Quantities are bigint, instants are UTC timestamps, and there is no money. A
-change of the columns needs a migration job, which is to be named here.
+The bronze columns come from ``bronze_schema.json``, which ``workers.metering.bronze`` reads too:
+workers and lakehouse share that file and no code. Quantities are bigint, instants are UTC
+timestamps, and there is no money. A change of the columns needs a migration job; name it here.
+There is none yet.
 """
 
 import json
@@ -35,18 +36,24 @@ _BRONZE: Sequence[Mapping[str, Any]] = json.loads(
 )["columns"]
 
 
-# Counters only grow inside one incarnation; a peak is the maximum of its own bucket.
+# A counter only grows inside one incarnation. A peak begins again in each bucket.
 COUNTERS = tuple(column["name"] for column in _BRONZE if column.get("role") == "counter")
-# Exactly one: the rules of gold treat it apart from the counters.
+# There is exactly one peak (otherwise this line fails). Gold takes its maximum, not differences.
 (PEAK,) = (column["name"] for column in _BRONZE if column.get("role") == "peak")
 MAXIMA = (*COUNTERS, PEAK)
-# The key of one incarnation of a counter. Inside it, the state of the counter is its maximum.
+# The key of one incarnation of an address on a source. Its counters only grow, so the state keeps
+# their maxima.
 LIFE = ("tenant_id", "space_id", "source", "boot_id", "address", "epoch")
 
 
 @dataclass(frozen=True)
 class Table:
-    """One Delta table. ``path`` is relative to the lakehouse root; ``constraints`` are SQL."""
+    """One Delta table.
+
+    ``path`` is relative to the lakehouse root. ``constraints`` are SQL conditions by name, which
+    Delta checks at each write. ``statistics`` are the columns with minimum and maximum per file;
+    empty means Delta's default.
+    """
 
     name: str
     path: str
@@ -58,7 +65,7 @@ class Table:
     partition_by: tuple[str, ...] = ("date",)
 
     def column_definitions(self) -> list[str]:
-        """Return the columns as SQL, for CREATE TABLE."""
+        """Return one SQL column definition per column, for CREATE TABLE."""
         found = []
         for column in self.schema.fields:
             kind = column.dataType.simpleString()
@@ -71,7 +78,7 @@ class Table:
         """Return Delta's table properties: retention, constraints, columns with statistics."""
         kept = f"interval {AUDIT_DAYS} days"
         properties = {
-            # Both: a version can be read only while its log entry and its files are there.
+            # Both are needed: a version can be read only while its log entry and its files exist.
             "delta.logRetentionDuration": kept,
             "delta.deletedFileRetentionDuration": kept,
             # Off, because not every Delta reader supports deletion vectors (docs/lakehouse.md).
@@ -85,12 +92,12 @@ class Table:
 
 
 def quoted(text: str) -> str:
-    """Return a text for use between single quotes in SQL."""
+    """Return a text with its single quotes escaped, for use between single quotes in Spark SQL."""
     return text.replace("'", "\\'")
 
 
 def columns(text: str, *, nullable: bool = False) -> list[StructField]:
-    """Return fields from lines of ``name type meaning…``."""
+    """Return a field for each line ``name type meaning…``; the meaning becomes its comment."""
     parts = [line.split(maxsplit=2) for line in text.splitlines() if line]
     return [
         StructField(name, _TYPES[kind], nullable, {"comment": meaning})

@@ -1,4 +1,7 @@
-"""The Spark session and all of its settings. Used by the jobs and by the tests' Spark fixture."""
+"""Starts the Spark session: its settings, and where Java, JARs and class-data archive are.
+
+The settings for object stores are in ``object_store``.
+"""
 
 import logging
 import os
@@ -12,7 +15,7 @@ from pyspark.sql import SparkSession
 from lakehouse import object_store
 from lakehouse.errors import JarsMissing, JavaMissing
 
-# The JVM logs about class-data sharing to stdout, where a job prints its one line of JSON.
+# Without this the JVM logs about class-data sharing to stdout, where a job prints its JSON line.
 _QUIET = "-Xlog:disable -Xlog:all=error:stderr"
 # Tier 1 (the client compiler only) starts fastest, but halves the speed of bulk work.
 _SMALL_JOB = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
@@ -25,10 +28,12 @@ def cache_dir() -> Path:
 
 
 def jars(root: str = "") -> list[Path]:
-    """Return Delta's JARs from ``$WAYPOST_JARS_DIR`` or the cache, and S3A's for an object store.
+    """Return Delta's JARs, and for a root in an object store also those of Hadoop's S3 client.
+
+    They are in ``$WAYPOST_JARS_DIR``, else in the cache.
 
     Raises:
-        JarsMissing: the folder lacks them.
+        JarsMissing: the folder lacks some of them.
     """
     folder = Path(os.environ.get("WAYPOST_JARS_DIR") or cache_dir() / "jars")
     found = sorted(folder.glob("*.jar"))
@@ -36,7 +41,8 @@ def jars(root: str = "") -> list[Path]:
         raise JarsMissing(f"Delta's JARs are not in {folder}: run `make setup`.")
     if not object_store.is_store(root):
         return found
-    # In a folder of their own: on the class path of a local lakehouse they only cost start-up time.
+    # They are in a separate folder: on the class path of a lakehouse without an object store they
+    # would only delay the start.
     for_stores = sorted((folder / "s3").glob("*.jar"))
     if not any(jar.name.startswith("hadoop-aws") for jar in for_stores):
         raise JarsMissing(
@@ -60,18 +66,18 @@ def start(
     bulk: bool = False,
     java_options: str = "",
 ) -> SparkSession:
-    """Return a Spark session for ``app``.
+    """Return a Spark session named ``app``.
 
-    The session is local unless ``$WAYPOST_SPARK_MASTER`` names a cluster. Then Spark's own
+    The session is local unless ``$WAYPOST_SPARK_MASTER`` names a cluster. In a cluster, Spark's own
     ``spark-defaults.conf`` configures the executors, and they reach the driver at
     ``$SPARK_LOCAL_IP``.
 
     Args:
         root: the lakehouse; one in an object store needs more JARs, settings and keys.
-        threads: the cores of this machine, or of all executors together.
+        threads: the cores to use on this machine, or the cores of all executors together.
         memory: the heap of the driver.
-        bulk: trade start-up time for the speed of jobs over millions of rows.
-        java_options: replaces the option that loads the class-data archive, if there is one.
+        bulk: start more slowly, and process millions of rows faster. Always on in a cluster.
+        java_options: used in place of the option that loads the class-data archive.
 
     Raises:
         JarsMissing: Delta's JARs are missing.
@@ -89,7 +95,7 @@ def start(
     builder = SparkSession.builder.master(cluster or f"local[{threads}]").appName(app)
     settings = {
         **_settings(threads, memory, f"{collector} {_QUIET} {options}"),
-        # Not in spark.jars: the class-data archive holds only classes from the class path.
+        # Not in spark.jars: the class-data archive can hold only classes from the class path.
         "spark.driver.extraClassPath": os.pathsep.join(str(jar) for jar in jars(root)),
         **object_store.settings(root),
         **_planning(threads, bulk),
@@ -97,7 +103,7 @@ def start(
     }
     for name, value in settings.items():
         builder = builder.config(name, value)
-    logging.getLogger("py4j").setLevel(logging.WARNING)  # below, it logs every closed connection
+    logging.getLogger("py4j").setLevel(logging.WARNING)  # at INFO it logs every closed connection
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
@@ -143,8 +149,8 @@ def _planning(threads: int, bulk: bool) -> Mapping[str, str]:
 def _executors() -> Mapping[str, str]:
     """Return the settings for executors on Kubernetes.
 
-    They name the address of the driver, and its pod as the owner of the executors' pods, so that
-    Kubernetes deletes those with it.
+    They give the address of the driver. They also name the driver's pod, which becomes the owner of
+    the executors' pods: Kubernetes deletes those when it deletes the driver's pod.
     """
     return {
         "spark.driver.host": os.environ["SPARK_LOCAL_IP"],
@@ -154,7 +160,10 @@ def _executors() -> Mapping[str, str]:
 
 
 def require_java() -> None:
-    """Raise JavaMissing unless there is a Java to run Spark on."""
+    """Raise JavaMissing if there is no ``java``, neither in ``$JAVA_HOME`` nor on the path.
+
+    The version is not checked.
+    """
     home = os.environ.get("JAVA_HOME")
     if home and (Path(home) / "bin" / "java").exists():
         return

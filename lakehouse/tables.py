@@ -1,8 +1,8 @@
-"""Reading and writing of Delta tables: create, read, append, merge, replace, versions.
+"""Reads and writes Delta tables: create, read, append, merge, replace, look up versions.
 
 Every write of the pipeline carries a Delta transaction id (``Commit``): the bronze version that the
-table then includes. Delta itself skips a write with the same or an older id, so a job that was
-killed between two tables can simply run again. Jobs call this module; transforms do not.
+table then includes. Delta skips a write with the same or an older id, so a job that was killed
+between two tables can run again. Jobs call this module; transforms do not.
 """
 
 import json
@@ -39,7 +39,10 @@ class Pin:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A table at its newest version. ``done``: the bronze version that it includes (-1: none)."""
+    """A table at its newest version.
+
+    ``done`` is the bronze version that the table includes, -1 for none; of bronze it means nothing.
+    """
 
     pin: Pin
     done: int
@@ -47,9 +50,10 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Commit:
-    """The transaction id of a write, and a note that is stored with it.
+    """The transaction id of a write (``app`` and ``version``), and a note that is stored with it.
 
-    ``app`` is the writer. ``version`` is the bronze version that the table includes afterwards.
+    ``app`` names the writer. ``version`` is the bronze version that the table includes afterwards;
+    it must rise from write to write.
     """
 
     app: str
@@ -57,13 +61,13 @@ class Commit:
     note: str = ""
 
     def on(self, writer: Any) -> Any:
-        """Return the writer with this transaction id and note."""
+        """Return the Spark writer with this transaction id and note."""
         writer = writer.option("txnAppId", self.app).option("txnVersion", self.version)
         return writer.option("userMetadata", self.note) if self.note else writer
 
     @contextmanager
     def in_session(self, spark: SparkSession) -> Iterator[None]:
-        """Set the transaction id in the session, because MERGE accepts it nowhere else."""
+        """Set the transaction id in the session for the block: MERGE accepts it nowhere else."""
         settings = {
             f"{_CONF}.write.txnAppId": self.app,
             f"{_CONF}.write.txnVersion": str(self.version),
@@ -80,7 +84,10 @@ class Commit:
 
 @dataclass(frozen=True)
 class Added:
-    """The bronze files that were added after a version: their rows, dates and number of rows."""
+    """The rows of the bronze files that were added after a version.
+
+    ``dates`` are the files' partitions in ascending order. ``n_rows`` is the number of rows.
+    """
 
     rows: DataFrame
     dates: tuple[date, ...]
@@ -98,14 +105,18 @@ class Lake:
         return f"{self.root.rstrip('/')}/{table.path}"
 
     def log(self, table: Table) -> "Log":
-        """Return the newest state of the table's log."""
+        """Return the newest state of the table's Delta log, also if the table does not exist."""
         # Delta's Python API does not offer transaction ids. This call always reads the newest log.
         jvm: Any = self.spark._jvm
         log = jvm.org.apache.spark.sql.delta.DeltaLog
         return Log(log.forTableWithSnapshot(self.spark._jsparkSession, self.path(table))._2())
 
     def added_files(self, logs: list[str]) -> list[Any]:
-        """Return the files that the log entries add; none for files that a compaction rewrote."""
+        """Return the files that the log entries at these paths add, without rewritten ones.
+
+        Raises:
+            AnalysisException: a log entry does not exist.
+        """
         if not logs:
             return []
         entries = self.spark.read.schema(_ADDED_FILE).json(logs)
@@ -114,7 +125,7 @@ class Lake:
         return wanted.collect()
 
     def bronze_files(self, paths: list[str]) -> DataFrame:
-        """Return the rows of some files of bronze."""
+        """Return the rows of the bronze files at ``paths``."""
         if not paths:
             return self.spark.createDataFrame([], BRONZE.schema)
         # basePath: Spark reads the partition column ``date`` from the folder names below it.
@@ -137,12 +148,12 @@ class Log:
         return Pin(self.newest.metadata().id(), self.newest.version())
 
     def done(self, app: str) -> int:
-        """Return the transaction id that ``app`` wrote last; -1 if there is none."""
+        """Return the version in the last transaction id of ``app``; -1 if ``app`` wrote nothing."""
         found = self.newest.transactions().get(app)
         return found.get() if found.isDefined() else -1
 
     def require(self, table: Table) -> None:
-        """Raise SchemaDiffers if the table has other columns or types than it should."""
+        """Raise SchemaDiffers if names or types of the columns differ from those of ``table``."""
         # The order of columns does not matter: reads and writes select them by name.
         found = StructType.fromJson(json.loads(self.newest.schema().json()))
         there = [(f.name, f.dataType) for f in found.fields]
@@ -183,7 +194,10 @@ def read(lake: Lake, table: Table, version: int | None = None) -> DataFrame:
 
 
 def snapshot(lake: Lake, table: Table, app: str) -> Snapshot | None:
-    """Return the table's newest version and what ``app`` last wrote; None if there is no table."""
+    """Return the table's newest version and what it includes; None if the table does not exist.
+
+    ``app`` is the writer whose transaction ids name the included bronze version.
+    """
     log = lake.log(table)
     return Snapshot(log.pin, log.done(app)) if log.is_there else None
 
@@ -203,8 +217,8 @@ def added_since(lake: Lake, after: int, upto: int) -> Added:
     try:
         files = lake.added_files(logs)
     except AnalysisException:
-        # A log entry was deleted after its retention: fall back to all of bronze. More rows than
-        # needed do no harm, because the merge of maxima may repeat them.
+        # A log entry was deleted after its retention: fall back to all of bronze. State and gold
+        # stay right, because the merge of maxima may repeat rows.
         rows = read(lake, BRONZE, upto)
         all_dates = sorted(row["date"] for row in rows.select("date").distinct().collect())
         return Added(rows, tuple(all_dates), rows.count())
@@ -215,7 +229,7 @@ def added_since(lake: Lake, after: int, upto: int) -> Added:
 
 
 def append(lake: Lake, table: Table, rows: DataFrame, commit: Commit) -> None:
-    """Append rows. Repeating the same commit does nothing."""
+    """Append rows. A commit with a version that was written already does nothing."""
     writer = rows.select(*table.schema.fieldNames()).write.format("delta").mode("append")
     commit.on(writer).save(lake.path(table))
 
@@ -223,14 +237,21 @@ def append(lake: Lake, table: Table, rows: DataFrame, commit: Commit) -> None:
 def replace_from(
     lake: Lake, table: Table, rows: DataFrame, first_date: date, commit: Commit
 ) -> None:
-    """Replace all rows of ``first_date`` and later. Repeating the same commit does nothing."""
+    """Replace all rows with a date of ``first_date`` or later by ``rows``.
+
+    A commit with a version that was written already does nothing.
+    """
     writer = rows.select(*table.schema.fieldNames()).write.format("delta").mode("overwrite")
     writer = writer.option("replaceWhere", f"date >= date'{first_date}'")
     commit.on(writer).save(lake.path(table))
 
 
 def overwrite(lake: Lake, table: Table, rows: DataFrame, note: str) -> None:
-    """Replace all rows in one commit. Older versions stay readable for the audit period."""
+    """Replace all rows in one commit, with ``note`` as its metadata, but without a transaction id.
+
+    So the pipeline's next run may process the same bronze rows again, which changes nothing. Older
+    versions stay readable for the audit period.
+    """
     writer = rows.select(*table.schema.fieldNames()).write.format("delta").mode("overwrite")
     writer.option("userMetadata", note).save(lake.path(table))
 
@@ -238,10 +259,11 @@ def overwrite(lake: Lake, table: Table, rows: DataFrame, note: str) -> None:
 def merge_maxima(
     lake: Lake, table: Table, rows: DataFrame, dates: Sequence[date], commit: Commit
 ) -> None:
-    """Merge rows: keep the larger value of each column that is not in the key; insert new keys.
+    """Merge ``rows`` into the table: keep the larger value of each column; insert new keys.
 
-    Columns of earliest instants (``first_…``) keep the smaller value. ``rows`` has one row per key,
-    all on ``dates``; only those partitions are read. Idempotent, even without the commit's id.
+    Columns ``first_…``, which are the earliest instants, keep the smaller value. ``rows`` has one
+    row per key, and its dates are all in ``dates``; only those partitions are read. Idempotent,
+    even without the commit's id.
     """
     # Literal dates in the condition let Delta skip all other partitions.
     literals = ", ".join(f"date'{day}'" for day in dates)

@@ -1,1 +1,1 @@
-"""What messaging costs and what limits it: catalog, quotas, pricing, invoices, ledger."""
+"""What messaging costs and what limits it: catalog, usage, quotas, pricing, invoices, ledger."""

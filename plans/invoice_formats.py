@@ -1,7 +1,8 @@
 """The registry of formats in which an invoice can be downloaded.
 
-A new format is one row of ``INFO`` and one function in ``rendering.RENDERERS``, which refuses to
-start without it. API, portal and command iterate the registry. No database, no Django.
+A new format is a value of ``InvoiceFormat``, a row of ``INFO`` and a function in
+``rendering.RENDERERS``; the import of either module fails if one of them is missing. API, portal
+and command iterate the registry. This module needs neither the database nor Django.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ class InvoiceFormat(StrEnum):
 
 @dataclass(frozen=True)
 class FormatInfo:
-    """``summary`` is the API operation's title, ``description`` what it returns."""
+    """How the API offers a format: ``summary`` and ``description`` document the API operation."""
 
     media_type: str
     summary: str

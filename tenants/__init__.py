@@ -1,1 +1,1 @@
-"""Tenants, their members, and the desired state of their address spaces."""
+"""Tenants, their members, and the desired and observed state of their address spaces."""

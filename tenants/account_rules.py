@@ -28,7 +28,7 @@ class SignupDisabled(Denied):
 class BillingDetails:
     """The buyer's details for invoices.
 
-    An invoice waits until the required ones are there; messaging works without them.
+    An invoice is held while name, email, address or country is empty; messaging works without them.
     """
 
     billing_name: str = ""
@@ -49,8 +49,12 @@ def require_signup() -> None:
 
 
 def legal_email(email: str) -> str:
-    """Return the address in its stored form; raise Invalid if it is not legal."""
-    # Lower case: the email is the login, and people do not remember its capitals.
+    """Return the email address in its stored form, stripped and in lower case.
+
+    Raises:
+        Invalid: it is not an email address, or it is too long.
+    """
+    # Lower case, because people log in with the email and do not remember its capitals.
     address = email.strip().lower()
     if not is_email(address) or len(address) > _LONGEST_EMAIL:
         raise Invalid(
@@ -64,7 +68,11 @@ def legal_email(email: str) -> str:
 
 
 def legal_name(organization: str) -> str:
-    """Return the name of an organization, stripped; raise Invalid if it is not legal."""
+    """Return the name of an organization, stripped.
+
+    Raises:
+        Invalid: it is empty or too long, or contains control characters.
+    """
     name = organization.strip()
     if not name or len(name) > _LONGEST_NAME or not name.isprintable():
         raise Invalid(
@@ -76,7 +84,7 @@ def legal_name(organization: str) -> str:
 
 
 def is_email(address: str) -> bool:
-    """Return whether Django accepts the address."""
+    """Return whether Django's validator accepts the email address."""
     try:
         validate_email(address)
     except ValidationError:
@@ -97,7 +105,10 @@ def check_password(password: str, user: User) -> None:
 
 
 def check_details(details: BillingDetails) -> None:
-    """Raise Invalid if a detail is wrong; the error's fields name each."""
+    """Raise Invalid if a detail is wrong; the error's fields name each wrong one.
+
+    An empty detail is legal, except for the time zone.
+    """
     wrong: dict[str, list[str]] = {}
     for name, value in asdict(details).items():
         longest = _LONGEST_DETAIL.get(name, _LONGEST_NAME)

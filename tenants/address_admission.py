@@ -1,6 +1,7 @@
-"""Checks of an address against the rows of its space. ``tenants.actions.addresses`` calls them.
+"""Checks of an address against plans and against the rows of its space.
 
-The caller holds the lock of the space's row, so what is found stays true until its commit.
+``tenants.actions.addresses`` calls them. A check that reads rows needs the lock of the space's row,
+so that what it finds stays true until the commit.
 """
 
 from django.db.models import Q, Value
@@ -13,13 +14,13 @@ from tenants.models import Address, AddressSpace, AddressType, SpaceType
 
 
 class AddressExists(Conflict):
-    """The space already has this address."""
+    """The space already has this address, or one that its routers treat as equal."""
 
     code = "address.exists"
 
 
 class AddressInUse(Conflict):
-    """Other addresses need this one: subscriptions of a topic, or senders of dead letters."""
+    """Other addresses need this one: it is their topic, or takes their dead letters."""
 
     code = "address.in_use"
 
@@ -47,8 +48,11 @@ def check_included(key: str, allowed: tuple[str, ...]) -> None:
 
 
 def check_free(space: AddressSpace, address: str) -> None:
-    """Refuse a name that is taken. The space's lock keeps a free name free until the commit."""
-    # An address keeps its name until it is deleted completely, as in the constraint address_once.
+    """Raise AddressExists if the space has the address, or one that its routers treat as equal.
+
+    The caller holds the space's lock, so that a free name stays free until the commit.
+    """
+    # A name is free only when its deletion is complete, as in the constraint ``address_once``.
     rows = space.addresses.filter(deleted_at__isnull=True)
     if space.type == SpaceType.BROKERED:
         taken = rows.filter(address=address).first()
@@ -68,7 +72,10 @@ def check_free(space: AddressSpace, address: str) -> None:
 
 
 def check_dead_letter(space: AddressSpace, target: str, address: str) -> None:
-    """Raise Invalid unless ``target`` is empty or another queue of the locked space."""
+    """Raise Invalid unless ``target`` is empty or a queue of the locked space.
+
+    The queue must be another address than ``address``, and must not be being deleted.
+    """
     if not target:
         return
     # A queue that is being deleted must not become the target of dead letters.
@@ -83,7 +90,10 @@ def check_dead_letter(space: AddressSpace, target: str, address: str) -> None:
 
 
 def check_unused(row: Address) -> None:
-    """Raise AddressInUse if another address of the locked space needs this one."""
+    """Raise AddressInUse if another address of the locked space needs this one.
+
+    Addresses that are being deleted do not count.
+    """
     dependents = (
         Address.objects.filter(space_id=row.space_id, deletion_requested_at__isnull=True)
         .filter(Q(topic=row) | Q(dead_letter=row.address))
@@ -99,7 +109,11 @@ def check_unused(row: Address) -> None:
 
 
 def topic_of(space: AddressSpace, type: str, name: str) -> Address | None:
-    """Return the topic that a subscription names, None for other types; raise Invalid."""
+    """Return the topic ``name`` for a new subscription; None for other types of address.
+
+    Raises:
+        Invalid: the space has no such topic, or it is being deleted.
+    """
     # ``address_rules`` has refused a topic for any other type.
     if type != AddressType.SUBSCRIPTION:
         return None

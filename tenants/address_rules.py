@@ -1,7 +1,7 @@
 """Validation of an address's name, type and settings.
 
-Pure: reads neither rows nor Django settings. ``tenants.actions.addresses`` calls it before it locks
-anything.
+Pure: reads neither rows nor Django settings, so it needs no lock. Checks that need rows are in
+``tenants.address_admission``.
 """
 
 import re
@@ -13,9 +13,10 @@ from tenants.models import AddressType, SpaceType
 
 # ``$``: management and internal addresses of routers and brokers. ``wp-``, ``wp.``: Waypost's own
 # entities. ``activemq.``: the broker's own addresses. ``_``: ``_local``, ``_topo`` and ``_edge`` of
-# routers. ``!!``: reserved for future use by Waypost. ``/``, ``.``: routers read ``/a`` as ``a``.
+# routers. ``!!``: reserved for future use by Waypost. ``/``, ``.``: routers read ``/a`` as ``a``,
+# and to them ``.`` equals ``/``.
 RESERVED_PREFIXES = ("$", "wp-", "wp.", "activemq.", "_", "!!", "/", ".")
-# Routers read an address that looks like a URL as one and drop its scheme.
+# Routers read an address with ``:/`` as a URL and drop its scheme.
 _URL = ":/"
 _LEGAL = re.compile(r"[^\s#*+$:][^\s#*+]{0,254}")
 
@@ -43,7 +44,7 @@ def check_name(space_type: str, address: str) -> None:
 
 
 def name_at_routers(address: str) -> str:
-    """Return the address in the form that routers compare: both ``.`` and ``/`` separate levels.
+    """Return the address as routers compare it: with ``/`` for ``.``, as both separate levels.
 
     Source: Qpid Dispatch 1.19, parse_tree.c (``token separators``).
     """

@@ -1,8 +1,8 @@
 """Quota checks: compares what a tenant or a space uses with what its plan allows.
 
-Actions call it inside their transaction, with the tenant's or the space's row locked. Pages that
-show the remaining quota call it too. The number of queries is constant. To avoid deadlocks, a
-caller that locks both rows locks the tenant's first.
+Actions call it inside their transaction, with the tenant's or the space's row locked. Pages and the
+API, which show limits and use, call it without a lock. The number of queries does not grow with the
+number of rows. To avoid deadlocks, a caller that locks both rows locks the tenant's first.
 """
 
 from dataclasses import dataclass
@@ -31,23 +31,24 @@ from tenants.placement import BrokerUse, Limits
 
 
 class NoPlan(Conflict):
-    """The tenant subscribes to no plan, so nothing can be admitted."""
+    """The tenant has no open subscription to a plan, so nothing can be admitted."""
 
     code = "plan_subscription.missing"
 
 
 @dataclass(frozen=True)
 class CreditUse:
-    """The credit that is placed in one space, per broker and on the routers, in thousandths."""
+    """The credit that the addresses of one space take: per broker, and on all routers together."""
 
     brokers: tuple[BrokerUse, ...]
     router_credit: int
 
 
 def locked_tenant(tenant: Tenant) -> Tenant:
-    """Return the tenant's row, locked until the transaction ends, before a quota check.
+    """Return the tenant's row, locked until the transaction ends.
 
-    ``FOR NO KEY UPDATE``: other transactions can still insert rows that refer to the tenant.
+    So two actions on one tenant check quotas and other rules one after the other. ``FOR NO KEY
+    UPDATE``: other transactions can still insert rows that refer to the tenant.
     """
     return Tenant.objects.select_for_update(no_key=True).get(pk=tenant.pk)
 
@@ -74,18 +75,25 @@ def limits(tenant: Tenant) -> dict[str, int]:
 
 
 def in_force(tenant: Tenant, plan: PlanDefinition) -> dict[str, int]:
-    """Return the limits that the tenant has, or would have, on ``plan``, overrides included."""
+    """Return the limits that the tenant has, or would have, on ``plan``.
+
+    Overrides in force replace those of the plan.
+    """
     overrides = QuotaOverride.objects.filter(tenant=tenant)
     return checks.effective(plan, overrides, timezone.now())
 
 
 def used(tenant: Tenant, resource: Resource) -> int:
-    """Return how much of a counted resource the tenant has. Rows being deleted count."""
+    """Return how many rows of ``resource`` the tenant has. Rows that are being deleted count.
+
+    Raises:
+        KeyError: the resource is not counted in rows per tenant.
+    """
     return counted_rows(tenant, resource).count()
 
 
 def use_of_all(tenant: Tenant) -> dict[Resource, int]:
-    """Return the use of every counted resource (one query each)."""
+    """Return {resource: number of rows} for each resource that is counted in rows per tenant."""
     counted = (
         Resource.SPACES,
         Resource.ADDRESSES,
@@ -105,6 +113,7 @@ def check(tenant: Tenant, resource: Resource, *, asked: int = 1) -> None:
 
     Raises:
         QuotaExceeded: the tenant's limit would be exceeded.
+        NoPlan: the tenant has no open subscription.
     """
     if asked:
         checks.require(limits(tenant), resource, used=used(tenant, resource), asked=asked)
@@ -112,6 +121,8 @@ def check(tenant: Tenant, resource: Resource, *, asked: int = 1) -> None:
 
 def check_space(space: AddressSpace, resource: Resource) -> None:
     """Check that one more address or messaging user fits the space's plan. Lock the space first.
+
+    ``resource`` is SPACE_ADDRESSES; any other value means messaging users.
 
     Raises:
         QuotaExceeded: the space plan's limit would be exceeded.
@@ -125,7 +136,7 @@ def check_space(space: AddressSpace, resource: Resource) -> None:
 
 
 def credit_use(space: AddressSpace) -> CreditUse:
-    """Return the credit that is placed in the space, Migrating and Draining included."""
+    """Return the credit that the space's addresses take, in placements of every state."""
     # An address keeps its credit until its deletion is complete.
     placed = Placement.objects.filter(address__space=space, address__deleted_at__isnull=True)
     credits = Sum("placements__broker_credit", filter=Q(placements__in=placed))
@@ -142,7 +153,11 @@ def space_limits(plan: SpacePlanDefinition) -> Limits:
 
 
 def counted_rows(tenant: Tenant, resource: Resource) -> QuerySet[Any, Any]:
-    """Return the rows that count against a tenant's limit; KeyError for a metered resource."""
+    """Return the tenant's rows that count against its limit of ``resource``.
+
+    Raises:
+        KeyError: the resource is not counted in rows per tenant, such as a metered one.
+    """
     # Querysets are lazy: only the chosen one is evaluated.
     counted: dict[Resource, QuerySet[Any, Any]] = {
         Resource.SPACES: AddressSpace.objects.filter(tenant=tenant, deleted_at__isnull=True),

@@ -1,6 +1,6 @@
-"""The permissions of each role in a tenant. API and portal check them here.
+"""The permissions of each role in a tenant. API and portal check them before they call an action.
 
-The operator's staff is separate: no role in a tenant implies it.
+The rights of the operator's staff are separate: no role in a tenant includes any of them.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from tenants.models import Role
 
 
 class Permission(StrEnum):
-    """A permission that a role may include."""
+    """What a member or token may do in a tenant; each role includes some of these."""
 
     VIEW = "view"  # spaces, addresses, users, usage, operations
     MANAGE_MESSAGING = "manage_messaging"  # create, change, delete spaces, addresses, users
@@ -35,7 +35,7 @@ ROLES: Mapping[str, frozenset[Permission]] = {
 
 def has_permission(role: str, permission: Permission) -> bool:
     """Return whether ``role`` includes ``permission``; an unknown role has none."""
-    # A role that a newer version wrote allows nothing here.
+    # A newer version of Waypost may have stored a role that this one does not know.
     return permission in ROLES.get(role, frozenset())
 
 
@@ -54,14 +54,14 @@ def require(role: str, permission: Permission) -> None:
 
 
 def require_may_give(role: str, given: str) -> None:
-    """Check that a member with ``role`` may give or take away the role ``given``.
+    """Check that a caller with ``role`` may give the role ``given`` to somebody, or take it away.
 
-    Members give and take only permissions that they have themselves. Revoking a token is exempt:
-    whoever manages tokens may revoke any, because a leaked one must be revoked at once. Callers
-    check this before they act.
+    Nobody gives or takes permissions that they lack themselves. Callers check this before they
+    change a member or issue a token. They do not check it before they revoke a token, because a
+    leaked one must be revoked at once.
 
     Raises:
-        Denied: ``given`` allows something that ``role`` does not.
+        Denied: ``given`` includes a permission that ``role`` lacks.
     """
     if ROLES.get(given, frozenset()) - ROLES.get(role, frozenset()):
         raise Denied(

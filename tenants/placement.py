@@ -1,11 +1,11 @@
-"""Choose the brokers of an address: a pure function of their use, the request and the limits.
+"""Choose the brokers of an address: ``place``, a pure function without a database.
 
-Credits are thousandths of one broker or router. Property tests hold these rules:
+Credits are thousandths of one broker or router. Property tests check these rules:
 
-- No broker holds more than 1000.
+- No broker holds more than 1000 credits.
 - The result is deterministic and does not depend on the order of the brokers.
-- A placed partition stays on its broker if that is possible.
-- A credit of 1000 or more gets brokers of its own.
+- An address that is placed again stays on its brokers if that is possible.
+- An address with a broker credit of 1000 or more gets brokers of its own.
 - The partitions of an address are on different brokers.
 - A subscription is on the broker of its topic.
 """
@@ -21,7 +21,7 @@ FULL = 1000  # one whole broker
 
 @dataclass(frozen=True)
 class BrokerUse:
-    """One broker of the space and the credit placed on it (Migrating and Draining included)."""
+    """One broker of the space, and the credit that placements of any state take on it."""
 
     ordinal: int
     used_credit: int
@@ -39,7 +39,11 @@ class Limits:
 
 @dataclass(frozen=True)
 class Request:
-    """The credits that an address needs. ``with_ordinal``: the broker of a subscription's topic."""
+    """The credits that an address needs in total, and its number of partitions.
+
+    ``with_ordinal`` is the ordinal of the broker on which the address must be, because the topic
+    of this subscription is there; None for other types.
+    """
 
     router_credit: int
     broker_credit: int
@@ -68,12 +72,14 @@ def place(
 ) -> tuple[Partition, ...]:
     """Return where the partitions of ``request`` go, one element per partition.
 
+    A subscription goes to the broker of its topic. An address without broker credit goes to the
+    routers. Any other address is divided between brokers (``split``), which may be new.
     ``current``: the ordinals of the brokers that hold the address already. ``brokers`` and
     ``used_router_credit`` must then exclude the address's own credits.
 
     Raises:
-        QuotaExceeded: a credit limit or the number of brokers, which the error names, would be
-        exceeded.
+        QuotaExceeded: a credit limit of the space plan, its number of brokers, or the capacity of
+        the topic's broker would be exceeded; the error names which.
     """
     uses = list(brokers)
     shares = split(request.broker_credit, request.partitions)
@@ -93,7 +99,9 @@ def place(
 def split(credit: int, partitions: int) -> list[int]:
     """Return ``credit`` divided into shares for different brokers, largest first.
 
-    If the credit is at least one whole broker, every share is a whole broker.
+    Below one whole broker there are ``partitions`` shares, as equal as possible. From one whole
+    broker on, every share is a whole broker. Then there are at least ``partitions`` shares, and
+    their sum may exceed ``credit``.
     """
     if credit >= FULL:
         return [FULL] * max(partitions, -(-credit // FULL))  # -(-a // b) rounds up
@@ -138,17 +146,17 @@ def _beside_topic(uses: list[BrokerUse], request: Request) -> Partition:
 def _choose(
     uses: list[BrokerUse], shares: list[int], max_brokers: int, current: Collection[int]
 ) -> list[int]:
-    """Return a different broker for each share.
+    """Return the ordinals of a different broker for each share; some may be of new brokers.
 
-    Prefers a broker that holds the address already, then the fullest broker with enough free
-    credit, then a new one.
+    Of the brokers with enough free credit, prefers one that holds the address already, then the
+    fullest one. If there is none, adds a new broker.
     """
     free = {use.ordinal: FULL - use.used_credit for use in uses}
     chosen: list[int] = []
     for share in shares:
         fitting = [o for o, credit in free.items() if credit >= share and o not in chosen]
         if not fitting:
-            # The lowest free ordinal: one of ``len(free) + 1`` numbers is always free.
+            # The lowest unused ordinal: of ``len(free) + 1`` numbers at least one is unused.
             new = next(ordinal for ordinal in range(len(free) + 1) if ordinal not in free)
             fitting, free[new] = [new], FULL
         # The ordinal comes last in the key, so that ties do not depend on the order of ``uses``.

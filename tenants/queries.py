@@ -1,8 +1,8 @@
-"""Reads of desired state.
+"""Reads of tenants and of the rows that belong to them.
 
-A function takes a tenant, or a row that belongs to one, and reads that tenant's rows only. Rows of
-another tenant raise Missing, as if they did not exist. Functions that read all tenants are for
-staff and workers, and say so.
+A function that takes a tenant, or a row that belongs to one, reads that tenant's rows only. A
+``get_…`` of another tenant's row raises Missing, as if it did not exist. Functions that read rows
+of all tenants are for staff and workers, and say so.
 """
 
 from django.db.models import Q, QuerySet
@@ -13,7 +13,7 @@ from tenants.models import Address, AddressSpace, ApiToken, Membership, Messagin
 
 
 def membership(user: User, tenant_slug: str) -> Membership:
-    """Return the user's membership of the tenant (Missing when there is none)."""
+    """Return the user's membership of the tenant with this slug; raise Missing without one."""
     found = (
         Membership.objects.select_related("tenant", "user")
         .filter(user=user, tenant__slug=tenant_slug)
@@ -30,7 +30,7 @@ def tenants_of(user: User) -> QuerySet[Membership, Membership]:
 
 
 def get_tenant(slug: str) -> Tenant:
-    """Return the tenant for staff (Missing when there is none)."""
+    """Return any tenant by its slug, for staff; raise Missing if there is none."""
     found = Tenant.objects.filter(slug=slug).first()
     if found is None:
         raise Missing(f"There is no tenant {slug!r}.")
@@ -38,7 +38,7 @@ def get_tenant(slug: str) -> Tenant:
 
 
 def list_tenants(search: str = "") -> QuerySet[Tenant, Tenant]:
-    """Return all tenants for staff, by name; ``search`` matches name or slug."""
+    """Return the tenants whose name or slug contains ``search``, by name, for staff."""
     wanted = Q(name__icontains=search) | Q(slug__icontains=search)
     return Tenant.objects.filter(wanted).order_by("name", "slug")
 
@@ -63,9 +63,9 @@ def list_spaces(tenant: Tenant) -> QuerySet[AddressSpace, AddressSpace]:
 
 
 def list_sampled_spaces() -> QuerySet[AddressSpace, AddressSpace]:
-    """Return the spaces of all tenants that the regular sampling cycle reads, by id.
+    """Return the spaces of all tenants that the regular sampling cycle reads, by id, for workers.
 
-    Those are the spaces that have been Active and are not being deleted.
+    Those are the spaces that have ever been Active and are not being deleted.
     """
     return AddressSpace.objects.filter(
         active_since__isnull=False, deletion_requested_at__isnull=True, deleted_at__isnull=True
@@ -73,7 +73,7 @@ def list_sampled_spaces() -> QuerySet[AddressSpace, AddressSpace]:
 
 
 def get_space(tenant: Tenant, name: str) -> AddressSpace:
-    """Return one space of the tenant (Missing when there is none of that name)."""
+    """Return the tenant's space ``name``; raise Missing if there is none or it is deleted."""
     found = list_spaces(tenant).filter(name=name).first()
     if found is None:
         raise Missing(f"There is no address space {name!r} here.", code="address_space.missing")
@@ -95,7 +95,7 @@ def list_addresses(space: AddressSpace) -> QuerySet[Address, Address]:
 
 
 def get_address(space: AddressSpace, address: str) -> Address:
-    """Return one address of the space (Missing when there is none of that name)."""
+    """Return the space's address ``address``; raise Missing if there is none or it is deleted."""
     found = list_addresses(space).select_related("space__tenant").filter(address=address).first()
     if found is None:
         raise Missing(f"There is no address {address!r} in this space.", code="address.missing")
@@ -108,7 +108,7 @@ def list_users(space: AddressSpace) -> QuerySet[MessagingUser, MessagingUser]:
 
 
 def get_user(space: AddressSpace, name: str) -> MessagingUser:
-    """Return one messaging user of the space (Missing when there is none of that name)."""
+    """Return the space's user ``name``; raise Missing if there is none or it is deleted."""
     found = list_users(space).select_related("space__tenant").filter(name=name).first()
     if found is None:
         raise Missing(f"There is no user {name!r} in this space.", code="messaging_user.missing")
@@ -121,7 +121,7 @@ def list_operations(tenant: Tenant) -> QuerySet[Operation, Operation]:
 
 
 def get_operation(tenant: Tenant, operation_id: str) -> Operation:
-    """Return one operation of the tenant (Missing otherwise)."""
+    """Return one operation of the tenant by its id; raise Missing if there is none."""
     found = list_operations(tenant).filter(pk=operation_id).first()
     if found is None:
         raise Missing(f"There is no operation {operation_id!r}.", code="operation.missing")

@@ -1,7 +1,8 @@
 """Progress of a rollout, and the times at which a tenant's spaces may be restarted.
 
-Reads and pure rules for staff pages and for ``workers.rollouts.fleet``, which moves the spaces. The
-actions on rollouts are in ``tenants.actions.rollouts``.
+Reads and pure rules, for staff and for ``workers.rollouts.fleet``, which moves the spaces. To move
+a space means to assign the rollout's release to it. A moved space must become ready within the
+rollout's ``patience``. The actions on rollouts are in ``tenants.actions.rollouts``.
 """
 
 from collections.abc import Sequence
@@ -13,8 +14,8 @@ from django.db.models import Count, F, Max, Q, QuerySet
 from tenants.models import AddressSpace, EngineRelease, MaintenanceWindow, Rollout
 
 _WEEK_MINUTES = 7 * 24 * 60
-# Spaces that were down when the rollout moved them. Whether they come up says nothing about the
-# release, so they never count as its failures.
+# Selects the spaces that were down when the rollout moved them and do not run the release yet.
+# Whether they come up says nothing about the release, so they never count as its failures.
 UPGRADED_WHILE_DOWN = Q(observed_release__isnull=False, released_at__isnull=True) & ~Q(
     observed_release=F("release")
 )
@@ -22,7 +23,10 @@ UPGRADED_WHILE_DOWN = Q(observed_release__isnull=False, released_at__isnull=True
 
 @dataclass(frozen=True)
 class Window:
-    """A weekly window in UTC. Weekday 0 is Monday; the window may end on a later day."""
+    """A weekly maintenance window in UTC, of ``minutes``.
+
+    Weekday 0 is Monday. The window may end on a later day.
+    """
 
     weekday: int
     starts_at: time
@@ -40,10 +44,14 @@ class Window:
 
 @dataclass(frozen=True)
 class Progress:
-    """The number of spaces of a rollout by their progress.
+    """The numbers of spaces in the fleet by their progress in a rollout.
 
-    ``waiting``: not moved yet, or moved while down and not up yet. ``total`` also counts spaces
-    that were created on the release and are not up yet; no other number counts them.
+    * ``done``: they run the release.
+    * ``waiting``: not moved yet, or moved while they were down and not ready since.
+    * ``changing``: moved, not ready yet, and within their patience.
+    * ``failed``: moved, and not ready within their patience.
+    * ``total``: all spaces. Those that were created on the release and have never been ready are in
+      no other number.
     """
 
     total: int
@@ -55,7 +63,10 @@ class Progress:
 
 @dataclass(frozen=True)
 class Failure:
-    """A space that did not become ready on a release, with the message of its Ready condition."""
+    """A space that did not become ready on a release in time: slug of its tenant, and its name.
+
+    ``reason`` is the message of its Ready condition; empty if it is ready again.
+    """
 
     tenant: str
     space: str
@@ -63,24 +74,27 @@ class Failure:
 
 
 def is_open(windows: Sequence[Window], now: datetime) -> bool:
-    """Return whether ``now`` (UTC) is in one of the windows. Without windows it always is."""
+    """Return whether ``now`` (UTC) is in one of the windows; True if there are no windows."""
     return not windows or any(window.contains(now) for window in windows)
 
 
 def list_failed(rollout: Rollout, now: datetime, patience: timedelta) -> Sequence[Failure]:
-    """Return the failed spaces with their reasons, in the order they were moved (one query)."""
+    """Return the spaces of ``failed`` with their reasons, in the order in which they were moved."""
     rows = failed(rollout, now, patience).select_related("tenant").order_by("released_at", "id")
     found = []
     for space in rows:
         ready = next((row for row in space.conditions if row["type"] == "Ready"), None)
-        # A space that is Ready again since runs the release; it has no reason any more.
+        # A space that has become Ready since has no reason any more.
         reason = ready["message"] if ready and ready["status"] != "True" else ""
         found.append(Failure(space.tenant.slug, space.name, reason))
     return found
 
 
 def list_closed_tenants(now: datetime) -> Sequence[str]:
-    """Return the ids of tenants whose spaces no rollout may restart now (one query)."""
+    """Return the ids of tenants with maintenance windows of which none is open at ``now``.
+
+    A rollout moves their spaces later, except those that never became ready with their release.
+    """
     windows: dict[str, list[Window]] = {}
     for row in MaintenanceWindow.objects.all():
         window = Window(row.weekday, row.starts_at, row.minutes)
@@ -89,12 +103,15 @@ def list_closed_tenants(now: datetime) -> Sequence[str]:
 
 
 def latest() -> Rollout | None:
-    """Return the rollout that began last, whose release the fleet should run; None if none did."""
+    """Return the rollout that began last, in any state; None before the first one."""
     return Rollout.objects.select_related("release", "former").order_by("id").last()
 
 
 def is_outdated(revision: int) -> bool:
-    """Return whether the installation has rolled out a configuration of a higher revision."""
+    """Return whether a configuration of a higher revision has begun a rollout.
+
+    Then the worker with ``revision`` is older and must leave rollouts to the newer ones.
+    """
     newest = Rollout.objects.filter(is_configured=True).aggregate(newest=Max("revision"))["newest"]
     return newest is not None and revision < newest
 
@@ -112,14 +129,14 @@ def release_of_new_spaces() -> EngineRelease | None:
 
 
 def fleet() -> QuerySet[AddressSpace, AddressSpace]:
-    """Return the spaces that rollouts move: all that are not being deleted."""
+    """Return the spaces of all tenants that rollouts move: those that are not being deleted."""
     return AddressSpace.objects.filter(deletion_requested_at__isnull=True)
 
 
 def changing(rollout: Rollout) -> QuerySet[AddressSpace, AddressSpace]:
-    """Return the spaces that were moved to the release and do not run it yet.
+    """Return the spaces that were moved to the rollout's release and are not ready with it yet.
 
-    A space that has run no release yet is new and does not count.
+    A space that has never been ready with any release is new and does not count.
     """
     moved = fleet().filter(release=rollout.release, observed_release__isnull=False)
     return moved.exclude(observed_release=rollout.release)
@@ -128,12 +145,16 @@ def changing(rollout: Rollout) -> QuerySet[AddressSpace, AddressSpace]:
 def failed(
     rollout: Rollout, now: datetime, patience: timedelta
 ) -> QuerySet[AddressSpace, AddressSpace]:
-    """Return the spaces of ``changing`` whose patience is over."""
+    """Return the spaces of ``changing`` that were moved more than ``patience`` before ``now``.
+
+    After staff resumed the rollout, there is none for another ``patience``. Spaces that were down
+    when they were moved never count.
+    """
     return changing(rollout).filter(_is_late(rollout, now - patience))
 
 
 def progress(rollout: Rollout, now: datetime, patience: timedelta) -> Progress:
-    """Count the fleet in one query."""
+    """Return the progress of a rollout at ``now``, counted in one query."""
     target = rollout.release
     moved = Q(release=target, observed_release__isnull=False) & ~Q(observed_release=target)
     late = _is_late(rollout, now - patience)
@@ -148,7 +169,10 @@ def progress(rollout: Rollout, now: datetime, patience: timedelta) -> Progress:
 
 
 def _is_late(rollout: Rollout, since: datetime) -> Q:
-    """Return the condition that both the move and the last resume were before ``since``."""
+    """Return the condition that the move and the rollout's last resume both were before ``since``.
+
+    A null ``released_at`` does not meet it.
+    """
     if rollout.resumed_at is not None and rollout.resumed_at >= since:
         return Q(pk__in=[])  # matches nothing
     return Q(released_at__lt=since)

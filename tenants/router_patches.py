@@ -1,8 +1,9 @@
-"""Waypost's patches to the router, and what their presence means for clients of a space.
+"""Waypost's patches to the router (Qpid Dispatch), and what they change for clients of a space.
 
-A running router reports its patches (``workers.messaging.routers.patches``).
-``AddressSpace.router_patches`` stores those that all routers of a space have. The patches are in
-``charts/images/router/patches``, one file each, with the reason.
+An installation may run routers without some of them. A running router reports its patches
+(``workers.messaging.routers.patches``). ``AddressSpace.router_patches`` stores those that all
+running routers of a space have. The patches are in ``charts/images/router/patches``, one file each,
+with the reason.
 """
 
 from collections.abc import Collection, Sequence
@@ -10,13 +11,17 @@ from enum import StrEnum
 
 
 class Patch(StrEnum):
-    """A patch, by the name that routers report. A router works without any of them."""
+    """A patch, by the name that routers report. A router works without any of them.
+
+    The comments say what clients gain by a patch, and what happens without it.
+    """
 
     # SCRAM logins work with strict clients such as Qpid JMS. Without: the space offers only PLAIN.
     SASL_OUTCOME = "sasl-outcome"
     # A permission that ends in a wildcard matches no internal address. Without: exact names only.
     POLICY_HOST = "policy-host"
-    # Every router may have the link routes, so a durable subscription is found through each.
+    # All routers hold the link routes of topics, so a client finds its durable subscription through
+    # each of them. Without: only the first running router holds them.
     CONTAINER_ID = "container-id"
     # Browsers and filters on a queue are refused. Without: a browser consumes the messages, and
     # filters are ignored.
@@ -53,14 +58,15 @@ _UNSUBSCRIBE_DOES_NOTHING = (
 
 
 def notes_for_clients(patches: Collection[str], routers: int) -> Sequence[str]:
-    """Return the notes for clients of a standard space, each of one or two sentences.
+    """Return what clients of a standard space should know, as texts of one or two sentences.
 
-    ``patches``: the names of the patches of its routers. ``routers``: how many its plan has.
+    ``patches``: the names of the patches that all its routers have. ``routers``: the number of
+    routers of its plan.
     """
     notes = [_BROWSING_IS_REFUSED if Patch.NO_BROWSE in patches else _BROWSING_TAKES]
     reports = Patch.REFUSED_LINK in patches
     notes.append(_UNSUBSCRIBE_FAILS if reports else _UNSUBSCRIBE_DOES_NOTHING)
-    # With one router there is no other one that a subscription could be missing on.
+    # With one router, every client reaches the router that holds the subscription.
     if routers > 1 and Patch.CONTAINER_ID not in patches:
         notes.append(_DURABLE_MOVE)
     return notes

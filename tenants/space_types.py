@@ -1,4 +1,4 @@
-"""The types of space that this installation can run. Used by actions, the API and the portal."""
+"""The types of space that this installation can run: brokered, and standard if it has routers."""
 
 from collections.abc import Sequence
 
@@ -15,8 +15,10 @@ class TypeNotOffered(Denied):
 
 
 def offered() -> Sequence[SpaceType]:
-    """Return the types that this installation can run: without a router image, no standard ones."""
-    # Read at each call, because the setting depends on how the installation is set up.
+    """Return the types that this installation can run.
+
+    Standard spaces need a router image (``WAYPOST_STANDARD_SPACES_OFFERED``).
+    """
     has_routers = bool(settings.STANDARD_SPACES_OFFERED)
     return [kind for kind in SpaceType if kind != SpaceType.STANDARD or has_routers]
 

@@ -1,6 +1,6 @@
-"""Validation of a messaging user's name, password and permissions. Pure.
+"""Validation of a messaging user's name, password and permissions.
 
-``tenants.actions.messaging_users`` calls it before it locks anything.
+Pure: reads neither rows nor settings, so it needs no lock.
 """
 
 import re
@@ -15,13 +15,18 @@ MAX_PASSWORD = 200
 MAX_GRANTS = 100
 _LEGAL_NAME = re.compile(r"[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?")
 _RESERVED_NAMES = ("wp-", "waypost")
-# The characters of legal addresses (``tenants.address_rules``), and the wildcards `*` and `#`.
+# The characters that a legal address may have (``tenants.address_rules``), and the wildcards ``*``
+# and ``#``.
 _LEGAL_PATTERN = re.compile(r"[^\s$+:][^\s+]{0,254}")
 
 
 def check_name(name: str) -> None:
-    """Check the name of a user; raise Invalid if it is not legal."""
-    # A name is a SASL identity and a key in the broker's properties files.
+    """Check the name of a user.
+
+    Raises:
+        Invalid: it has an illegal character or length, or begins with a reserved prefix.
+    """
+    # The name is a SASL identity and a key in the broker's properties files.
     if not _LEGAL_NAME.fullmatch(name):
         raise _refuse(
             "name",
@@ -32,9 +37,13 @@ def check_name(name: str) -> None:
 
 
 def check_password(password: str) -> None:
-    """Accept printable ASCII only.
+    """Check that a password has 8 to 200 characters, all of them printable ASCII.
 
-    SASLprep (RFC 4013) leaves it unchanged, so every login mechanism hashes the same bytes.
+    SASLprep (RFC 4013) leaves such a text unchanged, so every login mechanism hashes the same
+    bytes.
+
+    Raises:
+        Invalid: it is too short or too long, or has another character.
     """
     is_long_enough = MIN_PASSWORD <= len(password) <= MAX_PASSWORD
     if not (is_long_enough and password.isascii() and password.isprintable()):
@@ -43,10 +52,10 @@ def check_password(password: str) -> None:
 
 
 def check_permissions(permissions: Sequence[Any]) -> list[dict[str, list[str]]]:
-    """Return the permissions in their stored form.
+    """Return the permissions in their stored form (``MessagingUser.permissions``).
 
     Raises:
-        Invalid: an entry is malformed, or there are more than ``MAX_GRANTS``.
+        Invalid: an entry is malformed, or there are more than ``MAX_GRANTS`` entries.
     """
     if len(permissions) > MAX_GRANTS:
         raise _refuse(
@@ -78,7 +87,10 @@ def _permission(index: int, entry: Any) -> dict[str, list[str]]:
 
 
 def is_pattern(pattern: str) -> bool:
-    """Return whether each wildcard is a whole level and '#' is the last level."""
+    """Return whether ``pattern`` is legal.
+
+    It has only legal characters, each wildcard is a whole level, and '#' is only the last level.
+    """
     if not _LEGAL_PATTERN.fullmatch(pattern) or not pattern.isprintable():
         return False
     levels = pattern.split("/")

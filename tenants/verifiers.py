@@ -1,9 +1,9 @@
 """Password verifiers of messaging users: values that check a password and do not reveal it.
 
-There are two forms:
+There are two forms, one for each server that checks logins:
 
-- SCRAM-SHA-256 (RFC 5802, RFC 7677) for the auth service and the broker's SCRAM login.
-- Artemis' own PBKDF2-HMAC-SHA1 form for the broker's properties login.
+- SCRAM-SHA-256 (RFC 5802, RFC 7677), for the auth service, which routers ask.
+- Artemis' own PBKDF2-HMAC-SHA1 form, for the properties file of users that a broker reads.
 """
 
 import base64
@@ -12,13 +12,13 @@ import hmac
 import secrets
 
 SCRAM_ITERATIONS = 16384  # RFC 7677 asks for at least 4096
-ARTEMIS_ITERATIONS = 1024  # what the broker's DefaultSensitiveStringCodec reads back
+ARTEMIS_ITERATIONS = 1024  # the value that the broker's DefaultSensitiveStringCodec uses itself
 
 
 def build(password: str) -> dict[str, object]:
     """Return verifiers of ``password`` with new salts, as ``MessagingUser.verifiers`` stores them.
 
-    Slow on purpose, because of the iterations.
+    Slow on purpose: the iterations make guessing a password from a verifier expensive.
     """
     return {"scram-sha-256": _scram(password), "artemis": _artemis(password)}
 
@@ -26,7 +26,7 @@ def build(password: str) -> dict[str, object]:
 def _scram(password: str) -> dict[str, object]:
     salt = secrets.token_bytes(16)
     salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, SCRAM_ITERATIONS)
-    # RFC 5802, section 3: StoredKey is H(ClientKey), so a stolen row cannot be used to log in.
+    # StoredKey is H(ClientKey) (RFC 5802, section 3), so nobody can log in with a stolen row.
     client_key = hmac.digest(salted, b"Client Key", "sha256")
     server_key = hmac.digest(salted, b"Server Key", "sha256")
     return {

@@ -1,8 +1,8 @@
 """Create Java's class-data archive, which halves Spark's start-up time.
 
-``python -m lakehouse.jobs.archive``, run once at set-up. It runs a small pipeline in a temporary
-folder, and the JVM writes the classes that it loaded (``java -XX:ArchiveClassesAtExit``).
-Idempotent; ``--force`` recreates the archive.
+Run ``python -m lakehouse.jobs.archive`` once at set-up. The job runs a small pipeline in a
+temporary folder. At its end the JVM writes the classes that it has loaded to the archive
+(``java -XX:ArchiveClassesAtExit``). An existing archive stays, unless ``--force`` is given.
 """
 
 import argparse
@@ -28,7 +28,8 @@ _WAIT_SECONDS = 120
 def make(path: Path) -> None:
     """Run a small pipeline and write the archive to ``path``, replacing an existing one.
 
-    A run that fails leaves no file. The next run removes the temporary file of a killed one.
+    A run that fails leaves ``path`` as it was. A killed run leaves a temporary file beside it,
+    which the next run removes.
 
     Raises:
         LakehouseError: Java or Delta is missing, or the archive was not written.
@@ -48,7 +49,7 @@ def make(path: Path) -> None:
 
 
 def remove_orphans(path: Path) -> None:
-    """Delete the temporary files of killed runs: those beside ``path`` whose pid does not exist."""
+    """Delete the temporary files of killed runs: ``<path>.<pid>`` without a process of this id."""
     for orphan in path.parent.glob(f"{path.name}.*"):
         pid = orphan.suffix[1:]
         if pid.isdigit() and not _is_alive(int(pid)):
@@ -66,7 +67,10 @@ def _is_alive(pid: int) -> bool:
 
 
 def _run_small_pipeline(java_options: str) -> None:
-    """Run the pipeline into empty tables, then into tables with rows; always stop the JVM."""
+    """Run the pipeline into empty tables, then into tables with rows; always stop the JVM.
+
+    The two runs load the classes of both cases.
+    """
     spark = session.start("waypost-archive", java_options=java_options)
     try:
         with tempfile.TemporaryDirectory(prefix="waypost-archive-") as folder:
@@ -111,7 +115,7 @@ def _stop(spark: SparkSession) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the job; return its exit code: 0, or 2 with one line that says what is wrong."""
+    """Run the job; return its exit code: 0, or 2 if it printed an error (``lakehouse.errors``)."""
     parser = argparse.ArgumentParser(prog="lakehouse.jobs.archive", description=make.__doc__)
     parser.add_argument("--force", action="store_true", help="recreate an existing archive")
     options = parser.parse_args(arguments)

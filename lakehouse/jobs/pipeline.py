@@ -1,8 +1,8 @@
 """Bring state and gold up to the newest bronze. ``python -m lakehouse.jobs.pipeline --root ROOT``.
 
-Prints one JSON line on stdout, and a line for each finished table on stderr. The job may be killed
-at any time: every table records the bronze version that it includes, and the next run continues
-from there.
+Prints the report of ``run`` as one JSON line on stdout, and a line for each finished table on
+stderr. The job may be killed at any time: every write to a table records the bronze version that
+the table then includes, and the next run continues from there.
 """
 
 import argparse
@@ -33,7 +33,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str, Any]:
     """Bring every table up to the newest bronze version and return a report.
 
-    Calls ``done`` with the name of each finished table.
+    The report holds the id and version of each table (``tables``), ``bronze_version``, how many
+    samples are new and how many rows were quarantined (``rows``), and the watermark (``as_of``).
+    Creates tables that do not exist. Calls ``done`` with the name of each finished table.
+
+    Raises:
+        SchemaDiffers: a table has other columns than ``schemas`` declares.
     """
     for table in schemas.DERIVED:
         tables.ensure(lake, table)
@@ -63,7 +68,8 @@ def run(lake: Lake, done: Callable[[str], None] = lambda name: None) -> dict[str
 class Run:
     """One run up to the bronze ``version``.
 
-    ``reached``: the bronze version that each table included at the start, by the table's name.
+    ``reached``: the bronze version that each table included at the start of the run, by the table's
+    name; -1 for a new table.
     """
 
     lake: Lake
@@ -72,7 +78,10 @@ class Run:
     _added: dict[int, Added] = field(default_factory=dict)
 
     def added(self, *after: Table) -> Added:
-        """Return the bronze rows that are newer than the most advanced of these tables."""
+        """Return the bronze rows that none of these tables includes: newer than what each reached.
+
+        ``after`` are tables of which the most advanced one counts. The result is cached.
+        """
         since = max(self.reached[table.name] for table in after)
         if since not in self._added:
             self._added[since] = tables.added_since(self.lake, since, self.version)
@@ -86,19 +95,19 @@ class Run:
 
     @cached_property
     def as_of(self) -> str | None:
-        """Return the watermark. Read it only after the state was merged, because it is cached."""
+        """Return the watermark (``as_of``). Read it only after ``merge_state``: it is cached."""
         return as_of(self.lake)
 
     @property
     def note(self) -> str:
-        """Return the JSON that every commit to a gold table carries."""
+        """Return the JSON that each commit to a gold table carries: bronze version, watermark."""
         return json.dumps({"bronze_version": self.version, "as_of": self.as_of})
 
     def quarantine(self) -> int:
         """Append the invalid samples and counter resets; return how many there are.
 
-        Skips rows that the state already includes: a run without findings writes nothing to the
-        quarantine, whose own version is then older than the state's.
+        Skips bronze rows that the quarantine or the state includes. The version that the quarantine
+        records is not enough, because a run that finds nothing writes nothing to the quarantine.
         """
         added = self.added(schemas.QUARANTINE, schemas.STATE)
         if not added.dates:
@@ -114,7 +123,10 @@ class Run:
         return n_found
 
     def merge_state(self) -> int:
-        """Merge the maxima of the new samples; return how many samples are new."""
+        """Merge the maxima of the new valid samples into the state.
+
+        Returns the number of new samples, invalid ones included.
+        """
         added = self.added(schemas.STATE)
         if added.dates:
             folded = checks.valid(added.rows).transform(bucket_maxima.buckets)
@@ -122,7 +134,10 @@ class Run:
         return added.n_rows
 
     def replace(self, table: Table, step: Callable[[date], DataFrame]) -> None:
-        """Recompute a gold table from the earliest date of the bronze rows that are new to it."""
+        """Replace the rows of a gold table from the earliest date of its new bronze rows on.
+
+        ``step`` computes the rows from a date on. Without new bronze rows nothing is written.
+        """
         added = self.added(table)
         if added.dates:
             first = added.dates[0]
@@ -144,9 +159,10 @@ class Run:
 
 
 def as_of(lake: Lake) -> str | None:
-    """Return the watermark in ISO 8601: up to there every sample of an active source is counted.
+    """Return the watermark as ISO 8601 text, from the newest state; None without samples.
 
-    None when there are no samples.
+    Every sample that an active source took up to then is counted. ``complete_until`` says which
+    sources are active.
     """
     reached = tables.read(lake, schemas.STATE).transform(bucket_maxima.complete_until)
     micros = reached.collect()[0][0]
@@ -156,7 +172,10 @@ def as_of(lake: Lake) -> str | None:
 def _report(
     lake: Lake, bronze: Snapshot | None, rows: Mapping[str, int], as_of: str | None
 ) -> dict[str, Any]:
-    """Return the report. It pins bronze as the run read it, without files that landed since."""
+    """Return the report of ``run``. It names the bronze version that the run read, not the newest.
+
+    ``bronze`` is None if there is no bronze table yet.
+    """
     derived = {table.name: tables.pin(lake, table) for table in schemas.DERIVED}
     pins = {**derived, **({schemas.BRONZE.name: bronze.pin} if bronze else {})}
     return {
@@ -168,7 +187,7 @@ def _report(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the job; return its exit code: 0, or 2 with one line that says what is wrong."""
+    """Run the job; return its exit code: 0, or 2 if it printed an error (``lakehouse.errors``)."""
     parser = argparse.ArgumentParser(prog="lakehouse.jobs.pipeline", description=run.__doc__)
     parser.add_argument(
         "--root", required=True, help="folder of the lakehouse, or s3://bucket/prefix"
@@ -205,8 +224,9 @@ def main(arguments: list[str] | None = None) -> int:
 def end_with_stdin() -> None:
     """Start a thread that kills this process group (Python and Java) when stdin is closed.
 
-    The process must be the leader of its group. A caller that dies closes stdin, so the job does
-    not outlive it. Killing is safe at any time; see the module's docstring.
+    The caller must start this process as the leader of its group. When the caller dies, the
+    operating system closes stdin, so the job does not outlive it. Killing the job is safe at any
+    time; see the module's docstring.
     """
 
     def wait() -> None:

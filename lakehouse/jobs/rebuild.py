@@ -1,8 +1,9 @@
 """Compute state and gold again from bronze. ``python -m lakehouse.jobs.rebuild --root ROOT``.
 
-Prints how many rows differ from the present tables. ``--write`` replaces the rows of each table
-that differs in one commit. The tables keep their ids, and older versions stay readable for the
-audit period, because invoices pin table id and version. Bronze and quarantine do not change.
+Prints how many rows of each table differ from the computed ones. With ``--write``, each table that
+differs gets all of its rows replaced, in one commit per table. The tables keep their ids, and older
+versions stay readable for the audit period, because invoices pin table id and version. Bronze and
+quarantine do not change.
 """
 
 import argparse
@@ -24,10 +25,11 @@ _BEGINNING = date(1970, 1, 1)
 
 
 def run(lake: Lake, *, write: bool) -> dict[str, Any]:
-    """Compare each table with its rebuilt rows; return how many differ. ``write`` replaces them.
+    """Compare each table with its rebuilt rows; return how many rows differ, by table.
 
-    Stop the pipeline first (docs/lakehouse.md, "Jobs"): both jobs write the same tables, and this
-    one takes no lease.
+    With ``write``, replaces all rows of each table that differs. Creates missing tables; bronze
+    must exist. Stop the pipeline first (docs/lakehouse.md, "Jobs"): both jobs write the same
+    tables, and this one takes no lease.
     """
     for table in schemas.DERIVED:
         tables.ensure(lake, table)
@@ -39,7 +41,8 @@ def run(lake: Lake, *, write: bool) -> dict[str, Any]:
         rows = rows.persist()  # read up to three times
         differences[table.name] = _differing(tables.read(lake, table), rows)
         if write and differences[table.name]:
-            # The newest sample, not the pipeline's watermark: a rebuild reads all of bronze.
+            # The time of the newest sample. The pipeline notes its watermark instead, which is
+            # earlier while samples of other sources are still to land.
             newest = F.date_format(F.max("taken_at"), "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX")
             as_of = samples.agg(newest).collect()[0][0]
             note = json.dumps({"bronze_version": bronze.version, "as_of": as_of})
@@ -50,7 +53,7 @@ def run(lake: Lake, *, write: bool) -> dict[str, Any]:
 
 def _rebuilt(lake: Lake, samples: DataFrame) -> list[tuple[Table, DataFrame]]:
     buckets = bucket_maxima.buckets(samples)
-    # From the rebuilt state, not from the table, so that an error there does not carry over.
+    # Gold comes from the rebuilt state. The state table may have the error to correct.
     cells = bucket_usage.usage(buckets, _BEGINNING)
     heartbeats = samples.where(F.col("address") == "")
     quarantine = tables.read(lake, schemas.QUARANTINE)
@@ -63,12 +66,12 @@ def _rebuilt(lake: Lake, samples: DataFrame) -> list[tuple[Table, DataFrame]]:
 
 
 def _differing(found: DataFrame, rebuilt: DataFrame) -> int:
-    """Return the number of rows that only one of both has. A changed row counts twice."""
+    """Return the number of rows that only one of the two has; a changed row counts twice."""
     return found.exceptAll(rebuilt).count() + rebuilt.exceptAll(found).count()
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the job; return its exit code: 0, or 2 with one line that says what is wrong."""
+    """Run the job; return its exit code: 0, or 2 if it printed an error (``lakehouse.errors``)."""
     parser = argparse.ArgumentParser(prog="lakehouse.jobs.rebuild", description=run.__doc__)
     parser.add_argument(
         "--root", required=True, help="folder of the lakehouse, or s3://bucket/prefix"

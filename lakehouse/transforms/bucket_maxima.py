@@ -8,15 +8,15 @@ from pyspark.sql import functions as F
 
 from lakehouse.schemas import LIFE, MAXIMA, STATE
 
-# A source whose newest sample is this much older than the newest of all is silent or gone.
+# A source is active unless its newest sample is this much older than the newest sample of all.
 SILENCE = "5 minutes"
 
 
 def buckets(samples: DataFrame) -> DataFrame:
-    """Return the largest value of each counter, and the first and last time, as ``STATE``.
+    """Return the largest value of each meter and of ``seq``, and the first and last sample's time.
 
     Input: valid rows of ``bronze.samples``, in any order, possibly repeated. Output: one row per
-    incarnation and bucket.
+    incarnation and bucket, with the columns of ``STATE``.
     """
     grouped = samples.groupBy(*LIFE, "bucket_at", "date")
     folded = grouped.agg(
@@ -32,8 +32,9 @@ def buckets(samples: DataFrame) -> DataFrame:
 def complete_until(state: DataFrame) -> DataFrame:
     """Return one row with the watermark in microseconds since 1970; null without samples.
 
-    The watermark is the oldest of the newest samples of all active sources: a sampling cycle may
-    land the samples of one space before those that other spaces took in the same minute.
+    It takes the newest sample of each active source (``SILENCE``); the oldest of these is the
+    watermark. The newest sample of all would be too late, because samples that other spaces took
+    in the same minute may land after it.
     """
     newest = state.groupBy("source").agg(F.max("last_taken_at").alias("at"))
     last = newest.agg(F.max("at").alias("last"))

@@ -12,11 +12,13 @@ _CELL = ("tenant_id", "space_id", "address", "bucket_at", "date")
 
 
 def usage(state: DataFrame, first_date: date) -> DataFrame:
-    """Return the usage of every bucket from ``first_date`` on, as ``USAGE``.
+    """Return the usage of every bucket from ``first_date`` on, with the columns of ``USAGE``.
 
-    The first value of an incarnation counts in full, because its counters began at zero. The
-    maximum before ``first_date`` is the start value. After a counter reset inside an incarnation
-    nothing counts until the counter exceeds its largest value, so quantities are never negative.
+    Usage of a counter in a bucket is how far its maximum rose (``growth``). It starts from the
+    maximum before ``first_date``, or from zero for an incarnation that began later. After a counter
+    reset inside an incarnation nothing counts until the counter exceeds its former maximum, so
+    quantities are never negative. Usage of the peak is its largest value in the bucket. Rows with
+    quantity zero are left out.
     """
     current = state.where(F.col("date") >= F.lit(first_date))
     before = state.where(F.col("date") < F.lit(first_date)).groupBy(*LIFE)
@@ -29,7 +31,7 @@ def usage(state: DataFrame, first_date: date) -> DataFrame:
         F.col(PEAK),
         *(growth(c, incarnation, f"before_{c}").alias(c) for c in COUNTERS),
     )
-    # A peak is not a difference: of several instances the largest counts, and counters add up.
+    # Counters of several sources and incarnations add up. Of peaks the largest one counts.
     cells = grown.groupBy(*_CELL).agg(
         *(F.sum(column).alias(column) for column in COUNTERS), F.max(PEAK).alias(PEAK)
     )

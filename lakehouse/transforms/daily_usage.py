@@ -7,10 +7,11 @@ from lakehouse.schemas import PEAK, USAGE_DAILY
 
 
 def daily(usage: DataFrame) -> DataFrame:
-    """Return the sum per tenant, meter and UTC day; for a peak, the largest of any one space.
+    """Return the sum per tenant, meter and UTC day; of a peak, the largest value of any one space.
 
-    Billing does not use these days: a billing period follows the tenant's time zone and is computed
-    from ``gold.usage``.
+    ``usage`` has the columns of ``USAGE``, the result those of ``USAGE_DAILY``. Billing does not
+    use the result: a billing period follows the tenant's time zone and is computed from
+    ``gold.usage``.
     """
     grouped = usage.groupBy("tenant_id", "meter", "date").agg(
         F.sum("quantity").alias("summed"), F.max("quantity").alias("largest")

@@ -1,4 +1,4 @@
-"""How much a running maximum grew: the one rule behind usage and expected samples."""
+"""How much a running maximum rose: the rule for both usage and the number of expected samples."""
 
 from pyspark.sql import Column, Window, WindowSpec
 from pyspark.sql import functions as F

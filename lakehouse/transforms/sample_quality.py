@@ -14,11 +14,12 @@ _SOURCE = ("tenant_id", "space_id", "source", "boot_id")
 def quality(
     heartbeats: DataFrame, state: DataFrame, quarantine: DataFrame, first_date: date
 ) -> DataFrame:
-    """Return one row per incarnation of a source and day from ``first_date`` on (``QUALITY``).
+    """Return one row per incarnation of a source and day from ``first_date`` on, as ``QUALITY``.
 
-    ``heartbeats`` are the samples of address '' from ``first_date`` on. ``seq`` rises by one per
-    landed snapshot, so the expected number of a day is how far ``seq`` rose. A gap with a later
-    sample of the same incarnation loses nothing, because counters are cumulative.
+    ``heartbeats`` are the valid samples with address '' from ``first_date`` on: each snapshot has
+    one. ``seq`` rises by one per landed snapshot, so the number of samples to expect on a day is
+    how far ``seq`` rose. A gap with a later sample of the same incarnation loses nothing, because
+    counters are cumulative.
     """
     days = received_by_day(heartbeats)
     known = state.where((F.col("date") < F.lit(first_date)) & (F.col("address") == ""))
@@ -33,13 +34,17 @@ def quality(
     judged = joined.withColumn("expected_seq", growth("last_seq", by_day, "before_seq")).withColumn(
         "falls", F.coalesce(F.col("falls"), F.lit(0))
     )
-    # Never below zero: samples of an earlier day may arrive on a later one.
+    # Never below zero: a day may also have samples whose ``seq`` an earlier day had passed already.
     holes = F.greatest(F.col("expected_seq") - F.col("seen_seq"), F.lit(0))
     return judged.withColumn("holes", holes).select(*QUALITY.schema.fieldNames())
 
 
 def received_by_day(heartbeats: DataFrame) -> DataFrame:
-    """Return how many different samples of a source arrived on each day, and the longest gap."""
+    """Return one row per incarnation of a source and day, by the UTC date of the bucket.
+
+    It holds the number of different ``seq``, the highest ``seq``, the longest time between two
+    consecutive samples in milliseconds, and the times of the first and the last sample.
+    """
     in_day = Window.partitionBy(*_SOURCE, "date").orderBy("taken_at")
     gap = F.unix_millis("taken_at") - F.unix_millis(F.lag("taken_at").over(in_day))
     return (

@@ -1,1 +1,1 @@
-"""The catalog's typed definitions, its parser, and the default document."""
+"""The catalog of plans and prices: typed definitions, parser, default document, publishing."""

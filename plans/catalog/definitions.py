@@ -1,8 +1,9 @@
 """The content of a catalog as frozen dataclasses.
 
-Credits are thousandths of a router or broker. Prices are decimals in the currency's main
-unit with up to 12 decimal places; fees are integers in its minor unit. Quantities are integers in a
-meter's base unit (messages, milliseconds, byte-milliseconds).
+They are made of a canonical document (``parsing``) or of one definition in it. Credits are
+thousandths of a router or broker. Prices are decimals in the currency's main unit with up to 12
+decimal places; fees are integers in its minor unit. Quantities are integers in a meter's base unit
+(messages, milliseconds, byte-milliseconds).
 """
 
 from collections.abc import Mapping
@@ -31,7 +32,10 @@ class Seller:
 
 @dataclass(frozen=True)
 class Tier:
-    """The price of units above the previous tier and up to ``up_to`` (None: no upper end)."""
+    """The price of the units above the previous tier's ``up_to``, up to and including its own.
+
+    ``up_to`` counts units, not base units. None: the tier has no upper end.
+    """
 
     up_to: Decimal | None
     unit_price: Decimal
@@ -39,7 +43,10 @@ class Tier:
 
 @dataclass(frozen=True)
 class MeterPrice:
-    """The price of one meter; one ``unit`` on the invoice is ``base_per_unit`` base units."""
+    """The price of one meter. ``model`` is a price model (``meters.Model``).
+
+    One ``unit`` on the invoice is ``base_per_unit`` base units of the meter.
+    """
 
     model: str
     unit: str
@@ -48,7 +55,7 @@ class MeterPrice:
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> "MeterPrice":
-        """Return the typed price of a canonical definition."""
+        """Return the typed form of an entry of ``prices`` in a canonical plan definition."""
         # Decimals are text in the document, so that no binary float ever holds a price.
         tiers = tuple(
             Tier(None if up_to is None else Decimal(up_to), Decimal(unit_price))
@@ -59,7 +66,11 @@ class MeterPrice:
 
 @dataclass(frozen=True)
 class PlanDefinition:
-    """A commercial plan. ``at_quota`` is the action at 100 % of a quota: notify, withdraw_send."""
+    """A commercial plan.
+
+    ``at_quota`` is what happens at 100 % of a monthly quota: ``notify`` raises an alert only,
+    ``withdraw_send`` also withdraws the permission to send.
+    """
 
     key: str
     title: str
@@ -78,10 +89,11 @@ MAX_ROUTERS = 5  # per space; the auth service names every possible router in it
 
 @dataclass(frozen=True)
 class SpacePlanDefinition:
-    """The size of one space. ``aggregate_credit`` limits routers and brokers together.
+    """The size of one space.
 
-    ``max_connections`` limits each router, or the broker of a brokered space; each instance counts
-    its own connections.
+    ``aggregate_credit`` limits router credits and broker credits together. ``max_connections``
+    limits each router, or the broker of a brokered space. Each instance counts its own connections,
+    so a space with two routers has twice that limit.
     """
 
     key: str
@@ -115,7 +127,7 @@ class AddressPlanDefinition(PlanSettings):
 
 @dataclass(frozen=True)
 class Catalog:
-    """A parsed catalog and its canonical document, which is stored and hashed."""
+    """A catalog: its typed content, and the canonical ``document`` that is stored and hashed."""
 
     seller: Seller
     plans: tuple[PlanDefinition, ...]
@@ -127,8 +139,8 @@ class Catalog:
 def from_document(document: Mapping[str, Any]) -> Catalog:
     """Return the typed form of a canonical document.
 
-    Plans are ordered by fee, space and address plans by type and price. The order is made here,
-    because a PostgreSQL jsonb column does not keep the order of keys.
+    Plans are ordered by monthly fee, space and address plans by space type and hourly price. This
+    function sorts them, because a PostgreSQL jsonb column does not keep the order of keys.
     """
 
     def from_small(row: SpacePlanDefinition | AddressPlanDefinition) -> tuple[Any, ...]:
@@ -166,7 +178,7 @@ def space_plan(key: str, value: Mapping[str, Any]) -> SpacePlanDefinition:
 
 def address_plan(key: str, value: Mapping[str, Any]) -> AddressPlanDefinition:
     """Return the typed address plan of a canonical definition."""
-    # A definition that was published before a setting existed does not have it.
+    # A definition that was published before a setting existed lacks it and gets its default.
     defaults = {name: number.plan_default for name, number in address_types.numbers().items()}
     price = Decimal(value["hour_price"])
     return AddressPlanDefinition(key=key, **{**defaults, **value, "hour_price": price})

@@ -1,6 +1,7 @@
-"""The kinds of values in a catalog: how each is read from its text, and what to write instead.
+"""Pydantic validators for the single values of a catalog: texts, numbers, decimals, keys.
 
-Numbers are parsed from the text, never through binary floats.
+All values arrive as texts of the YAML document. Numbers are parsed from the text, never through
+binary floats. The message about a wrong value says what to write instead.
 """
 
 import re
@@ -22,30 +23,36 @@ _SHOWN = 40  # characters of a wrong value in a message
 
 
 def wrong(reason: str) -> PydanticCustomError:
-    """Return the exception that a validator raises for a value; ``reason`` goes on after "it"."""
-    # Braces would be placeholders of pydantic's templates.
+    """Return the exception that a validator raises for a wrong value.
+
+    ``reason`` continues a sentence that begins with "it", such as "must be one of …".
+    """
+    # A parameter, because braces in the template itself are placeholders of pydantic.
     return PydanticCustomError("catalog", "{reason}", {"reason": reason})
 
 
 def wrong_inside(reasons: Iterable[tuple[int, str]]) -> ValidationError:
-    """Return the exception for items of a list, as (position, reason)."""
+    """Return the exception for wrong items of a list; ``reasons`` are (position from 0, reason)."""
     return ValidationError.from_exception_data(
         "catalog", [InitErrorDetails(type=wrong(why), loc=(n,), input="") for n, why in reasons]
     )
 
 
 def scalar(write: str, read: Callable[[str], Any]) -> BeforeValidator:
-    """Return the validator of one kind of value.
+    """Return the validator of one kind of single value (no list, no mapping).
 
-    ``write`` says what to write. ``read`` turns the text into the value; it raises ValueError for
-    a text that is wrong.
+    ``write`` names a legal value in messages, such as "a whole number from 0 to 9". ``read`` turns
+    the text into the value; it raises ValueError for a wrong text.
     """
 
     return BeforeValidator(lambda value: checked(value, write, read))
 
 
 def checked(value: object, write: str, read: Callable[[str], Any]) -> Any:
-    """Return what ``read`` makes of a scalar; see ``scalar``."""
+    """Return what ``read`` makes of ``value``; raise ``wrong`` if it is None or not a legal text.
+
+    The arguments are those of ``scalar``.
+    """
     if value is None:
         raise wrong(f"is missing: write {write}")
     if not isinstance(value, str):
@@ -57,7 +64,10 @@ def checked(value: object, write: str, read: Callable[[str], Any]) -> Any:
 
 
 def text(*, longest: int = 200, shortest: int = 1) -> BeforeValidator:
-    """Return the validator of a text; its ends are stripped."""
+    """Return the validator of a text, which strips blanks at both ends.
+
+    ``longest`` limits the text before the stripping, ``shortest`` after it.
+    """
 
     def read(value: str) -> str:
         # Measured before stripping, so that a long text of blanks is refused too.
@@ -84,7 +94,10 @@ def whole(*, smallest: int = 0, largest: int = LARGEST) -> BeforeValidator:
 
 
 def decimal(*, largest: Decimal = Decimal(10**12)) -> BeforeValidator:
-    """Return the validator of a decimal as text: not negative, at most 12 places, no exponent."""
+    """Return the validator of a decimal from 0 to ``largest`` with at most 12 decimal places.
+
+    The value stays a text, written without an exponent.
+    """
 
     def read(value: str) -> str:
         try:
@@ -109,7 +122,7 @@ def one_of(choices: Iterable[str]) -> BeforeValidator:
 
 
 def choice(value: object, known: Iterable[str]) -> Any:
-    """Return a scalar that is one of ``known``."""
+    """Return ``value`` if it is one of ``known``; raise ``wrong`` otherwise."""
     names = list(known)
 
     def read(value: str) -> str:
@@ -121,7 +134,7 @@ def choice(value: object, known: Iterable[str]) -> Any:
 
 
 def matching(pattern: str, write: str) -> BeforeValidator:
-    """Return the validator of a text that matches all of ``pattern``."""
+    """Return the validator of a text that matches ``pattern`` as a whole."""
 
     def read(value: str) -> str:
         if not re.fullmatch(pattern, value):

@@ -1,8 +1,9 @@
 """Parses and validates the YAML of a catalog and returns its canonical document.
 
-The models below are the catalog's schema. The canonical document contains every field, defaults
-included, as JSON values; decimals are text. So its digest and the stored definitions do not depend
-on how the YAML was written. A mistake is named by line, field, and what to write instead.
+The pydantic models below are the catalog's schema. The canonical document contains every field,
+defaults included, as JSON values; decimals are text. So its digest and the stored definitions do
+not depend on how the YAML was written. The error about a mistake names its line and field and says
+what to write instead.
 """
 
 import difflib
@@ -44,7 +45,7 @@ T = TypeVar("T")
 
 
 def known_name(names: Iterable[str]) -> BeforeValidator:
-    """Return the validator of a key that names something Waypost has, such as a meter."""
+    """Return the validator of a mapping's key that must be one of ``names``, such as a meter."""
     known = list(names)
 
     def validate(name: str) -> str:
@@ -56,7 +57,7 @@ def known_name(names: Iterable[str]) -> BeforeValidator:
 
 
 def unknown(name: str, known: Iterable[str]) -> str:
-    """Return the reason for a name that is not known, with the closest one that is."""
+    """Return the reason to refuse an unknown name; it suggests the most similar known one."""
     names = list(known)
     alike = difflib.get_close_matches(name, names, 1)
     hint = f": write {alike[0]}, if that is meant" if alike else ""
@@ -64,7 +65,7 @@ def unknown(name: str, known: Iterable[str]) -> str:
 
 
 def not_empty(section: dict[str, T]) -> dict[str, T]:
-    """Return a section of the catalog that has an entry; an empty one is a mistake."""
+    """Return the section unchanged; raise ``wrong`` if it has no entry."""
     if not section:
         raise wrong("must have at least one entry")
     return section
@@ -76,7 +77,10 @@ SpaceType = Annotated[str, fields.one_of(SPACE_TYPES)]
 
 
 class Section(BaseModel):
-    """A mapping of the catalog. A field that is null counts as absent; other fields are refused."""
+    """A mapping of the catalog. A known field that is null counts as absent.
+
+    An unknown field is refused, even if it is null.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -85,7 +89,7 @@ class Section(BaseModel):
     def null_is_absent(cls, value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        # An unknown field stays, so that it is refused even if it is null.
+        # An unknown field that is null stays, so that ``extra="forbid"`` refuses it.
         return {
             name: entry
             for name, entry in value.items()
@@ -138,7 +142,7 @@ class PriceSection(Section):
 
 @dataclass(frozen=True)
 class Known:
-    """The keys of the document's space and address plans, which its plans may refer to."""
+    """The keys of the document's space plans and address plans, which its plans may list."""
 
     space_plans: frozenset[str]
     address_plans: frozenset[str]
@@ -217,13 +221,13 @@ class SpacePlanSection(Section):
 
 
 def setting_field(number: Whole) -> tuple[Any, int | None]:
-    """Return type and default of a setting that plans have, as ``create_model`` takes them."""
+    """Return the type and default of a setting as pydantic's ``create_model`` takes them."""
     limited = Annotated[int, fields.whole(smallest=number.smallest, largest=number.largest)]
     return (limited if number.plan_default is not None else limited | None), number.plan_default
 
 
 if TYPE_CHECKING:
-    SettingsSection = Section  # mypy does not know classes that are made at run time
+    SettingsSection = Section  # mypy does not know the class that ``create_model`` makes
 else:
     SettingsSection = create_model(
         "SettingsSection",
@@ -233,7 +237,10 @@ else:
 
 
 class AddressPlanSection(SettingsSection):
-    """The size of one address and its settings. A field is checked against those above it."""
+    """The size of one address, and the default settings (``SettingsSection``).
+
+    The order of the fields matters: a validator sees only the values of the fields above its own.
+    """
 
     title: Title
     space_type: SpaceType
@@ -282,7 +289,7 @@ class AddressPlanSection(SettingsSection):
 
 
 def is_spread(plan: dict[str, Any]) -> bool:
-    """Return whether an address of this plan may have parts on several brokers."""
+    """Return whether an address of this plan may be on several brokers: a queue behind routers."""
     return (plan.get("space_type"), plan.get("address_type")) == ("standard", "queue")
 
 
@@ -299,13 +306,13 @@ def parse(text: str) -> Catalog:
     """Return the catalog of a YAML document.
 
     Raises:
-        CatalogInvalid: not YAML, or a rule is broken; names line and field of every mistake.
+        CatalogInvalid: the text is not YAML or breaks a rule; names line and field of each mistake.
     """
     return definitions.from_document(canonical(text))
 
 
 def keys_of(content: dict[str, Any], section: str) -> frozenset[str]:
-    """Return the keys of a section; none if it is no mapping, which the models refuse."""
+    """Return the keys of a section; none if it is not a mapping, which the models refuse later."""
     found = yaml_document.at(content, (section,))
     return frozenset(found) if isinstance(found, dict) else frozenset()
 
@@ -316,13 +323,13 @@ def canonical(text: str) -> dict[str, Any]:
     content = document.content or {}
     if not isinstance(content, dict):
         document.problems.add(1, "catalog", "must be a mapping of names to values")
-        content = {}  # so that the message names what a catalog has
+        content = {}  # so that validation also reports each missing section
     known = Known(keys_of(content, "space_plans"), keys_of(content, "address_plans"))
     try:
         found = CatalogSection.model_validate(content, context=known)
     except ValidationError as error:
         for details in error.errors(include_url=False):
-            # The key of a mapping has this part at its end; its line is that of the entry.
+            # Pydantic ends the path of a mapping's wrong key with "[key]". The line is the entry's.
             path = tuple(part for part in details["loc"] if part != "[key]")
             document.problems.add(
                 document.line_of(path), yaml_document.dotted(path), reason_of(details)
@@ -335,7 +342,7 @@ def canonical(text: str) -> dict[str, Any]:
 
 
 def reason_of(details: ErrorDetails) -> str:
-    """Return why a value is refused, in the catalog's words instead of pydantic's."""
+    """Return why a value is refused; replaces pydantic's own messages by the catalog's."""
     kind = details["type"]
     if kind == "catalog":
         return details["msg"]

@@ -1,9 +1,8 @@
-"""Publishes catalogs and looks plans up.
+"""Publishes catalogs, and looks up the plans that are offered or in use.
 
-Called by staff pages, the API, the command line and ``plans.invoicing``. A definition is
-immutable: a changed plan is published as a new version, and existing subscriptions keep their
-version until they are moved. The parser is ``plans/catalog/parsing.py``; the default document is
-``plans/catalog/default.yaml``.
+A published definition is immutable. Publishing a changed plan makes a new version of it; tenants,
+spaces and addresses keep their version until they are moved. The parser is
+``plans/catalog/parsing.py``; the default document is ``plans/catalog/default.yaml``.
 """
 
 import hashlib
@@ -35,10 +34,11 @@ _PUBLISH_LOCK = 0x77617970  # "wayp"; key of the advisory lock that serializes p
 
 @dataclass(frozen=True)
 class PlanKind:
-    """One section of the catalog: its rows, their users, and what to call a row of it.
+    """One of the three kinds of plans: a section of the catalog and the model of its rows.
 
-    ``relation`` leads to the users of a row; ``alive`` is their column that is null while the use
-    lasts. ``columns`` are copied from the definition, so that queries can use them.
+    ``noun`` names a row in messages. ``relation`` leads to the users of a row (subscriptions,
+    spaces or addresses); ``alive`` is the users' column that is null while the use lasts.
+    ``columns`` are fields of the definition that are copied to columns for queries.
     """
 
     section: str
@@ -49,7 +49,7 @@ class PlanKind:
     columns: tuple[str, ...] = ()
 
     def latest(self) -> dict[str, Any]:
-        """Return {key: newest row}, retired ones included."""
+        """Return {key: row of the newest version}, retired rows included."""
         # DISTINCT ON (key) keeps the first row of each key, so the newest version.
         rows = self.model.objects.order_by("key", "-version").distinct("key")
         return {row.key: row for row in rows}
@@ -65,7 +65,11 @@ class PlanKind:
         return found
 
     def change(self, before: Any, wanted: Mapping[str, Any] | None) -> str:
-        """Return what publishing does to a key: new, changed, retired or same."""
+        """Return what publishing does to a key: ``new``, ``changed``, ``retired`` or ``same``.
+
+        ``before`` is the newest row, ``wanted`` the definition in the catalog to publish; None if
+        there is none.
+        """
         # A retired plan that is offered again gets a new version, even with an equal definition.
         if before is None or (before.retired and wanted is not None):
             return "new"
@@ -74,7 +78,7 @@ class PlanKind:
         return "same" if before.definition == wanted else "changed"
 
     def publish(self, version: CatalogVersion) -> None:
-        """Add rows for what is new or changed; retire what the document no longer contains."""
+        """Add a row for each new or changed plan; retire older versions and absent plans."""
         latest, wanted = self.latest(), version.document[self.section]
         for key, definition in wanted.items():
             before = latest.get(key)
@@ -93,7 +97,7 @@ class PlanKind:
         self.model.objects.exclude(key__in=wanted).update(retired=True)
 
     def offered(self, key: str) -> Any:
-        """Return the newest row of an offered key; raise Missing otherwise."""
+        """Return the newest row of ``key``; raise Missing if there is none or it is retired."""
         row = self.model.objects.filter(key=key).order_by("-version").first()
         if row is None or row.retired:
             keys = self.model.objects.filter(retired=False).values_list("key", flat=True)
@@ -124,10 +128,11 @@ PLAN_KINDS = (PLANS, SPACE_PLANS, ADDRESS_PLANS)
 
 @dataclass(frozen=True)
 class Change:
-    """What publishing would do to one plan: ``kind`` is new, changed, retired or same.
+    """What publishing would do to one plan: ``kind`` is a result of ``PlanKind.change``.
 
-    ``n_subscribers`` counts current users of any version: tenants of a plan, spaces of a space
-    plan, addresses of an address plan. They keep their version.
+    ``section`` is the plan's section of the catalog. ``n_subscribers`` counts current users of any
+    version: tenants of a plan, spaces of a space plan, addresses of an address plan. They keep
+    their version.
     """
 
     section: str
@@ -142,7 +147,10 @@ def default_yaml() -> str:
 
 
 def preview(catalog: Catalog) -> list[Change]:
-    """Return what publishing ``catalog`` would change, with the number of users of each plan."""
+    """Return what publishing ``catalog`` would do to each plan, unchanged ones included.
+
+    Covers the plans of the catalog and all published ones, by section and key. Writes nothing.
+    """
     changes = []
     for plans in PLAN_KINDS:
         latest, n_users = plans.latest(), plans.users_by_key()
@@ -154,13 +162,14 @@ def preview(catalog: Catalog) -> list[Change]:
 
 
 def publish(catalog: Catalog, *, by: Actor) -> CatalogVersion:
-    """Publish ``catalog`` as the next version in one transaction; return the newest version.
+    """Publish ``catalog`` as the next version in one transaction; return that version.
 
-    Publishing the newest version again changes nothing; an older catalog may be published again.
-    Changed plans get a new version. Absent plans are retired: they are no longer offered.
+    If the newest version has the same document, nothing changes and it is returned. An older
+    document may be published again and gets a new number. Changed plans get a new version. Plans
+    that the catalog lacks are retired: they are no longer offered, and their users keep them.
     """
-    # Sorted keys: a jsonb column does not keep their order. The bytes decide whether a catalog is
-    # published already, so they never change.
+    # Sorted keys, because a jsonb column does not keep their order. Never change this format: the
+    # digest of the text decides whether a catalog is published already.
     canonical = json.dumps(catalog.document, sort_keys=True, separators=(",", ":"))
     digest = hashlib.sha256(canonical.encode()).hexdigest()
     with transaction.atomic():
@@ -185,7 +194,7 @@ def publish(catalog: Catalog, *, by: Actor) -> CatalogVersion:
 
 
 def ensure_default(*, by: Actor) -> CatalogVersion:
-    """Publish the default catalog unless one is published already. Idempotent."""
+    """Publish the default catalog if no catalog is published yet; return the newest version."""
     return newest_version() or publish(parsing.parse(default_yaml()), by=by)
 
 
@@ -193,7 +202,7 @@ def current() -> Catalog:
     """Return the newest published catalog.
 
     Raises:
-        Missing: none is published; run ``waypost catalog publish``.
+        Missing: no catalog is published; the message says how to publish one.
     """
     newest = newest_version()
     if newest is None:
@@ -205,10 +214,10 @@ def current() -> Catalog:
 
 
 def seller(number: int | None = None) -> Seller:
-    """Return the selling legal entity of a catalog version (None: the newest).
+    """Return the selling legal entity of the catalog version ``number`` (None: the newest).
 
     Raises:
-        Missing: there is no such version.
+        Missing: there is no such version, or no catalog is published.
     """
     if number is None:
         return current().seller
@@ -229,13 +238,13 @@ def plan(key: str) -> Plan:
 
 
 def space_plan(key: str) -> SpacePlan:
-    """Return the newest version of an offered space plan; raise Missing otherwise."""
+    """Return the newest version of an offered space plan; raise Missing as ``plan`` does."""
     found: SpacePlan = SPACE_PLANS.offered(key)
     return found
 
 
 def address_plan(key: str) -> AddressPlan:
-    """Return the newest version of an offered address plan; raise Missing otherwise."""
+    """Return the newest version of an offered address plan; raise Missing as ``plan`` does."""
     found: AddressPlan = ADDRESS_PLANS.offered(key)
     return found
 
@@ -256,5 +265,5 @@ def address_plan_definition(row: AddressPlan) -> AddressPlanDefinition:
 
 
 def newest_version() -> CatalogVersion | None:
-    """Return the version in force; None before the first publication."""
+    """Return the catalog version that was published last; None before the first publication."""
     return CatalogVersion.objects.order_by("-number").first()

@@ -1,7 +1,8 @@
 """Reads a YAML document into plain values and remembers the line of each.
 
-Only ``parsing`` uses it. Scalars stay text, so that no number passes through a binary float and
-``NO`` stays a country. Aliases and deep nesting are refused before a tree is built.
+Scalars other than null stay text, so that no number passes through a binary float and the country
+``NO`` does not become the boolean false. Aliases and deep nesting are refused before a tree of
+nodes is built.
 """
 
 from collections.abc import Mapping
@@ -21,14 +22,17 @@ Path = tuple[str | int, ...]
 
 
 class CatalogInvalid(Invalid):
-    """The catalog breaks a rule; nothing was published. Fields: {field: ["line n: reason"]}."""
+    """The document is not YAML or breaks a rule of the catalog; nothing was published.
+
+    ``fields`` is {dotted field: ["line n: reason", ...]}.
+    """
 
     code = "catalog.invalid"
 
 
 @dataclass
 class Problems:
-    """The mistakes found so far, as (line, dotted field, reason)."""
+    """The mistakes found so far, each once, as (line, dotted field, reason)."""
 
     found: list[tuple[int, str, str]] = field(default_factory=list)
 
@@ -60,7 +64,7 @@ class Problems:
 
 @dataclass
 class YamlDocument:
-    """The document as mappings, lists, texts and None, and the line of each path in it."""
+    """The document as mappings, lists, texts and None, and the line (from 1) of each path in it."""
 
     content: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
@@ -68,10 +72,12 @@ class YamlDocument:
 
     @classmethod
     def read(cls, text: str) -> "YamlDocument":
-        """Return the document of a YAML text; a key that appears twice is recorded as a mistake.
+        """Return the document of a YAML text.
+
+        A key that appears twice is only recorded in ``problems``; the caller refuses it.
 
         Raises:
-            CatalogInvalid: it is not YAML, too long, nested too deeply, or uses anchors.
+            CatalogInvalid: the text is not YAML, too long, nested too deeply, or has an alias.
         """
         made = cls()
         node = made.compose(text)
@@ -80,23 +86,23 @@ class YamlDocument:
         return made
 
     def line_of(self, path: Path) -> int:
-        """Return the line of the value at ``path``, or of the closest value around it."""
+        """Return the line of the value at ``path``, or of the innermost value that contains it."""
         while path not in self.lines and path:
             path = path[:-1]
         return self.lines.get(path, 1)
 
     def compose(self, text: str) -> Node | None:
-        """Return the tree of nodes; record why there is none."""
+        """Return the tree of nodes. None for an empty text, or after recording a mistake."""
         if len(text) > MAX_CHARACTERS:
             self.problems.add(1, "catalog", f"must have at most {MAX_CHARACTERS:,} characters")
             return None
         try:
             self.require_plain(text)
-            # Not composed after a mistake: the tree itself would be the harm.
+            # No tree after a mistake: expanding it could exhaust the memory or the stack.
             return None if self.problems.found else yaml.compose(text, Loader=yaml.CSafeLoader)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            # The C parser reports a construct that the end of the text cuts short one line too far.
+            # If the text ends inside a construct, the C parser reports one line too many.
             last = len((text + "x").splitlines()) - 1
             line = min(mark.line, last) + 1 if mark else 1
             self.problems.add(line, "catalog", f"is not YAML: {error.problem}")
@@ -109,7 +115,10 @@ class YamlDocument:
         return None
 
     def require_plain(self, text: str) -> None:
-        """Record the first alias (aliases can expand to gigabytes) or nesting that is too deep."""
+        """Record a mistake at the first alias or at nesting deeper than ``MAX_DEPTH``.
+
+        A few nested aliases can expand to gigabytes.
+        """
         depth = 0
         for event in yaml.parse(text, Loader=yaml.CSafeLoader):
             depth += isinstance(event, yaml.CollectionStartEvent)
@@ -123,7 +132,7 @@ class YamlDocument:
                 return
 
     def value_of(self, node: Node, path: Path, line: int) -> Any:
-        """Return the plain value of a node and record the lines of everything in it."""
+        """Return the plain value of a node; record its line and those of all values in it."""
         self.lines[path] = line
         if isinstance(node, ScalarNode):
             # Only a plain ``null``, ``~`` or nothing has this tag; a quoted one is a text.
@@ -137,7 +146,7 @@ class YamlDocument:
         assert isinstance(node, MappingNode)  # YAML has no other kind
         for key, value in node.value:
             name = str(key.value) if isinstance(key, ScalarNode) else "?"
-            # The line of a value is that of its key, where a reader looks for it.
+            # The recorded line of a value is that of its key, where a person looks for it.
             key_line = key.start_mark.line + 1
             if name in found:
                 self.problems.add(key_line, dotted((*path, name)), "appears twice")
@@ -152,7 +161,7 @@ def dotted(path: Path) -> str:
 
 
 def at(content: Any, path: Path) -> Any:
-    """Return the value at ``path``; None if there is none."""
+    """Return the value at ``path`` in nested mappings and lists; None if there is none."""
     for part in path:
         if isinstance(content, Mapping):
             content = content.get(part)

@@ -1,9 +1,9 @@
 """Reads what an invoice bills besides usage: catalog rows, and lifetimes of spaces and addresses.
 
-Returns the plain values that ``plans.rating`` takes; no other module knows both. Plan versions
-never change. Spaces and addresses do: a space in deletion gets its ``deleted_at`` later. So an
-invoice bills what one statement read, and ``verify`` takes that from the manifest instead of the
-rows.
+Returns the plain values that ``plans.rating`` takes. Plan versions never change, so they are read
+again whenever an invoice is recomputed. Rows of spaces and addresses do change: a space in deletion
+gets its ``deleted_at`` later. So one statement reads all lifetimes at the close, the manifest
+stores them, and ``verify`` takes them from there.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -39,7 +39,7 @@ _ADDRESS_COLUMNS = (
     "addresses__address_plan__key",
     "addresses__address_plan__version",
 )
-# The former plans of a space, oldest first; empty unless the space changed its plan.
+# The former plans of a space, oldest first. Empty if the space never changed its plan.
 _FORMER = ArraySubquery(
     FormerSpacePlan.objects.filter(space=OuterRef("pk"))
     .order_by("ended_at")
@@ -51,7 +51,10 @@ _FORMER = ArraySubquery(
 
 @dataclass(frozen=True)
 class PinnedSeller:
-    """The selling legal entity of one catalog version; ``printed`` goes on invoices."""
+    """The selling legal entity as one catalog version defines it.
+
+    ``printed`` are the details that invoices show. ``payment_days`` lead from issue to due date.
+    """
 
     key: str
     rule: SellerRule
@@ -65,6 +68,7 @@ def seller(catalogue_number: int | None = None) -> PinnedSeller:
 
     Raises:
         Unavailable: no catalog is published.
+        Missing: there is no version ``catalogue_number``.
     """
     newest = publishing.newest_version() if catalogue_number is None else None
     number = newest.number if newest else catalogue_number
@@ -82,9 +86,12 @@ def seller(catalogue_number: int | None = None) -> PinnedSeller:
 
 
 def segment(plan: Plan, span: Period, *, runs_on: bool) -> Segment:
-    """Return the segment of a plan version over ``span``: fee and price rules, without usage."""
+    """Return the segment of a plan version over ``span``: fee and price rules, without usage.
+
+    ``runs_on``: the plan is still in force at the end of the invoice's period.
+    """
     found = publishing.plan_definition(plan)
-    # Sorted, because the rules decide the order of invoice lines, and jsonb does not keep an order.
+    # Sorted, because the rules decide the order of invoice lines, and jsonb keeps no order of keys.
     rules = tuple(
         PriceRule(
             meter,
@@ -113,17 +120,23 @@ def segment(plan: Plan, span: Period, *, runs_on: bool) -> Segment:
 
 
 def month_so_far(plain: Mapping[str, Any]) -> MonthSoFar:
-    """Return the state of a month from its JSON form in a document; plans come from their rows."""
+    """Return the state of a month that a document or a manifest stores (``MonthSoFar.plain``).
+
+    The stored form names plans by key and version. Their fees and prices are read from the rows.
+    """
 
     def segment_of(key: str, version: int, span: Period) -> Segment:
-        # A stored segment is over, so its plan does not run on in it.
+        # Only ended segments are stored. If the plan goes on, a later segment of it says so.
         return segment(Plan.objects.get(key=key, version=version), span, runs_on=False)
 
     return MonthSoFar.from_plain(plain, segment_of)
 
 
 def hour_price(meter: str, key: str, version: int) -> tuple[str, Decimal]:
-    """Return the line title and hourly price (zero: free) of a space or address plan version."""
+    """Return the line title and hourly price (zero: free) of a plan version.
+
+    ``meter`` says of which kind: SPACE_HOURS of space plans, any other of address plans.
+    """
     if meter == SPACE_HOURS:
         space_plan = SpacePlan.objects.get(key=key, version=version)
         price = publishing.space_plan_definition(space_plan).hour_price
@@ -135,7 +148,11 @@ def hour_price(meter: str, key: str, version: int) -> tuple[str, Decimal]:
 
 @dataclass(frozen=True)
 class SpaceFact:
-    """One space that existed in the period; ``alive`` is the part in which it was Active."""
+    """One space that existed in the period.
+
+    ``alive`` is the part of the period from its first time Active to its deletion; None if that is
+    empty, or if the value comes from a manifest.
+    """
 
     id: str
     name: str
@@ -144,7 +161,7 @@ class SpaceFact:
 
 
 class _Plan(NamedTuple):
-    """The key by which seconds are summed: a meter, a plan version, a space."""
+    """The key by which active seconds are summed: lifetime meter, plan version and space."""
 
     meter: str
     plan: str
@@ -153,7 +170,11 @@ class _Plan(NamedTuple):
 
 
 class Span(NamedTuple):
-    """One span of a space or address under one plan; ``since`` None: it was never Active."""
+    """The time that one space or address was on one plan; ``id`` is the space's or the address's.
+
+    ``since`` None: it was never Active. ``until`` None: it still is on the plan. If ``until`` is
+    before ``since``, the span is empty.
+    """
 
     plan: _Plan
     id: str
@@ -162,26 +183,34 @@ class Span(NamedTuple):
 
     @classmethod
     def of_space(cls, row: Mapping[str, Any]) -> "Iterator[Span]":
-        """Yield the span of the space under each of its plans, oldest first."""
+        """Yield the span of the space on each of its plans, oldest first."""
         id, since = row["id"], row["active_since"]
         for former in row["former"]:
             ended_at = datetime.fromisoformat(former["ended_at"])
             yield cls(_Plan(SPACE_HOURS, former["key"], former["version"], id), id, since, ended_at)
-            # ``max``: a plan may have ended before the space first became Active.
+            # ``max``, because a plan may have ended before the space first became Active. Then this
+            # plan's span is empty, and the next one begins when the space became Active.
             since = max(since, ended_at) if since else None
         key, version = (row[column] for column in _PLAN_COLUMNS)
         yield cls(_Plan(SPACE_HOURS, key, version, id), id, since, row["deleted_at"])
 
     @classmethod
     def of_address(cls, row: Mapping[str, Any]) -> "Span":
-        """Return the span of the address in a joined row; without an address nothing is billed."""
+        """Return the span of the address in a row of spaces joined with their addresses.
+
+        A space without addresses has one row with nulls. Its span has no ``since`` and bills
+        nothing.
+        """
         id, since, deleted_at, key, version = (row[column] for column in _ADDRESS_COLUMNS)
         return cls(_Plan(ADDRESS_HOURS, key, version, row["id"]), id, since, deleted_at)
 
 
 @dataclass(frozen=True)
 class KnownLifetimes:
-    """The spaces of a period, and {key: (active seconds, number of spaces or addresses)}."""
+    """The spaces that existed in a period, and how long they and their addresses were Active.
+
+    ``seconds`` is {key: (active seconds, number of spaces or addresses)}.
+    """
 
     spaces: tuple[SpaceFact, ...]
     seconds: Mapping[_Plan, tuple[int, int]]
@@ -190,7 +219,10 @@ class KnownLifetimes:
     def read(
         cls, tenant: Tenant, period: Period, until: datetime | None = None
     ) -> "KnownLifetimes":
-        """Read the lifetimes of the period in one statement; seconds end at ``until`` at latest."""
+        """Read the tenant's lifetimes in the period, in one statement.
+
+        Seconds after ``until`` do not count (None: all count).
+        """
         existed = Q(deleted_at__isnull=True) | Q(deleted_at__gt=period.starts_at)
         # One statement sees one snapshot: no deletion can commit between reading a space and its
         # addresses, and no change of plan between reading the current and the former plans.
@@ -210,7 +242,10 @@ class KnownLifetimes:
 
     @staticmethod
     def seconds_of(spans: Iterable[Span], billed: Period) -> dict[_Plan, tuple[int, int]]:
-        """Return the seconds of each key inside ``billed``, and of how many ids they are."""
+        """Return {key: (seconds inside ``billed``, number of spaces or addresses)}.
+
+        A key without seconds is left out.
+        """
         seconds: dict[_Plan, int] = {}
         ids: dict[_Plan, set[str]] = {}
         for plan, id, since, until in spans:
@@ -222,7 +257,7 @@ class KnownLifetimes:
         return {plan: (total, len(ids[plan])) for plan, total in seconds.items()}
 
     def lifetimes(self) -> tuple[Lifetime, ...]:
-        """Return the priced lifetimes; those of free plans are left out."""
+        """Return the lifetimes with their hourly prices; those of free plans are left out."""
         plans = {plan[:3] for plan in self.seconds}
         prices = {plan: hour_price(*plan) for plan in plans}
         return tuple(
@@ -232,7 +267,7 @@ class KnownLifetimes:
         )
 
     def plain(self) -> dict[str, Any]:
-        """Return JSON values for the manifest; ``from_plain`` reads them."""
+        """Return JSON values for the manifest, without the ``alive`` spans of spaces."""
         return {
             "spaces": [{"id": s.id, "name": s.name, "type": s.type} for s in self.spaces],
             "seconds": [
@@ -242,7 +277,7 @@ class KnownLifetimes:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> "KnownLifetimes":
-        """Return the lifetimes from the result of ``plain``; it has no ``alive`` spans."""
+        """Return the lifetimes from the result of ``plain``; ``alive`` is None in each space."""
         spaces = tuple(SpaceFact(**space) for space in plain["spaces"])
         seconds = {_Plan(*row[:4]): (row[4], row[5]) for row in plain["seconds"]}
         return cls(spaces, seconds)

@@ -1,4 +1,4 @@
-"""Close validation: checks that the usage of a period is complete and consistent. Pure.
+"""Close validation: checks that usage is complete and consistent and the buyer is known. Pure.
 
 Each failed check gives a reason to hold the invoice; its message names what to fix. Without reasons
 the invoice becomes a draft (docs/billing.md, Why an invoice is held).
@@ -39,7 +39,7 @@ class Differences:
 
     @classmethod
     def between(cls, left: Mapping[UsageKey, int], right: Mapping[UsageKey, int]) -> "Differences":
-        """Compare two sources; an absent key counts as zero."""
+        """Return the keys with different values in two sources; an absent key counts as zero."""
         keys = sorted({*left, *right})
         pairs = ((key, left.get(key, 0), right.get(key, 0)) for key in keys)
         return cls(tuple((key, one, other) for key, one, other in pairs if one != other))
@@ -58,7 +58,11 @@ class Differences:
 
 @dataclass(frozen=True)
 class Question:
-    """The input of close validation. ``copied`` is the usage in PostgreSQL that would be billed."""
+    """The input of close validation, and one method for each check.
+
+    ``copied`` is the usage in PostgreSQL, which the draft would bill. ``sample_interval`` is the
+    time between two landed samples of a source.
+    """
 
     facts: Facts
     evidence: Evidence
@@ -66,7 +70,10 @@ class Question:
     sample_interval: timedelta
 
     def missing_details(self) -> Iterator[Reason]:
-        """Yield a reason if the buyer's details are incomplete; a tax id is optional."""
+        """Yield a reason if the buyer's name, address, country or email is empty.
+
+        A tax id is optional.
+        """
         missing = [name for field, name in _DETAILS.items() if not self.facts.buyer[field].strip()]
         if missing:
             *first, last = missing
@@ -78,7 +85,7 @@ class Question:
             )
 
     def incomplete(self) -> Iterator[Reason]:
-        """Yield a reason if usage does not reach the end of the period."""
+        """Yield a reason if usage is complete only up to a time before the end of the period."""
         ends_at, as_of = self.facts.period.ends_at, self.evidence.as_of
         if as_of < ends_at:
             yield Reason(
@@ -88,7 +95,7 @@ class Question:
             )
 
     def gaps(self) -> Iterator[Reason]:
-        """Yield a reason for each gap that may hide usage."""
+        """Yield a reason for each gap at the end of an incarnation or of the period."""
         for gap in self.evidence.holes:
             if gap.at_end:  # in any other gap, a later sample has the cumulative counters
                 yield Reason(
@@ -109,12 +116,15 @@ class Question:
             )
 
     def silent_spaces(self) -> Iterator[Reason]:
-        """Yield a reason for each space that was active long enough and has no sample."""
+        """Yield a reason for each space without a sample in the period.
+
+        Spaces that were active for less than two sample intervals are excepted.
+        """
         for space in self.facts.spaces:
             alive = space.alive
             if alive is None or space.id in self.evidence.sampled_spaces:
                 continue
-            # A space that was active for less than two intervals may not have been sampled.
+            # A space that was active for a shorter time may have had no sample.
             if alive.ends_at - alive.starts_at >= 2 * self.sample_interval:
                 yield Reason(
                     "samples.none",
@@ -123,7 +133,7 @@ class Question:
                 )
 
     def differences(self) -> Iterator[Reason]:
-        """Yield a reason if copy, gold and the independent recomputation disagree."""
+        """Yield a reason if gold differs from its recomputation, and one if the copy differs."""
         evidence = self.evidence
         found = Differences.between(evidence.gold, evidence.recomputed)
         if found:
@@ -141,7 +151,10 @@ class Question:
 
 
 def judge(question: Question) -> list[Reason]:
-    """Return all reasons to hold the invoice, the easiest to act on first; none if it may close."""
+    """Return all reasons to hold the invoice; none if it may become a draft.
+
+    Reasons that are easy to act on come first.
+    """
     return [
         *question.missing_details(),
         *question.incomplete(),
@@ -153,7 +166,10 @@ def judge(question: Question) -> list[Reason]:
 
 
 def previous_open(ends_at: datetime) -> Reason:
-    """Return the reason to hold an invoice because the previous one of its month is not closed."""
+    """Return the reason to hold an invoice because the previous one of its month is not closed.
+
+    ``ends_at`` is the end of the previous invoice's period.
+    """
     return Reason(
         "invoice.earlier_open",
         f"The previous invoice of this month, which ends at {ends_at.isoformat()}, is not closed. "

@@ -1,9 +1,10 @@
 """Finds what an invoice continues or corrects: the month's previous invoice, and changed months.
 
-An issued invoice never changes. Each close compares the tenant's newest invoices with the usage of
-today: ended months, and the earlier part of the invoice's own month. A month whose usage changed is
-priced again (``rated_period``), and the new invoice charges the difference as correction lines. Its
-document stores the state of the month after the correction, from which the next one continues.
+An issued invoice never changes. Each close compares the usage that issued invoices billed with the
+usage that is known today. It covers ended months, and the part of the invoice's own month that has
+an issued invoice. A month whose usage changed is priced again (``rated_period``), and the new
+invoice charges the difference as correction lines. Its document stores the state of that month
+after the correction, from which the next correction continues.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,19 +19,19 @@ from plans.models import Invoice
 from plans.rating.month_so_far import MonthSoFar
 from plans.rating.periods import Period
 
-# States in which only the payment of an invoice may still change.
+# States in which the lines and amounts of an invoice are final.
 AGREED = frozenset({Invoice.State.APPROVED, Invoice.State.ISSUING, *states.NUMBERED})
 _COMPARED = 12  # invoices per close; older months are never corrected
 
 
 class PreviousInvoiceOpen(Conflict):
-    """The previous invoice of the month, which this one continues, may still change."""
+    """The invoice continues or corrects another one that may still change or has changed since."""
 
     code = "invoice.earlier_open"
 
 
 def previous_invoice(tenant_id: str, period: Period, month: Period) -> Invoice | None:
-    """Return the last invoice of ``month`` that ends before ``period`` begins."""
+    """Return the tenant's last invoice of ``month`` before ``period``, in any state; else None."""
     before = Invoice.objects.filter(
         tenant_id=tenant_id, starts_at__gte=month.starts_at, ends_at__lte=period.starts_at
     )
@@ -38,19 +39,23 @@ def previous_invoice(tenant_id: str, period: Period, month: Period) -> Invoice |
 
 
 def month_after(invoice: Invoice | None) -> MonthSoFar | None:
-    """Return the state of the month after ``invoice``; None while it has no valid document."""
+    """Return the state of the month after its previous invoice; None if that one must close first.
+
+    ``invoice`` None: there is no previous invoice, and the state is empty.
+    """
     if invoice is None:  # the month begins
         return MonthSoFar()
-    # An invoice that is being closed again still has its old document.
+    # An invoice that is closing or held may still have the document of an earlier draft.
     if not invoice.document or invoice.state in {Invoice.State.CLOSING, Invoice.State.HELD}:
         return None
     left = document.loaded(invoice.document).get("month_so_far", {})
-    # Engines 1 and 2 did not store the usage: after their invoices the month starts from zero.
+    # Pricing engines 1 and 2 did not store the usage: after their invoices the month starts from
+    # zero.
     return billing_inputs.month_so_far(left) if "segments" in left else MonthSoFar()
 
 
 def require_agreed(invoice: Invoice) -> None:
-    """Raise unless the previous invoice of the month is agreed and unchanged since the draft.
+    """Raise unless the previous invoice of the month is approved and unchanged since the draft.
 
     Raises:
         PreviousInvoiceOpen: approve the previous invoice first, or close this one again.
@@ -73,7 +78,10 @@ def require_agreed(invoice: Invoice) -> None:
 
 
 def agreed(tenant_id: str, but: str = "") -> list[tuple[Invoice, Document]]:
-    """Return the tenant's newest approved or issued invoices except ``but``, oldest first."""
+    """Return the tenant's newest approved or issued invoices with their documents, oldest first.
+
+    At most ``_COMPARED``; ``but`` is the id of an invoice to leave out.
+    """
     rows = Invoice.objects.filter(tenant_id=tenant_id, state__in=AGREED).exclude(pk=but)
     newest = list(rows.order_by("-ends_at")[:_COMPARED])
     return [(row, document.loaded(row.document)) for row in reversed(newest)]
@@ -82,10 +90,11 @@ def agreed(tenant_id: str, but: str = "") -> list[tuple[Invoice, Document]]:
 def find(
     facts: Facts, known: Iterable[tuple[Invoice, Document]], before: Invoice | None, read: Reader
 ) -> tuple[Correction, ...]:
-    """Return the months to correct, oldest first; ``before`` is the month's previous invoice.
+    """Return the months whose usage has changed, oldest first.
 
-    Months of another seller or currency are skipped, and so are documents of old engines that
-    stored no usage.
+    ``known`` are the invoices from ``agreed``. ``before`` is the previous invoice of the facts' own
+    month. Months of another seller or currency are skipped, and so are documents of old engines
+    that stored no usage.
     """
     same = [
         (row, made)
@@ -93,14 +102,14 @@ def find(
         if (row.legal_entity, row.currency) == (facts.legal_entity, facts.seller_rule.currency)
     ]
     found = list(_next_of_ended_months(same, facts.period.starts_at))
-    # The running month is continued, not corrected, unless an invoice of it has a number already.
+    # The earlier part of the own month is corrected only if its last invoice is issued.
     if before is not None and before.state in states.NUMBERED:
         found.append(Correction(facts.month, before.number or "", 1, facts.so_far))
     return tuple(row for row in found if rated_period.with_usage_of_now(row, read) != row.before)
 
 
 def require_current(invoice: Invoice) -> None:
-    """Raise if another agreed invoice has corrected one of the same months since the draft.
+    """Raise if another invoice has been approved since the draft and corrects one of its months.
 
     Raises:
         PreviousInvoiceOpen: this invoice must be closed again.
@@ -135,7 +144,10 @@ def pinned(manifest: Document) -> tuple[Correction, ...]:
 
 
 def usage_since(invoice: Invoice) -> datetime:
-    """Return the start of the usage that an invoice depends on; it may correct earlier months."""
+    """Return the start of the usage that an invoice depends on.
+
+    That is the start of its period, or of the earliest month that it corrects.
+    """
     months = [datetime.fromisoformat(entry["month_starts_at"])
               for entry in invoice.manifest.get("corrections", [])]  # fmt: skip
     return min([invoice.starts_at, *months])
@@ -144,15 +156,18 @@ def usage_since(invoice: Invoice) -> datetime:
 def _next_of_ended_months(
     known: Iterable[tuple[Invoice, Document]], until: datetime
 ) -> Iterator[Correction]:
-    """Yield the next possible correction of each month whose last invoice is issued."""
+    """Yield the next possible correction of each month that is invoiced to its end and issued.
+
+    Only months that ended at ``until`` or earlier. The usage is not compared here.
+    """
     known = list(known)
     for row, made in known:
         month = document.month_of(made)
-        # Only the last invoice of a month has the state of the whole month.
+        # Only the month's last invoice stores the state of the whole month.
         if row.ends_at != month.ends_at or row.ends_at > until or row.state not in states.NUMBERED:
             continue
-        # Invoices of later months that corrected this one already; a month in its own document is
-        # its earlier part, which ``made`` contains.
+        # Corrections of this month on invoices of later months. A correction on an invoice of the
+        # same month is left out: it is about the month's earlier part, and ``made`` includes it.
         carried = [
             entry
             for _, other in known

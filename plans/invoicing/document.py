@@ -1,7 +1,7 @@
 """The invoice document: a plain dict whose canonical JSON bytes are the invoice. Pure.
 
-Page, PDF, CSV and JSON are rendered from this dict. ``verify`` builds it again and compares bytes,
-so its keys and values must never change for equal inputs.
+Page, PDF, CSV and JSON are rendered from this dict. ``invoice_verification`` builds it again and
+compares the bytes, so its keys and values must never change for equal inputs.
 """
 
 import hashlib
@@ -24,7 +24,8 @@ from plans.usage import reading
 from plans.usage.reading import Figure
 
 SCHEMA = "waypost.invoice.v1"
-# Raise it whenever equal inputs may give other bytes. The manifest names the engine of a document.
+# Raise it whenever equal inputs may give other bytes. The manifest stores the version that made a
+# document, and only the same version can verify it.
 ENGINE_VERSION = "3"
 
 Document = dict[str, Any]
@@ -38,7 +39,10 @@ def build(
     quality: Mapping[str, Any],
     as_of: datetime | None,
 ) -> Document:
-    """Return the document of a draft; ``numbered`` adds what is known when it is issued."""
+    """Return the document of a draft or preview.
+
+    When the invoice is issued, ``numbered`` fills in number, dates, credit and amount to pay.
+    """
     rating = rated.rating
     return {
         "schema": SCHEMA,
@@ -79,7 +83,7 @@ def build(
 
 
 def tax_of(tax: TaxLine) -> Document:
-    """Return one tax of the document; amounts are in minor units."""
+    """Return the JSON values of one tax; amounts are in minor units."""
     return {
         "percent": plain(tax.percent),
         "taxable_minor": tax.taxable_minor,
@@ -89,7 +93,10 @@ def tax_of(tax: TaxLine) -> Document:
 
 @dataclass(frozen=True)
 class Issue:
-    """What issuing adds to a document; ``credit_before_minor``: the credit before this invoice."""
+    """What issuing adds to a document.
+
+    ``credit_before_minor`` is the tenant's credit before this invoice, in minor units.
+    """
 
     number: str
     issued_at: datetime
@@ -98,7 +105,10 @@ class Issue:
 
 
 def numbered(document: Document, issue: Issue) -> Document:
-    """Return the issued document: with number, dates, credit used and amount to pay."""
+    """Return a copy of the document with number, dates, credit and amount to pay.
+
+    A negative total uses negative credit: the credit grows, and nothing is left to pay.
+    """
     total, before = document["total_minor"], issue.credit_before_minor
     used = credit.used(total, before)
     return {
@@ -118,7 +128,7 @@ def canonical(document: Document) -> str:
 
 
 def loaded(text: str) -> Document:
-    """Parse a canonical text."""
+    """Return the document of a canonical text."""
     found: Document = json.loads(text)
     return found
 
@@ -129,7 +139,11 @@ def digest(text: str) -> str:
 
 
 def manifest_of(facts: Facts, evidence: Evidence) -> dict[str, Any]:
-    """Return the pinned inputs: the same engine makes the same bytes from these versions."""
+    """Return the manifest: the pinned inputs from which the same engine makes the same bytes.
+
+    It holds versions of tables, catalog, pipeline and engine, and the values that rows may lose:
+    lifetimes, and the states of the month and of corrected months before this invoice.
+    """
     return {
         "engine_version": ENGINE_VERSION,
         "pipeline_version": evidence.pipeline_version,
@@ -150,7 +164,7 @@ def manifest_of(facts: Facts, evidence: Evidence) -> dict[str, Any]:
 
 
 def month_of(document: Document) -> Period:
-    """Return the billing month that contains the document's period."""
+    """Return the billing month that contains the period of the document."""
     period = document["period"]
     starts_at, ends_at = (period[f"month_{name}"] for name in ("starts_at", "ends_at"))
     return Period(datetime.fromisoformat(starts_at), datetime.fromisoformat(ends_at))
@@ -164,7 +178,7 @@ def plain(value: Decimal) -> str:
 
 
 def plans_of(segments: Sequence[Segment]) -> list[dict[str, Any]]:
-    """Return which plan version was in force from when to when."""
+    """Return the plan version of each segment and when it was in force."""
     return [
         {
             "plan": segment.plan_key,
@@ -178,7 +192,7 @@ def plans_of(segments: Sequence[Segment]) -> list[dict[str, Any]]:
 
 
 def line_of(position: int, line: Line) -> dict[str, Any]:
-    """Return one invoice line; positions begin at 1."""
+    """Return the JSON values of one invoice line; positions begin at 1."""
     return {
         "position": position,
         "kind": line.kind,
@@ -193,7 +207,7 @@ def line_of(position: int, line: Line) -> dict[str, Any]:
 
 
 def usage_of(facts: Facts, figures: Sequence[Figure]) -> list[dict[str, Any]]:
-    """Return the usage statement: every meter of every space, priced or not."""
+    """Return the usage statement: the quantity of every sampled meter by space, priced or not."""
     names = {space.id: (space.name, space.type) for space in facts.spaces}
     found = []
     # Spaces without usage are listed, and so is usage whose space is not among the facts.

@@ -1,7 +1,9 @@
 """The evidence for a close: what the lakehouse knows about the usage of one tenant and period.
 
-``workers.metering.closing`` builds an ``Evidence`` and passes it to ``plans.invoicing.close``,
-where ``close_validation`` checks it. Plain frozen values: no database, no Delta.
+``workers.metering.closing`` builds an ``Evidence`` and passes it to ``invoice_closing.close``.
+There ``close_validation`` checks it, ``document`` pins it, and ``invoice_quality`` describes its
+gaps.
+The classes are plain frozen values: they read neither the database nor Delta tables.
 """
 
 from collections.abc import Mapping
@@ -20,7 +22,7 @@ class UsageKey(NamedTuple):
 
 @dataclass(frozen=True)
 class TablePin:
-    """One version of a Delta table, to read the same rows again by time travel."""
+    """One version of a Delta table. Delta can read its rows again years later (time travel)."""
 
     table_id: str
     version: int
@@ -44,7 +46,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class CounterReset:
-    """A counter that decreased inside an incarnation. Never billed, and it holds the invoice."""
+    """A counter that decreased inside an incarnation, with both values. It holds the invoice."""
 
     source: str
     boot_id: str
@@ -56,7 +58,7 @@ class CounterReset:
 
 @dataclass(frozen=True)
 class CrashGap:
-    """An incarnation without a last sample; usage after ``last_sample_at`` is not billed.
+    """An incarnation that ended unexpectedly: its usage after ``last_sample_at`` is not billed.
 
     ``next_sample_at`` is the first sample of the source's next incarnation, None if there is none.
     """
@@ -69,12 +71,14 @@ class CrashGap:
 
 @dataclass(frozen=True)
 class Evidence:
-    """All that close validation checks and the manifest pins, for one tenant and one period.
+    """The evidence for one tenant and one period.
 
-    * ``as_of``: every sample taken before this instant is in the tables.
+    * ``as_of``: every sample of the tenant taken before this instant is in the tables.
+    * ``tables``: the pinned version of each table, by the table's name.
     * ``gold`` and ``recomputed`` (from bronze, by another method) contain every non-zero figure of
       the period: sums, and maxima of ``peak_connections``.
-    * ``sample_hash`` does not depend on the order of samples.
+    * ``sample_hash``: a hash of the sample ids of the period, in whatever order they arrived.
+    * ``n_samples``: the number of these samples.
     * ``sampled_spaces``: ids of the spaces with at least one sample in the period.
     """
 

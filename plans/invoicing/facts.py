@@ -1,7 +1,9 @@
 """Gathers the inputs of an invoice except usage: buyer, seller, plans and lifetimes.
 
-Reads rows and returns plain values. ``verify`` gathers the same facts years later, from rows that
-never change (plan versions, ended subscriptions) and from the manifest.
+Reads rows and returns plain values. ``invoice_verification`` gathers the same facts years later.
+It reads subscriptions and plan versions from rows again, and passes all other facts as ``Frozen``.
+A plan version never changes. A subscription may still be open and end later, but the part of it
+inside a past period is fixed.
 """
 
 from collections.abc import Mapping
@@ -32,7 +34,8 @@ class NoSubscription(Conflict):
 class Correction:
     """A month to price again with current usage; ``before`` is the state that was billed.
 
-    ``number`` is the month's last invoice; ``n`` numbers the corrections of the month from 1.
+    ``number`` is the number of the month's last issued invoice. ``n`` counts the corrections of the
+    month from 1.
     """
 
     month: Period
@@ -41,7 +44,7 @@ class Correction:
     before: MonthSoFar
 
     def plain(self) -> dict[str, Any]:
-        """Return the JSON values that documents and manifests store, without any state."""
+        """Return the JSON values for documents and manifests, which add a state of the month."""
         return {
             "month_starts_at": self.month.starts_at.isoformat(),
             "month_ends_at": self.month.ends_at.isoformat(),
@@ -52,10 +55,11 @@ class Correction:
 
 @dataclass(frozen=True)
 class Facts:
-    """All inputs of an invoice except usage; ``segments`` have none yet.
+    """All inputs of an invoice except usage: the ``usage`` of each segment is empty.
 
-    ``so_far`` is the state of the billing month before the period. ``corrections`` are the months
-    that changed because usage landed late, among them perhaps the earlier part of this month.
+    ``month`` is the billing month that contains ``period``, ``so_far`` its state before the period.
+    ``corrections`` are the months whose usage has changed since it was billed; one may be ``month``
+    itself, for its earlier part.
     """
 
     tenant_id: str
@@ -84,7 +88,10 @@ class Facts:
 
 @dataclass(frozen=True)
 class Frozen:
-    """The facts that an existing invoice pins; ``gather`` uses them instead of the current ones."""
+    """The facts that an existing invoice pins in its document and manifest.
+
+    ``gather`` uses them instead of the current ones.
+    """
 
     buyer: Mapping[str, str]
     catalogue_number: int
@@ -97,12 +104,15 @@ class Frozen:
 def gather(
     tenant: Tenant, period: Period, *, until: datetime | None = None, frozen: Frozen | None = None
 ) -> Facts:
-    """Return the facts of a tenant's period; lifetimes end at ``until`` at the latest (previews).
+    """Return the facts of a tenant's period.
 
-    Without ``frozen``, ``so_far`` is empty; callers set it from ``previous_invoice``.
+    Lifetimes after ``until`` do not count; a preview passes the present. Without ``frozen``,
+    ``so_far`` and ``corrections`` are empty; callers set them (``corrections.month_after``,
+    ``corrections.find``).
 
     Raises:
         NoSubscription: no plan was in force in any part of the period.
+        Unavailable: no catalog is published.
     """
     time_zone = frozen.time_zone if frozen else tenant.billing_time_zone
     seller = billing_inputs.seller(frozen.catalogue_number if frozen else None)
@@ -118,7 +128,7 @@ def gather(
         seller_rule=seller.rule,
         payment_days=seller.payment_days,
         catalogue_number=seller.catalogue_number,
-        # Read from rows also for ``verify``: a subscription's span in the past never changes.
+        # Read from rows even with ``frozen``: the part of a subscription in a past period is fixed.
         segments=segments_of(tenant, period),
         lifetimes=found.lifetimes(),
         known_lifetimes=found,
@@ -129,7 +139,7 @@ def gather(
 
 def buyer_of(tenant: Tenant) -> dict[str, str]:
     """Return the tenant's current billing details."""
-    # Keys of the invoice document: persisted, so never renamed.
+    # These are keys of the stored invoice documents: never rename them.
     return {
         "organisation": tenant.name,
         "name": tenant.billing_name,
@@ -141,10 +151,10 @@ def buyer_of(tenant: Tenant) -> dict[str, str]:
 
 
 def segments_of(tenant: Tenant, period: Period) -> tuple[Segment, ...]:
-    """Return the plans in force in the period, in order of time, without usage.
+    """Return a segment for each subscription in the period, in order of time, without usage.
 
     Raises:
-        NoSubscription: there is none.
+        NoSubscription: the tenant had no plan in the period.
     """
     subscriptions = (
         PlanSubscription.objects.filter(tenant=tenant, starts_at__lt=period.ends_at)
@@ -157,7 +167,8 @@ def segments_of(tenant: Tenant, period: Period) -> tuple[Segment, ...]:
         span = period.clip(subscription.starts_at, subscription.ends_at)
         if span is not None:
             ends_at = subscription.ends_at
-            # Its units for the rest of the month may be used in this period already.
+            # A plan that is still in force at the end of the period includes units for the rest of
+            # the month, too.
             runs_on = ends_at is None or ends_at > period.ends_at
             found.append(billing_inputs.segment(subscription.plan, span, runs_on=runs_on))
     if not found:

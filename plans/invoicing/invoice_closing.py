@@ -1,8 +1,9 @@
 """Takes an invoice from an open period to a draft.
 
-``request_close`` runs in the caller's request; ``close`` runs in a worker that has gathered the
-evidence. Both may be repeated. A crash between them leaves the invoice in ``closing``, and the
-periodic task finds it with ``closing_invoices``.
+``request_close`` moves the invoice to ``closing``, in a person's request or in the periodic task
+(``close_due``). A worker then gathers the evidence and calls ``close``, or ``hold`` if it cannot
+gather it. All of them may be repeated. After a crash in between, the invoice is still ``closing``,
+and the periodic task finds it with ``closing_invoices``.
 """
 
 from dataclasses import dataclass, replace
@@ -40,7 +41,11 @@ logger = structlog.get_logger(__name__)
 
 
 class TooEarly(Conflict):
-    """The period is not over; or its grace period is not over and "close now" was not requested."""
+    """The period cannot be closed yet.
+
+    Either it is not over, or its grace period is not over and "close now" was not requested, or
+    "close now" was requested within the second in which the period began.
+    """
 
     code = "invoice.too_early"
 
@@ -62,9 +67,9 @@ def request_close(
 ) -> tuple[Invoice, Operation]:
     """Move the period's invoice to ``closing`` and enqueue the worker task that closes it.
 
-    ``now_forced`` is the audited "close now": it skips the grace period, but not the period's end.
-    A repeated request while closing returns the running operation. A held or draft invoice is
-    closed again.
+    Creates the invoice if there is none. ``now_forced`` is the audited "close now": it skips the
+    grace period, but the period must be over. A repeated request while closing returns the running
+    operation. A held or draft invoice is closed again.
 
     Raises:
         TooEarly: the period or its grace period is not over.
@@ -76,7 +81,8 @@ def request_close(
     open_periods.require_one_month(period, tenant.billing_time_zone)
     _require_over(period, now or timezone.now(), now_forced=now_forced)
     with transaction.atomic():
-        Tenant.objects.select_for_update().get(pk=tenant.pk)  # one request per tenant at a time
+        # One request per tenant at a time: two could otherwise create overlapping invoices.
+        Tenant.objects.select_for_update().get(pk=tenant.pk)
         invoice = states.locked(_invoice(tenant, period))
         if invoice.state == State.CLOSING:
             return invoice, _running(invoice)
@@ -92,12 +98,12 @@ def close(*, invoice: Invoice, evidence: Evidence, by: Actor) -> Invoice:
     """Validate the evidence and move the invoice to ``held`` or ``draft``.
 
     A held invoice gets the reasons, a draft its lines, document and manifest. Everything happens in
-    one transaction, so after a crash the invoice is still ``closing``. Copies of gold are blocked
-    until it ends, so the draft bills the usage that was validated. An invoice that is no longer
-    ``closing`` is returned unchanged.
+    one transaction, so after a crash the invoice is still ``closing``. Copies of gold wait for the
+    end of the transaction, so the draft bills the usage that was validated. An invoice that is no
+    longer ``closing`` is returned unchanged.
 
     Raises:
-        WrongState: the close was not requested.
+        WrongState: the invoice is ``open``: its close was not requested.
     """
     with transaction.atomic():
         current = states.locked(invoice)
@@ -111,7 +117,11 @@ def close(*, invoice: Invoice, evidence: Evidence, by: Actor) -> Invoice:
 
 
 def hold(*, invoice: Invoice, code: str, message: str, by: Actor) -> Invoice:
-    """Hold a closing invoice whose evidence could not be gathered; the reason says why."""
+    """Hold a closing invoice whose evidence could not be gathered.
+
+    ``code`` and ``message`` are stored as the reason. An invoice in any other state is returned
+    unchanged.
+    """
     with transaction.atomic():
         current = states.locked(invoice)
         if current.state == State.CLOSING:
@@ -120,7 +130,7 @@ def hold(*, invoice: Invoice, code: str, message: str, by: Actor) -> Invoice:
 
 
 def closing_invoices() -> list[str]:
-    """Return the ids of invoices that wait for their evidence, the longest waiting first."""
+    """Return the ids of all invoices in ``closing``, the longest waiting first."""
     return list(
         Invoice.objects.filter(state=State.CLOSING)
         .order_by("updated_at")
@@ -129,16 +139,17 @@ def closing_invoices() -> list[str]:
 
 
 def close_due(*, by: Actor, now: datetime | None = None) -> list[Invoice]:
-    """Request the close of every period whose grace period is over. Idempotent.
+    """Request the close of every unbilled period whose grace period is over. Idempotent.
 
-    If a period cannot be closed, the error is logged, and the tenant's later periods wait for the
-    next pass too.
+    Returns the invoices whose close it requested. If a request fails, the error is logged, and this
+    period and the tenant's later ones are tried again at the next call.
     """
     instant = now or timezone.now()
     requested: list[Invoice] = []
     failed_tenants: set[str] = set()
     for tenant, period in open_periods.due(instant, _grace()):
-        # ``due`` starts after the last invoice: one for a later period would skip this one.
+        # ``due`` begins where the tenant's last invoice ends. An invoice for a later period would
+        # make the next call skip the period that failed.
         if tenant.id in failed_tenants:
             continue
         start, end = period.starts_at, period.ends_at
@@ -156,10 +167,11 @@ def close_due(*, by: Actor, now: datetime | None = None) -> list[Invoice]:
 def close_now(
     *, tenant: Tenant, by: Actor, now: datetime | None = None
 ) -> tuple[Invoice, Operation]:
-    """Close the tenant's running period at this instant; the next period begins there.
+    """Request to close the tenant's running period at this instant; the next period begins there.
 
     Raises:
         TooEarly: the running period, or the tenant's first plan, began within the current second.
+        All errors of ``request_close``.
     """
     instant = now or timezone.now()
     running = open_periods.running(tenant, instant)
@@ -227,7 +239,7 @@ def _judge(invoice: Invoice, evidence: Evidence, by: Actor) -> None:
         return
     reasons = close_validation.judge(_question(found, evidence))
     before = corrections.previous_invoice(found.tenant_id, found.period, found.month)
-    # None while the previous invoice has no document: it must be closed first.
+    # None if the previous invoice has no valid document: that one must be closed first.
     so_far = corrections.month_after(before)
     if before is not None and so_far is None:
         reasons.append(close_validation.previous_open(before.ends_at))
@@ -259,7 +271,7 @@ def _hold(invoice: Invoice, reasons: list[close_validation.Reason], by: Actor) -
 
 @dataclass(frozen=True)
 class _Known:
-    """The inputs of a draft; ``before`` is the previous invoice of the month."""
+    """The inputs of a draft; ``before`` is the previous invoice of the month, if there is one."""
 
     facts: Facts
     evidence: Evidence
@@ -268,7 +280,7 @@ class _Known:
 
 def _draft(invoice: Invoice, known: _Known, by: Actor) -> None:
     evidence, read = known.evidence, rated_period.from_copy(invoice.tenant_id)
-    # Without this invoice: a draft that is closed again must not be compared with itself.
+    # Leave this invoice out, so that it is not compared with itself.
     agreed = corrections.agreed(invoice.tenant_id, but=invoice.pk)
     corrected = corrections.find(known.facts, agreed, known.before, read)
     found = replace(known.facts, corrections=corrected)
@@ -300,7 +312,7 @@ def _draft(invoice: Invoice, known: _Known, by: Actor) -> None:
 
 def _write_lines(invoice: Invoice, lines: list[dict[str, Any]]) -> None:
     invoice.lines.all().delete()  # those of an earlier draft of this invoice
-    # Made from the document, so that rows and document cannot differ.
+    # The rows are made from the document, so that they cannot differ from it.
     InvoiceLine.objects.bulk_create(
         InvoiceLine(
             invoice=invoice,

@@ -1,7 +1,7 @@
-"""Says on an invoice what its samples cannot show, and which issued usage changed since.
+"""Describes on an invoice which usage is unknown, and which usage of issued invoices has changed.
 
-The result becomes part of the invoice document (docs/billing.md, rule 13). The change in price of
-late usage is in correction lines (``corrections``).
+Usage is unknown after a crash, until the next sample. The description becomes part of the invoice
+document (docs/billing.md, rule 13). It has no amounts: ``corrections`` charges changed usage.
 """
 
 import math
@@ -23,10 +23,11 @@ COMPLETE = "Complete: every sample of this period arrived and is counted."
 
 @dataclass(frozen=True)
 class Late:
-    """A figure of an issued invoice that differs from the copy of gold now, in base units.
+    """A usage figure of an issued invoice that differs from today's copy of gold, in base units.
 
-    ``billed`` is the last reported value; ``corrected``: this invoice prices its month again. The
-    document stores the fields by these names.
+    ``number`` is the issued invoice's. ``billed`` is the value on it, or the ``now`` of the last
+    invoice that reported a change. ``corrected``: this invoice prices the month again. The document
+    stores the fields by these names.
     """
 
     number: str
@@ -38,7 +39,7 @@ class Late:
     corrected: bool
 
     def sentence(self) -> str:
-        """Return what changed and whether this invoice charges it."""
+        """Return a text that says what changed and whether this invoice charges it."""
         effect = (
             "Its month is priced again: correction lines here say what that changes, if anything."
             if self.corrected
@@ -52,14 +53,14 @@ class Late:
 
 @dataclass(frozen=True)
 class _Hidden:
-    """A crash gap with its length in seconds, rounded up; None if its end is not known."""
+    """A crash gap and its length in seconds, rounded up (None if it has no known end)."""
 
     gap: CrashGap
     seconds: int | None
 
     @classmethod
     def of(cls, evidence: Evidence) -> "list[_Hidden]":
-        """Return the crash gaps in order of time."""
+        """Return the crash gaps of the evidence in order of time."""
         found = []
         # The source decides between equal times, so that the order is the same each time.
         for gap in sorted(evidence.crash_gaps, key=lambda gap: (gap.last_sample_at, gap.source)):
@@ -100,13 +101,13 @@ def in_seconds(seconds: int) -> str:
 def describe(
     evidence: Evidence, space_names: Mapping[str, str], late: Sequence[Late] = ()
 ) -> dict[str, Any]:
-    """Return {flagged, text, crash_gaps, covered_holes, late} for the document and the page. Pure.
+    """Return the ``quality`` of an invoice document. Pure.
 
-    ``flagged`` is true if usage is unknown or has changed:
-
-    * A crash hides what an instance carried after its last sample; that is never billed. The text
-      gives the length of each such gap.
-    * Usage of an issued invoice changed since (``late``).
+    * ``flagged``: there is a crash gap or a changed figure.
+    * ``text``: sentences for people; they give the length of each crash gap.
+    * ``crash_gaps``: what an instance carried in them is unknown and never billed.
+    * ``covered_holes``: the number of gaps that a later sample covers, so no usage is missing.
+    * ``late``: the changed figures of issued invoices.
     """
     hidden = _Hidden.of(evidence)
     sentences = [gap.sentence(space_names) for gap in hidden]
@@ -132,13 +133,14 @@ def describe(
 def changed_since_issue(
     known: Sequence[tuple[Invoice, Document]], before: datetime, corrected: Collection[Period]
 ) -> list[Late]:
-    """Return the changes of the issued invoices in ``known`` that end at ``before`` or earlier.
+    """Return the changed usage figures of issued invoices that end at ``before`` or earlier.
 
-    Compares the copied usage of the same period with the document's sums per space and meter, or
-    with what a later invoice reported instead, so that each change is reported once. ``corrected``
-    are the months that are priced again.
+    Compares today's copied usage of each invoice's period with the document's quantities per space
+    and meter. A value that a later invoice has reported replaces the document's, so that each
+    change is reported once. ``known`` are approved and issued invoices. ``corrected`` are the
+    months that this invoice prices again.
     """
-    # In order of time: the last reported value counts.
+    # In order of time, so that the last reported value replaces earlier ones.
     in_time = sorted((made for _, made in known), key=lambda made: made["as_of"])
     reported = [late for made in in_time for late in made["quality"].get("late", [])]
     return [

@@ -2,8 +2,9 @@
 
 ``request_verify`` runs in the caller's request (API, portal); the task ``workers.verify_invoice``
 then reads the usage at the table versions in the manifest and calls ``verify``. If the task message
-is lost, a periodic task finds the request with ``waiting``. All inputs except usage are read here,
-from rows that never change and from the manifest.
+is lost, a periodic task finds the request with ``waiting``. ``verify`` reads all other inputs: from
+the manifest and the document, the ledger, and rows whose content for the period is fixed (plan
+versions, subscriptions).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +33,11 @@ _SHOWN = 20  # differences in one result
 
 @dataclass(frozen=True)
 class Verification:
-    """The result; ``same``: recomputed bytes and sample hash (if given) equal the stored ones."""
+    """The result of a verification: ``same`` is true if there is no difference.
+
+    ``differences`` are texts for people, at most ``_SHOWN``. ``recomputed_sha256`` is empty if
+    another engine version made the invoice.
+    """
 
     same: bool
     stored_sha256: str
@@ -47,15 +52,15 @@ class NothingToVerify(Conflict):
 
 
 def request_verify(*, invoice: Invoice, by: Actor) -> Operation:
-    """Return the running operation that recomputes ``invoice``; start one if there is none.
+    """Return the running operation that verifies ``invoice``; start one if there is none.
 
-    It succeeds if every byte is the same, and fails with the differences otherwise.
+    The operation succeeds if there is no difference, and fails with the differences otherwise.
 
     Raises:
         NothingToVerify: the invoice has no document yet.
     """
     with transaction.atomic():
-        # The lock of the invoice: two requests at once share one operation.
+        # The invoice's lock makes two requests at once share one operation.
         current = states.locked(invoice)
         if not current.document:
             raise NothingToVerify("This invoice has no document yet: its period is not closed.")
@@ -88,11 +93,13 @@ def verify(
 ) -> Verification:
     """Build the document again and compare it with the stored one. Writes nothing.
 
-    ``cells`` is the tenant's usage from ``usage_since`` on, in any order. ``sample_hash`` is the
-    current hash of the sample ids; it is compared if given.
+    ``cells`` is the tenant's usage from ``corrections.usage_since`` to the end of the period, in
+    any order. ``sample_hash`` is the current hash of the sample ids; it is compared if given. The
+    state of the previous invoice of the month is compared, too. An invoice of another engine
+    version is not recomputed: that version is the only difference.
 
     Raises:
-        NothingToVerify: the invoice was never a draft.
+        NothingToVerify: the invoice has no document.
     """
     if not invoice.document:
         raise NothingToVerify("Only an invoice with a document can be verified: close it first.")
@@ -116,7 +123,7 @@ def verify(
     # None: the previous invoice is being closed again, so there is nothing to compare yet.
     if left is not None and left.plain() != stored["manifest"]["month_before"]:
         differences.append("manifest.month_before: the previous invoice has another state now")
-    # Equal values in other bytes, such as reordered keys: only an edit of the row causes this.
+    # Equal values in different bytes, such as reordered keys: only an edit of the row does this.
     if text != invoice.document and not differences:
         differences.append("the stored text is not the canonical form of its content")
     return Verification(
@@ -164,10 +171,10 @@ def recomputed(invoice: Invoice, stored: Document, cells: Iterable[UsageCell]) -
 
 
 def listed_usage(made: Sequence[Document], stored: Sequence[Document]) -> Sequence[Document]:
-    """Return the usage statement without unused meters that the stored one does not list.
+    """Return the usage statement ``made`` without unused meters that ``stored`` does not list.
 
-    A statement lists every meter that there was when it was made. So a meter that was added later
-    makes no difference to older invoices.
+    A statement lists every meter that existed when it was made. So a meter that was added to the
+    registry later makes no difference to older invoices.
     """
     listed = {meter for space in stored for meter in space["meters"]}
     return [

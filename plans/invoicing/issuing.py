@@ -1,7 +1,8 @@
 """Takes a draft to a paid invoice: approve, issue with a gapless number, record payments.
 
-Locks are taken in one order, which prevents deadlocks: the tenant (only approving), the invoice,
-the number series (only issuing).
+Also marks invoices overdue and writes them off. Locks are taken in one order, which prevents
+deadlocks: the tenant (``approve`` only), the invoice, the number series (``issue`` only), the
+reference of the payment (``record_payment`` only).
 """
 
 from datetime import date, datetime, timedelta
@@ -24,22 +25,22 @@ State = Invoice.State
 
 
 class PaymentExceedsInvoice(Conflict):
-    """The payment exceeds the amount due; there is no prepaid account for the rest."""
+    """The payment exceeds the amount due. There is no prepaid account that could take the rest."""
 
     code = "payment.exceeds_invoice"
 
 
 class PaymentReferenceReused(Conflict):
-    """The reference belongs to another payment."""
+    """The reference belongs to a payment of another invoice or amount."""
 
     code = "payment.reference_reused"
 
 
 def approve(*, invoice: Invoice, by: Actor, reason: str = "") -> Invoice:
-    """Approve a draft. An approved or issued invoice is returned unchanged.
+    """Approve a draft. An invoice that is approved or issued already is returned unchanged.
 
     Raises:
-        WrongState: the invoice is not a draft.
+        WrongState: the invoice is not a draft yet.
         PreviousInvoiceOpen: the previous invoice of the month is not approved or has changed; or
             another invoice has corrected the same month since the draft.
     """
@@ -59,8 +60,9 @@ def issue(*, invoice: Invoice, by: Actor, now: datetime | None = None) -> Invoic
     """Number the invoice, freeze its document and post it to the ledger, in one transaction.
 
     The number comes from the legal entity's series: a failure consumes no number, and parallel
-    calls wait for each other. The tenant's credit is used first; a negative total adds to it. If
-    nothing is left to pay, the invoice becomes paid. An issued invoice is returned unchanged.
+    calls wait for each other. The tenant's credit with the legal entity settles as much of the
+    total as it can; a negative total adds to the credit. If nothing is left to pay, the invoice
+    becomes paid. An invoice that is issued already is returned unchanged.
 
     Raises:
         WrongState: the invoice is not approved.
@@ -100,7 +102,8 @@ def record_payment(
     """Record a payment of an issued invoice, which becomes paid or partly paid.
 
     Idempotent: ``source`` (``manual`` or a webhook's name) and ``reference`` identify the payment,
-    and recording it again returns the existing row.
+    and recording it again returns the existing row. ``amount_minor`` is in minor units of the
+    invoice's currency.
 
     Raises:
         Invalid: the amount is not positive.
@@ -120,8 +123,8 @@ def record_payment(
     )
     with transaction.atomic():
         current = states.locked(invoice)
-        # The lock first: otherwise two deliveries of one webhook could both find no payment.
-        # Of the reference, not of the invoice: the other delivery may name another invoice.
+        # Lock the reference before the query: otherwise two deliveries of one webhook could both
+        # find no payment. The invoice's lock is not enough, because they may name two invoices.
         with connection.cursor() as cursor:
             lock = f"plans.payment:{source}:{reference}"
             cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [lock])
@@ -139,15 +142,18 @@ def record_payment(
 
 
 def outstanding_minor(invoice: Invoice) -> int:
-    """Return what is still due on an issued invoice, in minor units."""
+    """Return the amount to pay of an issued invoice minus its payments, in minor units.
+
+    A write-off does not change it.
+    """
     paid = invoice.payments.aggregate(total=Sum("amount_minor"))["total"] or 0
     return invoice.payable_minor - paid
 
 
 def mark_overdue(*, by: Actor, now: datetime | None = None) -> list[str]:
-    """Move issued invoices past their due time to ``overdue`` and return their ids. Idempotent.
+    """Move unpaid and partly paid invoices past their due time to ``overdue``; return their ids.
 
-    An invoice with nothing to pay is never overdue.
+    Idempotent. An invoice with nothing to pay is never overdue.
     """
     instant = now or timezone.now()
     late = Invoice.objects.filter(
@@ -190,7 +196,7 @@ def write_off(*, invoice: Invoice, by: Actor, reason: str, now: datetime | None 
 
 
 def _issue_of(invoice: Invoice, instant: datetime) -> document.Issue:
-    """Take the next number and read the tenant's credit."""
+    """Take the next number of the series, read the tenant's credit and compute the due time."""
     # The number first: its row lock serializes issues, so the credit is used only once.
     number = _next_number(invoice.legal_entity)
     before = credit.before(invoice.tenant_id, invoice.legal_entity, invoice.currency)
@@ -208,7 +214,7 @@ def _nothing_to_pay(invoice: Invoice) -> str:
 
 
 def _next_number(legal_entity: str) -> str:
-    # A locked row, not a database sequence: a sequence leaves a gap when a transaction fails.
+    # A database sequence would leave a gap when a transaction fails; a locked row does not.
     InvoiceNumberSeries.objects.get_or_create(legal_entity=legal_entity)
     series = InvoiceNumberSeries.objects.select_for_update().get(pk=legal_entity)
     series.last_number += 1
@@ -217,7 +223,8 @@ def _next_number(legal_entity: str) -> str:
 
 
 def _booking(invoice: Invoice, made: dict[str, Any]) -> posting.Booking:
-    # Debits receivable and used credit; credits tax and revenue. Negative amounts swap sides.
+    # Debit receivable and used credit, credit tax and revenue. A negative amount is booked on the
+    # other side.
     postings = {
         posting.RECEIVABLE: invoice.payable_minor,
         posting.credit(invoice.legal_entity): invoice.credit_minor,

@@ -1,4 +1,4 @@
-"""Finds the periods of a tenant that have no invoice: the running one and those that are due."""
+"""Finds the periods of tenants that have no invoice: the running one and those due to close."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -15,10 +15,12 @@ def whole_seconds(period: Period) -> Period:
 
 
 def require_one_month(period: Period, time_zone: str) -> None:
-    """Raise if a period crosses the end of a month in the billing time zone.
+    """Raise if a period crosses the end of a month in the time zone ``time_zone`` (IANA name).
+
+    Fees and included amounts are monthly.
 
     Raises:
-        Invalid: it crosses one; fees and included amounts are monthly.
+        Invalid: the period crosses the end of a month.
     """
     if period.ends_at > month_of(period.starts_at, time_zone).ends_at:
         raise Invalid(
@@ -28,17 +30,20 @@ def require_one_month(period: Period, time_zone: str) -> None:
 
 
 def running(tenant: Tenant, now: datetime) -> Period:
-    """Return the unbilled period that contains ``now``: from the last close to the month's end."""
+    """Return the period without an invoice that contains ``now``; it ends with the billing month.
+
+    It begins at the end of the tenant's last invoice or with the month, whichever is later.
+    """
     month = month_of(now, tenant.billing_time_zone)
     last = _last_end(tenant)
     return Period(max(month.starts_at, last), month.ends_at) if last else month
 
 
 def has_a_second(tenant: Tenant, running: Period, now: datetime) -> bool:
-    """Return whether ``now`` is in a later clock second than the begin of what it would bill.
+    """Return whether an invoice of ``running`` up to ``now`` would cover any time on a plan.
 
-    That is the begin of the period and of the tenant's first plan. Invoices store whole seconds, so
-    an earlier close would be empty.
+    Invoices store whole seconds, so ``now`` is truncated. It must then be after the start of the
+    period, and after the start of the tenant's first plan.
     """
     second = now.replace(microsecond=0)
     first_plan = _first_plan_at(tenant)
@@ -46,7 +51,10 @@ def has_a_second(tenant: Tenant, running: Period, now: datetime) -> bool:
 
 
 def due(now: datetime, grace: timedelta) -> Iterator[tuple[Tenant, Period]]:
-    """Yield every unbilled period that ended at least ``grace`` ago, oldest first per tenant."""
+    """Yield every period without an invoice that ended at least ``grace`` ago.
+
+    Covers all tenants that ever had a plan, by id, and the periods of each in order of time.
+    """
     tenants = Tenant.objects.filter(plan_subscriptions__isnull=False).distinct().order_by("id")
     for tenant in tenants:
         start = _first_unbilled(tenant)

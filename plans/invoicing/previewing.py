@@ -1,4 +1,4 @@
-"""Prices the running period so far, as a document without a number."""
+"""Prices the running period of a tenant, as an invoice document without a number."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,9 +17,10 @@ _NOTE = "A preview: the period is still running and later samples will be added.
 
 @dataclass(frozen=True)
 class Preview:
-    """The priced running period: full fee and included amounts, usage and hours so far.
+    """The priced running period. Fee and included amounts are those of the period up to its end.
 
-    ``credit_minor`` is the tenant's credit in the document's currency.
+    Usage and hours are those known so far; ``as_of`` is up to when usage is complete (None: no
+    usage was copied yet). ``credit_minor`` is the tenant's credit in the document's currency.
     """
 
     period: Period
@@ -34,10 +35,13 @@ class Preview:
 
 
 def preview(tenant: Tenant, now: datetime | None = None) -> Preview:
-    """Return the running period's document with the usage known so far. Writes nothing.
+    """Return the priced running period with the usage known so far. Writes nothing.
+
+    Corrections of earlier usage are not included.
 
     Raises:
-        NoSubscription: the tenant has no plan.
+        NoSubscription: the tenant had no plan in any part of the period.
+        Unavailable: no catalog is published.
     """
     instant = now or timezone.now()
     period, as_of = open_periods.running(tenant, instant), reading.as_of()

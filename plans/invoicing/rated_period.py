@@ -1,4 +1,4 @@
-"""Joins facts and usage into a priced period. Pure, but a reader may query the database."""
+"""Joins facts and usage into a priced period. Pure, except that a ``Reader`` may query rows."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from plans.rating.pricing import Rating, SellerRule
 from plans.usage import reading
 from plans.usage.reading import Figure, UsageCell
 
-# (window of buckets) -> the figures of each space and meter in it.
+# Takes a window of buckets and returns the usage in it: one figure per space and meter.
 Reader = Callable[[Period], Sequence[Figure]]
 
 
@@ -20,7 +20,7 @@ Reader = Callable[[Period], Sequence[Figure]]
 class RatedPeriod:
     """The price of a period, its usage, and the states of the corrected months.
 
-    Correction lines come last and are included in the tax.
+    ``rating`` includes the correction lines, as the last lines, and its tax covers them.
     """
 
     rating: Rating
@@ -29,7 +29,7 @@ class RatedPeriod:
 
 
 def rate(facts: Facts, read: Reader) -> RatedPeriod:
-    """Price the period from its facts and the usage that ``read`` returns."""
+    """Price the period, and its corrections, from the facts and the usage that ``read`` returns."""
     segments, figures = [], []
     for segment, window in zip(facts.segments, windows(facts), strict=True):
         used = list(read(window))
@@ -47,7 +47,10 @@ def rate(facts: Facts, read: Reader) -> RatedPeriod:
 
 
 def with_usage_of_now(correction: Correction, read: Reader) -> MonthSoFar:
-    """Return the billed state of a correction's month with the usage that ``read`` returns now."""
+    """Return the billed state of a correction's month, with its usage replaced by today's.
+
+    ``read`` returns today's usage. If the result equals ``correction.before``, nothing changed.
+    """
     segments = tuple(
         replace(row, usage=_priced_usage(row, read(row.counted))) if row.counted else row
         for row in correction.before.segments
@@ -56,7 +59,7 @@ def with_usage_of_now(correction: Correction, read: Reader) -> MonthSoFar:
 
 
 def _corrected(correction: Correction, read: Reader, seller: SellerRule) -> Rating:
-    """Price a month again; the lines are the difference to what it was charged."""
+    """Price a month again; the lines are the difference from what was charged for it."""
     state = with_usage_of_now(correction, read)
     # Without new segments and lifetimes, pricing yields only ``repriced`` lines.
     rating = pricing.rate([], [], seller, correction.month, state)
@@ -73,10 +76,12 @@ def _corrected(correction: Correction, read: Reader, seller: SellerRule) -> Rati
 
 
 def windows(facts: Facts) -> list[Period]:
-    """Return for each segment the window of the buckets that it pays for, by bucket start.
+    """Return for each segment the window of the buckets that it pays for.
 
-    The plan in force at the start of a bucket pays for it. The first plan also pays for the bucket
-    in which it began. A plan without a direct successor also pays for usage after its end.
+    A bucket is in a window if it starts in it. So the plan in force at the start of a bucket pays
+    for it, with two exceptions: the first plan also pays for everything before it in the period,
+    such as the bucket in which it began. A plan without a direct successor also pays for usage
+    after its end, until the next plan or the end of the period.
     """
     starts = [facts.period.starts_at, *(s.period.starts_at for s in facts.segments[1:])]
     ends = [*starts[1:], facts.period.ends_at]
@@ -84,12 +89,12 @@ def windows(facts: Facts) -> list[Period]:
 
 
 def from_copy(tenant_id: str) -> Reader:
-    """Return a reader of the copied gold usage."""
+    """Return a reader of the tenant's copied gold usage, which queries the database."""
     return lambda window: reading.by_space(tenant_id, window.starts_at, window.ends_at)
 
 
 def from_cells(cells: Iterable[UsageCell], tenant_id: str) -> Reader:
-    """Return a reader of cells in memory, for ``verify`` and tests."""
+    """Return a reader of usage cells in memory; cells of other tenants are ignored."""
     mine = [cell for cell in cells if cell.tenant_id == tenant_id and cell.quantity]
     return lambda window: reading.summed_by_space(
         cell for cell in mine if window.contains(cell.bucket_at)

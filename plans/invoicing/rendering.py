@@ -1,8 +1,8 @@
 """Renders an invoice document as page, PDF, CSV and JSON.
 
 All formats use only the document, so they agree with each other. The page and the PDF share the
-template ``plans/invoice.html``. The portal includes its body, ``plans/invoice_body.html``, with
-``context``.
+template ``plans/invoice.html``. The portal includes the body of that template,
+``plans/invoice_body.html``, in its own pages and renders it with ``context``.
 """
 
 import csv as csv_format
@@ -44,7 +44,7 @@ _ROUNDING = {
 
 
 def html(document: Mapping[str, Any]) -> str:
-    """Return the whole page. It is self-contained: the style is inline and nothing is loaded."""
+    """Return the invoice as an HTML page. Its style is inline, so that it loads nothing."""
     return render_to_string("plans/invoice.html", context(document))
 
 
@@ -70,7 +70,10 @@ def pdf(document: Mapping[str, Any]) -> bytes:
 
 
 def csv(document: Mapping[str, Any]) -> str:
-    """Return the lines as CSV (RFC 4180) with a header row; amounts in minor and main units."""
+    """Return the lines as CSV (RFC 4180) with a header row.
+
+    Amounts are in minor units (``amount_minor``) and in the main unit (``amount``).
+    """
     text = io.StringIO()
     writer = csv_format.DictWriter(text, CSV_COLUMNS, extrasaction="ignore")
     writer.writeheader()
@@ -88,7 +91,7 @@ def csv(document: Mapping[str, Any]) -> str:
 
 
 def json(document: Mapping[str, Any]) -> str:
-    """Return the canonical text, which ``verify`` compares byte for byte."""
+    """Return the canonical text, which a verification compares byte for byte."""
     return documents.canonical(dict(document))
 
 
@@ -102,7 +105,10 @@ if missing := set(InvoiceFormat) - RENDERERS.keys():
 
 
 def context(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the template context: all amounts and instants as text, in the buyer's time zone."""
+    """Return the context for ``plans/invoice_body.html``.
+
+    Amounts and instants are texts; instants are in the billing time zone of the document.
+    """
     amount = _Amounts(document["currency"])
     local = _Local(document["period"]["time_zone"])
     return {
@@ -141,7 +147,10 @@ class _Amounts:
 
 
 def _payable(document: Mapping[str, Any], amount: "_Amounts") -> dict[str, Any]:
-    """Return the rows after the total, as (label, amount), and whether anything is to be paid."""
+    """Return ``credit_rows``, the (label, amount) rows after the total, and ``has_to_pay``.
+
+    ``has_to_pay`` is false only if the document says that the amount to pay is zero.
+    """
     total, moved = document["total_minor"], document.get("credit")
     rows = {}
     if total < 0:
@@ -151,13 +160,13 @@ def _payable(document: Mapping[str, Any], amount: "_Amounts") -> dict[str, Any]:
     if moved and rows:
         rows["To pay"] = amount(document["payable_minor"])
         rows["Credit left for the next invoices"] = amount(moved["after_minor"])
-    # None in a draft: its amount to pay is not known yet.
+    # In a draft it is None: the amount to pay is not known yet.
     has_to_pay = document.get("payable_minor") != 0
     return {"credit_rows": list(rows.items()), "has_to_pay": has_to_pay}
 
 
 class _Local:
-    """Instants of a document in its billing time zone."""
+    """Formats instants of a document in its billing time zone; an absent instant becomes ""."""
 
     def __init__(self, time_zone: str) -> None:
         self._zone = zone(time_zone)
@@ -186,7 +195,7 @@ def _line(line: Mapping[str, Any], amount: _Amounts) -> dict[str, Any]:
 
 
 def _note(kind: str, detail: Mapping[str, Any]) -> str:
-    """Return a note that explains the quantity of a line."""
+    """Return the note below a line's description, which explains its quantity."""
     if kind == "fee":
         return f"{detail['seconds']:,} of the month's {detail['seconds_per_month']:,} seconds"
     if kind == "correction":
@@ -207,7 +216,7 @@ def _used(detail: Mapping[str, Any]) -> str:
 
 
 def _space(space: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a space with the meters it used; the document also contains the unused ones."""
+    """Return a space of the usage statement with only the meters that it used, for display."""
     used = [
         {
             "title": meter.line_title,
@@ -227,5 +236,6 @@ def _short(quantity: Decimal) -> str:
 
 
 def _refuse(url: str, *_args: Any, **_kwargs: Any) -> Any:
-    # WeasyPrint calls this for each URL in the page; texts of tenants must not cause requests.
+    # WeasyPrint calls this for each URL in the page. Tenants write some of the page's texts, and
+    # those must not cause requests.
     raise ValueError(f"an invoice must not load anything: {url}")

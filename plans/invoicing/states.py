@@ -1,8 +1,10 @@
 """The state machine of invoices. Every change of state goes through ``move``.
 
-    open -> closing -> held -> closing ... ; closing -> draft -> closing (priced again)
-    draft -> approved -> issuing -> issued -> partly_paid -> paid
-    issued | partly_paid -> overdue -> partly_paid | paid | uncollectible
+    open -> closing -> held | draft
+    held | draft -> closing                                (closed again)
+    draft -> approved -> issuing -> issued -> partly_paid | paid | overdue
+    partly_paid -> paid | overdue
+    overdue -> partly_paid | paid | uncollectible
 
 ``issuing`` exists only inside the issuing transaction. No transition leads to ``voided``: it needs
 a credit note, which this package does not write yet.
@@ -27,7 +29,7 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     State.PARTLY_PAID: frozenset({State.PAID, State.OVERDUE}),
     State.OVERDUE: frozenset({State.PARTLY_PAID, State.PAID, State.UNCOLLECTIBLE}),
 }
-# The states after issue: the invoice has a number, and only its state of payment may change.
+# The states after issue: the invoice has a number, and only its state may still change.
 NUMBERED = frozenset(
     {State.ISSUED, State.PARTLY_PAID, State.PAID, State.OVERDUE, State.UNCOLLECTIBLE, State.VOIDED}
 )
@@ -40,7 +42,7 @@ class WrongState(Conflict):
 
 
 def locked(invoice: Invoice) -> Invoice:
-    """Read the invoice again and lock its row until the transaction ends."""
+    """Return the invoice, read again, with its row locked until the transaction ends."""
     return Invoice.objects.select_for_update().select_related("tenant").get(pk=invoice.pk)
 
 
@@ -51,12 +53,13 @@ def subject_of(invoice: Invoice) -> audit.Subject:
 
 
 def move(invoice: Invoice, to: State, *, by: audit.Actor, reason: str = "", **changes: Any) -> None:
-    """Make one transition: state and ``changes`` in one UPDATE, with an event and an audit row.
+    """Move the invoice to another state; write an ``InvoiceEvent`` and an audit event.
 
-    ``invoice`` must come from ``locked`` in the same transaction.
+    ``changes`` are further columns to store in the same UPDATE. ``invoice`` must come from
+    ``locked`` in the same transaction.
 
     Raises:
-        WrongState: there is no such transition.
+        WrongState: ``TRANSITIONS`` has no such transition.
     """
     came_from = State(invoice.state)
     possible = sorted(TRANSITIONS.get(came_from, frozenset()))

@@ -1,7 +1,7 @@
-"""The double-entry ledger. Only invoicing posts here.
+"""The double-entry ledger. ``plans.invoicing.issuing`` posts to it.
 
-Debits are positive, credits negative, and each entry sums to zero: a deferred trigger of the
-database checks that. Posted rows never change. Accounts of a tenant: ``receivable``,
+Debits are positive, credits negative, and the amounts of each entry sum to zero; a deferred trigger
+of the database checks that, too. Posted rows never change. Accounts of a tenant: ``receivable``,
 ``revenue:<meter>``, ``tax``, ``cash_clearing``, ``bad_debt``, ``credit:<legal entity>``.
 """
 
@@ -28,14 +28,17 @@ class EntryNotBalanced(Conflict):
 
 
 class ReferenceReused(Conflict):
-    """The reference was booked before with other amounts."""
+    """An entry with this reference and other amounts exists."""
 
     code = "ledger.reference_reused"
 
 
 @dataclass(frozen=True)
 class Booking:
-    """An entry to book: amounts in minor units by account. ``reference`` is used only once."""
+    """An entry to book; ``postings`` are amounts in minor units of ``currency`` by account.
+
+    ``reference`` is the key of the entry, which makes booking it idempotent.
+    """
 
     reference: str
     tenant_id: str
@@ -45,7 +48,7 @@ class Booking:
 
 
 def revenue(meter: str) -> str:
-    """Return the revenue account of a meter."""
+    """Return the revenue account of a meter, or of the plan fee (meter ``plan_fee``)."""
     return f"revenue:{meter}"
 
 
@@ -60,18 +63,18 @@ def entry_of(invoice_id: str) -> LedgerEntry | None:
 
 
 def credit(legal_entity: str = "") -> str:
-    """Return the credit account of a legal entity; without a name, the prefix of all of them."""
+    """Return the credit account of a legal entity; for "", the prefix of all credit accounts."""
     return f"credit:{legal_entity}"
 
 
 def post(booking: Booking, *, at: datetime) -> LedgerEntry:
-    """Book an entry once; for the same booking again, return the existing entry.
+    """Book an entry once; if its reference and amounts are booked already, return that entry.
 
     Raises:
         EntryNotBalanced: the amounts do not sum to zero.
         ReferenceReused: the reference exists with other amounts.
     """
-    # Without zero amounts, so that a repeated booking compares equal to the stored rows.
+    # Zero amounts are not stored. Drop them, so that a repeated booking equals the stored rows.
     amounts = {account: amount for account, amount in booking.postings.items() if amount}
     if sum(amounts.values()) != 0:
         raise EntryNotBalanced(f"The entry {booking.reference} does not sum to zero.")
@@ -96,15 +99,16 @@ def post(booking: Booking, *, at: datetime) -> LedgerEntry:
 def balance(
     tenant_id: str, account: str, currency: str, *, before: LedgerEntry | None = None
 ) -> int:
-    """Return the balance of an account in minor units, now or before the entry ``before``.
+    """Return the balance of a tenant's account in minor units of ``currency``; debits are positive.
 
-    Debits are positive. An ``account`` that ends with a colon stands for all accounts with this
-    prefix.
+    With ``before``, only entries that were booked before that one count. An ``account`` that ends
+    with a colon stands for all accounts with this prefix.
     """
     postings = LedgerPosting.objects.filter(entry__tenant_id=tenant_id, entry__currency=currency)
     if before is not None:
-        # Ids follow the order of booking for credit accounts, the only ones read this way: issuing
-        # posts to them while it holds the lock of the number series.
+        # The order of ids is the order of booking for postings to a credit account, because issuing
+        # makes them while it holds the lock of the number series. Only such accounts are read with
+        # ``before``.
         postings = postings.filter(entry_id__lt=before.pk)
     if account.endswith(":"):
         postings = postings.filter(account__startswith=account)

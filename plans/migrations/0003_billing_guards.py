@@ -1,8 +1,11 @@
-"""What the database itself holds of billing, whatever the code does.
+"""Triggers by which the database enforces the rules of billing, even against faulty code.
 
-Append-only history, ledger and payments; ledger entries that sum to zero at commit; issued
-invoices and their lines that never change; periods of one tenant that never overlap; number series
-that only count up by one; payments that never exceed their invoice.
+- Invoice events, ledger rows and payments are never changed or deleted.
+- A ledger entry sums to zero at commit.
+- Of an issued invoice only the state may change; its lines never change.
+- Invoice periods of one tenant do not overlap.
+- A number series only counts up by one.
+- The payments of an invoice do not exceed its total.
 """
 
 from django.db import migrations
@@ -68,8 +71,8 @@ DROP TRIGGER plans_invoiceline_guard ON plans_invoiceline;
 DROP FUNCTION plans_invoiceline_guard();
 """
 
-# A lock per tenant makes the check safe between transactions; an exclusion constraint would need
-# the extension btree_gist, which the embedded PostgreSQL does not carry.
+# The advisory lock per tenant makes two transactions check one after the other. An exclusion
+# constraint would need the extension btree_gist, which the embedded PostgreSQL lacks.
 PERIODS = """
 CREATE FUNCTION plans_invoice_no_overlap() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -107,7 +110,7 @@ DROP TRIGGER plans_series_counts_by_one ON plans_invoicenumberseries;
 DROP FUNCTION plans_series_counts_by_one();
 """
 
-# The invoice row is locked first, so two payments at once cannot both fit.
+# FOR UPDATE locks the invoice row, so that two payments at once are checked one after the other.
 PAYMENTS = """
 CREATE FUNCTION plans_payment_within_invoice() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE due bigint; paid bigint;

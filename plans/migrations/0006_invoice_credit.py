@@ -1,4 +1,4 @@
-"""Credit of invoices under nothing: what of a total is settled by it, and payments within the rest."""
+"""Add ``credit_minor``, the part of a total that credit settles; payments must fit the rest."""
 
 from django.db import migrations, models
 

@@ -1,4 +1,4 @@
-"""The model is called CatalogVersion. Table and columns keep their names: only the state changes."""
+"""Rename the model to CatalogVersion in Python only: table and columns keep their names."""
 
 from django.db import migrations
 

@@ -10,8 +10,8 @@ class CatalogVersion(models.Model):
     """One published catalog, immutable. ``document`` is the canonical form of its YAML.
 
     Key: ``number`` (1, 2, …). ``digest`` is the SHA-256 of the canonical JSON. It is not unique: an
-    older catalog may be published again under a new number. The document also names the selling
-    legal entity with its currency and rounding.
+    older catalog may be published again under a new number. Besides plans, the document has the
+    selling legal entity with its currency, rounding and tax.
     """
 
     number = models.PositiveIntegerField(unique=True)
@@ -21,18 +21,21 @@ class CatalogVersion(models.Model):
     published_by = models.CharField(max_length=255)
 
     class Meta:
-        # The table is older than the class's name; it keeps its own, so no upgrade rewrites it.
+        # The model was renamed. The table keeps its name, so that an upgrade need not rename it.
         db_table = "plans_catalogueversion"
 
 
 class PlanRow(models.Model):
-    """The columns that all three kinds of plans share."""
+    """One version of a plan, of any of the three kinds. Only ``retired`` ever changes.
+
+    ``catalogue`` is the catalog version that published it.
+    """
 
     key = models.SlugField(max_length=63)
     version = models.PositiveIntegerField()
     catalogue = models.ForeignKey(CatalogVersion, on_delete=models.PROTECT, related_name="+")
     title = models.CharField(max_length=100)
-    retired = models.BooleanField(default=False)  # no longer offered; existing users keep it
+    retired = models.BooleanField(default=False)  # no longer offered; who uses it keeps it
     definition = models.JSONField()  # plans.catalog.definitions gives it types
 
     class Meta:
@@ -66,7 +69,10 @@ class AddressPlan(PlanRow):
 
 
 class PlanSubscription(Timestamped):
-    """A tenant's plan version over [starts_at, ends_at). A tenant has at most one open one."""
+    """The plan version that a tenant has over [starts_at, ends_at).
+
+    While it is open, ``ends_at`` is null. A tenant has at most one open subscription.
+    """
 
     tenant = models.ForeignKey(
         "tenants.Tenant", on_delete=models.PROTECT, related_name="plan_subscriptions"
@@ -90,7 +96,10 @@ class PlanSubscription(Timestamped):
 
 
 class QuotaOverride(Timestamped):
-    """A limit of one tenant, set by staff, that replaces its plan's. Key: (tenant, resource)."""
+    """A limit that staff set for one tenant in place of its plan's. Key: (tenant, resource).
+
+    It counts until ``expires_at`` (null: for ever).
+    """
 
     tenant = models.ForeignKey(
         "tenants.Tenant", on_delete=models.CASCADE, related_name="quota_overrides"

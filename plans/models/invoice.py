@@ -8,7 +8,7 @@ from controlplane.core.models import Timestamped
 
 
 class InvoiceNumberSeries(models.Model):
-    """The gapless invoice number counter of one legal entity; issuing locks its row."""
+    """The last invoice number of one legal entity. Numbers have no gaps: issuing locks the row."""
 
     legal_entity = models.CharField(primary_key=True, max_length=63)
     last_number = models.PositiveBigIntegerField(default=0)
@@ -18,9 +18,10 @@ class Invoice(Timestamped):
     """The bill of one tenant for one period [starts_at, ends_at). Key: (tenant, starts_at).
 
     States: see ``plans.invoicing.states``. After issue only ``state`` changes. ``document`` is the
-    canonical JSON; ``verify`` must reproduce its bytes. ``manifest`` pins the inputs: table ids and
-    versions, catalog version, engine version, rounding rule and the hash of sample ids. Amounts
-    are integers in minor units of ``currency`` (ISO 4217).
+    canonical JSON; a verification must reproduce its bytes. ``manifest`` pins the inputs (see
+    ``plans.invoicing.document.manifest_of``). ``quality`` describes unknown and changed usage (see
+    ``plans.invoicing.invoice_quality.describe``). Amounts are integers in minor units of
+    ``currency`` (ISO 4217).
     """
 
     class State(models.TextChoices):
@@ -49,7 +50,7 @@ class Invoice(Timestamped):
     net_minor = models.BigIntegerField(default=0)
     tax_minor = models.BigIntegerField(default=0)
     total_minor = models.BigIntegerField(default=0)
-    # The part of the total that earlier credit settles; if negative, the credit this invoice adds.
+    # The part of the total that credit settles. Negative: the credit grows by as much.
     credit_minor = models.BigIntegerField(default=0)
     document = models.TextField(blank=True)
     manifest = models.JSONField(default=dict)
@@ -80,7 +81,7 @@ class Invoice(Timestamped):
 
 
 class InvoiceLine(models.Model):
-    """One invoice line; written together with the document. Key: (invoice, position)."""
+    """One invoice line, a copy of a line of the document. Key: (invoice, position)."""
 
     invoice = models.ForeignKey(Invoice, on_delete=models.PROTECT, related_name="lines")
     position = models.PositiveIntegerField()
@@ -90,7 +91,8 @@ class InvoiceLine(models.Model):
     unit = models.CharField(max_length=40)
     unit_price = models.DecimalField(max_digits=30, decimal_places=12)
     amount_minor = models.BigIntegerField()
-    detail = models.JSONField(default=dict)  # base quantity, included, tier, space, plan
+    # Such as kind, plan, base units (used, included, billed) and the share of each space.
+    detail = models.JSONField(default=dict)
 
     class Meta:
         ordering = ["position"]
@@ -100,7 +102,7 @@ class InvoiceLine(models.Model):
 
 
 class InvoiceEvent(models.Model):
-    """One state transition of an invoice: who made it, why and when. Append-only."""
+    """One state transition of an invoice, with its actor, reason and time. Append-only."""
 
     invoice = models.ForeignKey(Invoice, on_delete=models.PROTECT, related_name="events")
     from_state = models.CharField(max_length=16)
@@ -111,7 +113,10 @@ class InvoiceEvent(models.Model):
 
 
 class Payment(Timestamped):
-    """A payment of an invoice. Key: (source, reference), as a webhook may be delivered twice."""
+    """A payment of an invoice. Append-only.
+
+    Key: (source, reference). It lets a webhook be delivered twice without a second payment.
+    """
 
     invoice = models.ForeignKey(Invoice, on_delete=models.PROTECT, related_name="payments")
     source = models.CharField(max_length=40)  # manual | webhook name
@@ -141,9 +146,9 @@ class LedgerEntry(models.Model):
 
 
 class LedgerPosting(models.Model):
-    """One posting of a booking: ``amount_minor`` > 0 debits ``account``, < 0 credits it.
+    """One posting of a ledger entry: ``amount_minor`` > 0 debits ``account``, < 0 credits it.
 
-    Accounts: see ``plans.ledger.posting``.
+    Accounts: see ``plans.ledger.posting``. Append-only.
     """
 
     entry = models.ForeignKey(LedgerEntry, on_delete=models.PROTECT, related_name="postings")

@@ -1,4 +1,4 @@
-"""The copy of gold usage that all Django code reads, and quota alerts."""
+"""The copy of gold usage, which pages, quotas and invoices read, and the alerts of quotas."""
 
 from django.db import models
 from django.db.models import Q
@@ -6,9 +6,10 @@ from django.utils import timezone
 
 
 class UsageCopy(models.Model):
-    """One copy of a version of the gold table into ``UsageRecord``.
+    """The fact that a version of the gold table was copied to ``UsageRecord``.
 
-    All samples taken before ``as_of`` are counted; pages, refusals and invoices show this time.
+    Key: (table_id, table_version). ``as_of`` is the watermark of that version, which pages, the API
+    and previews of invoices show. ``copied_at`` is when the version was copied first.
     """
 
     table_id = models.CharField(max_length=64)
@@ -26,7 +27,8 @@ class UsageRecord(models.Model):
     """One row of gold usage. Key: (tenant, space, address, meter, bucket).
 
     ``quantity`` is an integer in the meter's base unit (messages, milliseconds, byte-milliseconds,
-    connections); a bucket is [bucket_at, +15 min). ``address`` is empty for meters of the space.
+    connections). ``bucket_at`` is the start of the bucket: 15 minutes, or less if a close cut it.
+    ``address`` is empty for meters of the space.
     """
 
     tenant_id = models.CharField(max_length=40)
@@ -48,11 +50,12 @@ class UsageRecord(models.Model):
 
 
 class QuotaAlert(models.Model):
-    """A period quota reached a level. Key: (tenant, resource, period start, level).
+    """An alert: usage has reached a level of a monthly quota.
 
-    ``action`` is what this level does: notify | withdraw_send (only at 100 %, if the plan says so).
-    ``raised_at`` is the last time the level was reached, ``lifted_at`` when the alert ended: the
-    level was no longer reached, or the next period began.
+    Key: (tenant, resource, period start, level). ``action`` is what this level does: ``notify``, or
+    ``withdraw_send`` at 100 % if the plan says so. ``used`` and ``limit`` are those at
+    ``raised_at``, when the alert was raised last. ``lifted_at`` is when it ended, because usage was
+    below the level again or the next period had begun; null while it lasts.
     """
 
     tenant = models.ForeignKey(

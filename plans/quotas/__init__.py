@@ -1,1 +1,1 @@
-"""Quotas: the limited resources, the check of a request, and the enforcement of period quotas."""
+"""Quotas: the limited resources, the check of a request, and enforcement of monthly quotas."""

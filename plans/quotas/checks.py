@@ -1,7 +1,7 @@
 """Compares requests with limits. Pure: callers pass limits, usage and the requested amount.
 
-Called by the actions of ``tenants`` that admit a change, inside their transaction, and by
-``plans.quotas.enforcement``. Nothing here reads a row or a clock.
+Nothing here reads a row or a clock. A caller that admits a change must hold a lock on what it
+counted, or two requests together may exceed a limit.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,14 +13,14 @@ from plans.quotas.resources import WORDS, Resource
 
 
 class HasQuotas(Protocol):
-    """A commercial plan; a resource without an entry is not limited."""
+    """A commercial plan: its ``quotas`` by resource. A resource without an entry is not limited."""
 
     @property
     def quotas(self) -> Mapping[str, int]: ...
 
 
 class Override(Protocol):
-    """A limit set by staff instead of the plan's."""
+    """A limit that staff set in place of the plan's. ``expires_at`` None: it never ends."""
 
     @property
     def resource(self) -> str: ...
@@ -48,15 +48,18 @@ def effective(plan: HasQuotas, overrides: Iterable[Override], now: datetime) -> 
 
 
 def is_in_force(override: Override, now: datetime) -> bool:
-    """Return whether the override counts at ``now``; ``expires_at`` itself is after its end."""
+    """Return whether the override counts at ``now``. It no longer does at ``expires_at`` itself."""
     return override.expires_at is None or override.expires_at > now
 
 
 def require(limits: Limits, resource: Resource, *, used: int, asked: int) -> None:
-    """Raise if ``asked`` more units exceed the limit; a request for none never does.
+    """Raise if ``used`` plus ``asked`` units exceed the limit of ``resource``.
+
+    Never raises for a resource without a limit or if ``asked`` is 0, even if ``used`` is above the
+    limit.
 
     Raises:
-        QuotaExceeded: names resource, limit, used and asked.
+        QuotaExceeded: names resource, limit, used, asked, and who can raise the limit.
     """
     limit = limits.get(resource)
     if limit is None or asked <= 0 or used + asked <= limit:

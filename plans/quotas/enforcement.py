@@ -1,9 +1,10 @@
-"""Enforces period quotas: alerts at 80, 90 and 100 %, withdrawal of ``send`` at 100 %.
+"""Enforces monthly quotas: alerts at 80, 90 and 100 %, withdrawal of ``send`` at 100 %.
 
-Level-triggered: each pass compares usage with the limit in force and makes alerts and spaces agree
-with it, both when a level is reached and when it no longer is. So the next pass repairs a lost,
-repeated or interrupted one. ``workers.metering`` calls it after each copy of gold, with the counts
-that are landed but not copied yet.
+Level-triggered: each pass compares usage with the limit in force. It then makes alerts and spaces
+agree with the result, both when a level is reached and when it no longer is. So the next pass
+repairs a lost or interrupted one. The task ``workers.enforce_quotas`` runs a pass every two
+sampling intervals, and after a change of a tenant's plan or limits. It adds the counts that are
+sampled but not yet in the copy of gold.
 """
 
 from collections.abc import Mapping
@@ -42,7 +43,10 @@ class PassIncomplete(WaypostError):
 
 @dataclass(frozen=True)
 class Standing:
-    """Usage and limit of one period quota of a tenant. ``limit`` None: unlimited."""
+    """Usage and limit of one monthly quota of a tenant in ``period``.
+
+    ``limit`` None: unlimited. ``at_quota`` is the plan's action at 100 %.
+    """
 
     resource: Resource
     period: Period
@@ -61,14 +65,14 @@ class Standing:
 def standing(
     tenant: Tenant, resource: Resource, *, not_yet_copied: Mapping[str, int], now: datetime
 ) -> Standing:
-    """Return usage and limit in the current month of the tenant's billing time zone. Reads only.
+    """Return usage and limit of ``resource`` in the tenant's current billing month. Reads only.
 
-    ``not_yet_copied`` is {meter: quantity} of this month that PostgreSQL's copy of gold lacks. It
-    counts as used.
+    ``not_yet_copied`` is {meter: quantity} of this month that the copy of gold lacks. It counts as
+    used. Without an open subscription there is no limit.
     """
     month = month_of(now, tenant.billing_time_zone)
     figures = reading.by_space(tenant.id, month.starts_at, month.ends_at)
-    # Counts that the copy lacks are added without a space, so quotas act sooner.
+    # Adding what the copy lacks makes quotas act sooner. It has no space id: only sums matter here.
     figures += [reading.Figure("", "", meter, n) for meter, n in not_yet_copied.items()]
     used = reading.quantity_of(METERED[resource], figures)
     subscription = (
@@ -85,10 +89,10 @@ def standing(
 
 
 def evaluate(*, tenant_id: str, not_yet_copied: Mapping[str, int], now: datetime) -> list[Standing]:
-    """Make the tenant's alerts and spaces agree with its period quotas; return the standings.
+    """Make the tenant's alerts and spaces agree with its monthly quotas; return the standings.
 
-    Alerts are committed before spaces change. After a crash between the two, the next pass
-    finds the spaces in the wrong state and changes them.
+    Alerts are committed before spaces change. After a crash between the two, the next pass finds
+    the spaces in the wrong state and changes them.
     """
     tenant = Tenant.objects.get(pk=tenant_id)
     found = [
@@ -110,7 +114,8 @@ def evaluate_all(*, not_yet_copied: Mapping[str, Mapping[str, int]], now: dateti
 
     Raises:
         PassIncomplete: at the end, if there was such a tenant; names these tenants.
-        DatabaseError: at once, if the database is not available; the next pass repeats everything.
+        OperationalError, InterfaceError: at once, because the database is not available; the next
+            pass repeats everything.
     """
     failed = []
     for tenant_id in Tenant.objects.order_by("id").values_list("id", flat=True):
@@ -130,7 +135,7 @@ def evaluate_all(*, not_yet_copied: Mapping[str, Mapping[str, int]], now: dateti
 
 
 def _lift(tenant: Tenant, now_at: Standing, now: datetime) -> None:
-    """End the alerts of earlier periods and those whose level is no longer reached."""
+    """End the open alerts of this quota from earlier periods or for levels not reached any more."""
     for alert in QuotaAlert.objects.filter(
         tenant=tenant, resource=now_at.resource, lifted_at__isnull=True
     ):
@@ -170,7 +175,10 @@ def _raise(tenant: Tenant, now_at: Standing, now: datetime) -> None:
 
 
 def _enforce(tenant: Tenant, found: list[Standing]) -> None:
-    """Withdraw or restore ``send`` in each space that is not in the right state yet."""
+    """Withdraw or restore ``send`` in each of the tenant's spaces that is in the other state.
+
+    ``send`` is withdrawn if any quota in ``found`` demands it.
+    """
     breached = next((quota for quota in found if quota.withdraws_send), None)
     spaces = AddressSpace.objects.filter(tenant=tenant, deletion_requested_at__isnull=True)
     for space in spaces.exclude(send_withdrawn=breached is not None).order_by("id"):

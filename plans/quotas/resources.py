@@ -1,10 +1,13 @@
-"""The resources that quotas limit. Plans, overrides, refusals and pages use these names."""
+"""The resources that quotas limit. Plans, overrides, error messages and pages use these names."""
 
 from enum import StrEnum
 
 
 class Resource(StrEnum):
-    """A limited resource; the value is its stable slug. ``space.*`` is limited per space."""
+    """A limited resource; the value is its stable slug.
+
+    A slug without a dot is limited per tenant, ``space.*`` per space, ``broker.*`` per broker.
+    """
 
     SPACES = "spaces"
     ADDRESSES = "addresses"
@@ -22,7 +25,8 @@ class Resource(StrEnum):
     BROKER_CREDIT = "broker.credit"  # thousandths of the one broker an address must sit on
 
 
-# What is counted by a meter, over a month, and not from rows. Portal, API and alerts follow it.
+# Resource -> the meter that counts it over a billing month. All other resources are counted rows or
+# credits. Portal, API and alerts iterate this mapping.
 METERED = {Resource.MESSAGES_PER_MONTH: "messages"}
 TENANT_RESOURCES = tuple(resource for resource in Resource if "." not in resource.value)
 

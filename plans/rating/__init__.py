@@ -1,1 +1,1 @@
-"""Prices usage: price models, months, money, periods. Pure: no database and no clock."""
+"""Prices usage: price models, billing months, money, periods. Pure: no database and no clock."""

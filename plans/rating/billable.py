@@ -19,11 +19,12 @@ class SpaceUsage:
 
 @dataclass(frozen=True)
 class Segment:
-    """The span of the period in which one plan version was in force, and the usage in it.
+    """A part of an invoice's period in which one plan version was in force, and the usage in it.
 
-    ``runs_on`` means that the plan is still in force when the invoice ends. The amounts that it
-    includes for the rest of the month may then be used in this segment.
-    ``counted``: ``usage`` comes from the buckets that start in this span.
+    ``runs_on``: the plan is still in force at the end of the invoice's period. Then the amounts
+    that it includes for the rest of the month are available in this segment already.
+    ``counted``: ``usage`` is that of the buckets that start in this span. None while the usage is
+    not read yet.
     """
 
     period: Period
@@ -40,9 +41,10 @@ class Segment:
 
 @dataclass(frozen=True)
 class Lifetime:
-    """``count`` spaces or addresses of one space that existed in the period on one plan version.
+    """The active time of a space, or of its addresses, on one plan version in the period.
 
-    ``seconds`` is the sum of their active time in the period.
+    ``meter`` is ``space_hours`` or ``address_hours``, ``plan_key`` the space plan or address plan,
+    ``count`` the number of spaces or addresses, and ``seconds`` the sum of their active time.
     """
 
     meter: str

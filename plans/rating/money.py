@@ -1,7 +1,8 @@
 """Currencies and rounding of exact amounts. Pure.
 
-Amounts are integers in the currency's minor unit (ISO 4217). Only three exact results are ever
-rounded, once and here: an invoice line, the tax at one rate, an allocation.
+Amounts are integers in the currency's minor unit (ISO 4217). Only this module rounds amounts. It
+does so for invoice lines (``price_rules.amount_minor``), for the tax at one rate
+(``pricing.tax_on``), and to divide a line between spaces (``allocate``).
 """
 
 from collections.abc import Sequence
@@ -10,10 +11,12 @@ from enum import StrEnum
 
 from controlplane.core.errors import Invalid
 
-# 60 digits: an amount times a price is exact, and one division never looks like a tie by mistake.
+# 60 digits: the product of a quantity and a price is exact. A quotient may be inexact, but only in
+# digits so small that rounding never takes it for exactly half a minor unit by mistake.
 EXACT = Context(prec=60)
 
-# ISO 4217 list one by number of decimals of the minor unit, without codes of funds and metals.
+# Number of decimals of the minor unit -> currency codes. Source: ISO 4217, list one, without the
+# codes of funds and precious metals.
 _CODES = {
     0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
     2: (
@@ -32,7 +35,7 @@ _MINOR_DIGITS = {code: digits for digits, codes in _CODES.items() for code in co
 
 
 class Rounding(StrEnum):
-    """How a legal entity rounds half a minor unit; fixed per entity and printed on invoices."""
+    """How a legal entity rounds half a minor unit. The catalog sets it; invoices print it."""
 
     HALF_EVEN = "half_even"
     HALF_UP = "half_up"
@@ -56,7 +59,7 @@ def minor_digits(currency: str) -> int:
 
 
 def round_minor(exact: Decimal, rounding: Rounding) -> int:
-    """Round an exact amount in minor units to a whole number."""
+    """Return an exact amount in minor units rounded to a whole number."""
     return int(exact.quantize(Decimal(1), _DECIMAL_ROUNDING[rounding], EXACT))
 
 

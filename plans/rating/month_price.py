@@ -1,7 +1,8 @@
-"""Prices a billing month from its beginning to the last known segment. Pure; ``pricing`` calls it.
+"""Prices a billing month from its beginning to the end of the last known segment. Pure.
 
-The result depends on the usage and on when each plan was in force, but not on where invoices end:
-two adjacent segments of one plan cost as much as one segment over both.
+``pricing`` turns the result into invoice lines. The result depends on the usage and on when each
+plan was in force, but not on where invoices end: two adjacent segments of one plan cost as much as
+one segment over both.
 """
 
 from collections import Counter
@@ -17,15 +18,17 @@ from plans.rating.price_rules import Billed, Price, PriceRule
 
 SECONDS_PER_HOUR = 3600
 FEE = "plan_fee"
-PlanVersion = tuple[str, str, int]  # lifetime meter, plan key, version
+PlanVersion = tuple[str, str, int]  # lifetime meter, key and version of a space or address plan
 
 
 @dataclass(frozen=True)
 class Part:
-    """The usage of one meter in one segment, in base units; ``charges``: the billed part by price.
+    """The usage of one meter in one segment, in base units.
 
-    ``included`` is what the month's included amount had left before this segment; ``start`` is what
-    was billed earlier in the month.
+    * ``spaces``: (space id, used), of a peak only the busiest space. ``used`` is their sum.
+    * ``included``: what the month's included amount had left before this segment.
+    * ``start``: how much of the meter was billed earlier in the month.
+    * ``charges``: the billed part of ``used``, as (price, quantity).
     """
 
     rule: PriceRule
@@ -38,7 +41,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Hours:
-    """The priced hours of one plan version; ``billed`` is in seconds, without the included ones."""
+    """The priced hours of a space or address plan version over the month so far.
+
+    ``billed`` is in seconds, without the included ones.
+    """
 
     title: str
     price: Price
@@ -47,14 +53,18 @@ class Hours:
 
 @dataclass(frozen=True)
 class MonthPrice:
-    """Fees by segment, parts by (segment number, meter), hours by plan version."""
+    """The price of a month so far.
+
+    ``fees`` are (price, seconds) by segment number, ``parts`` are by (segment number, meter).
+    Segments are numbered from 0 in order of time.
+    """
 
     fees: Sequence[tuple[Price, int]]
     parts: Mapping[tuple[int, str], Part]
     hours: Mapping[PlanVersion, Hours]
 
     def charges(self) -> Counter[tuple[str, Price]]:
-        """Return the billed base units of the month by meter and price."""
+        """Return the billed base units of the month by (meter, price); of fees the seconds."""
         found: Counter[tuple[str, Price]] = Counter()
         for price, seconds in self.fees:
             found[FEE, price] += seconds if price.unit_price else 0
@@ -69,7 +79,11 @@ class MonthPrice:
 def price(
     segments: Sequence[Segment], lifetimes: Iterable[Lifetime], month: Period, currency: str
 ) -> MonthPrice:
-    """Return the price of the month; ``segments`` are all its segments in order of time."""
+    """Return the price of ``month`` so far.
+
+    ``segments`` are all its segments in order of time. ``lifetimes`` are those since the month
+    began.
+    """
     fees = [
         (
             Price("fee", money.to_major(segment.monthly_fee_minor, currency), month.seconds),
@@ -82,7 +96,8 @@ def price(
         for segment in segments
         for meter, hours in segment.included_hours.items()
     )
-    # Included space and address hours are a pool of seconds, like included units.
+    # Included space hours and address hours are pools of seconds, just as other included amounts
+    # are pools of base units.
     return MonthPrice(
         fees, _parts(segments, month), _hours(lifetimes, pools(included_hours, month))
     )
@@ -90,7 +105,7 @@ def price(
 
 @dataclass(frozen=True)
 class _Step:
-    """The counts of one meter in one segment; see ``Part``."""
+    """The counts of one meter in one segment, in base units; ``Part`` explains the first three."""
 
     used: int
     included: int
@@ -100,7 +115,10 @@ class _Step:
 
 @dataclass
 class _Tally:
-    """Running totals of one meter over the segments of the month, in base units."""
+    """Running totals of one meter over the segments of the month, in base units.
+
+    ``flat_paid`` is the highest flat price that was charged so far.
+    """
 
     left: int = 0  # of the included units
     used: int = 0  # for a peak: the largest so far
@@ -108,9 +126,10 @@ class _Tally:
     flat_paid: Decimal = Decimal(0)
 
     def count(self, rule: PriceRule, spaces: Sequence[tuple[str, int]]) -> _Step:
-        """Take the usage of one segment from the pool; return what is billed of it."""
+        """Take the usage of the next segment from the included units; return its counts."""
         used = sum(quantity for _, quantity in spaces)
-        # Of a peak, only what exceeds the month's peak so far is new (docs/billing.md, rule 8).
+        # Of a peak, only the part above the month's highest peak so far is new (docs/billing.md,
+        # rule 8).
         grown = max(0, used - self.used) if rule.is_peak else used
         free = min(grown, self.left)
         step = _Step(used, self.left, self.billed, grown - free)
@@ -120,7 +139,7 @@ class _Tally:
         return step
 
     def part(self, rule: PriceRule, spaces: Sequence[tuple[str, int]], step: _Step) -> Part:
-        """Price one segment; call it only after every segment of the month was counted."""
+        """Price the next segment. Call it only after ``count`` of every segment of the month."""
         charges = rule.charges(Billed(step.start, step.billed, self.billed, self.flat_paid))
         if step.billed and rule.is_flat:
             self.flat_paid = max(self.flat_paid, rule.tiers[0].unit_price)
@@ -128,7 +147,10 @@ class _Tally:
 
 
 def _parts(segments: Sequence[Segment], month: Period) -> dict[tuple[int, str], Part]:
-    """Consume the included units segment by segment in order of time; price the rest."""
+    """Return the parts by (segment number, meter).
+
+    Usage takes from the included units in order of time. The rest is billed.
+    """
     included = ((s, rule.meter, rule.included) for s in segments for rule in s.rules)
     tallies = {meter: _Tally(left=units) for meter, units in pools(included, month).items()}
     numbered = [
@@ -146,9 +168,11 @@ def _parts(segments: Sequence[Segment], month: Period) -> dict[tuple[int, str], 
 
 
 def pools(included: Iterable[tuple[Segment, str, int]], month: Period) -> dict[str, int]:
-    """Return the included units of each meter, in proportion to seconds, rounded up.
+    """Return the included units of each meter in the month so far.
 
-    A plan that runs on counts to the end of the month: its units may be used ahead.
+    ``included`` are (segment, meter, units per month). Each segment contributes in proportion to
+    its seconds of the month. A segment with ``runs_on`` counts to the end of the month, because
+    units for the rest of the month may be used before. The sum of a meter is rounded up.
     """
     granted: Counter[str] = Counter()
     for segment, meter, units in included:
@@ -162,10 +186,10 @@ def pools(included: Iterable[tuple[Segment, str, int]], month: Period) -> dict[s
 
 
 def _hours(lifetimes: Iterable[Lifetime], left: dict[str, int]) -> dict[PlanVersion, Hours]:
-    """Price the lifetimes by plan version.
+    """Return the priced hours by plan version.
 
-    Included seconds go to the plan version with the highest price first, which is best for the
-    buyer (docs/billing.md, rule 11). ``left`` (seconds by meter) is reduced.
+    ``left`` are the included seconds by meter; this function reduces them. They go to the plan
+    version with the highest price first, which is best for the buyer (docs/billing.md, rule 11).
     """
     found = {}
     for lifetime in sorted(merged(lifetimes), key=lambda row: (row.meter, -row.hour_price)):
@@ -179,10 +203,13 @@ def _hours(lifetimes: Iterable[Lifetime], left: dict[str, int]) -> dict[PlanVers
 
 
 def per_space(usage: Iterable[SpaceUsage], rule: PriceRule) -> list[tuple[str, int]]:
-    """Return (space id, base units) of the rule's meter; of a peak only the busiest space."""
+    """Return (space id, base units) of the rule's meter, by space id.
+
+    Of a peak only the busiest space is returned.
+    """
     mine = [(use.space_id, use.quantity) for use in usage if use.meter == rule.meter]
     if rule.is_peak:
-        # The id decides between equal peaks, so that the invoice is the same each time.
+        # Of equal peaks take the lowest space id, so that the invoice is the same each time.
         return sorted(mine, key=lambda space: (-space[1], space[0]))[:1]
     return summed(mine)
 

@@ -13,15 +13,16 @@ from plans.rating.billable import Lifetime, Segment, SpaceUsage
 from plans.rating.periods import Period
 from plans.rating.price_rules import Price
 
-# (plan key, plan version, span) -> the segment, without usage.
+# Takes plan key, plan version and span; returns the segment without usage.
 SegmentOf = Callable[[str, int, Period], Segment]
 
 
 @dataclass(frozen=True)
 class MonthSoFar:
-    """Ended segments with usage, one lifetime per plan version, and what was charged for them.
+    """Segments with usage, one lifetime per plan version, and what was charged for them.
 
-    ``charged`` holds base units by (meter, price), without zeros.
+    ``runs_on`` is false in all segments. ``charged`` holds base units by (meter, price), without
+    zeros. An empty state is that of a month without any invoice.
     """
 
     segments: tuple[Segment, ...] = ()
@@ -29,7 +30,10 @@ class MonthSoFar:
     charged: Mapping[tuple[str, Price], int] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
-        """Return the state as JSON values for ``from_plain``; plans by key and version."""
+        """Return the state as JSON values for ``from_plain``; they name plans by key and version.
+
+        The values are stored in documents, so their form never changes for an engine version.
+        """
         return {
             "segments": [
                 {
@@ -53,7 +57,7 @@ class MonthSoFar:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any], segment_of: SegmentOf) -> "MonthSoFar":
-        """Return the state from the result of ``plain``; ``segment_of`` supplies the plans."""
+        """Return the state from the result of ``plain``; ``segment_of`` supplies fees and rules."""
         segments = []
         for row in plain["segments"]:
             span = Period.from_plain(row["span"])
@@ -67,7 +71,7 @@ class MonthSoFar:
         return cls(
             tuple(segments),
             tuple(
-                # Merged over spaces: no space id and no count.
+                # A stored lifetime is merged over all spaces, so it has no space id and no count.
                 Lifetime(meter, key, version, title, Decimal(price), "", seconds, 0)
                 for meter, key, version, title, price, seconds in plain["hours"]
             ),
@@ -79,7 +83,10 @@ class MonthSoFar:
 
 
 def merged(lifetimes: Iterable[Lifetime]) -> tuple[Lifetime, ...]:
-    """Merge lifetimes of one meter and plan version over all spaces; the order is stable."""
+    """Return one lifetime per meter and plan version, summed over all spaces, in that order.
+
+    ``space_id`` is empty and ``count`` 0.
+    """
     found: dict[tuple[str, str, int], Lifetime] = {}
     for lifetime in lifetimes:
         key = (lifetime.meter, lifetime.plan_key, lifetime.plan_version)
@@ -90,5 +97,5 @@ def merged(lifetimes: Iterable[Lifetime]) -> tuple[Lifetime, ...]:
 
 
 def digits(price: Decimal) -> str:
-    """Return one text per value (1.50 and 1.5 give 1.5), so that equal states have equal bytes."""
+    """Return a price as text without trailing zeros, so that equal states have equal bytes."""
     return f"{price.normalize():f}"

@@ -1,6 +1,7 @@
 """Billing periods: half-open spans of instants. Pure.
 
-Only ``month_of`` applies the billing time zone of a tenant. All other instants are UTC.
+Only the result of ``month_of`` depends on a time zone: the billing time zone of a tenant decides
+when a month begins.
 """
 
 from collections.abc import Sequence
@@ -10,16 +11,17 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from controlplane.core.errors import Invalid
 
-# Files of the database that are not zones: the machine's own zone, and defaults.
+# Entries of the time zone database that are no zones: two depend on the machine, and "Factory"
+# means that no zone is set.
 _NOT_ZONES = {"localtime", "posixrules", "Factory"}
 
 
 @dataclass(frozen=True, order=True)
 class Period:
-    """The instants t with ``starts_at <= t < ends_at`` (UTC).
+    """The instants t with ``starts_at <= t < ends_at``. Both bounds must have a time zone.
 
     Raises:
-        Invalid: an end has no time zone, or the period does not end after it begins.
+        Invalid: a bound has no time zone, or the period does not end after it begins.
     """
 
     starts_at: datetime
@@ -33,20 +35,26 @@ class Period:
 
     @property
     def seconds(self) -> int:
-        """Whole seconds. Both ends are truncated first, so adjacent periods add up exactly."""
+        """The length in whole seconds.
+
+        Both bounds are truncated to seconds first, so that adjacent periods add up exactly.
+        """
         return int(self.ends_at.timestamp()) - int(self.starts_at.timestamp())
 
     def contains(self, instant: datetime) -> bool:
         return self.starts_at <= instant < self.ends_at
 
     def clip(self, starts_at: datetime | None, ends_at: datetime | None) -> "Period | None":
-        """Return the part of the period inside the bounds (None: no bound); None if it is empty."""
+        """Return the part of the period inside [starts_at, ends_at); None if it is empty.
+
+        A bound that is None does not limit the period.
+        """
         start = max(self.starts_at, starts_at or self.starts_at)
         end = min(self.ends_at, ends_at or self.ends_at)
         return Period(start, end) if start < end else None
 
     def plain(self) -> list[str]:
-        """Return both ends as text, for documents; ``from_plain`` reads them."""
+        """Return both bounds as ISO 8601 texts, for documents; ``from_plain`` reads them."""
         return [self.starts_at.isoformat(), self.ends_at.isoformat()]
 
     @classmethod
@@ -59,7 +67,7 @@ class Period:
 
 
 def zone_names() -> list[str]:
-    """Return the sorted IANA zone names that mean the same on every machine."""
+    """Return the sorted IANA zone names, without those that depend on the machine."""
     return sorted(available_timezones() - _NOT_ZONES)
 
 
@@ -85,9 +93,9 @@ def month_of(instant: datetime, zone_name: str) -> Period:
     Months begin at local midnight, so a month with a clock change is an hour longer or shorter.
     """
     local = instant.astimezone(zone(zone_name))
-    # Divided by 12, month 12 carries over into January of the next year.
+    # In December the division and the remainder lead to January of the next year.
     next_year, next_month = local.year + local.month // 12, local.month % 12 + 1
-    # Each midnight takes the zone's offset of its own day, before the change to UTC.
+    # Each midnight has the zone's offset of its own day: the two may differ (clock change).
     begins = [
         datetime(year, month, 1, tzinfo=zone(zone_name)).astimezone(UTC)
         for year, month in ((local.year, local.month), (next_year, next_month))

@@ -1,6 +1,7 @@
 """The price models: turn a billed quantity into charges. Pure.
 
-A charge depends on what was billed earlier in the month: tiers and packages run over the month.
+A charge depends on what was billed earlier in the month, because tiers and packages count the units
+of the whole month.
 """
 
 from dataclasses import dataclass
@@ -14,17 +15,20 @@ from plans.usage.meters import Model
 
 @dataclass(frozen=True)
 class Tier:
-    """The price of units above the previous tier and up to ``up_to`` (None: no upper end)."""
+    """The price of the units above the previous tier's ``up_to``, up to and including its own.
+
+    ``up_to`` counts units, not base units. None: the tier has no upper end.
+    """
 
     up_to: Decimal | None
     unit_price: Decimal
 
 
 class Price(NamedTuple):
-    """``per`` base units cost ``unit_price``.
+    """``per`` base units cost ``unit_price``, in the currency's main unit.
 
-    ``kind`` is a price model, ``fee``, or the ``key/version`` of the plan that hours belong to. Of
-    package and flat prices, ``per`` is 1 and a base unit is a package or the whole month.
+    ``kind`` is a price model, ``fee``, or ``key/version`` of the space or address plan whose hours
+    are priced. A package price counts packages, and a flat price counts months: ``per`` is 1.
     """
 
     kind: str
@@ -34,10 +38,11 @@ class Price(NamedTuple):
 
 @dataclass(frozen=True)
 class Billed:
-    """``base`` units beyond the included ones, after ``start`` billed units of the month.
+    """A billed quantity: the next ``base`` base units after ``start`` billed ones of the month.
 
-    ``end`` is the billed total of the month as known now; it selects the tier of a volume price.
-    ``flat_paid`` is the highest flat price of the meter charged earlier in the month.
+    Included units are not billed and do not count here. ``end`` is the billed total of the month as
+    known now; it selects the tier of a volume price. ``flat_paid`` is the highest flat price that
+    was charged for the meter earlier in the month.
     """
 
     start: int
@@ -48,7 +53,7 @@ class Billed:
 
 @dataclass(frozen=True)
 class PriceRule:
-    """The price of one meter. ``included`` base units per month cost nothing."""
+    """The price of one meter on one plan. ``included`` base units per month cost nothing."""
 
     meter: str
     title: str
@@ -64,22 +69,29 @@ class PriceRule:
         return self.model is Model.FLAT
 
     def charges(self, billed: Billed) -> list[tuple[Price, int]]:
-        """Return (price, base units), at least one; its units are zero if nothing is charged."""
+        """Return the charges as (price, quantity), at least one.
+
+        A quantity counts base units, packages or months (see ``Price``). If nothing is charged,
+        there is one charge with quantity zero.
+        """
         if self.is_flat:
             return [self.flat_charge(billed)]
         if self.model is Model.GRADUATED:
             return self.graduated_charges(billed)
         per, base = self.base_per_unit, billed.base
         if self.model is Model.PACKAGE:
-            # A package that an earlier invoice of the month began is paid already: charge only the
-            # difference of begun packages, each count rounded up (-(-a // b)).
+            # A package that was begun earlier in the month is paid already. Charge the difference
+            # of the begun packages; -(-a // b) is integer division rounded up.
             base = -(-(billed.start + base) // per) - -(-billed.start // per)
             per = 1
         tier = self.tier_of(billed.end) if self.model is Model.VOLUME else self.tiers[0]
         return [(Price(self.model.value, tier.unit_price, per), base)]
 
     def flat_charge(self, billed: Billed) -> tuple[Price, int]:
-        """Charge the flat price once a month; after a lower one was paid, only the difference."""
+        """Return the flat price once a month, minus the highest flat price that was paid before.
+
+        The quantity is zero without billed units, or if no difference is left.
+        """
         price = self.tiers[0].unit_price
         more = price - billed.flat_paid
         if billed.base == 0 or more <= 0:
@@ -87,7 +99,10 @@ class PriceRule:
         return Price(Model.FLAT.value, more, 1), 1
 
     def graduated_charges(self, billed: Billed) -> list[tuple[Price, int]]:
-        """Price each unit by its tier; without units, name the tier of the next unit."""
+        """Return a charge for each tier that the billed units reach.
+
+        Without billed units, returns the price of the next unit with quantity zero.
+        """
         found: list[tuple[Price, int]] = []
         below, end = billed.start, billed.start + billed.base
         for tier in self.tiers:
@@ -98,28 +113,29 @@ class PriceRule:
         return found or [(self.price_in(self.tier_of(billed.start + 1)), 0)]
 
     def price_in(self, tier: Tier) -> Price:
-        """Return the price of one unit inside ``tier``."""
+        """Return the price of the units in ``tier``."""
         return Price(self.model.value, tier.unit_price, self.base_per_unit)
 
     def tier_of(self, billed: int) -> Tier:
-        """Return the tier that contains the billed base unit of this number."""
+        """Return the tier of the ``billed``-th billed base unit of the month, counted from 1."""
         for tier in self.tiers:
             if tier.up_to is None or billed <= self.end_of(tier):
                 return tier
         return self.tiers[-1]  # not reached: the last tier has no upper end
 
     def end_of(self, tier: Tier) -> int:
-        """Return the last base unit of a tier that has an end."""
+        """Return the number of the last base unit in a tier whose ``up_to`` is not None."""
         return int((tier.up_to or Decimal(0)) * self.base_per_unit)
 
 
 def amount_minor(
     price: Price, span: tuple[int, int], currency: str, rounding: money.Rounding
 ) -> int:
-    """Return the cost of base units ``span[0]`` to ``span[1]`` of the month in minor units.
+    """Return the cost in minor units of the month's base units from ``span[0]`` to ``span[1]``.
 
-    It is the rounded cost up to ``span[1]`` minus the rounded cost up to ``span[0]``. So splitting
-    a quantity over several lines never changes the sum by a cent.
+    It counts the base units that the month was charged at this price. The result is the rounded
+    cost up to ``span[1]`` minus the rounded cost up to ``span[0]``. So splitting a quantity over
+    several lines never changes the sum by a cent.
     """
     rounded = []
     for base in span:

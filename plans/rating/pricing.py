@@ -1,13 +1,12 @@
-"""Turns usage into invoice lines: a pure function without database and clock.
+"""Turns usage into invoice lines and tax: ``rate``, a pure function without database and clock.
 
 ``plans.invoicing`` turns rows into the values used here. Quantities are integers in base units,
 prices are decimals of up to 12 places in the currency's main unit, amounts are integers in minor
-units. Each line is rounded once, by the legal entity's rule. Tax is computed per rate on the sum of
-the lines.
+units, rounded by the legal entity's rule. Tax is computed on the sum of the lines.
 
 An invoice charges the price of its month from the month's beginning to the invoice's end, minus
-what earlier invoices of the month charged. So the invoices of a month cost together as much as one
-invoice for the whole month, however closes divide it.
+what earlier invoices of the month charged. So the net amounts of a month's invoices add up to that
+of one invoice for the whole month, however closes divide it (exceptions: docs/billing.md, rule 2).
 """
 
 from collections import Counter
@@ -38,10 +37,12 @@ class SellerRule:
 
 @dataclass(frozen=True)
 class Line:
-    """One invoice line: ``quantity`` units at ``unit_price`` cost ``amount_minor``, rounded once.
+    """One invoice line: ``quantity`` units at ``unit_price`` cost ``amount_minor``.
 
-    ``quantity`` is rounded to 12 places; the amount is computed from the exact base units in
-    ``detail``. A ``repriced`` line changes what earlier invoices of the month charged.
+    ``quantity`` is rounded to 12 places. The amount is computed from the exact number of base units
+    (``billed_base`` in ``detail``). A line of kind ``repriced`` charges or takes back a difference
+    from what earlier lines of the month charged. A ``correction`` does so for a month whose usage
+    changed after its invoice was issued.
     """
 
     kind: str  # fee | usage | lifetime | repriced | correction
@@ -56,7 +57,7 @@ class Line:
 
 @dataclass(frozen=True)
 class TaxLine:
-    """Tax at one rate on the sum of the lines it applies to (EN 16931, BR-CO-17)."""
+    """The tax at one rate, on the sum of the lines it applies to (EN 16931, rule BR-CO-17)."""
 
     percent: Decimal
     taxable_minor: int
@@ -65,7 +66,7 @@ class TaxLine:
 
 @dataclass(frozen=True)
 class Rating:
-    """A priced period; ``so_far`` is the state of the month after it."""
+    """A priced period: its lines, its taxes, and the state of the month after it (``so_far``)."""
 
     lines: tuple[Line, ...]
     taxes: tuple[TaxLine, ...]
@@ -89,17 +90,19 @@ def rate(
 ) -> Rating:
     """Return the lines and the tax of one period, and the state of the month after it.
 
-    ``month`` is the billing month that contains the segments: fees and included amounts are
-    prorated by its seconds. ``so_far`` is the state of the month before this period (None: the
-    period is the first one). Lines may have negative amounts that take back earlier charges. The
-    result does not depend on the order of ``usage`` and ``lifetimes``.
+    ``segments`` and ``lifetimes`` are those of the period; segments are in order of time. ``month``
+    is the billing month that contains them: fees and included amounts are prorated by its seconds.
+    ``so_far`` is the state of the month before the period (None: the period is the first one).
+    Lines may have negative amounts that take back earlier charges. The result does not depend on
+    the order of ``lifetimes`` or of the usage in a segment.
     """
     before = so_far or MonthSoFar()
     known = [*before.segments, *segments]
     all_lifetimes = merged([*before.lifetimes, *lifetimes])
     whole = month_price.price(known, all_lifetimes, month, seller.currency)
     bill = _Bill(seller, whole, Counter(before.charged))
-    # The order matters: each step adds to ``bill``, and repricing charges what is still missing.
+    # The order matters: each step adds to what ``bill`` has charged, and ``repriced`` comes last
+    # because it charges the difference that is still missing.
     lines = [
         *bill.segments(segments, len(before.segments)),
         *bill.lifetimes(lifetimes),
@@ -108,24 +111,26 @@ def rate(
     # A charge that was taken back completely leaves a zero, which the state does not store.
     charged = {key: base for key, base in bill.charged.items() if base}
     net = sum(line.amount_minor for line in lines)
-    # For the next invoice these segments are over: units are no longer used ahead in them.
+    # For the next invoice these segments are over. If their plan goes on, its next segment brings
+    # the included units of the rest of the month.
     ended = tuple(replace(segment, runs_on=False) for segment in known)
     after = MonthSoFar(ended, all_lifetimes, charged)
     return Rating(tuple(lines), (tax_on(net, seller),), after)
 
 
 def tax_on(taxable_minor: int, seller: SellerRule) -> TaxLine:
-    """Return the seller's tax on the sum of the lines, rounded once."""
+    """Return the seller's tax on ``taxable_minor``, the sum of the lines, rounded once."""
     exact = EXACT.divide(EXACT.multiply(Decimal(taxable_minor), seller.tax_percent), Decimal(100))
     return TaxLine(seller.tax_percent, taxable_minor, money.round_minor(exact, seller.rounding))
 
 
 @dataclass(frozen=True)
 class _Bill:
-    """What the month was charged so far, by meter and price; each line adds to it.
+    """Makes the lines of one invoice and keeps what its month was charged.
 
-    ``whole`` is the price of the month so far. Its lines are made in the order of the document:
-    segments, lifetimes, repriced.
+    ``whole`` is the price of the month to the end of this invoice. ``charged`` is what the month
+    was charged so far, in base units by (meter, price); making a line adds to it. So lines must be
+    made in the order of the document: ``segments``, ``lifetimes``, ``repriced``.
     """
 
     seller: SellerRule
@@ -140,16 +145,17 @@ class _Bill:
         detail: dict[str, Any],
         spaces: Sequence[tuple[str, int]] | None = None,
     ) -> Line:
-        """Add a charge and return its line; ``named`` is kind, meter and description.
+        """Add ``charge`` (price, base units) to ``charged``; return the line for it.
 
-        With ``spaces``, the detail holds each space's share; the shares sum to the line exactly.
+        ``named`` is kind, meter and description. With ``spaces`` (space id, used base units), the
+        detail holds each space's share of the amount; the shares add up to the amount exactly.
         """
         kind, meter, description = named
         price, base = charge
         before = self.charged[meter, price]
         self.charged[meter, price] = before + base
         quantity = EXACT.divide(Decimal(base), Decimal(price.per))
-        span = (before, before + base)  # see ``amount_minor``: rounds over the whole month
+        span = (before, before + base)  # ``amount_minor`` rounds over all of the month's charges
         line = Line(
             kind,
             meter,
@@ -169,8 +175,11 @@ class _Bill:
         return line
 
     def segments(self, segments: Sequence[Segment], first: int) -> Iterator[Line]:
-        """Yield the fee and the usage of each segment of this period."""
-        # ``whole`` numbers all segments of the month; those of this period begin at ``first``.
+        """Yield the fee line and the usage lines of each segment of this period.
+
+        ``first`` is the number of the period's first segment in the month, counted from 0.
+        """
+        # ``whole`` has all segments of the month, by number.
         for n, segment in enumerate(segments, start=first):
             detail = {
                 "plan": segment.plan_key,
@@ -190,7 +199,11 @@ class _Bill:
                 yield from self.usage(self.whole.parts[n, rule.meter], detail)
 
     def usage(self, part: Part, detail: dict[str, Any]) -> Iterator[Line]:
-        """Yield the lines of one meter in one segment: one for each price that it reached."""
+        """Yield the lines of one meter in one segment: one for each price that the usage reached.
+
+        There is always at least one line. With nothing to bill, it has quantity zero and the price
+        of the next unit.
+        """
         rule = part.rule
         for charge in part.charges:
             yield self.line(
@@ -209,7 +222,7 @@ class _Bill:
             )
 
     def lifetimes(self, lifetimes: Sequence[Lifetime]) -> Iterator[Line]:
-        """Yield one line per meter and plan version with the hours of its spaces or addresses."""
+        """Yield a line of hours for each space or address plan version used in this period."""
         by_version: dict[PlanVersion, list[Lifetime]] = {}
         for lifetime in lifetimes:
             version = (lifetime.meter, lifetime.plan_key, lifetime.plan_version)
@@ -219,11 +232,12 @@ class _Bill:
                 yield self.hours(key, hours, by_version[key])
 
     def hours(self, key: PlanVersion, hours: Hours, same: Sequence[Lifetime]) -> Line:
-        """Return the line of the hours of one plan version in this period."""
+        """Return the line of the hours of one plan version; ``same`` are its lifetimes."""
         meter, plan_key, version = key
         spaces = month_price.summed((lifetime.space_id, lifetime.seconds) for lifetime in same)
         used = sum(seconds for _, seconds in spaces)
-        # At most what was used in this period; ``repriced`` charges or takes back the rest.
+        # Bill at most what was used in this period, and never less than zero. ``repriced`` charges
+        # or takes back the rest.
         billed = min(max(0, hours.billed - self.charged[meter, hours.price]), used)
         detail = {
             "plan": plan_key,
@@ -237,7 +251,10 @@ class _Bill:
         return self.line(named, "hours", (hours.price, billed), detail, spaces)
 
     def repriced(self) -> Iterator[Line]:
-        """Yield lines for the difference between the price of the month and what it was charged."""
+        """Yield a line for each (meter, price) at which the month was not charged what it costs.
+
+        The line is for the difference, so it may be negative.
+        """
         due = self.whole.charges()
         # Sorted, because the order of lines is part of the document.
         for key in sorted({*due, *self.charged}):
@@ -248,7 +265,7 @@ class _Bill:
                 yield self.line(("repriced", meter, title), unit, (price, base), detail)
 
     def title_and_unit(self, key: tuple[str, Price]) -> tuple[str, str]:
-        """Return the title and unit of the charges at a price."""
+        """Return the title and the unit of the lines for a (meter, price)."""
         meter, price = key
         if meter == FEE:
             return "Plan", "month"
@@ -256,6 +273,7 @@ class _Bill:
             if (lifetime_meter, hours.price) == key:
                 return hours.title, "hours"
         rules = [part.rule for (_, priced), part in self.whole.parts.items() if priced == meter]
-        # Rules of several plans may match; the first in order of time names the line.
+        # Rules of several plans may have this price model; the first in order of time names the
+        # line.
         same = [rule for rule in rules if rule.model.value == price.kind]
         return same[0].title, same[0].unit

@@ -1,1 +1,1 @@
-"""Meters, and the copy of the usage that the lakehouse computed."""
+"""The registry of meters, and PostgreSQL's copy of the usage that the lakehouse computed."""

@@ -2,7 +2,7 @@
 
 A new meter is one row of ``REGISTRY``. Plans, portal, API, command and invoices iterate it. A meter
 that is sampled also needs a column in ``lakehouse/bronze_schema.json`` and a field in
-``workers/messaging/observed.py``, which the snapshots of brokers or routers fill.
+``workers/messaging/observed.py``, which the code that reads brokers or routers must fill.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _GIB = 2**30
 
 
 class Kind(StrEnum):
-    """Where the quantity of a meter comes from, and whether buckets are added up."""
+    """Where the quantity of a meter comes from, and how the usage of a period is computed."""
 
     COUNTER = "counter"  # sampled; a period's usage is the sum of its buckets
     PEAK = "peak"  # sampled; a period's usage is the largest bucket, never a sum
@@ -22,22 +22,23 @@ class Kind(StrEnum):
 
 
 class Scope(StrEnum):
-    """What one value of a sampled meter counts for."""
+    """What one value of a sampled meter is about."""
 
     ADDRESS = "address"
-    SOURCE = "source"  # one incarnation of a broker or router as a whole, or the whole space
+    SOURCE = "source"  # a whole broker or router, or (the peak) the whole space
 
 
 @dataclass(frozen=True)
 class Meter:
     """One meter.
 
-    ``base_per_unit``: how many stored base units make one ``unit`` that people read. Base units are
-    messages, connections, milliseconds, and bytes times milliseconds; of lifetimes hours.
-    ``line_title``: the description of invoice lines. It is part of invoice documents: changing it
-    changes the bytes that ``verify`` recomputes, so raise ``document.ENGINE_VERSION`` with it.
-    ``plan_text``: how a plan's card names a quantity of it.
-    ``scope``: of sampled meters only.
+    * ``base_per_unit``: how many stored base units make one ``unit`` that people read. Base units
+      are messages, connections, milliseconds, and bytes times milliseconds; of lifetimes hours.
+    * ``line_title``: the description of invoice lines. It is part of invoice documents: changing it
+      changes the bytes that a verification recomputes, so raise ``document.ENGINE_VERSION`` too.
+    * ``plan_text``: what follows a quantity of the meter in the portal's description of a plan.
+    * ``scope``: only sampled meters have one.
+    * ``parts``: the meters that a meter of kind SUM adds up.
     """
 
     slug: str

@@ -1,7 +1,8 @@
 """Reads the copy of gold usage for billing, quotas, pages and the API.
 
-``recording`` writes the copy. Quantities are summed, except ``peak_connections``, of which the
-maximum is taken. A window [starts_at, ends_at) selects buckets by their start.
+``recording`` writes the copy. Quantities are in base units. They are added up, except those of
+``peak_connections``, of which the largest one counts. A window [starts_at, ends_at) selects buckets
+by their start.
 """
 
 from collections.abc import Iterable
@@ -21,7 +22,10 @@ from plans.usage.meters import BY_SLUG, DERIVED, METERS, Kind
 
 @dataclass(frozen=True)
 class UsageCell:
-    """One row of gold usage; ``quantity`` in the meter's base unit, ``address`` may be empty."""
+    """One row of gold usage.
+
+    ``quantity`` is in the meter's base unit. ``address`` is empty for meters of the space.
+    """
 
     tenant_id: str
     space_id: str
@@ -32,7 +36,10 @@ class UsageCell:
 
 
 class Figure(NamedTuple):
-    """The sum (for a peak: the maximum) of one space, address and meter."""
+    """The usage of one space, address and meter over some time; of a peak meter the largest value.
+
+    ``address`` is empty for meters of the space, and for figures over all addresses.
+    """
 
     space_id: str
     address: str
@@ -40,25 +47,29 @@ class Figure(NamedTuple):
     quantity: int
 
 
-# Advisory; exclusive for a copy, shared for readers. Workers of an older version use this name.
+# The name of an advisory lock: a copy takes it exclusively, ``keep_still`` shared. Never rename it,
+# because workers of an older version use this name during an upgrade.
 COPY_LOCK = "plans.metering.copy_in"
 
 
 def keep_still() -> None:
-    """Block copies of gold until the transaction ends, so that all its reads see the same copy."""
-    # hashtext: the key of an advisory lock is a number.
+    """Block copies of gold until the transaction ends, so that all its reads see the same copy.
+
+    Waits for a copy that is running.
+    """
+    # ``hashtext``, because the key of an advisory lock is a number.
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock_shared(hashtext(%s))", [COPY_LOCK])
 
 
 def as_of() -> datetime | None:
-    """Return the time up to which the newest copy is complete, or None before the first copy."""
+    """Return the watermark of the newest copy, or None before the first copy."""
     newest = UsageCopy.objects.order_by("-copied_at", "-id").first()
     return newest.as_of if newest else None
 
 
 def cells(tenant_id: str, starts_at: datetime, ends_at: datetime) -> list[UsageCell]:
-    """Return every copied cell of the window in a stable order."""
+    """Return the tenant's cells in the window, by bucket, space, address and meter."""
     rows = _window(tenant_id, starts_at, ends_at).order_by(
         "bucket_at", "space_id", "address", "meter"
     )
@@ -71,13 +82,16 @@ def cells(tenant_id: str, starts_at: datetime, ends_at: datetime) -> list[UsageC
 def totals(
     tenant_id: str, starts_at: datetime, ends_at: datetime, *, space_id: str | None = None
 ) -> dict[str, int]:
-    """Return {meter: quantity} of every meter, zero for unused ones."""
+    """Return {meter: quantity} in the window for every sampled meter, zero for unused ones.
+
+    Of all the tenant's spaces, or of ``space_id`` alone.
+    """
     figures = by_space(tenant_id, starts_at, ends_at)
     return combine(row for row in figures if space_id is None or row.space_id == space_id)
 
 
 def by_space(tenant_id: str, starts_at: datetime, ends_at: datetime) -> list[Figure]:
-    """Return one figure per space and meter (``address`` empty), ordered."""
+    """Return one figure per space and meter, in this order; ``address`` is empty."""
     rows = _window(tenant_id, starts_at, ends_at).values("space_id", "meter")
     return [
         Figure(row["space_id"], "", row["meter"], _quantity(row))
@@ -88,7 +102,10 @@ def by_space(tenant_id: str, starts_at: datetime, ends_at: datetime) -> list[Fig
 def by_address(
     tenant_id: str, starts_at: datetime, ends_at: datetime, *, space_id: str | None = None
 ) -> list[Figure]:
-    """Return one figure per space, address and meter (only of ``space_id`` if given), ordered."""
+    """Return one figure per space, address and meter, in this order.
+
+    Of all the tenant's spaces, or of ``space_id`` alone.
+    """
     rows = _window(tenant_id, starts_at, ends_at)
     if space_id is not None:
         rows = rows.filter(space_id=space_id)
@@ -103,7 +120,8 @@ def by_address(
 class SeriesQuery:
     """The query of a chart: one meter over a window in steps of an ``hour`` or a ``day``.
 
-    Steps begin at full hours or at midnight in ``zone`` (an IANA name).
+    Steps begin at full hours or at midnight in ``zone`` (an IANA name). An empty ``space_id`` means
+    all of the tenant's spaces.
     """
 
     meter: str
@@ -118,7 +136,7 @@ def series(tenant_id: str, query: SeriesQuery) -> list[tuple[datetime, int]]:
     """Return (start of step, quantity) for each step that has usage, oldest first.
 
     Raises:
-        Invalid: the meter or the step is unknown.
+        Invalid: the meter is not a sampled one, or the step is neither ``hour`` nor ``day``.
     """
     truncate = {"hour": TruncHour, "day": TruncDay}.get(query.step)
     if truncate is None or query.meter not in METERS:
@@ -129,14 +147,14 @@ def series(tenant_id: str, query: SeriesQuery) -> list[tuple[datetime, int]]:
     rows: Rows = _window(tenant_id, query.starts_at, query.ends_at).filter(meter=query.meter)
     if query.space_id:
         rows = rows.filter(space_id=query.space_id)
-    # Truncate in the chart's zone, so that a day is a local day, also at changes of the clock.
+    # Truncate in the chart's zone, so that a day is a local day even when the clock changes.
     stepped = rows.annotate(step=truncate("bucket_at", tzinfo=ZoneInfo(query.zone)))
     grouped = _aggregated(stepped.values("step", "meter"))
     return sorted((row["step"], _quantity(row)) for row in grouped)
 
 
 def combine(figures: Iterable[Figure]) -> dict[str, int]:
-    """Return {meter: quantity} over ``figures``: sums, and maxima of peaks."""
+    """Return {meter: quantity} over all ``figures``, with zero for unused sampled meters."""
     found = dict.fromkeys(METERS, 0)
     for figure in figures:
         found[figure.meter] = merged(figure.meter, found.get(figure.meter, 0), figure.quantity)
@@ -144,7 +162,7 @@ def combine(figures: Iterable[Figure]) -> dict[str, int]:
 
 
 def summed_by_space(used: Iterable[UsageCell]) -> list[Figure]:
-    """Return one figure per space and meter, ordered, as ``by_space`` does for stored cells."""
+    """Return one figure per space and meter, as ``by_space`` does for cells in the database."""
     found: dict[tuple[str, str], int] = {}
     for cell in used:
         key = (cell.space_id, cell.meter)
@@ -155,7 +173,10 @@ def summed_by_space(used: Iterable[UsageCell]) -> list[Figure]:
 
 
 def quantity_of(meter: str, figures: Iterable[Figure]) -> int:
-    """Return the quantity of a priced meter; ``messages`` is messages in plus messages out."""
+    """Return the quantity of a meter over all ``figures``; of a SUM meter that of its parts.
+
+    ``messages``, for example, is messages in plus messages out.
+    """
     used = combine(figures)
     return sum(used.get(part, 0) for part in DERIVED.get(meter, (meter,)))
 
@@ -178,7 +199,7 @@ def _window(
 
 
 def _aggregated(rows: Rows) -> Rows:
-    # Both aggregates for all meters; ``_quantity`` takes the right one.
+    # Both aggregates for every meter, because one query covers several; ``_quantity`` takes one.
     return rows.annotate(summed=Sum("quantity"), largest=Max("quantity"))
 
 

@@ -1,7 +1,7 @@
-"""Copies gold usage into PostgreSQL, where all Django code reads it.
+"""Copies gold usage into PostgreSQL, so that pages, quotas and invoices need not read Delta tables.
 
-``workers.metering.gold`` calls ``copy_in`` after each pipeline run; ``plans.usage.reading`` reads
-the copy.
+``workers.metering.gold`` calls ``copy_in`` for each new version of gold; ``plans.usage.reading``
+reads the copy.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ _CHUNK = 5_000  # rows per INSERT
 
 
 class CopyIsOlder(Conflict):
-    """A newer version of this table, or the table that replaced it, has been copied already."""
+    """A newer version of this table, or a table that replaced it, has been copied already."""
 
     code = "usage.copy_older"
 
@@ -34,10 +34,11 @@ def copy_in(
     days: Iterable[date],
     cells: Iterable[UsageCell],
 ) -> UsageCopy:
-    """Replace all cells of ``days`` (UTC dates of buckets) and record the copy, in one transaction.
+    """Replace the cells of all tenants on ``days`` and record the copy, in one transaction.
 
-    Idempotent: copying the same version again writes the same cells. Readers see either the old or
-    the new cells. Only one copy runs at a time.
+    ``days`` are UTC dates of buckets, and ``cells`` all gold usage on them. Idempotent: copying the
+    same version again writes the same cells. Readers see either the old or the new cells. Only one
+    copy runs at a time.
 
     Raises:
         CopyIsOlder: a newer version was copied already, or the table was replaced.
@@ -46,8 +47,8 @@ def copy_in(
     wanted = frozenset(days)
     with transaction.atomic():
         with connection.cursor() as cursor:
-            # Released when the transaction ends. Readers in ``keep_still`` take the same lock
-            # shared. Before the check of the version, which another copy could make untrue.
+            # Taken before the check of the version, whose result another copy could change.
+            # Released when the transaction ends. ``keep_still`` takes the same lock shared.
             cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [COPY_LOCK])
         require_newer(table_id, table_version)
         for day in sorted(wanted):
@@ -56,7 +57,7 @@ def copy_in(
                 bucket_at__gte=begins, bucket_at__lt=begins + timedelta(days=1)
             ).delete()
         rows = (record_of(cell, wanted) for cell in cells)
-        # In chunks, so that the cells of a long period never have to fit into memory.
+        # In chunks, so that the rows of a long period never have to fit into memory.
         while chunk := list(islice(rows, _CHUNK)):
             UsageRecord.objects.bulk_create(chunk)
         copy, _ = UsageCopy.objects.update_or_create(
@@ -66,13 +67,16 @@ def copy_in(
 
 
 def require_newer(table_id: str, table_version: int) -> None:
-    """Raise CopyIsOlder if a newer version of the table, or its successor, was copied already."""
+    """Raise CopyIsOlder if a newer version of the table was copied, or a table that replaced it.
+
+    A table that was never copied counts as the replacement of the one that was copied last.
+    """
     newest = UsageCopy.objects.order_by("-copied_at", "-id").first()
     if newest is None:
         return
     if newest.table_id == table_id:
         is_older = table_version < newest.table_version
-    else:  # a rebuild made a new table; the table it replaced must not be copied again
+    else:  # another table: refuse it if it was copied before the newest one replaced it
         is_older = UsageCopy.objects.filter(table_id=table_id).exists()
     if is_older:
         raise CopyIsOlder(
@@ -83,7 +87,7 @@ def require_newer(table_id: str, table_version: int) -> None:
 
 def record_of(cell: UsageCell, days: frozenset[date]) -> UsageRecord:
     """Return the row of a cell; raise Invalid if its day is not among those to replace."""
-    # A cell outside would be left over, and counted twice, when its own day is copied.
+    # Cells outside ``days`` are not deleted first: a second copy would store the cell once more.
     if cell.bucket_at.astimezone(UTC).date() not in days:
         raise Invalid(
             f"A cell of {cell.bucket_at.isoformat()} lies outside the days to replace: add its "

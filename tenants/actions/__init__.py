@@ -1,5 +1,5 @@
-"""Actions that change desired state.
+"""Actions: the functions that change tenants and desired state.
 
-Every action takes keyword arguments only, runs in one transaction and writes an audit event. Tasks
-are enqueued after the commit.
+An action takes keyword arguments only and runs in one transaction. If it changes something, it
+writes an audit event. Tasks are enqueued after the commit.
 """

@@ -56,9 +56,10 @@ def create(
     Returns the space and the operation to poll.
 
     Raises:
-        Invalid: name or type is wrong. TypeNotOffered: the installation cannot run the type.
-        Missing: no such plan. Denied: the tenant's plan does not include it. SpaceExists: the name
-        is taken. QuotaExceeded: the tenant may have no more spaces or brokers.
+        Invalid: name or type is wrong, or the plan is for another type. TypeNotOffered: the
+        installation cannot run the type. Missing: no such plan. Denied: the tenant's plan does not
+        include it. NoPlan: the tenant has none. SpaceExists: the name is taken. QuotaExceeded: the
+        tenant may have no more spaces or brokers.
     """
     _check_shape(name, type)
     space_types.check(type)
@@ -87,14 +88,14 @@ def create(
 
 
 def delete(*, space: AddressSpace, by: Actor, keep_volumes: bool = False) -> Operation:
-    """Request the deletion of the space with all its addresses and users. Idempotent.
+    """Request the deletion of the space with all its addresses and users.
 
     The stored messages are deleted too. With ``keep_volumes`` they stay until an operator releases
-    the volumes.
+    the volumes. Idempotent: a repeated request returns the operation of the first one and ignores
+    ``keep_volumes``.
     """
     with transaction.atomic():
         locked = lock(space)
-        # Idempotent: a repeated request returns the operation of the first one.
         if locked.deletion_requested_at is not None:
             return deletion_of(locked.pk)
         _request_deletion(locked)
@@ -107,12 +108,18 @@ def delete(*, space: AddressSpace, by: Actor, keep_volumes: bool = False) -> Ope
 
 
 def withdraw_send(*, space: AddressSpace, by: Actor, reason: str) -> bool:
-    """Withdraw ``send`` from every user of the space; return whether that changed anything."""
+    """Withdraw the permission ``send`` from all users of the space.
+
+    Returns whether that is a change. Does nothing in a space that is being deleted.
+    """
     return _set_send(space, withdrawn=True, by=by, reason=reason)
 
 
 def restore_send(*, space: AddressSpace, by: Actor, reason: str) -> bool:
-    """Give ``send`` back to the users of the space; return whether that changed anything."""
+    """End ``withdraw_send``: each user may send again as its permissions say.
+
+    Returns whether that is a change. Does nothing in a space that is being deleted.
+    """
     return _set_send(space, withdrawn=False, by=by, reason=reason)
 
 
@@ -156,9 +163,9 @@ def check_generation(row: AddressSpace | Address | MessagingUser, expected: int 
 
 
 def deletion_of(*subject_ids: str) -> Operation:
-    """Return the newest operation that deletes one of ``subject_ids``.
+    """Return the newest operation that deletes one of ``subject_ids``; there must be one.
 
-    A child passes its own id and its space's id, because deleting a space deletes its children.
+    For an address or a user, pass its own id and its space's: deleting the space deletes it, too.
     """
     kinds = (f"{SUBJECT}.delete", "address.delete", "messaging_user.revoke")
     return Operation.objects.filter(subject_id__in=subject_ids, kind__in=kinds).latest(
@@ -169,7 +176,7 @@ def deletion_of(*subject_ids: str) -> Operation:
 def enqueue_reconcile(space: AddressSpace) -> None:
     """Make the space due for reconciling now, and enqueue a pass after the commit.
 
-    The row alone would be enough: if the message is lost, a periodic task finds the due space.
+    If the message is lost, a periodic task finds the due space by its row.
     """
     wanted = {"next_attempt_at": timezone.now(), "waiting_since": None}
     AddressSpace.objects.filter(pk=space.pk).update(**wanted)
@@ -226,7 +233,10 @@ def check_allowed(tenant: Tenant, plan: SpacePlan) -> None:
 
 
 def _check_free(tenant: Tenant, name: str) -> None:
-    """Refuse a name that is taken. The tenant's lock keeps a free name free until the commit."""
+    """Raise SpaceExists if the name is taken.
+
+    The caller holds the tenant's lock, so that a free name stays free until the commit.
+    """
     taken = tenant.spaces.filter(name=name, deleted_at__isnull=True).first()
     if taken is not None:
         leaving = taken.deletion_requested_at is not None
@@ -237,7 +247,7 @@ def _check_free(tenant: Tenant, name: str) -> None:
 def begin(space: AddressSpace, kind: str) -> Operation:
     """Start an operation for the space's present generation, and enqueue a reconcile pass.
 
-    The operation ends when the workers have applied that generation.
+    The operation succeeds when the workers have applied that generation.
     """
     operation = operations.begin(
         tenant_id=space.tenant_id,
@@ -257,7 +267,7 @@ def _request_deletion(space: AddressSpace) -> None:
         "phase": Phase.TERMINATING,
         "updated_at": now,
     }
-    # Addresses and users that were being deleted before keep their own time and generation.
+    # Addresses and users that are being deleted already keep their own time and generation.
     children = {"deletion_requested_at__isnull": True}
     space.addresses.filter(**children).update(**wanted)
     space.users.filter(**children).update(**wanted)
@@ -269,7 +279,7 @@ def _request_deletion(space: AddressSpace) -> None:
 def _set_send(space: AddressSpace, *, withdrawn: bool, by: Actor, reason: str) -> bool:
     with transaction.atomic():
         locked = lock(space)
-        # A space that is being deleted loses its users anyway.
+        # Nothing to do for a space that is being deleted: its users are deleted with it.
         if locked.send_withdrawn == withdrawn or locked.deletion_requested_at is not None:
             return False
         locked.send_withdrawn = withdrawn

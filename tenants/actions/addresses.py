@@ -1,8 +1,8 @@
 """Create, change and delete addresses.
 
-``create`` also places the address: it is admitted only if the space's brokers or routers have
-capacity for it. Every action locks the space's row, so that what it checks stays true until the
-commit. ``create`` locks the tenant's row first.
+``create`` also places the address on brokers or routers. It refuses an address that does not fit
+the credits of the space plan. Every action locks the space's row, so that what it checks stays true
+until the commit. ``create`` locks the tenant's row first.
 """
 
 from django.db import transaction
@@ -40,10 +40,11 @@ def create(
 ) -> tuple[Address, Operation]:
     """Admit and place a new address in one transaction.
 
-    Returns the address and the operation to poll. The number of queries is constant.
+    Returns the address and the operation to poll. The number of queries does not grow with the
+    number of addresses.
 
     Raises:
-        Invalid: name, type, plan or settings do not fit. Missing: no such plan. Denied: the
+        Invalid: name, type, plan, topic or settings are wrong. Missing: no such plan. Denied: the
         tenant's plan does not include it. AddressExists: the space has this name, or one that
         routers treat as equal. QuotaExceeded: a limit, which the message names, would be exceeded.
         SpaceTerminating: the space is being deleted.
@@ -81,11 +82,13 @@ def create(
 def update(
     *, address: Address, settings: AddressSettings, by: Actor, if_generation: int | None = None
 ) -> tuple[Address, Operation]:
-    """Replace the address's settings. The topic of a subscription never changes.
+    """Replace all settings of the address; return it with the operation to poll.
+
+    The topic of a subscription never changes.
 
     Raises:
-        GenerationChanged: ``if_generation`` is not the row's. Invalid: a setting is wrong.
-        AddressTerminating: the address is being deleted. SpaceTerminating: its space is.
+        GenerationChanged: ``if_generation`` is given and not the row's. Invalid: a setting is
+        wrong. AddressTerminating: the address is being deleted. SpaceTerminating: its space is.
     """
     with transaction.atomic():
         locked = address_spaces.lock_for_change(address.space)
@@ -101,7 +104,7 @@ def update(
         before = row.settings.columns()
         for name, value in settings.columns().items():
             setattr(row, name, value)
-        # The workers compare it with ``observed_generation`` to find what they have not applied.
+        # A generation above ``observed_generation`` makes the workers apply the address.
         row.generation += 1
         row.save(update_fields=[*settings.columns(), "generation", "updated_at"])
         operation = _begin(row, f"{SUBJECT}.update")
@@ -111,10 +114,12 @@ def update(
 
 
 def delete(*, address: Address, by: Actor) -> Operation:
-    """Request the deletion of the address. Idempotent; its usage so far is still billed.
+    """Request the deletion of the address; return the operation to poll.
+
+    Idempotent: a repeated request returns the running operation. Usage so far is still billed.
 
     Raises:
-        AddressInUse: a topic still has subscriptions, or the queue takes the dead letters of other
+        AddressInUse: the topic has subscriptions, or the queue takes dead letters of other
         addresses.
     """
     with transaction.atomic():
@@ -142,7 +147,7 @@ def _reread(address: Address) -> Address:
 
 
 def _place(address: Address) -> None:
-    """Place and store the address, and add the broker slots that the placement needs."""
+    """Store the new address with its placements, and the broker slots that these need."""
     plan = publishing.address_plan_definition(address.address_plan)
     use = admission.credit_use(address.space)
     parts = placement.place(

@@ -13,17 +13,17 @@ from plans.quotas.resources import Resource
 from tenants import admission
 from tenants.models import ApiToken, Role, Tenant
 
-# A token in use writes its row once a minute, not at every request.
+# The use of a token is stored at most this often, not at every request.
 _SEEN_EVERY = timedelta(minutes=1)
 
 
 def issue(
     *, tenant: Tenant, name: str, role: str, expires_at: datetime | None, by: Actor
 ) -> tuple[ApiToken, str]:
-    """Return a new token's row and its clear text, which cannot be read again later.
+    """Create a token; return its row and its clear text, which is not stored.
 
     Raises:
-        Invalid: name, role or expiry is wrong. Conflict: a token that is not revoked has this
+        Invalid: name, role or expiry is wrong. Conflict: another token that is not revoked has this
         name. QuotaExceeded: the tenant may have no more tokens.
     """
     _check(name, role, expires_at)
@@ -49,7 +49,7 @@ def issue(
 
 
 def revoke(*, token: ApiToken, by: Actor) -> None:
-    """Revoke the token at once. Idempotent."""
+    """Revoke the token: from now on ``find`` does not find it. Idempotent."""
     with transaction.atomic():
         # The filter makes a second revocation change nothing and write no second audit event.
         ended = ApiToken.objects.filter(pk=token.pk, revoked_at__isnull=True)
@@ -58,12 +58,16 @@ def revoke(*, token: ApiToken, by: Actor) -> None:
 
 
 def find(clear: str) -> ApiToken | None:
-    """Return the valid token with this clear text and record its use; None if there is none."""
+    """Return the token with this clear text; None if there is none, or it is revoked or expired.
+
+    Stores the time of the use, at most once a minute.
+    """
     now = timezone.now()
     token = (
         ApiToken.objects.select_related("tenant")
         .filter(Q(expires_at__isnull=True) | Q(expires_at__gt=now))
-        # By hash: neither the database nor its backups can be used to log in.
+        # Looked up by hash, because the clear text is not stored: nobody can log in with a token
+        # from the database or a backup.
         .filter(token_hash=ids.token_hash(clear), revoked_at__isnull=True)
         .first()
     )

@@ -1,4 +1,4 @@
-"""Release the kept volumes of a deleted space, which deletes the messages in them for good."""
+"""Release the kept volumes of a deleted space: the workers then delete them with the messages."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -20,7 +20,7 @@ def release(*, space_id: str, by: Actor) -> KeptVolumes:
     kept = (
         KeptVolumes.objects.select_for_update(of=("self",))
         .select_related("space")
-        # Only after the deletion: before, the brokers still use the volumes.
+        # Until the deletion is complete, the brokers may still use the volumes.
         .filter(space_id=space_id, space__deleted_at__isnull=False)
         .first()
     )

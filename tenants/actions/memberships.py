@@ -17,7 +17,7 @@ class LastOwner(Conflict):
 
 
 def add(*, tenant: Tenant, email: str, role: str, by: Actor) -> Membership:
-    """Make the user with this email a member of the tenant.
+    """Make the user with this email (of any case) a member of the tenant.
 
     Raises:
         Missing: no account has this email. Conflict: the user is a member already.
@@ -49,7 +49,7 @@ def change_role(*, membership: Membership, role: str, by: Actor) -> Membership:
     """
     _check_role(role)
     with transaction.atomic():
-        # The tenant's lock serializes changes of owners: two cannot step down at the same time.
+        # The tenant's lock serializes changes: two owners cannot both give up the role at once.
         admission.locked_tenant(membership.tenant)
         locked = _reread(membership)
         if locked is None:
@@ -82,7 +82,7 @@ def remove(*, membership: Membership, by: Actor) -> None:
             return
         if locked.role == Role.OWNER:
             _keep_an_owner(locked)
-        # Before the deletion, because the event names the member's id and email.
+        # Recorded before the deletion, because the event names the member's id and email.
         audit.record(by, "membership.remove", _subject(locked), before={"role": locked.role})
         locked.delete()
 

@@ -1,6 +1,6 @@
 """Create, change and revoke the messaging users of a space.
 
-A password is turned into verifiers at once and never stored.
+A password is never stored: the row has verifiers of it (``tenants.verifiers``).
 """
 
 from collections.abc import Sequence
@@ -72,12 +72,14 @@ def update(
     permissions: Sequence[Any] | None = None,
     if_generation: int | None = None,
 ) -> tuple[MessagingUser, Operation]:
-    """Change the password or the permissions; None leaves a value as it is.
+    """Change the password, the permissions or both; None leaves a value as it is.
+
+    Returns the user and the operation to poll.
 
     Raises:
-        GenerationChanged: ``if_generation`` is not the row's. Invalid: password or permissions are
-        wrong. UserTerminating: the user is being revoked. SpaceTerminating: the space is being
-        deleted.
+        GenerationChanged: ``if_generation`` is given and not the row's. Invalid: password or
+        permissions are wrong. UserTerminating: the user is being revoked. SpaceTerminating: the
+        space is being deleted.
     """
     changed: dict[str, Any] = {}
     if permissions is not None:
@@ -97,16 +99,17 @@ def update(
         row.generation += 1
         row.save(update_fields=[*changed, "generation", "updated_at"])
         operation = _begin(row, f"{SUBJECT}.update")
-        # The audit masks the value of "password": only whether the key is there says anything.
+        # The key "password" records that the password was changed. The audit masks its value.
         after = {"permissions": row.permissions, **({"password": "new"} if password else {})}
         audit.record(by, f"{SUBJECT}.update", subject(row), before=before, after=after)
     return row, operation
 
 
 def revoke(*, user: MessagingUser, by: Actor) -> Operation:
-    """Request the user's revocation. Idempotent.
+    """Request the user's revocation; return the operation to poll.
 
-    The workers then refuse its logins and close its connections.
+    The workers then refuse its logins and close its connections. Idempotent: a repeated request
+    returns the running operation.
     """
     with transaction.atomic():
         address_spaces.lock(user.space)
@@ -132,7 +135,10 @@ def _reread(user: MessagingUser) -> MessagingUser:
 
 
 def _check_free(space: AddressSpace, name: str) -> None:
-    """Refuse a name that is taken. The space's lock keeps a free name free until the commit."""
+    """Raise UserExists if the name is taken.
+
+    The caller holds the space's lock, so that a free name stays free until the commit.
+    """
     taken = space.users.filter(name=name, deleted_at__isnull=True).first()
     if taken is not None:
         leaving = taken.deletion_requested_at is not None

@@ -17,7 +17,7 @@ from tenants import admission
 from tenants.actions import tenants
 from tenants.models import Address, AddressSpace, Tenant
 
-# A subscription lasts at least this long, even if the clock has not moved since it began.
+# The shortest subscription: it must end after it began, even if the clock shows the same time.
 _SHORTEST = timedelta(microseconds=1)
 
 
@@ -30,11 +30,13 @@ class PlanLacks(Conflict):
 def change(*, tenant: Tenant, plan_key: str, by: Actor) -> PlanSubscription:
     """End the open subscription now and open one to the newest version of ``plan_key``.
 
-    Idempotent: a tenant that has this version of the plan already keeps its subscription.
+    Idempotent: a tenant that has this version of the plan already keeps its subscription. Returns
+    the open subscription.
 
     Raises:
-        Missing: no such plan. QuotaExceeded: the tenant uses more than the new plan allows.
-        PlanLacks: spaces or addresses use plans that the new plan does not include.
+        Missing: no such plan. QuotaExceeded: the tenant has more spaces, addresses, members, users,
+        brokers or tokens than the new plan allows. PlanLacks: spaces or addresses use plans that
+        the new plan does not include.
     """
     plan = publishing.plan(plan_key)
     with transaction.atomic():
@@ -51,7 +53,7 @@ def change(*, tenant: Tenant, plan_key: str, by: Actor) -> PlanSubscription:
         now = timezone.now()
         if present is not None:
             now = present.ends_at = max(now, present.starts_at + _SHORTEST)
-            # Before the new one, because a tenant has one open subscription (a constraint).
+            # Saved before the new one is created: a constraint allows one open subscription.
             present.save(update_fields=["ends_at", "updated_at"])
         opened = PlanSubscription.objects.create(tenant=locked, plan=plan, starts_at=now)
         before = {"plan": present.plan.key if present else ""}
@@ -63,7 +65,7 @@ def change(*, tenant: Tenant, plan_key: str, by: Actor) -> PlanSubscription:
 
 def _check_fits(tenant: Tenant, plan: PlanDefinition) -> None:
     over = checks.exceeded(admission.in_force(tenant, plan), admission.use_of_all(tenant))
-    # Reports the first one only: the caller fixes one limit at a time.
+    # Only the first exceeded limit is reported.
     for resource, (limit, used) in over.items():
         raise QuotaExceeded(
             f"The plan {plan.title} allows {limit:,} {WORDS[resource]} and you have "

@@ -25,10 +25,10 @@ def set_override(
     expires_at: datetime | None,
     by: Actor,
 ) -> QuotaOverride:
-    """Set the tenant's limit of ``resource``, replacing an earlier override.
+    """Set the tenant's limit of ``resource``, replacing an earlier override of it.
 
     Raises:
-        Invalid: unknown resource, negative amount, no reason, or an expiry in the past.
+        Invalid: unknown resource, amount out of range, no reason, or an expiry in the past.
     """
     _check(resource, amount, reason, expires_at)
     with transaction.atomic():
@@ -49,13 +49,13 @@ def set_override(
             reason=reason,
             after={"resource": resource, "amount": amount},
         )
-        # At once, not after the next copy of gold: a higher limit gives ``send`` back.
+        # Do not wait for the periodic task: a higher limit should restore ``send`` at once.
         enqueue.after_commit("workers.enforce_quotas", tenant_id=tenant.pk)
     return override
 
 
 def clear_override(*, tenant: Tenant, resource: str, by: Actor) -> None:
-    """Return to the plan's limit. Does nothing when there is no override."""
+    """Delete the override, so that the plan's limit counts again. Idempotent."""
     with transaction.atomic():
         gone, _ = QuotaOverride.objects.filter(tenant=tenant, resource=resource).delete()
         if gone:

@@ -1,7 +1,7 @@
 """Begin, pause, resume and roll back rollouts; replace a tenant's maintenance windows.
 
-``workers.rollouts.fleet`` begins a rollout when the configured images change. Staff call the other
-actions; members of a tenant call ``set_windows``.
+``workers.rollouts.fleet`` begins a rollout when the configured release is new. Staff pause, resume
+and roll back; members of a tenant set its windows.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _MOST_WINDOWS = 28
 
 
 class NothingToSteer(Conflict):
-    """No rollout is in a state that allows the requested change."""
+    """There is no rollout, or the last one is in a state that does not allow the change."""
 
     code = "rollout.not_possible"
 
@@ -38,7 +38,9 @@ def begin(
 ) -> Rollout:
     """Begin a rollout to ``release``; an open rollout ends as Superseded.
 
-    Spaces that the open rollout already moved stay where they are until this one moves them.
+    ``former`` is the release that a roll-back would go to. ``is_configured`` and ``revision`` are
+    columns of ``Rollout``. Spaces that the superseded rollout has moved stay on its release until
+    this rollout moves them.
     """
     # First, because the constraint rollout_one_open allows only one open rollout.
     Rollout.objects.filter(**_OPEN).update(state=Rollout.State.SUPERSEDED, ended_at=timezone.now())
@@ -55,7 +57,7 @@ def begin(
 
 
 def pause(*, by: Actor, reason: str = "") -> Rollout:
-    """Pause the running rollout: no further space is moved, spaces being changed finish.
+    """Pause the running rollout: no further space is moved; spaces that were moved already finish.
 
     Raises:
         NothingToSteer: no rollout is running.
@@ -64,7 +66,9 @@ def pause(*, by: Actor, reason: str = "") -> Rollout:
 
 
 def resume(*, by: Actor, reason: str = "") -> Rollout:
-    """Resume the rollout; the patience of spaces that failed starts again.
+    """Resume the paused or stopped rollout.
+
+    The time in which moved spaces must become ready starts again, so that none counts as failed.
 
     Raises:
         NothingToSteer: no rollout is paused or stopped.
@@ -75,13 +79,13 @@ def resume(*, by: Actor, reason: str = "") -> Rollout:
 
 @transaction.atomic
 def roll_back(*, by: Actor, reason: str = "") -> Rollout:
-    """Begin a rollout back to the former release.
+    """Begin a rollout back to the former release of the last rollout.
 
-    Spaces that did not come up on the newer release go back at once. Spaces that run it go back in
-    waves, within their tenants' maintenance windows.
+    Spaces that were moved and did not come up on the newer release go back at once. Spaces that run
+    it go back in waves, within their tenants' maintenance windows.
 
     Raises:
-        NothingToSteer: the last rollout has no former release.
+        NothingToSteer: there is no rollout, or the last one has no former release.
     """
     last = rollouts.latest()
     if last is None or last.former is None:
@@ -91,10 +95,10 @@ def roll_back(*, by: Actor, reason: str = "") -> Rollout:
     ids = list(broken.select_for_update(no_key=True).values_list("id", flat=True))
     now = timezone.now()
     spaces = AddressSpace.objects.filter(id__in=ids)
-    # Null stays null: a space that was down before its upgrade must not count as a failure.
+    # A null stays null: a space that was down when it was moved must not count as a failure.
     spaces.filter(released_at__isnull=False).update(released_at=now)
-    # These spaces run neither release completely. Recorded on the newer one, they are `changing`
-    # until they have reached the former one.
+    # These spaces may run instances of both releases. ``observed_release`` names the newer one, so
+    # that they count as changing until they have reached the former one.
     spaces.update(
         release=last.former,
         observed_release=last.release,
@@ -108,13 +112,13 @@ def roll_back(*, by: Actor, reason: str = "") -> Rollout:
 
 @transaction.atomic
 def set_windows(*, tenant: Tenant, windows: Sequence[Window], by: Actor) -> None:
-    """Replace the tenant's maintenance windows. Without any, rollouts may restart at any time.
+    """Replace all maintenance windows of the tenant. Without any, restarts are always allowed.
 
     Raises:
-        Invalid: a window is out of range, two begin at the same time, or there are too many.
+        Invalid: see ``check_windows``.
     """
     check_windows(windows)
-    # Serializes two requests, which could otherwise store the windows of both.
+    # The lock serializes requests. Without it, two at once could store the windows of both.
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant.pk)
     before = list(tenant.maintenance_windows.values("weekday", "starts_at", "minutes"))
     tenant.maintenance_windows.all().delete()
@@ -152,7 +156,11 @@ def _set(state: str, allowed: Sequence[str], *, by: Actor, reason: str) -> Rollo
 
 
 def check_windows(windows: Sequence[Window]) -> None:
-    """Raise Invalid unless the windows are in range and begin at different times."""
+    """Check the windows.
+
+    Raises:
+        Invalid: a window is out of range, two begin at the same time, or there are too many.
+    """
     begins = {(window.weekday, window.starts_at) for window in windows}
     legal = all(0 <= window.weekday <= 6 and 30 <= window.minutes <= 10080 for window in windows)
     if not legal or len(begins) < len(windows) or len(windows) > _MOST_WINDOWS:

@@ -31,11 +31,11 @@ def change(
 
     Placed addresses stay on their brokers. The workers restart brokers and routers one at a time
     in their new size (``workers.reconcile.rolling``). A space that has this version already is not
-    changed; its operation still ends.
+    changed. In both cases, returns an operation, which ends after a reconcile pass.
 
     Raises:
         Missing: no such plan. SpaceTerminating: the space is being deleted. GenerationChanged:
-        ``if_generation`` is not the row's. Invalid: the plan is for another type of space.
+        ``if_generation`` is given and not the row's. Invalid: the plan is for another space type.
         TypeNotOffered: the installation cannot run the type. Denied: the tenant's plan does not
         include the space plan. PlanTooSmall: the space uses more than the plan allows; the error's
         fields say of what.
@@ -57,7 +57,7 @@ def change(
 
 def _move(space: AddressSpace, plan: SpacePlan, by: Actor) -> None:
     former = space.space_plan
-    # Billing reads the former plans: the hours until now keep their price.
+    # Billing reads the former plans, so that the hours until now keep their price.
     FormerSpacePlan.objects.create(space=space, space_plan=former, ended_at=timezone.now())
     space.space_plan = plan
     space.generation += 1
@@ -68,15 +68,18 @@ def _move(space: AddressSpace, plan: SpacePlan, by: Actor) -> None:
 
 
 def named(plan: SpacePlan) -> dict[str, str | int]:
-    """Return how the audit names a plan version."""
+    """Return key and version of a plan for the audit event."""
     return {"plan": plan.key, "version": plan.version}
 
 
 def check_capacity(space: AddressSpace, plan: SpacePlan) -> None:
-    """Raise PlanTooSmall if the locked space has more than the plan allows."""
+    """Raise PlanTooSmall if the locked space uses more of anything than the plan allows.
+
+    The error's fields name everything that is too much, with both numbers.
+    """
     size, credit = publishing.space_plan_definition(plan), admission.credit_use(space)
     placed = sum(broker.used_credit for broker in credit.brokers)
-    # What is in use and what the plan allows; rows in deletion still use their share.
+    # name -> (in use, allowed). Rows that are being deleted still count.
     use: dict[str, tuple[int, int]] = {
         "addresses": (space.addresses.filter(deleted_at__isnull=True).count(), size.max_addresses),
         "users": (space.users.filter(deleted_at__isnull=True).count(), size.max_users),

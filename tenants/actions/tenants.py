@@ -41,14 +41,14 @@ def sign_up(
 ) -> SignedUp:
     """Create a user, their tenant, its plan subscription and their ownership in one transaction.
 
-    ``password`` None means that the user logs in through OIDC. An empty ``plan_key`` means the
-    cheapest plan of the catalog.
+    ``password`` None means that the user logs in through OIDC. An empty ``plan_key`` means the plan
+    with the lowest monthly fee. ``by`` None means that the new user is the actor.
 
     Raises:
         SignupDisabled: sign-up is switched off. EmailTaken: the account exists. Invalid: a field is
-        wrong. Missing: no such plan.
+        wrong. Missing: no such plan, or no catalog.
     """
-    # A system actor may create accounts even where sign-up is switched off.
+    # The system actor may create accounts even where sign-up is switched off.
     if by != SYSTEM:
         account_rules.require_signup()
     address = account_rules.legal_email(email)
@@ -61,10 +61,12 @@ def sign_up(
 def found_tenant(*, user: User, organization: str, plan_key: str = "", by: Actor) -> SignedUp:
     """Create a tenant that is owned by an existing user, such as one who logged in through OIDC.
 
-    Staff may do so even where sign-up is switched off.
+    Staff may do so even where sign-up is switched off. An empty ``plan_key`` means the plan with
+    the lowest monthly fee.
 
     Raises:
-        SignupDisabled: sign-up is switched off. Invalid: the name is wrong. Missing: no such plan.
+        SignupDisabled: sign-up is switched off. Invalid: the name is wrong. Missing: no such plan,
+        or no catalog.
     """
     if not user.is_staff:
         account_rules.require_signup()
@@ -74,10 +76,10 @@ def found_tenant(*, user: User, organization: str, plan_key: str = "", by: Actor
 
 
 def update_billing(*, tenant: Tenant, details: account_rules.BillingDetails, by: Actor) -> Tenant:
-    """Replace the tenant's billing details.
+    """Replace all billing details of the tenant.
 
     Raises:
-        Invalid: unknown time zone, country that is not two letters, or an illegal email.
+        Invalid: a detail is wrong; see ``account_rules.check_details``.
     """
     account_rules.check_details(details)
     wanted = asdict(details)
@@ -104,7 +106,8 @@ def _create_user(email: str, password: str | None) -> User:
         account_rules.check_password(password, user)
         user.set_password(password)
     try:
-        # A savepoint: without it the IntegrityError would break the caller's transaction.
+        # The inner transaction is a savepoint. Without it, an IntegrityError would make the outer
+        # transaction unusable.
         with transaction.atomic():
             user.save()
     except IntegrityError:
@@ -113,7 +116,7 @@ def _create_user(email: str, password: str | None) -> User:
 
 
 def _found_tenant(user: User, name: str, plan_key: str, by: Actor) -> SignedUp:
-    # The catalog's plans are sorted by monthly fee, so the first one is the cheapest.
+    # ``current`` sorts plans by monthly fee, so the first one has the lowest.
     plan = publishing.plan(plan_key or publishing.current().plans[0].key)
     tenant = _create_tenant(name, user.email)
     PlanSubscription.objects.create(tenant=tenant, plan=plan, starts_at=timezone.now())

@@ -1,4 +1,4 @@
-"""Replace the words in ``waiting_for`` by the JSON field ``waiting``; add state of files and logins.
+"""Replace the text in ``waiting_for`` by the JSON field ``waiting``; add state of files and logins.
 
 The column ``waiting_for`` stays in the database, because workers of the previous version write it
 while an installation is upgraded.
@@ -13,7 +13,10 @@ _INSTANCE = re.compile(r"(broker|router)-\d+")
 
 
 def parse_words(words):
-    """Return the fields of ``<generation> <step> <reason> <instances>``; a step may have blanks."""
+    """Return the JSON for a text ``<generation> <step> <reason> <instances>``.
+
+    The name of a step may contain blanks.
+    """
     generation, *rest = words.split()
     # The old column held 200 characters, so the name of the last instance may be cut.
     count = len(rest)

@@ -1,4 +1,4 @@
-"""The models of desired state, one module per noun. Import the names from this package."""
+"""Models of tenants and of their desired and observed state. Import the names from this package."""
 
 from tenants.models.address import Address, AddressType, Placement
 from tenants.models.address_space import (

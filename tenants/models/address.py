@@ -1,4 +1,4 @@
-"""An address of a space and where it is placed."""
+"""The address of a space, and its placements on brokers or routers."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -11,7 +11,7 @@ from tenants.models.reconciled import Reconciled, reconciled_constraints
 
 
 class AddressType(models.TextChoices):
-    """What an address promises to a client (docs/messaging.md)."""
+    """The type of an address. It decides who gets a message (docs/messaging.md)."""
 
     QUEUE = "queue"
     TOPIC = "topic"
@@ -22,11 +22,11 @@ class AddressType(models.TextChoices):
 
 
 class Address(Reconciled):
-    """One address. ``address`` is unique in its space until it is deleted.
+    """One address. ``address`` is its name, which is unique in its space until it is deleted.
 
-    A legal address matches ``^[^\\s#*+$:][^\\s#*+]{0,254}$`` and has no ``::`` and no reserved
-    prefix. ``settings`` are its own settings. Each number is a column that ``address_types``
-    describes: the database checks it, and a new one costs no more than a migration.
+    ``tenants.address_rules`` says which names are legal. ``settings`` are the address's own
+    settings. Each setting that is a number is a column; the columns are generated from
+    ``controlplane.core.address_types``, so a new one needs no more than a migration.
     ``probed_at`` is the last time that a probe message passed through an address of the same kind
     on the same instances. Probes never use the address itself.
     """
@@ -38,7 +38,7 @@ class Address(Reconciled):
     address_plan = models.ForeignKey(
         "plans.AddressPlan", on_delete=models.PROTECT, related_name="addresses"
     )
-    # PROTECT: a topic outlives its subscriptions, because they are queues bound to it.
+    # PROTECT: a topic must outlive its subscriptions, because they are queues bound to it.
     topic = models.ForeignKey(
         "self", on_delete=models.PROTECT, null=True, related_name="subscriptions"
     )
@@ -49,7 +49,8 @@ class Address(Reconciled):
 
     class Meta:
         indexes = [
-            # A pass over a change finds it here, whatever the number of addresses of the space.
+            # Lets a partial pass find the changed addresses at a cost that does not depend on the
+            # number of addresses of the space.
             models.Index(
                 fields=["space"],
                 condition=Q(deleted_at__isnull=True, generation__gt=F("observed_generation")),
@@ -66,8 +67,9 @@ class Address(Reconciled):
             models.CheckConstraint(
                 name="address_type_known", condition=Q(type__in=AddressType.values)
             ),
-            # Again in the database, because routers and brokers take names literally: a row that
-            # any other program wrote must not reach them.
+            # ``address_rules`` checks this too. The database checks it again, because routers and
+            # brokers take names literally: a bad name that another program wrote must not reach
+            # them.
             models.CheckConstraint(
                 name="address_legal", condition=Q(address__regex=r"^[^\s#*+$:][^\s#*+]{0,254}$")
             ),
@@ -82,7 +84,7 @@ class Address(Reconciled):
 
     @property
     def settings(self) -> AddressSettings:
-        """The address's own settings; None means the plan's value. Reads the row of its topic."""
+        """The address's own settings; None means the plan's value. May query its topic's row."""
         columns = {name: getattr(self, name) for name in AddressSettings().columns()}
         return AddressSettings(**columns, topic=self.topic.address if self.topic else "")
 
@@ -95,8 +97,8 @@ for _name, _number in address_types.numbers().items():
 class Placement(Timestamped):
     """One partition of an address on one broker, or on the routers if ``broker`` is null.
 
-    Credits are in thousandths. Admission counts them in every state.
-    Key: (address, broker) and (address, partition, state=Active).
+    Credits are in thousandths. Admission counts them in every state. An address has at most one
+    placement per broker, and at most one Active placement per partition.
     """
 
     class State(models.TextChoices):
@@ -115,7 +117,7 @@ class Placement(Timestamped):
 
     class Meta:
         constraints = [
-            # Nulls count as equal: an address has at most one placement on the routers.
+            # Null brokers count as equal: an address has at most one placement on the routers.
             models.UniqueConstraint(
                 fields=["address", "broker"], name="placement_once", nulls_distinct=False
             ),

@@ -1,4 +1,4 @@
-"""An address space, its broker slots, endpoints and secrets."""
+"""The address space, its former plans, broker slots, endpoints and secrets."""
 
 from django.db import models
 from django.db.models import Q
@@ -21,39 +21,41 @@ class SpaceType(models.TextChoices):
 
 
 class AddressSpace(Reconciled):
-    """An isolated messaging space: one namespace, one CA, addresses behind one connection.
+    """An isolated messaging space: routers and brokers with a namespace and a CA of their own.
 
     ``name`` is unique in its tenant until the space is deleted.
 
     Desired state:
 
     - ``plan_generation``: the generation that set the present plan.
-    - ``logins_generation``: the generation that last changed what logins may do.
-    - ``release``: the engine release to run; null before the first rollout. ``released_at`` is when
-      a rollout moved the space to it, or null if the space was down then: its time to come up is
-      not measured.
-    - ``send_withdrawn``: set by the period quota; every user loses ``send``.
+    - ``logins_generation``: the generation that last withdrew or restored ``send``.
+    - ``release``: the engine release to run; null before the first rollout.
+    - ``released_at``: when a rollout moved the space to ``release``. Null if no rollout did, or if
+      the space was down then, so that it never counts as a failure.
+    - ``send_withdrawn``: a monthly quota has withdrawn ``send`` from every user of the space.
 
     Observed state:
 
-    - ``observed_release``: the engine release that runs; null before the first one.
+    - ``observed_release``: the release with which the space was last ready; null before. The first
+      rollout sets it for older spaces, and a roll-back for spaces that are between two releases.
     - ``rolled_at``: the last time that an instance was restarted to apply a change.
-    - ``router_patches``: the patches that all its routers have, sorted.
+    - ``router_patches``: the patches that all its running routers have, sorted.
 
     State of the reconcile loop:
 
     - ``claimed_by``, ``claimed_until``: the lease of the one worker that may reconcile the space.
-    - ``next_attempt_at``: when the next pass is due.
+    - ``next_attempt_at``: when the next pass is due; null means now.
+    - ``last_full_pass_at``: when the last full pass that ended in ``Done`` began.
     - ``attempts``: rises by one with each pass that crashes. A pass that fails with a reason sets
       it to 1, any other pass to 0.
     - ``waiting``: the wait that ended the last pass (``workers.reconcile.waiting``); null if it did
       not wait.
     - ``waiting_since``: since when that wait is unchanged; null if the last pass did not wait, or
       if a pass was requested since.
-    - ``files_outdated``: a pass has changed running instances, and their start-up files do not have
-      that change yet. ``files_built_at`` is when a pass last wrote complete files.
-    - ``known_boots``: by instance, the incarnation that holds everything the rows asked for when
-      complete files were last written.
+    - ``files_outdated``: a pass has changed running instances, and their start-up files may lack
+      that change. ``files_built_at`` is when a pass last wrote complete files.
+    - ``known_boots``: by instance, the incarnation (``boot_id``) that ran when complete files were
+      last written. It has applied everything that the rows requested then.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.space_id)
@@ -100,10 +102,10 @@ class AddressSpace(Reconciled):
 
 
 class FormerSpacePlan(Timestamped):
-    """A plan that a space had until ``ended_at``. The present plan is a column of the space.
+    """A plan version that a space had until ``ended_at``. The present one is a column of the space.
 
-    Key: (space, ended_at). Immutable. It began at the ``ended_at`` of the space's previous row, or
-    with the space itself.
+    Key: (space, ended_at). Immutable. The plan began at the ``ended_at`` of the space's former plan
+    before it, or with the space itself.
     """
 
     space = models.ForeignKey(AddressSpace, on_delete=models.PROTECT, related_name="former_plans")
@@ -120,7 +122,8 @@ class FormerSpacePlan(Timestamped):
 class Broker(Timestamped):
     """A broker slot of a space: while the row exists, the workers run the broker.
 
-    Key: (space, ordinal). A slot may be removed only when no address is placed on it.
+    Key: (space, ordinal). The workers delete the row when no address is placed on the broker and
+    it stores no messages.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.broker_id)
@@ -132,19 +135,22 @@ class Broker(Timestamped):
 
     @property
     def name(self) -> str:
-        """Return the instance's name inside its namespace."""
+        """Return the instance's name inside the space's namespace, such as ``broker-0``."""
         return InstanceId(Kind.BROKER, self.ordinal).name
 
 
 class Endpoint(Timestamped):
-    """A host and port that clients connect to, as observed by the workers. Key: (space, name)."""
+    """A host and port that clients of a space connect to; the workers write it.
+
+    Key: (space, name).
+    """
 
     space = models.ForeignKey(AddressSpace, on_delete=models.CASCADE, related_name="endpoints")
     name = models.CharField(max_length=40)  # amqps
     protocol = models.CharField(max_length=20)
     host = models.CharField(max_length=255)
     port = models.PositiveIntegerField()
-    # The CAs that a client must trust; empty where clients trust the issuer already.
+    # The CA certificates that a client must trust; empty where clients trust the issuer already.
     certificate_pem = models.TextField()
 
     class Meta:
@@ -152,9 +158,9 @@ class Endpoint(Timestamped):
 
 
 class SpaceSecret(Timestamped):
-    """A secret of a space, such as its CA key, encrypted by ``controlplane.core.secrets``.
+    """A secret of a space, such as its CA key. Key: (space, name).
 
-    Key: (space, name).
+    ``sealed`` is the secret, encrypted by ``controlplane.core.secrets``.
     """
 
     space = models.ForeignKey(AddressSpace, on_delete=models.CASCADE, related_name="secrets")

@@ -7,9 +7,10 @@ from controlplane.core.models import Timestamped
 
 
 class KeptVolumes(Timestamped):
-    """The volumes of a deleted space's brokers. Key: the space.
+    """The fact that the volumes of a space's brokers survive its deletion. Key: the space.
 
-    An operator releases them at ``released_at``. The workers have removed them at ``gone_at``.
+    The request to delete the space creates the row. ``released_at`` is when an operator released
+    the volumes, ``gone_at`` when the workers had deleted them; null before.
     """
 
     space = models.OneToOneField(

@@ -12,18 +12,18 @@ class MessagingUser(Reconciled):
     """A messaging user with its permissions. ``name`` is unique in its space until it is deleted.
 
     ``permissions``: list of {"addresses": [pattern, ...], "operations": ["send"|"recv", ...]}.
-    In a pattern ``*`` matches one level and ``#`` all further ones (``a/#`` matches ``a/b``, never
-    ``ab``).
+    Levels of an address are separated by ``/``. In a pattern ``*`` matches one level and ``#`` all
+    further ones (``a/#`` matches ``a/b``, never ``ab``).
     ``verifiers`` can check a password but do not reveal it: {"scram-sha-256": {"salt",
-    "iterations", "stored_key", "server_key"} (base64), "artemis": "ENC(…)"}. The password is never
-    stored.
+    "iterations", "stored_key", "server_key"} (base64), "artemis": "ENC(…)"}. See
+    ``tenants.verifiers``. The password is never stored.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.messaging_user_id)
     space = models.ForeignKey(AddressSpace, on_delete=models.PROTECT, related_name="users")
     name = models.CharField(max_length=63)
     permissions = models.JSONField(default=list)
-    # One per login mechanism: each needs its own iterations and salt.
+    # The auth service and the broker check logins, and each needs a verifier of its own form.
     verifiers = models.JSONField(default=dict)
 
     class Meta:

@@ -1,4 +1,4 @@
-"""The base of reconciled models: phase, generations, conditions, deletion."""
+"""The base of the models that the workers reconcile: phase, generations, conditions, deletion."""
 
 from typing import Any
 
@@ -12,17 +12,19 @@ from controlplane.core.phases import Phase
 class Reconciled(Timestamped):
     """Desired state with its observed state.
 
-    ``generation`` rises with each change of desired state. ``observed_generation`` is the one that
-    the workers have applied. Setting ``deletion_requested_at`` requests the deletion;
-    ``deleted_at`` is when it was finished. A deleted row stays, because its usage is still billed.
+    ``generation`` rises with each change of desired state. ``observed_generation`` is the last one
+    that the workers have applied, or have found that they cannot apply. Setting
+    ``deletion_requested_at`` requests the deletion; ``deleted_at`` is when it was finished. A
+    deleted row stays, because its usage is still billed.
     """
 
     phase = models.CharField(max_length=12, choices=Phase.choices, default=Phase.PENDING)
     generation = models.BigIntegerField(default=1)
     observed_generation = models.BigIntegerField(default=0)
-    # A list of objects, as on Kubernetes; the status writer replaces it as a whole.
+    # A list of objects, as on Kubernetes (``controlplane.core.phases.Condition``). The status
+    # writer of the workers replaces it as a whole.
     conditions = models.JSONField(default=list)
-    active_since = models.DateTimeField(null=True)  # first time Active: billed hours begin here
+    active_since = models.DateTimeField(null=True)  # the first time Active: billed hours begin
     deletion_requested_at = models.DateTimeField(null=True)
     deleted_at = models.DateTimeField(null=True)
 
@@ -31,7 +33,7 @@ class Reconciled(Timestamped):
 
 
 def reconciled_constraints(model: str) -> list[models.CheckConstraint]:
-    """Return the invariants of ``Reconciled`` under names that are unique to ``model``."""
+    """Return the constraints of ``Reconciled``, each with ``model`` at the start of its name."""
     conditions: dict[str, Any] = {
         "phase_known": Q(phase__in=Phase.values),
         # A worker can only have applied what was requested before.

@@ -1,4 +1,4 @@
-"""Engine releases, rollouts of them to the fleet of spaces, and maintenance windows."""
+"""Engine releases, their rollouts to the fleet (all spaces), and maintenance windows."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -7,11 +7,11 @@ from controlplane.core.models import Timestamped
 
 
 class EngineRelease(Timestamped):
-    """A broker image and a router image that belong together, with their template hash. Immutable.
+    """A broker image and a router image that belong together, with a template hash. Immutable.
 
     Key: the images and ``template_hash``. ``number`` counts the releases of the installation from
     1. ``template_hash`` covers everything else that needs a restart when it changes: the pods'
-    specification and the files that they read at their start.
+    specification and the files that instances read at their start.
     """
 
     number = models.PositiveIntegerField(unique=True)
@@ -29,14 +29,16 @@ class EngineRelease(Timestamped):
 
 
 class Rollout(Timestamped):
-    """A rollout: brings every space from ``former`` to ``release``. At most one is open.
+    """A rollout brings every space to ``release``. At most one rollout is open.
 
-    Running <-> Paused (staff); Running -> Done; any open state -> Superseded (another one began);
-    Running -> Stopped (too many spaces failed) -> Running (staff).
+    Open states are Running, Paused and Stopped. Running <-> Paused (staff); Running -> Done (all
+    spaces run it); Running -> Stopped (too many spaces failed) -> Running (staff); any open state
+    -> Superseded (another rollout began).
 
-    ``is_configured``: the configured images began it; otherwise staff rolled back. ``revision`` is
-    the highest revision of the configuration that asked for it, 0 after a roll-back. The patience
-    of failed spaces starts again at ``resumed_at``.
+    ``is_configured``: a new configured release began it; otherwise staff rolled back. ``revision``
+    is the highest revision of the configuration that requested it, 0 after a roll-back. At
+    ``resumed_at`` staff last resumed it; from then on each moved space has the full time again to
+    become ready.
     """
 
     class State(models.TextChoices):
@@ -46,7 +48,8 @@ class Rollout(Timestamped):
         DONE = "Done"
         SUPERSEDED = "Superseded"
 
-    # ``former`` is where a roll-back goes; null for the first release of an installation.
+    # ``former`` is the release that a roll-back goes to. Null if there is none, as for the first
+    # release of an installation.
     release = models.ForeignKey(EngineRelease, on_delete=models.PROTECT, related_name="rollouts")
     former = models.ForeignKey(
         EngineRelease, on_delete=models.PROTECT, null=True, related_name="left_by"
@@ -60,7 +63,7 @@ class Rollout(Timestamped):
 
     class Meta:
         constraints = [
-            # Null in ``ended_at`` counts as equal, so at most one rollout is open.
+            # Null values count as equal, so at most one rollout has no ``ended_at`` and is open.
             models.UniqueConstraint(
                 fields=["ended_at"],
                 condition=Q(ended_at__isnull=True),
@@ -83,7 +86,7 @@ class MaintenanceWindow(Timestamped):
     """A weekly window, in UTC, in which rollouts may restart the tenant's spaces.
 
     A tenant without windows allows restarts at any time. Key: (tenant, weekday, starts_at).
-    ``weekday`` 0 is Monday. A window may end on a later day.
+    ``weekday`` 0 is Monday. The window lasts ``minutes`` and may end on a later day.
     """
 
     tenant = models.ForeignKey(

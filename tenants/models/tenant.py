@@ -9,7 +9,7 @@ from controlplane.core.models import Timestamped
 
 
 class Role(models.TextChoices):
-    """What a member may do in a tenant; the table is ``tenants/permissions.py``."""
+    """The role of a member or token in a tenant; ``tenants/permissions.py`` says what it may do."""
 
     OWNER = "owner"
     ADMIN = "admin"
@@ -32,7 +32,7 @@ class User(AbstractUser):
 class Tenant(Timestamped):
     """One paying customer. ``slug`` is unique and is the tenant's name in URLs.
 
-    Billing details may be completed later; until then the tenant's invoices wait.
+    Billing details may be completed later; until then the tenant's invoices are held.
     """
 
     id = models.CharField(primary_key=True, max_length=40, default=ids.tenant_id)
@@ -78,7 +78,7 @@ class ApiToken(Timestamped):
         constraints = [
             models.UniqueConstraint(
                 fields=["tenant", "name"],
-                # A revoked token keeps its row for the audit and gives its name free.
+                # A revoked token keeps its row for the audit, but another one may have its name.
                 condition=Q(revoked_at__isnull=True),
                 name="api_token_name_once",
             )
