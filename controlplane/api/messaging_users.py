@@ -105,7 +105,7 @@ class MessagingUserView(TenantView):
 
     @schema.describe("Get a messaging user", response=MessagingUserSerializer)
     def get(self, request: Request, tenant: str, space: str, user: str) -> Response:
-        """Return the messaging user of this name."""
+        """Return the messaging user of this name. The ETag identifies its desired state."""
         row = queries.get_user(queries.get_space(self.tenant, space), user)
         headers = etags.headers(row.generation)
         return Response(MessagingUserSerializer(row).data, headers=headers)
@@ -134,7 +134,7 @@ class MessagingUserView(TenantView):
         parameters=[schema.IF_MATCH],
     )
     def delete(self, request: Request, tenant: str, space: str, user: str) -> Response:
-        """Revoke the user: its connections are closed, and it can never log in again."""
+        """Revoke the user: its logins are refused from then on, and its connections are closed."""
         row = queries.get_user(queries.get_space(self.tenant, space), user)
         with etags.guarded(request, row) as current:
             operation = messaging_users.revoke(user=current, by=self.actor)

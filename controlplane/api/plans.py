@@ -65,6 +65,6 @@ class AddressPlansView(PublicView):
 
 
 def newest(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Return the newest version of each plan that is offered, by key."""
+    """Return the rows that are offered, ordered by key: at most one version of each plan."""
     # Publishing retires all older versions, so a plan that is not retired is the newest version.
     return rows.filter(retired=False).order_by("key")
