@@ -39,13 +39,13 @@ class OverrideForm(ConsoleForm):
 
 
 class ReasonForm(ConsoleForm):
-    """The reason for an operator's action; it is written to the audit log."""
+    """The reason for an operator's action, for the audit log."""
 
     reason = forms.CharField(label="Reason", max_length=500)
 
 
 class PaymentForm(ConsoleForm):
-    """A payment received for an invoice."""
+    """A payment received for an invoice; the amount due is entered already."""
 
     amount = forms.DecimalField(label="Amount", max_digits=20)
     reference = forms.CharField(

@@ -1,1 +1,4 @@
-"""Views by subject. Each parses the request, calls an action or a query, and renders a page."""
+"""The portal's views, by subject.
+
+A view parses the request, calls a query or an action, and renders a page or redirects.
+"""
