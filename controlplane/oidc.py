@@ -277,7 +277,7 @@ class CallbackView(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # no 
 
     @property
     def failure_url(self) -> str:
-        """Return the login page."""
+        """Return the URL of the login page."""
         return resolve_url(settings.LOGIN_URL)
 
     def login_failure(self) -> HttpResponse:

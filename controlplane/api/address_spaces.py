@@ -42,7 +42,7 @@ class AddressSpaceCreateSerializer(StrictSerializer):
 
 
 class AddressSpaceChangeSerializer(StrictSerializer):
-    """The part of a space that can change."""
+    """The change of a space to another plan; nothing else of a space can change."""
 
     plan = serializers.CharField(max_length=63, help_text="Another plan for spaces of its type.")
 

@@ -23,13 +23,13 @@ from tenants.permissions import Permission
 
 
 class NoDocument(Conflict):
-    """The invoice has no document yet."""
+    """The invoice has no document yet: no close of its period has made a draft."""
 
     code = "invoice.no_document"
 
 
 class HeldReasonSerializer(serializers.Serializer[Any]):
-    """Why an invoice is held."""
+    """One reason why close validation holds an invoice."""
 
     code = serializers.CharField()
     message = serializers.CharField()
@@ -64,7 +64,7 @@ class InvoiceDetailSerializer(InvoiceSerializer):
 
 
 class PreviewSerializer(serializers.Serializer[Any]):
-    """The cost of the running period so far."""
+    """The cost of the running period so far, priced as an invoice."""
 
     starts_at = serializers.DateTimeField()
     ends_at = serializers.DateTimeField()
@@ -202,7 +202,7 @@ def document_of(invoice: Invoice) -> dict[str, Any]:
     """Return the stored document of ``invoice`` as a dictionary.
 
     Raises:
-        NoDocument: the period is not closed yet.
+        NoDocument: no close of the period has made a draft yet.
     """
     if not invoice.document:
         raise NoDocument("This period is not closed yet. Preview the running period instead.")

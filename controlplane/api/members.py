@@ -31,7 +31,7 @@ class MemberRoleSerializer(StrictSerializer):
 
 
 class MemberSerializer(serializers.Serializer[Any]):
-    """A person in a tenant."""
+    """A member of a tenant: a person and the person's role."""
 
     email = serializers.EmailField(source="user.email")
     role = serializers.CharField()

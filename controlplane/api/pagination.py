@@ -126,7 +126,7 @@ def page(request: Request, rows: QuerySet[Row], *keys: str, descending: bool = F
 
 
 def body(page: Page[Any], serializer: type[BaseSerializer[Any]]) -> dict[str, Any]:
-    """Return the JSON body of ``page``."""
+    """Return the JSON body of ``page``: ``items``, serialized by ``serializer``, and ``next``."""
     return {"items": serializer(page.rows, many=True).data, "next": page.next}
 
 

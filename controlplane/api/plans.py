@@ -44,7 +44,7 @@ class PlansView(PublicView):
 
 
 class SpacePlansView(PublicView):
-    """The plans for spaces."""
+    """The space plans on offer."""
 
     @schema.describe("List space plans", response=SpaceOfferSerializer(many=True), auth=[])
     def get(self, request: Request) -> Response:
@@ -55,7 +55,7 @@ class SpacePlansView(PublicView):
 
 
 class AddressPlansView(PublicView):
-    """The plans for addresses."""
+    """The address plans on offer."""
 
     @schema.describe("List address plans", response=AddressOfferSerializer(many=True), auth=[])
     def get(self, request: Request) -> Response:

@@ -62,7 +62,7 @@ class ReconciledSerializer(serializers.Serializer[Any]):
 
 
 class StepSerializer(serializers.Serializer[Any]):
-    """One step of an operation."""
+    """One step of an operation; ``state`` is done, running, waiting or failed."""
 
     name = serializers.CharField()
     state = serializers.CharField()
@@ -88,5 +88,5 @@ class OperationSerializer(serializers.Serializer[Any]):
 
 
 def role_field() -> serializers.ChoiceField:
-    """Return a field that accepts the name of a member's role."""
+    """Return a field that accepts the role of a member or of a token, such as ``viewer``."""
     return ChoiceOf(Role.choices)

@@ -80,7 +80,7 @@ class SessionSerializer(CallerSerializer):
 
 
 class SignupView(PublicView):
-    """A new person with a new tenant."""
+    """Signs up a new person with a new tenant."""
 
     @schema.describe(
         "Sign up",
@@ -110,7 +110,7 @@ class SignupView(PublicView):
 
 
 class SessionView(ApiView):
-    """Log in and out."""
+    """Logs a person in (POST) and out (DELETE)."""
 
     @schema.describe(
         "Log in", request=CredentialsSerializer, response=SessionSerializer, status=201, auth=[]
@@ -149,7 +149,7 @@ class SessionView(ApiView):
 
 
 class MeView(ApiView):
-    """The caller."""
+    """Shows who the caller is."""
 
     @schema.describe("Say who I am", response=CallerSerializer)
     def get(self, request: Request) -> Response:

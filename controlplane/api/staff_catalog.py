@@ -47,7 +47,7 @@ class CatalogSerializer(serializers.Serializer[Any]):
 
 
 class CatalogView(StaffView):
-    """The catalog."""
+    """The catalog of plans and prices."""
 
     @schema.describe("Get the catalog", response=CatalogSerializer)
     def get(self, request: Request) -> Response:

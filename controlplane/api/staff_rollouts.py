@@ -51,7 +51,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
 
 
 class RolloutSerializer(serializers.Serializer[Any]):
-    """The latest rollout."""
+    """The latest rollout: its release, its state, and how far it is."""
 
     state = serializers.ChoiceField(Rollout.State.choices)
     reason = serializers.CharField()
@@ -77,7 +77,7 @@ class PastRolloutSerializer(serializers.Serializer[Any]):
 
 
 class SteerSerializer(StrictSerializer):
-    """The reason, for the audit log."""
+    """The reason of a command, for the audit log."""
 
     reason = serializers.CharField(max_length=1000, required=False, allow_blank=True, default="")
 

@@ -26,7 +26,7 @@ _OPEN = Prefetch(
 
 
 class StaffTenantSerializer(serializers.Serializer[Any]):
-    """A tenant, for the operator."""
+    """A tenant as operators see it, with its plan."""
 
     id = serializers.CharField()
     slug = serializers.CharField()

@@ -135,7 +135,7 @@ class PlanSubscriptionView(TenantView):
 
     @schema.describe("Get the plan subscription", response=PlanSubscriptionSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the present subscription."""
+        """Return the subscription that is open now."""
         return self.shown()
 
     @schema.describe(

@@ -18,7 +18,7 @@ from tenants.permissions import Permission
 
 
 class TokenCreateSerializer(StrictSerializer):
-    """A token to create."""
+    """A token to create. Without ``expires_at`` it never expires."""
 
     name = serializers.CharField(max_length=100)
     role = role_field()

@@ -54,7 +54,7 @@ class SeriesQuerySerializer(StrictSerializer):
 
 
 class PointSerializer(serializers.Serializer[Any]):
-    """One step of a series that has usage."""
+    """One step of a series: when it starts, and the usage in it in base units."""
 
     at = serializers.DateTimeField()
     quantity = serializers.IntegerField()

@@ -51,7 +51,7 @@ errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 class Format(StrEnum):
-    """How to print an answer."""
+    """How to print an answer: as a table for people, or as JSON for programs."""
 
     TABLE = "table"
     JSON = "json"
@@ -179,7 +179,7 @@ def refusals() -> Iterator[None]:
 
 
 def exit_code(error: WaypostError) -> int:
-    """Return the documented exit code of an error."""
+    """Return the exit code of an error, as the module documents it."""
     if error.error_code == QuotaExceeded.code:  # raised here, or refused by the API (``Refused``)
         return 6
     if isinstance(error, Refused):

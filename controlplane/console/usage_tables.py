@@ -1,4 +1,7 @@
-"""Charts and tables of the usage page. ``read`` takes one query for each meter; the rest none."""
+"""Charts and tables of the usage page.
+
+``read`` takes one query for each meter. The other functions only arrange what was read.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -37,7 +37,7 @@ class Window:
 
     @property
     def short_title(self) -> str:
-        """The title for a button."""
+        """A shorter title, for a link to this window."""
         return self.first.strftime("%a %-d %b" if self.kind == "day" else "%B %Y")
 
     @property

@@ -47,7 +47,7 @@ def acquire(name: str, holder: str, seconds: float) -> bool:
 
 
 def release(name: str, holder: str) -> None:
-    """Give the lease back; does nothing when ``holder`` no longer has it."""
+    """End the lease ``name`` now; does nothing if ``holder`` no longer has it."""
     Lease.objects.filter(name=name, holder=holder).delete()
 
 

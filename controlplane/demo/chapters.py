@@ -67,7 +67,7 @@ def publish_prices(cast: Cast) -> None:
 
 
 def sign_up(cast: Cast) -> None:
-    """Two tenants sign up."""
+    """Two tenants sign up, each on its plan."""
     cast.narrator.chapter("Two tenants sign up")
     for organization, plan, _spaces in CUSTOMERS:
         customer = Customer(cast.up.url, organization, cast.up.run_dir)

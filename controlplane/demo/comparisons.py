@@ -35,7 +35,7 @@ HEADER: Sequence[str] = ["", "clients", "waypost", "bound", ""]
 
 @dataclass
 class Comparisons:
-    """All comparisons of a run."""
+    """All comparisons of one run of the demonstration."""
 
     rows: list[Comparison] = field(default_factory=list)
 

@@ -1,4 +1,4 @@
-"""Free loopback ports for embedded servers."""
+"""Finds free loopback ports for embedded servers, and claims them until the servers listen."""
 
 import errno
 import random

@@ -70,8 +70,6 @@ def up(
 ) -> Installation:
     """Start all servers and return the installation once they are ready. Idempotent.
 
-    Servers that run and are unchanged keep running.
-
     * ``settings``: ``WAYPOST_*`` variables to store with this installation.
     * ``own``: if given, an installation that runs already is refused. It is called just before the
       first change: from then on the caller must stop what runs in the folder.

@@ -67,7 +67,7 @@ def start(installation: Installation, say: Say, *, is_first: bool) -> None:
 
 
 def prepare_database(installation: Installation) -> None:
-    """Apply migrations, and create what an empty database needs (``controlplane.cli.prepare``).
+    """Run ``controlplane.cli.prepare``: migrations, static files, catalog, operator account.
 
     Raises:
         Unavailable: ``stack.prepare``, with the last line of its log.

@@ -66,7 +66,11 @@ class PaymentForm(ConsoleForm):
         self.fields["amount"].initial = money.to_major(due_minor, invoice.currency)
 
     def clean_amount(self) -> int:
-        """Return the amount in minor units."""
+        """Return the entered amount in minor units of the invoice's currency.
+
+        Raises:
+            ValidationError: it is not positive, or has more decimals than the currency.
+        """
         # The form field allows more decimals than the currency has.
         minor = Decimal(self.cleaned_data["amount"]).scaleb(self.digits)
         if minor <= 0 or minor != minor.to_integral_value():

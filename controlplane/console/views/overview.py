@@ -53,7 +53,7 @@ class Gauge(NamedTuple):
 
 @tenant_page(Permission.VIEW)
 def page(scope: TenantScope) -> HttpResponseBase:
-    """Show the overview of a tenant."""
+    """Show a tenant's spaces, usage, limits and quota alerts; spending only to roles that may."""
     window = windows.parse("", scope.tenant.billing_time_zone, timezone.now())
     phases = space_reads.phases(scope.tenant)
     context: dict[str, Any] = {

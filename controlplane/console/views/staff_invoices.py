@@ -89,7 +89,7 @@ def issue(scope: StaffScope, invoice: str) -> HttpResponseBase:
 @require_POST
 @staff_page
 def pay(scope: StaffScope, invoice: str) -> HttpResponseBase:
-    """Record a payment."""
+    """Record a payment that was received for an issued invoice."""
     row = invoice_reads.get(None, invoice)
     form = PaymentForm(scope.request.POST, invoice=row, due_minor=issuing.outstanding_minor(row))
     if form.is_valid() and form.attempted(
