@@ -14,7 +14,7 @@ from controlplane.rest_client import Api, Json
 
 @dataclass(frozen=True)
 class How:
-    """The options of every such command: the tenant, whether to wait, the format of the answer."""
+    """The options of a command that changes something: tenant, whether to wait, output format."""
 
     tenant: Tenant = None
     no_wait: NoWait = False

@@ -75,7 +75,8 @@ def stop(installation: Installation, *, last: Collection[str], timeout_seconds: 
         running = list_processes(installation)
         first = [status.pid for status in client.list_programs() if status.name not in last]
         client.shut_down()  # from here on it restarts nothing
-        # supervisord stops one program after the other. These signals make all of them stop now.
+        # supervisord stops one program after the other. These signals make all except ``last`` stop
+        # at once.
         for process in running:
             if process.pid in first:
                 _quietly(process.terminate)
