@@ -225,7 +225,8 @@ class AddressTypeRow:
     """One address type; ``slug`` is its name in the API and the database.
 
     ``spaces``: the space types that offer it. ``is_jms_topic``: a JMS client uses a Topic for it,
-    else a Queue. ``refusal``: tells a caller what to do instead of a type that no space offers.
+    else a Queue. ``is_read_only``: clients only receive, so messages in are not billed.
+    ``refusal``: tells a caller what to do instead of a type that no space offers.
     """
 
     slug: str
