@@ -9,4 +9,5 @@ class WiringConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the checks, and create the Celery app that ``core.enqueue`` sends through."""
-        from controlplane import celery, checks  # noqa: F401  (registration is the import)
+        # Importing ``checks`` registers them, and importing ``celery`` creates the app.
+        from controlplane import celery, checks  # noqa: F401

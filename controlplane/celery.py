@@ -1,7 +1,8 @@
 """The Celery app: queues, defaults and the schedule of periodic tasks.
 
-Tasks carry ids only and are acknowledged late. Their outcomes are rows in PostgreSQL, so Celery's
-result backend is off.
+A task's arguments are ids at most. A task is acknowledged after it has ended (``acks_late``), so
+the task of a killed worker runs again. Outcomes are rows in PostgreSQL, so Celery's result backend
+is off.
 """
 
 import os
@@ -29,7 +30,8 @@ app.conf.update(
     task_time_limit=600,
     task_soft_time_limit=540,
     broker_connection_retry_on_startup=True,
-    # Celery would log our events as warnings: at level ERROR even our errors would be lost.
+    # structlog prints our events to stdout. Celery would redirect them into its own log as
+    # warnings, and at log level ERROR it would then drop even our errors.
     worker_redirect_stdouts=False,
     # A web request that enqueues a task must not wait while Redis is away: try twice, then log.
     broker_transport_options={
@@ -44,7 +46,8 @@ app.conf.update(
     beat_schedule=schedule.TABLE,
     timezone="UTC",
 )
-app.set_default()  # for every thread, not only the importing one: see core.enqueue
+# By default only the importing thread uses this app. ``core.enqueue`` sends from every thread.
+app.set_default()
 app.autodiscover_tasks(["workers"])
 
 
@@ -54,5 +57,5 @@ def _refuse_source_keys(**_signal: object) -> None:
     try:
         checks.refuse_source_keys()
     except ImproperlyConfigured as error:
-        # Celery logs any other exception of a signal handler and goes on.
+        # Celery only logs any other exception of a signal handler, and the server would start.
         raise SystemExit(str(error)) from error

@@ -1,6 +1,7 @@
 """Django system checks: they report settings that are unsafe or contradict each other.
 
-Every management command and `waypost up` run them; ``controlplane.apps`` registers them.
+``controlplane.apps`` registers them, and Django runs them before a command of ``python -m django``.
+Servers start without them. Each server calls ``refuse_source_keys`` instead.
 """
 
 from collections.abc import Sequence
@@ -12,8 +13,9 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
-# Hosts that only this machine reaches: plain http is safe there.
+# Hosts that only this machine reaches. Plain http is safe there.
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+# The default of ``settings.SECRET_KEYS``; everyone can read it in the source.
 _TEST_KEYS = "dGVzdC1rZXktb25seS1mb3ItdW5pdC10ZXN0cy0wMDA="
 # Setting of mozilla-django-oidc -> the environment variable that operators know.
 _OIDC_NEEDS = {
@@ -28,7 +30,11 @@ _OIDC_NEEDS = {
 
 @register(Tags.security)
 def check_oidc(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Report an incomplete identity provider, and settings that make login impossible."""
+    """Report settings that make login impossible or unsafe.
+
+    E006: neither passwords nor an identity provider. E001: the provider's settings are incomplete.
+    E002: the provider is reached without TLS. E003: the signature algorithm is symmetric.
+    """
     found: list[CheckMessage] = []
     if not settings.OIDC_ISSUER:
         if not settings.LOCAL_ACCOUNTS_ENABLED:
@@ -73,8 +79,11 @@ def check_oidc(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[C
 def refuse_source_keys() -> None:
     """Stop a server that uses keys from the source code, even one on loopback.
 
+    The web server, the Celery servers and the auth service call it at their start.
+
     Raises:
-        ImproperlyConfigured: a key is from the source; the message names its setting.
+        ImproperlyConfigured: a key is from the source, and DEBUG is off. The message names the
+            key's setting.
     """
     wrong = [error.msg for error in _source_keys()]
     if wrong and not settings.DEBUG:
@@ -86,7 +95,10 @@ def refuse_source_keys() -> None:
 
 @register(Tags.security)
 def check_secrets(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Report keys from the source code, and open metrics, on a server that others can reach."""
+    """Report keys from the source code (E004, E005) and metrics without a token (W001).
+
+    Reports nothing with DEBUG, or if ``PUBLIC_URL`` is on loopback.
+    """
     if settings.DEBUG or urlsplit(settings.PUBLIC_URL).hostname in _LOOPBACK:
         return []
     found = _source_keys()

@@ -1,7 +1,7 @@
-"""The gauges of /metrics. Each is one grouped query, and the number of its labels is bounded.
+"""The gauges of /metrics: counts and ages, read from the database by a few aggregate queries.
 
-Names of tenants never appear: a label is a phase, a type, a state or, for the fifty largest spaces
-and tenants, an id. Called by ``controlplane.health`` only.
+The number of time series is bounded. A label is a phase, a type, a state or, for the fifty largest
+spaces and tenants, an id. Names of tenants never appear. ``controlplane.health`` serves the gauges.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +20,8 @@ from tenants.models import Address, AddressSpace, Tenant
 from workers.models import LandingBatch
 
 LARGEST = 50  # bounds the number of series that carry an id
-# Rows of deleted spaces and addresses stay for the bills. No query runs before these are counted.
+# Rows of deleted spaces and addresses stay, because their usage is billed later, and are left out
+# here. Query sets are lazy: the import runs no query.
 _LIVING_SPACES = AddressSpace.objects.filter(deleted_at__isnull=True)
 _LIVING_ADDRESSES = Address.objects.filter(deleted_at__isnull=True)
 
@@ -45,7 +46,8 @@ class DatabaseCollector(Collector):
         by_phase = {"type": "type", "phase": "phase"}
         yield _grouped(_LIVING_SPACES, "waypost_spaces", "Address spaces", by_phase)
         yield _grouped(_LIVING_ADDRESSES, "waypost_addresses", "Addresses", by_phase)
-        # Without any metered space, old usage is normal, and alerts on it stay silent.
+        # While no space is metered, the usage grows old without a fault. Alerts on its age read
+        # this gauge to stay silent then.
         yield GaugeMetricFamily(
             "waypost_spaces_sampled",
             "Spaces that are metered",
@@ -53,7 +55,10 @@ class DatabaseCollector(Collector):
         )
 
     def _waiting(self) -> Iterator[GaugeMetricFamily]:
-        """Yield how many spaces and operations wait for the workers, and for how long."""
+        """Yield how many spaces and operations wait for the workers, and the longest wait of each.
+
+        The wait of a space is the time since its last change.
+        """
         spaces = _LIVING_SPACES.filter(generation__gt=F("observed_generation")).aggregate(
             n=Count("id"), oldest=Min("updated_at")
         )
@@ -62,7 +67,7 @@ class DatabaseCollector(Collector):
             "Spaces whose desired state is not applied",
             value=spaces["n"],
         )
-        # ``updated_at`` is the time of the change: reconcile passes do not set it.
+        # ``updated_at`` is the time of the space's last change: reconcile passes do not set it.
         yield GaugeMetricFamily(
             "waypost_space_oldest_unreconciled_seconds",
             "Time since the oldest change of a space that is not applied",
@@ -119,9 +124,11 @@ def _grouped(
     labels: Mapping[str, str],
     largest: int | None = None,
 ) -> GaugeMetricFamily:
-    """Count rows in groups; ``labels`` names the column behind each label of the gauge.
+    """Return a gauge that counts ``rows`` in groups, in one query.
 
-    With ``largest``, only so many groups appear.
+    ``labels`` maps each label of the gauge to the column that it shows. The groups are the distinct
+    values of these columns. With ``largest``, only that number of groups appears: those with the
+    most rows.
     """
     family = GaugeMetricFamily(name, text, labels=list(labels))
     columns = list(labels.values())

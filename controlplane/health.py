@@ -1,8 +1,8 @@
 """Endpoints for operators' tools: liveness, readiness and metrics.
 
-* ``/healthz`` answers 200 while the process serves requests, and touches nothing else.
-* ``/readyz`` answers 503 without the database. Without the queue it answers 200 and ``degraded``,
-  because requests still succeed and the workers find their work later.
+* ``/healthz`` answers 200 while the process serves requests. It reads neither database nor queue.
+* ``/readyz`` answers 503 without the database. Without the queue (Redis) it answers 200 and
+  ``degraded``, because requests still succeed and the workers find their work later.
 * ``/metrics`` reads the database at each scrape, so every web process reports the same values.
 """
 
@@ -32,7 +32,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 when requests can be served, else 503; the body says what is away."""
+    """Answer 200 if the database answers, else 503; the body (JSON) says what is away."""
     database, queue = _database_answers(), _queue_answers()
     status = "ready" if database and queue else "degraded" if database else "not ready"
     parts = {"database": "ok" if database else "away", "queue": "ok" if queue else "away"}
@@ -42,7 +42,11 @@ def readyz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Answer in the Prometheus text format; 401 without the token where one is set."""
+    """Answer with all gauges in the Prometheus text format.
+
+    401: ``METRICS_TOKEN`` is set, and the request does not carry it as a bearer token. 503: the
+    database does not answer, or a query takes longer than ``SCRAPE_TIMEOUT_MS``.
+    """
     sent = request.headers.get("Authorization", "")
     wanted = settings.METRICS_TOKEN  # empty: /metrics is open
     if wanted and not constant_time_compare(sent, f"Bearer {wanted}"):
@@ -55,7 +59,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     registry = CollectorRegistry()
     try:
         with transaction.atomic(), connection.cursor() as cursor:
-            # Slow queries end here, so that scrapes do not add load to a busy database.
+            # PostgreSQL cancels a longer query, so that scrapes add little load to a busy database.
             cursor.execute(f"SET LOCAL statement_timeout = {SCRAPE_TIMEOUT_MS}")
             registry.register(gauges.DatabaseCollector())
             return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
@@ -74,7 +78,7 @@ def _database_answers() -> bool:
 
 
 def _queue_answers() -> bool:
-    # Short timeouts: a probe of Kubernetes must get its answer while Redis is away.
+    # Short timeouts: Kubernetes fails a probe that waits for an absent Redis.
     client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1)
     try:
         return bool(client.ping())

@@ -1,10 +1,11 @@
 """Login through an OpenID provider. No other module uses mozilla-django-oidc.
 
-The flow is authorization code with PKCE, nonce and state. The library checks only signature and
-nonce of the identity token. This module checks that the token was issued for this client (iss, aud,
-azp; OpenID Connect Core 3.1.3.7) and that the user-info answer names the same subject (5.3.2).
+The flow is authorization code with PKCE, nonce and state. Of the identity token, the library checks
+the signature, the nonce, and the expiry if there is one. This module checks that the token has an
+expiry and was issued for this client (iss, aud, azp; OpenID Connect Core 3.1.3.7), and that the
+user-info answer names the same subject (5.3.2).
 
-Which user an identity logs in:
+Which user an identity logs in; the first line that fits counts:
 
     known issuer#sub                             -> that user, whatever the email is now
     email missing or not verified                -> refused
@@ -14,8 +15,8 @@ Which user an identity logs in:
     verified email of staff, or of a user with
     another identity                             -> refused; the operator must link it
 
-The redirect URI begins with PUBLIC_URL and never depends on the request: behind a proxy that ends
-TLS, the request's scheme is http, and anyone can set its headers.
+The redirect URI begins with PUBLIC_URL and never depends on the request. Behind a proxy that ends
+TLS, the request's scheme is http, and a client can forge the headers that name the real one.
 """
 
 from collections.abc import Mapping
@@ -54,7 +55,11 @@ class LoginRefused(Denied):
 
 @dataclass(frozen=True)
 class Identity:
-    """What the provider says about a person: ``subject`` is issuer#sub, ``email`` lower-case."""
+    """What the provider says about a person.
+
+    ``subject`` is ``<issuer>#<sub>``, which never changes. ``email`` is in lower case, and empty if
+    the provider sends none.
+    """
 
     subject: str
     email: str
@@ -64,7 +69,7 @@ class Identity:
 
 
 class OidcBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the library has no types
-    """The library's backend with the missing checks and with Waypost's linking rules."""
+    """The library's backend, with more checks of the token and the rules of the module's table."""
 
     def authenticate(self, request: HttpRequest | None, **kwargs: Any) -> User | None:
         """Return the user of a login callback; None for any other request.
@@ -73,19 +78,27 @@ class OidcBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the libra
             LoginRefused: see the module's table.
             SuspiciousOperation: the identity token was not issued for this client.
         """
-        # Without these two it is a password login, even if the form's URL has code and state in it.
+        # Django tries every backend. Only the callback view passes these two: without them this is
+        # a password login, even if the URL of the login form has ``code`` and ``state`` in it.
         if not (kwargs.get("nonce") and kwargs.get("code_verifier")):
             return None
         user: User | None = super().authenticate(request, **kwargs)
         return user
 
     def get_token(self, payload: Mapping[str, Any]) -> dict[str, Any]:
-        """Exchange the code for tokens, with the login's redirect URI (RFC 6749, 4.1.3)."""
+        """Exchange the authorization code for tokens and return the provider's answer.
+
+        The redirect URI must be the one that began the login (RFC 6749, 4.1.3).
+        """
         tokens: dict[str, Any] = super().get_token({**payload, "redirect_uri": callback_url()})
         return tokens
 
     def verify_token(self, token: str, **kwargs: Any) -> dict[str, Any]:
-        """Return the claims of an identity token that was signed for this client."""
+        """Return the claims of an identity token after all checks.
+
+        Raises:
+            SuspiciousOperation: the token is invalid, expired or not issued for this client.
+        """
         try:
             claims: dict[str, Any] = super().verify_token(token, **kwargs)
         except jwt.InvalidTokenError as error:
@@ -96,7 +109,11 @@ class OidcBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the libra
     def get_or_create_user(
         self, access_token: str, id_token: str, payload: Mapping[str, Any]
     ) -> User:
-        """Return the user of the identity, by the module's table."""
+        """Return the user of the identity, by the module's table. Creates or links one if needed.
+
+        Raises:
+            LoginRefused: see the table; or the user-info answer is about another subject.
+        """
         userinfo = self.get_userinfo(access_token, id_token, payload)
         if userinfo.get("sub") != payload["sub"]:
             raise LoginRefused("The identity provider returned another person's data. Try again.")
@@ -104,7 +121,7 @@ class OidcBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # the libra
 
 
 def require_ours(claims: Mapping[str, Any], *, issuer: str, client_id: str) -> None:
-    """Check that ``issuer`` issued the token for ``client_id`` and that it has an expiry.
+    """Check that ``issuer`` issued the token for ``client_id``, with an expiry and a subject.
 
     Raises:
         SuspiciousOperation: a check failed (OpenID Connect Core 3.1.3.7, steps 2 to 5 and 9).
@@ -122,7 +139,11 @@ def require_ours(claims: Mapping[str, Any], *, issuer: str, client_id: str) -> N
 
 
 def read_identity(claims: Mapping[str, Any]) -> Identity:
-    """Return the identity that the claims describe; only ``email_verified: true`` counts."""
+    """Return the identity that the claims describe.
+
+    The email counts as verified only if ``email_verified`` is the JSON value ``true``. Names are
+    cut to the length of their columns.
+    """
     return Identity(
         subject=f"{claims['iss']}#{claims['sub']}",
         email=str(claims.get("email") or "").strip().lower(),
@@ -135,6 +156,8 @@ def read_identity(claims: Mapping[str, Any]) -> Identity:
 
 def sign_in(identity: Identity) -> User:
     """Return the user of ``identity``; create or link one if necessary. Idempotent.
+
+    A known user gets the names that the provider sends now.
 
     Raises:
         LoginRefused: see the module's table.
@@ -211,15 +234,21 @@ class AuthenticateView(OIDCAuthenticationRequestView):  # type: ignore[misc]  # 
     """Begins a login: redirects to the provider."""
 
     def get_extra_params(self, request: HttpRequest) -> dict[str, str]:
-        """Return parameters that replace the library's, which takes its URI from the request."""
+        """Return the parameters that the request to the provider gets besides the library's own.
+
+        ``redirect_uri`` replaces the library's value, which depends on the request.
+        """
         return {**super().get_extra_params(request), "redirect_uri": callback_url()}
 
 
 class CallbackView(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # no types
-    """The redirect URI. Every failure leads to the login page with a message."""
+    """The view at the redirect URI: ends a login.
+
+    A refusal, an invalid answer or a silent provider leads to the login page with a message.
+    """
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        """Finish the login."""
+        """Finish the login and redirect, to ``success_url`` or to the login page."""
         try:
             answer: HttpResponse = super().get(request)
         except LoginRefused as refusal:
@@ -236,7 +265,10 @@ class CallbackView(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # no 
 
     @property
     def success_url(self) -> str:
-        """Return the requested page, or the signup page for a user without a tenant."""
+        """Return the URL of the page that the user requested before the login.
+
+        A user who belongs to no tenant and is not staff gets the signup page instead.
+        """
         user: User = self.user
         if not user.is_staff and not user.memberships.exists():
             return resolve_url(settings.SIGNUP_URL)
@@ -245,7 +277,7 @@ class CallbackView(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # no 
 
     @property
     def failure_url(self) -> str:
-        """Return the login page."""
+        """Return the URL of the login page."""
         return resolve_url(settings.LOGIN_URL)
 
     def login_failure(self) -> HttpResponse:
@@ -259,7 +291,11 @@ class CallbackView(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # no 
 
 
 def logout_url(request: HttpRequest) -> str:
-    """Return the URL that also ends the provider's session (OIDC RP-Initiated Logout 1.0)."""
+    """Return where the portal's log-out redirects to.
+
+    It is the provider's URL that ends its session too (OpenID Connect RP-Initiated Logout 1.0), or
+    the login page if the provider has none or the user logged in with a password.
+    """
     home = resolve_url(settings.LOGOUT_REDIRECT_URL)
     token = request.session.get("oidc_id_token")
     if not (settings.OIDC_OP_LOGOUT_ENDPOINT and token):
@@ -268,5 +304,5 @@ def logout_url(request: HttpRequest) -> str:
     return f"{settings.OIDC_OP_LOGOUT_ENDPOINT}?{urlencode(query)}"
 
 
-# Last, because including the library's routes imports the view classes above by their names.
+# Last: the library's routes import the view classes above by the names in the settings.
 urlpatterns = [path("", include("mozilla_django_oidc.urls"))]

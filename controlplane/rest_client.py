@@ -1,7 +1,8 @@
 """A client of Waypost's REST API, for the ``waypost`` command, the demonstration and tests.
 
-It handles HTTP, problem+json and operations, but no particular resource. Each POST carries an
-Idempotency-Key, so the client can safely repeat it when the portal restarts.
+It handles HTTP, problem+json and operations, but no particular resource. While the server cannot be
+reached, a request is repeated, because the portal may be restarting. Each POST carries an
+Idempotency-Key, so a repeated one takes effect once.
 """
 
 import os
@@ -20,9 +21,9 @@ Progress = Callable[[Json], None]
 
 
 def segment(name: str) -> str:
-    """Return a name quoted as exactly one segment of a path.
+    """Return a name percent-encoded as exactly one segment of a path.
 
-    A slash is refused, not escaped: servers decode the path before they route it (RFC 3875 4.1.5,
+    A slash is refused, not encoded: servers decode the path before they route it (RFC 3875 4.1.5,
     ``PATH_INFO``), so ``%2F`` would address another resource.
 
     Raises:
@@ -34,7 +35,9 @@ def segment(name: str) -> str:
 
 
 def last_segments(name: str) -> str:
-    """Return a quoted name for the end of a path; like an address, it may have slashes.
+    """Return a name percent-encoded for the end of a path, such as the name of an address.
+
+    It may have slashes: no other segment follows that they could be mistaken for.
 
     Raises:
         Invalid: ``name.invalid``: it is empty, ``.`` or ``..``.
@@ -46,7 +49,10 @@ def last_segments(name: str) -> str:
 
 
 class Refused(WaypostError):
-    """The API answered with a problem; ``http_status`` is its status."""
+    """The API answered with an error status, ``http_status``.
+
+    Message, code and fields are those of the problem in the body, if there is one.
+    """
 
     status: ClassVar[int] = 400
     code: ClassVar[str] = "refused"
@@ -67,14 +73,23 @@ class Refused(WaypostError):
 
 
 class OperationFailed(WaypostError):
-    """An operation ended as Failed; the error has the operation's code and message."""
+    """An operation ended as Failed; this error has the operation's code and message."""
 
     code = "operation.failed"
     title = "The operation failed"
 
 
 class Api:
-    """Calls one Waypost server as one caller. Paths are below ``/api/v1``, such as ``/me``."""
+    """Calls one Waypost server as one caller. Paths are below ``/api/v1``, such as ``/me``.
+
+    ``url`` is the server's root, and ``token`` a bearer token; empty for an anonymous caller. A
+    request is repeated for ``patience_seconds`` while the server cannot be reached.
+
+    Every method that calls the API raises:
+        Refused: the answer has an error status.
+        Unavailable: ``api.unreachable``, ``api.certificate`` (TLS), ``api.not_waypost`` (the body
+            is not JSON).
+    """
 
     def __init__(self, url: str, token: str = "", *, patience_seconds: float = 20) -> None:
         if not url.lower().startswith(("http://", "https://")):
@@ -107,15 +122,15 @@ class Api:
         self._http.close()
 
     def get(self, path: str, **query: Any) -> Json:
-        """Return the JSON body. Raises Refused, or Unavailable if the server does not answer."""
+        """Return the JSON body of a resource; ``query`` are the parameters of the query string."""
         return self._body(self._send("GET", path, params=query))
 
     def get_bytes(self, path: str, **query: Any) -> bytes:
-        """Return a body that is not JSON."""
+        """Return the body as it is, such as an invoice as PDF."""
         return self._send("GET", path, params=query).content
 
     def pages(self, path: str, **query: Any) -> Iterator[Json]:
-        """Yield the items of a list, page by page."""
+        """Yield the items of all pages of a list. Each page is requested when it is needed."""
         body = self.get(path, **query)
         while True:
             yield from body["items"]
@@ -125,24 +140,24 @@ class Api:
             body = self.get(str(body["next"]).removeprefix("/api/v1"))
 
     def post(self, path: str, body: Mapping[str, Any] | None = None) -> Json:
-        """Create a resource or request an action."""
+        """Create a resource or request an action; return the body, or {} without one."""
         return self._json("POST", path, body, {"Idempotency-Key": uuid.uuid4().hex})
 
     def put(self, path: str, body: Mapping[str, Any], *, if_generation: int | None = None) -> Json:
-        """Replace a resource by its full desired state.
+        """Replace a resource by its full desired state; return the body, or {} without one.
 
         Raises:
-            Refused: among others, with status 412: the resource is not at ``if_generation``.
+            Refused: status 412: the resource's generation is no longer ``if_generation``.
         """
         tag = {} if if_generation is None else {"If-Match": f'"{if_generation}"'}
         return self._json("PUT", path, body, tag)
 
     def patch(self, path: str, body: Mapping[str, Any]) -> Json:
-        """Change parts of a resource."""
+        """Change parts of a resource; return the body, or {} without one."""
         return self._json("PATCH", path, body, {})
 
     def delete(self, path: str) -> Json:
-        """Delete a resource; return the operation, or an empty body."""
+        """Delete a resource; return the operation, or {} if it is deleted at once."""
         return self._json("DELETE", path, None, {})
 
     def wait(
@@ -153,7 +168,9 @@ class Api:
         timeout_seconds: float = 180,
         progress: Progress = lambda _: None,
     ) -> Json:
-        """Poll until the operation has ended and return it.
+        """Poll until the operation has succeeded and return it.
+
+        ``tenant`` is the tenant's slug. ``progress`` is called with each state that is read.
 
         Raises:
             OperationFailed: it ended as Failed.
@@ -171,7 +188,7 @@ class Api:
                 )
             waited = time.monotonic() - began
             if waited > timeout_seconds:
-                # Steps are in order, so the first that is not done is what it waits for.
+                # Steps are in order: the operation waits for the first that is not done.
                 left = [step for step in current["steps"] if step["state"] != "done"]
                 step = f"{left[0]['name']}: {left[0]['message']}" if left else "no step yet"
                 raise Unavailable(
@@ -204,7 +221,7 @@ class Api:
             try:
                 answer = self._http.request(method, path, **options)
             except httpx.TransportError as error:
-                # httpx has no class of its own for this, and trying again would not help.
+                # httpx has no class of its own for an invalid certificate. Trying again is useless.
                 if "CERTIFICATE_VERIFY_FAILED" in str(error):
                     raise Unavailable(
                         f"The certificate of {self.url} cannot be verified ({error}): set "

@@ -1,6 +1,7 @@
-"""Every setting, read once from the environment; an invalid value stops the start.
+"""Django's settings. What operators may choose is read once from ``WAYPOST_*`` variables.
 
-`waypost up` writes the variables of an embedded installation; in a cluster the chart sets them.
+An invalid value raises ``ImproperlyConfigured``, so no process starts with it. `waypost up` passes
+the variables to the servers of an embedded installation; in a cluster the chart sets them.
 """
 
 import os
@@ -43,6 +44,7 @@ def number(name: str, default: int) -> int:
 
 
 def positive(name: str, default: int, otherwise: str) -> int:
+    """Return a whole number of 1 or more. ``otherwise`` ends the error message about 0."""
     value = number(name, default)
     if not value:
         raise ImproperlyConfigured(f"{name} must be 1 or more: {otherwise}")
@@ -105,15 +107,17 @@ def database(url: str) -> dict[str, Any]:
 BASE_DIR = Path(__file__).resolve().parent.parent
 DEBUG = flag("WAYPOST_DEBUG", False)
 SECRET_KEY = text("WAYPOST_SECRET_KEY", "only-for-building-and-tests")
-# Fernet keys, newest first (core.secrets); the default is public and encrypts only test data.
+# Fernet keys, newest first (core.secrets). Everyone knows the default, so servers refuse to start
+# with it unless DEBUG is on (``checks.refuse_source_keys``).
 SECRET_KEYS = comma_separated("WAYPOST_SECRET_KEYS", "dGVzdC1rZXktb25seS1mb3ItdW5pdC10ZXN0cy0wMDA=")
 ALLOWED_HOSTS = comma_separated("WAYPOST_ALLOWED_HOSTS", "127.0.0.1,localhost,testserver")
 CSRF_TRUSTED_ORIGINS = comma_separated("WAYPOST_CSRF_TRUSTED_ORIGINS", "")
 PUBLIC_URL = text("WAYPOST_PUBLIC_URL", "http://127.0.0.1:8000")
 
-# The state folder of an embedded installation; in a cluster only the lakehouse root is used.
+# The state folder of an embedded installation. In a cluster: the volume of the lakehouse if there
+# is no object store, the auth service's snapshot, and scratch files of each pod.
 STATE_DIR = Path(text("WAYPOST_STATE_DIR", str(BASE_DIR / ".waypost"))).absolute()
-# A folder, or s3://bucket/prefix in an S3-compatible object store, which only workers access.
+# A folder, or s3://bucket/prefix in an S3-compatible object store. Only workers access it.
 LAKEHOUSE_ROOT = lakehouse(text("WAYPOST_LAKEHOUSE_ROOT", str(STATE_DIR / "lakehouse")))
 LAKEHOUSE_ENDPOINT = text("WAYPOST_LAKEHOUSE_ENDPOINT")  # empty: Amazon S3 in the region
 LAKEHOUSE_REGION = text("WAYPOST_LAKEHOUSE_REGION", "us-east-1")
@@ -128,37 +132,42 @@ INFRA = text("WAYPOST_INFRA", "local")  # local | kubernetes
 CLUSTER_FILE = text("WAYPOST_CLUSTER_FILE", "/etc/waypost/cluster.yaml")  # kubernetes only
 SUPERVISOR_SOCKET = text("WAYPOST_SUPERVISOR_SOCKET", str(STATE_DIR / "run" / "supervisor.sock"))
 ARTEMIS_HOME = text("WAYPOST_ARTEMIS_HOME")
-# Without a router image in a cluster only brokered spaces can run.
+# Whether spaces of type standard can be created. The chart sets false without a router image.
 STANDARD_SPACES_OFFERED = flag("WAYPOST_STANDARD_SPACES_OFFERED", True)
 ROUTER_BINARY = text("WAYPOST_ROUTER_BINARY")  # empty: the development router
-# The auth service: address, and the control CA that binds a router's certificate to its realm.
+# The address of the auth service, which routers ask about logins.
 AUTH_SERVICE_HOST = text("WAYPOST_AUTH_SERVICE_HOST", "127.0.0.1")
 AUTH_SERVICE_PORT = number("WAYPOST_AUTH_SERVICE_PORT", 5671)
+# The control authority. It signs the certificates with which routers and the auth service
+# authenticate each other. A router's certificate names its space, and the auth service lets it ask
+# about logins of this space only.
 CONTROL_CA_DIR = Path(text("WAYPOST_CONTROL_CA_DIR", str(STATE_DIR / "control-ca")))
 
 SIGNUP_ENABLED = flag("WAYPOST_SIGNUP_ENABLED", True)
 LOCAL_ACCOUNTS_ENABLED = flag("WAYPOST_LOCAL_ACCOUNTS_ENABLED", True)
-# Attempts to sign up or log in: from one network address, and for one account.
+# Limits of signup and login attempts. SIGNUP_RATE and LOGIN_RATE count by network address,
+# ACCOUNT_RATE by email address.
 SIGNUP_RATE = rate("WAYPOST_SIGNUP_RATE", "20/min")
 LOGIN_RATE = rate("WAYPOST_LOGIN_RATE", "20/min")
 ACCOUNT_RATE = rate("WAYPOST_ACCOUNT_RATE", "10/min")
-# The number of proxies in front that append to X-Forwarded-For; 0: the header is ignored.
+# The number of proxies in front of the web server that append to X-Forwarded-For; 0: the header is
+# ignored.
 TRUSTED_PROXIES = number("WAYPOST_TRUSTED_PROXIES", 0)
 METRICS_TOKEN = text("WAYPOST_METRICS_TOKEN")  # empty: /metrics is open
-# A rollout changes at most WAVE spaces at once. It stops by itself when BUDGET spaces have failed:
-# they were not ready ROLLOUT_PATIENCE_SECONDS after their change.
+# A rollout changes at most WAVE ready spaces at once. It stops by itself when BUDGET spaces have
+# failed. A space has failed if it is not ready ROLLOUT_PATIENCE_SECONDS after its change.
 _PAUSE = "to stop rollouts, pause them (`waypost rollouts pause`)."
 ROLLOUT_WAVE = positive("WAYPOST_ROLLOUT_WAVE", 5, _PAUSE)
 ROLLOUT_BUDGET = positive("WAYPOST_ROLLOUT_BUDGET", 1, _PAUSE)
-# Rises with each change of the configuration. While two versions of the worker run during an
-# upgrade, the one with the lower revision starts no rollouts. The chart sets it; 0: not used.
+# Rises with each `helm upgrade`, because the chart sets it. While workers of two versions run
+# during an upgrade, those with the lower revision start no rollouts. 0: not used.
 REVISION = number("WAYPOST_REVISION", 0)
 ROLLOUT_PATIENCE_SECONDS = number("WAYPOST_ROLLOUT_PATIENCE_SECONDS", 900)
 SAMPLE_SECONDS = number("WAYPOST_SAMPLE_SECONDS", 10)
 LANDING_SECONDS = number("WAYPOST_LANDING_SECONDS", 60)
 PIPELINE_SECONDS = number("WAYPOST_PIPELINE_SECONDS", 300)
-# A run of Spark: its threads, the memory of its container (half of it is the heap), its time limit
-# in seconds, and whether to optimize for millions of samples instead of few.
+# A run of the usage pipeline (Spark): its threads, the memory of its container (half of it is the
+# Java heap), its time limit, and whether to optimize for millions of samples instead of few.
 _RUN = "with 0, the usage pipeline cannot run."
 PIPELINE_THREADS = positive("WAYPOST_PIPELINE_THREADS", 2, _RUN)
 PIPELINE_CONTAINER_MB = positive("WAYPOST_PIPELINE_CONTAINER_MB", 2048, _RUN)

@@ -1,4 +1,8 @@
-"""The WSGI entry point. It loads slow parts before the server forks, so that no request waits."""
+"""The WSGI entry point of the web server.
+
+It loads slow parts at import. gunicorn imports it before it forks (``--preload``), so no request
+waits for them. The import fails if a key is from the source code (``checks``).
+"""
 
 import os
 
@@ -13,5 +17,5 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 application = get_wsgi_application()
 checks.refuse_source_keys()
 _ = get_resolver().url_patterns  # imports every view
-get_default_password_validators()  # a list of common passwords
-validate_email("first@example.org")  # patterns that take 50 ms to compile
+get_default_password_validators()  # loads a list of common passwords
+validate_email("first@example.org")  # compiles patterns, which takes 50 ms

@@ -34,7 +34,7 @@ _VOLUMES = OpenApiParameter(
 
 
 class AddressSpaceCreateSerializer(StrictSerializer):
-    """A space to create. Its name and type can never change."""
+    """A space to create. Its name and type can never change; its plan can."""
 
     name = serializers.CharField(max_length=63)
     type = ChoiceOf(SpaceType.choices)
@@ -42,7 +42,7 @@ class AddressSpaceCreateSerializer(StrictSerializer):
 
 
 class AddressSpaceChangeSerializer(StrictSerializer):
-    """The part of a space that can change."""
+    """The change of a space to another plan; nothing else of a space can change."""
 
     plan = serializers.CharField(max_length=63, help_text="Another plan for spaces of its type.")
 
@@ -147,7 +147,7 @@ class AddressSpaceView(TenantView):
             space=row,
             space_plan=serializer.validated_data["plan"],
             by=self.actor,
-            # Checked once more under the action's lock: the row may have changed since it was read.
+            # The action checks it once more under its lock: the row may have changed meanwhile.
             if_generation=row.generation if etags.expected(request) else None,
         )
         return accepted(operation, self.tenant)
@@ -167,10 +167,11 @@ class AddressSpaceView(TenantView):
 
 
 def keeps_volumes(request: Request) -> bool:
-    """Return whether a deletion keeps the volumes with stored messages.
+    """Return whether the parameter ``volumes`` is ``keep``; without it a deletion keeps nothing.
 
     Raises:
-        Invalid: the parameter has another value. A misspelled ``keep`` must not delete messages.
+        Invalid: it is neither ``keep`` nor ``delete``. A misspelled ``keep`` must not delete
+            messages.
     """
     volumes = request.query_params.get("volumes", "delete")
     if volumes not in ("delete", "keep"):
@@ -183,7 +184,7 @@ def keeps_volumes(request: Request) -> bool:
 
 
 def with_relations(rows: QuerySet[AddressSpace]) -> QuerySet[AddressSpace]:
-    """Return the rows with all relations that the serializer reads, in two queries."""
+    """Return ``rows`` with all relations that ``AddressSpaceSerializer`` reads, in two queries."""
     return rows.select_related("space_plan").prefetch_related(
         Prefetch("endpoints", Endpoint.objects.order_by("name"))
     )

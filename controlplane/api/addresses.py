@@ -66,10 +66,13 @@ class AddressSerializer(ReconciledSerializer):
 
 
 class AddressChangesView(TenantView):
-    """What a POST to the list and a PUT of a new name have in common."""
+    """The base of both views that create an address: by POST to the list, and by PUT of a name."""
 
     def create(self, space: AddressSpace, name: str, spec: Mapping[str, Any]) -> Response:
-        """Create the address of this specification; answer 202 with the operation."""
+        """Create the address ``name`` as ``spec`` says; answer 202 with the operation.
+
+        ``spec`` are the validated fields of ``AddressSpecSerializer``.
+        """
         _, operation = addresses.create(
             space=space,
             address=name,
@@ -165,7 +168,7 @@ class AddressView(AddressChangesView):
 
     def _change(self, request: Request, row: Address, spec: dict[str, Any]) -> Response:
         own = row.settings
-        # PUT carries the full state, so a client repeats what it cannot change.
+        # PUT carries the full state, so the body also repeats what can never change.
         fixed = {
             setting.name: getattr(own, setting.name) for setting in SETTINGS if setting.is_fixed
         }

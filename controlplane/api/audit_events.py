@@ -38,6 +38,6 @@ class AuditEventsView(TenantView):
     def get(self, request: Request, tenant: str) -> Response:
         """Return the events, newest first."""
         rows = queries.list_audit(self.tenant)
-        # The id too: several events of one transaction can have the same time.
+        # By id too, because several events can have the same time.
         page = pagination.page(request, rows, "at", "id", descending=True)
         return Response(pagination.body(page, AuditEventSerializer))

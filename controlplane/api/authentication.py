@@ -3,7 +3,7 @@
 * A tenant's token (``wp_…``): ``request.user`` is a ``TokenPrincipal``.
 * A person's token (``wps_…``) or the portal's session: ``request.user`` is the ``User``.
 
-``request.auth`` is the text of the token, or None with a session.
+``request.auth`` is the text of the token, or None for a session of the portal.
 """
 
 from dataclasses import dataclass
@@ -28,10 +28,10 @@ _REFUSED = (
 
 @dataclass(frozen=True)
 class TokenPrincipal:
-    """A program with a tenant's token: authenticated, never staff, without a user account."""
+    """The caller of a request with a tenant's token: never staff, and without a user account."""
 
     token: ApiToken
-    # Django's and DRF's code reads these of every caller.
+    # Django and DRF read these attributes of every ``request.user``.
     is_authenticated: bool = True
     is_active: bool = True
     is_staff: bool = False
@@ -43,10 +43,10 @@ class TokenPrincipal:
 
 
 class TokenAuthentication(BaseAuthentication):
-    """``Authorization: Bearer <token>`` (RFC 6750); ignores every other scheme."""
+    """Reads ``Authorization: Bearer <token>`` (RFC 6750); ignores every other scheme."""
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
-        """Return (principal, token), or None when no bearer token was sent.
+        """Return (caller, text of the token), or None if no bearer token was sent.
 
         Raises:
             AuthenticationFailed: the bearer token is unknown, expired or revoked.
@@ -60,12 +60,15 @@ class TokenAuthentication(BaseAuthentication):
         return principal, token.strip()
 
     def authenticate_header(self, request: Request) -> str:
-        """Return the challenge of a 401."""
+        """Return the value of ``WWW-Authenticate`` for an answer 401."""
         return 'Bearer realm="waypost"'
 
 
 def principal_of(token: str) -> User | TokenPrincipal | None:
-    """Return who owns a bearer token; None if it is unknown, expired or revoked."""
+    """Return the person or the program that a bearer token belongs to.
+
+    None if the token is unknown, expired or revoked.
+    """
     # The prefix decides, so that a token is looked up in one table only.
     if token.startswith(person_tokens.PREFIX):
         return person_tokens.find(token)
@@ -74,13 +77,13 @@ def principal_of(token: str) -> User | TokenPrincipal | None:
 
 
 def caller(request: Request) -> User | TokenPrincipal:
-    """Return the caller; only for views that require a login."""
+    """Return the caller. Only for views that require a login: others may have an anonymous user."""
     who: Any = request.user  # DRF's types allow only the user model
     return cast("User | TokenPrincipal", who)
 
 
 def actor(request: Request) -> Actor:
-    """Return the caller as the actor of audit events."""
+    """Return the caller as the actor of audit events, with its network address."""
     source_ip = network.address(request)
     if isinstance(request.user, AnonymousUser):
         return Actor("anonymous", source_ip)

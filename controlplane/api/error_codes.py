@@ -1,7 +1,7 @@
 """Every error code of the API, with its HTTP status and title.
 
-A test reads the source of the layers below and fails when it finds a code that is not listed here.
-The list is served at /api/v1/problems and is part of the OpenAPI document.
+A test searches the source of the actions and the API for codes, and fails if one is not listed
+here. The list is served at /api/v1/problems and is part of the OpenAPI document.
 """
 
 from http import HTTPStatus
@@ -114,6 +114,6 @@ _BY_CODE = {entry.code: entry for entry in CODES}
 
 
 def title(code: str, status: int) -> str:
-    """Return the title of ``code``; one that is not listed gets the status phrase."""
+    """Return the title of ``code``; the standard phrase of ``status`` if the code is not listed."""
     entry = _BY_CODE.get(code)
     return entry.title if entry else HTTPStatus(status).phrase

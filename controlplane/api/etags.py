@@ -1,7 +1,7 @@
 """ETags from the generation, and If-Match (RFC 9110, section 13.1.1).
 
-The tag identifies the desired state only. The observed state (phase, conditions) can change while
-the tag stays the same.
+The tag is the generation in quotes, so it identifies the desired state only. The observed state
+(phase, conditions) can change while the tag stays the same.
 """
 
 from collections.abc import Iterator
@@ -20,12 +20,12 @@ Row = TypeVar("Row", Address, AddressSpace, MessagingUser)
 
 
 def of(generation: int) -> str:
-    """Return the entity tag of a desired state."""
+    """Return the entity tag of a generation: ``"7"``."""
     return f'"{generation}"'
 
 
 def headers(generation: int) -> dict[str, str]:
-    """Return the header that carries the tag."""
+    """Return the header ``ETag`` for a generation."""
     return {"ETag": of(generation)}
 
 
@@ -54,10 +54,10 @@ def require_match(request: Request, generation: int | None) -> None:
 
 @contextmanager
 def guarded(request: Request, row: Row) -> Iterator[Row]:
-    """Check If-Match and run the block in one transaction; yield ``row`` as it is now.
+    """Check If-Match and run the block in one transaction; yield ``row``, read again.
 
-    Locks the row of the space, as the actions do, and so cannot deadlock with them. Without
-    If-Match it yields ``row`` unchanged, without a lock.
+    Locks the row of the space, as the actions do, so the two cannot deadlock. Without the header it
+    yields ``row`` as it is, without a lock or a transaction.
 
     Raises:
         GenerationChanged: If-Match does not match.

@@ -1,7 +1,7 @@
 """``Idempotency-Key`` on POST: a repeated request gets the stored answer and changes nothing.
 
-Wrap a view's ``post`` with ``idempotent``. Errors are not stored: they changed nothing, so a
-repetition runs again. ``controlplane.core.idempotency`` stores the answers.
+Decorate a view's ``post`` with ``idempotent``. Errors are not stored: they changed nothing, so a
+repetition runs again. ``controlplane.core.idempotency`` stores the answers for 24 hours.
 """
 
 import functools
@@ -31,7 +31,15 @@ class KeyInvalid(Invalid):
 
 
 def idempotent(post: Post) -> Post:
-    """Return a wrapped ``post`` that, with the header, stores its answer in its transaction."""
+    """Decorate the method ``post`` of a view, so that a repeated request gets the stored answer.
+
+    The answer is stored in the transaction of the change. A repeated answer has the header
+    ``Idempotent-Replayed: true``. A request without ``Idempotency-Key`` runs as if undecorated.
+
+    The decorated method raises:
+        KeyInvalid: the header is empty, too long or not printable ASCII.
+        KeyReused: the caller used the key for another request in the last 24 hours.
+    """
 
     @functools.wraps(post)
     def wrapper(view: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -53,7 +61,7 @@ def idempotent(post: Post) -> Post:
 
 
 def key_of(request: Request, text: str) -> idempotency.Key:
-    """Return the key under which the answer is stored: caller, header, and a hash of the request.
+    """Return the key under which the answer is stored; ``text`` is the header's value.
 
     Raises:
         KeyInvalid: the header is empty, too long or not printable ASCII.
@@ -61,7 +69,7 @@ def key_of(request: Request, text: str) -> idempotency.Key:
     if not (1 <= len(text) <= 255 and text.isascii() and text.isprintable()):
         raise KeyInvalid("Send an Idempotency-Key of 1 to 255 printable ASCII characters.")
     caller = getattr(request.user, "pk", None) or f"anonymous-{network.address(request)}"
-    # Keys are the caller's own: two callers may choose the same text.
+    # Each caller has its own keys: two callers may choose the same text.
     scope = hashlib.sha256(str(caller).encode()).hexdigest()
     # The path too: one key for two resources is a mistake that must not pass silently.
     body = request.path + json.dumps(request.data, sort_keys=True)
@@ -71,7 +79,7 @@ def key_of(request: Request, text: str) -> idempotency.Key:
 
 
 def answer_of(response: Response) -> idempotency.Answer:
-    """Return the parts of a response that a repetition of the request gets again."""
+    """Return what is stored of a response: status, body, ``Location`` and ``ETag``."""
     # Through JSON, so that dates and the like are stored as the client received them.
     body = json.loads(json.dumps(response.data, cls=JSONEncoder))
     headers = {name: response[name] for name in _STORED_HEADERS if name in response}

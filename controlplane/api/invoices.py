@@ -23,13 +23,13 @@ from tenants.permissions import Permission
 
 
 class NoDocument(Conflict):
-    """The invoice has no document yet."""
+    """The invoice has no document yet: no close of its period has made a draft."""
 
     code = "invoice.no_document"
 
 
 class HeldReasonSerializer(serializers.Serializer[Any]):
-    """Why an invoice is held."""
+    """One reason why close validation holds an invoice."""
 
     code = serializers.CharField()
     message = serializers.CharField()
@@ -64,7 +64,7 @@ class InvoiceDetailSerializer(InvoiceSerializer):
 
 
 class PreviewSerializer(serializers.Serializer[Any]):
-    """The cost of the running period so far."""
+    """The cost of the running period so far, priced as an invoice."""
 
     starts_at = serializers.DateTimeField()
     ends_at = serializers.DateTimeField()
@@ -101,7 +101,7 @@ class PreviewView(TenantView):
     @schema.describe("Preview the running period", response=PreviewSerializer)
     def get(self, request: Request, tenant: str) -> Response:
         """Price the usage so far, with the full fee and allowances. Nothing is stored."""
-        # No row and no serializer: a preview is computed for this answer alone.
+        # Not through the serializer, which only documents the answer: a preview is no row.
         preview = previewing.preview(self.tenant)
         return Response(
             {
@@ -122,14 +122,17 @@ class InvoiceView(TenantView):
 
     @schema.describe("Get an invoice", response=InvoiceDetailSerializer)
     def get(self, request: Request, tenant: str, invoice: str) -> Response:
-        """Return the invoice of this number or id. ``document`` is null until its period closes."""
+        """Return the invoice of this number or id.
+
+        ``document`` is null until a close of the period has made a draft.
+        """
         row = get_invoice(self.tenant, invoice)
         document = document_of(row) if row.document else None
         return Response({**InvoiceSerializer(row).data, "document": document})
 
 
 def file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:
-    """Return the view that serves invoices in one format."""
+    """Return a view class that serves invoices in the format ``kind`` as a download."""
 
     def get(self: TenantView, request: Request, tenant: str, invoice: str) -> HttpResponse:
         row = get_invoice(self.tenant, invoice)
@@ -140,7 +143,7 @@ def file_view(kind: InvoiceFormat, info: FormatInfo) -> type[TenantView]:
     # with its media type.
     get.__doc__ = info.description
     type_ = OpenApiTypes.BINARY if not info.is_text else OpenApiTypes.STR
-    # Clients that are generated from the document parse an object; a string they would only hold.
+    # Generated clients parse the answer if the OpenAPI document says that it is an object.
     if kind is InvoiceFormat.JSON:
         type_ = OpenApiTypes.OBJECT
     described = schema.describe(info.summary, response={(200, info.media_type): type_})
@@ -171,7 +174,11 @@ class InvoiceVerifyView(TenantView):
     )
     @idempotent
     def post(self, request: Request, tenant: str, invoice: str) -> Response:
-        """Recompute the invoice from its samples. The operation succeeds if all bytes are equal."""
+        """Recompute the invoice from its pinned inputs.
+
+        The operation succeeds if all bytes of the document are equal. While one verification runs,
+        a second request returns its operation.
+        """
         row = get_invoice(self.tenant, invoice)
         return accepted(
             invoice_verification.request_verify(invoice=row, by=self.actor), self.tenant
@@ -192,10 +199,10 @@ def get_invoice(tenant: Tenant, name: str) -> Invoice:
 
 
 def document_of(invoice: Invoice) -> dict[str, Any]:
-    """Return the document of ``invoice``.
+    """Return the stored document of ``invoice`` as a dictionary.
 
     Raises:
-        NoDocument: the period is not closed yet.
+        NoDocument: no close of the period has made a draft yet.
     """
     if not invoice.document:
         raise NoDocument("This period is not closed yet. Preview the running period instead.")

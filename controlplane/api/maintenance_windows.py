@@ -36,7 +36,7 @@ class WindowsView(TenantView):
 
     @schema.describe("Get maintenance windows", response=WindowsSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the windows. Upgrades restart brokers and routers only in these."""
+        """Return the windows. Rollouts of a release restart ready spaces only in these."""
         return self._answer()
 
     @schema.describe(

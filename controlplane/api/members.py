@@ -31,7 +31,7 @@ class MemberRoleSerializer(StrictSerializer):
 
 
 class MemberSerializer(serializers.Serializer[Any]):
-    """A person in a tenant."""
+    """A member of a tenant: a person and the person's role."""
 
     email = serializers.EmailField(source="user.email")
     role = serializers.CharField()
@@ -64,14 +64,14 @@ class MembersView(TenantView):
         """Add a person who has an account. Others must sign up or log in once first."""
         serializer = MemberCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        # Besides ``needs``: nobody may give a role with permissions that they do not have.
+        # In addition to ``needs``: nobody may give a role with permissions that they do not have.
         permissions.require_may_give(self.role, serializer.validated_data["role"])
         row = memberships.add(tenant=self.tenant, by=self.actor, **serializer.validated_data)
         return Response(MemberSerializer(row).data, status=201)
 
 
 class MemberView(TenantView):
-    """One person."""
+    """One member of a tenant."""
 
     needs = {
         "GET": Permission.VIEW,

@@ -1,4 +1,4 @@
-"""/tenants/{tenant}/address-spaces/{space}/users: client identities of a space."""
+"""/tenants/{tenant}/address-spaces/{space}/users: messaging users, as which clients log in."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ class GrantSerializer(StrictSerializer):
 
 
 class MessagingUserCreateSerializer(StrictSerializer):
-    """A client identity to create; only verifiers of the password are stored."""
+    """A messaging user to create. Only verifiers of the password are stored."""
 
     name = serializers.CharField(max_length=63)
     # Not trimmed, because a password may begin or end with a space.
@@ -39,7 +39,7 @@ class MessagingUserCreateSerializer(StrictSerializer):
 
 
 class MessagingUserChangeSerializer(StrictSerializer):
-    """The full desired permissions, and a password only if it changes."""
+    """All permissions of a messaging user, and a new password; null keeps the present one."""
 
     password = serializers.CharField(
         max_length=200,
@@ -53,7 +53,7 @@ class MessagingUserChangeSerializer(StrictSerializer):
 
 
 class MessagingUserSerializer(ReconciledSerializer):
-    """A client identity."""
+    """A messaging user, as which clients log in to the space."""
 
     id = serializers.CharField()
     name = serializers.CharField()
@@ -61,7 +61,7 @@ class MessagingUserSerializer(ReconciledSerializer):
 
 
 class MessagingUsersView(TenantView):
-    """The client identities of a space."""
+    """The messaging users of a space."""
 
     needs = {"GET": Permission.VIEW, "POST": Permission.MANAGE_MESSAGING}
 
@@ -95,7 +95,7 @@ class MessagingUsersView(TenantView):
 
 
 class MessagingUserView(TenantView):
-    """One client identity."""
+    """One messaging user."""
 
     needs = {
         "GET": Permission.VIEW,
@@ -105,7 +105,7 @@ class MessagingUserView(TenantView):
 
     @schema.describe("Get a messaging user", response=MessagingUserSerializer)
     def get(self, request: Request, tenant: str, space: str, user: str) -> Response:
-        """Return the messaging user of this name."""
+        """Return the messaging user of this name. The ETag identifies its desired state."""
         row = queries.get_user(queries.get_space(self.tenant, space), user)
         headers = etags.headers(row.generation)
         return Response(MessagingUserSerializer(row).data, headers=headers)
@@ -134,7 +134,7 @@ class MessagingUserView(TenantView):
         parameters=[schema.IF_MATCH],
     )
     def delete(self, request: Request, tenant: str, space: str, user: str) -> Response:
-        """Revoke the user: its connections are closed, and it can never log in again."""
+        """Revoke the user: its logins are refused from then on, and its connections are closed."""
         row = queries.get_user(queries.get_space(self.tenant, space), user)
         with etags.guarded(request, row) as current:
             operation = messaging_users.revoke(user=current, by=self.actor)

@@ -12,7 +12,7 @@ class JsonOnly(BaseContentNegotiation):
     """Ignores ``Accept``, because the API has only one representation of each resource."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
-        """Return the parser for the request's media type, None when there is none."""
+        """Return the parser for the request's media type; None if there is none (415)."""
         # Without parameters such as the character set: JSON is always UTF-8.
         kind = (request.content_type or "").partition(";")[0].strip().lower()
         return next((parser for parser in parsers if parser.media_type == kind), None)
@@ -23,6 +23,6 @@ class JsonOnly(BaseContentNegotiation):
         renderers: Iterable[BaseRenderer],
         format_suffix: str | None = None,
     ) -> tuple[BaseRenderer, str]:
-        """Return the first renderer."""
+        """Return the first renderer, which is JSON, and its media type."""
         first = next(iter(renderers))
         return first, str(first.media_type)

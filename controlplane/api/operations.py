@@ -33,6 +33,6 @@ class OperationView(TenantView):
 
     @schema.describe("Get an operation", response=OperationSerializer)
     def get(self, request: Request, tenant: str, operation: str) -> Response:
-        """Poll this until ``state`` is no longer Running, at most once a second."""
+        """Return the operation. Poll it at most once a second, until ``state`` is not Running."""
         row = queries.get_operation(self.tenant, operation)
         return Response(OperationSerializer(row).data)

@@ -1,7 +1,8 @@
 """Cursor pages: stable under inserts and deletes, and the last page is as fast as the first.
 
-A cursor holds the key of a page's last row, so the next page is one indexed range read. Rows are
-never counted. ADR 13 says why this is not DRF's ``CursorPagination``.
+A cursor holds the values of the ordering fields of a page's last row. The next page is the rows
+after these values, so it takes one query without an offset. Rows are never counted. ADR 13 says why
+this is not DRF's ``CursorPagination``.
 """
 
 import base64
@@ -33,7 +34,7 @@ class CursorInvalid(Invalid):
 
 @dataclass(frozen=True)
 class Page(Generic[Row]):
-    """Rows in order, and the path of the next page (None on the last)."""
+    """The rows of a page in order, and the path and query of the next page (None on the last)."""
 
     rows: list[Row]
     next: str | None
@@ -41,20 +42,23 @@ class Page(Generic[Row]):
 
 @dataclass(frozen=True)
 class Keyset:
-    """The fields that order the rows of a list, and the cursors that name a place in that order."""
+    """The fields that order the rows of a list; encodes and decodes cursors of that order.
+
+    ``keys`` are names of fields of ``model``. Together they are unique.
+    """
 
     model: type[Model]
     keys: tuple[str, ...]
     descending: bool = False
 
     def ordering(self) -> list[str]:
-        """Return the fields as ``order_by`` takes them."""
+        """Return the arguments of ``order_by``."""
         return [f"-{key}" if self.descending else key for key in self.keys]
 
     def beyond(self, values: list[Any]) -> Q:
-        """Return the condition "after the row with these values" for a compound key.
+        """Return the condition that selects the rows after the one with these ``values``.
 
-        For keys (a, b): a > 1 or (a = 1 and b > 2).
+        For the keys (a, b) and the values (1, 2): a > 1 or (a = 1 and b > 2).
         """
         compare = "lt" if self.descending else "gt"
         beyond = Q()
@@ -64,7 +68,7 @@ class Keyset:
         return beyond
 
     def encode(self, row: Model) -> str:
-        """Return the cursor of ``row``. It is no secret: the row's own fields are in it."""
+        """Return the cursor of ``row``: its ordering fields as JSON in URL-safe base64."""
         values = [functools.reduce(getattr, key.split("__"), row) for key in self.keys]
         text = json.dumps(values, default=datetime.isoformat)
         return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
@@ -122,12 +126,12 @@ def page(request: Request, rows: QuerySet[Row], *keys: str, descending: bool = F
 
 
 def body(page: Page[Any], serializer: type[BaseSerializer[Any]]) -> dict[str, Any]:
-    """Return the JSON body of ``page``."""
+    """Return the JSON body of ``page``: ``items``, serialized by ``serializer``, and ``next``."""
     return {"items": serializer(page.rows, many=True).data, "next": page.next}
 
 
 def limit_of(request: Request) -> int:
-    """Return the number of rows that a page may have.
+    """Return the largest number of rows in the page: the parameter ``limit``, by default 100.
 
     Raises:
         Invalid: it is not a number from 1 to 1000.
@@ -144,8 +148,13 @@ def limit_of(request: Request) -> int:
 
 
 def comparable(field: Any, value: Any) -> Any:
-    """Return a cursor's value for ``field``; raise ValueError if the two cannot be compared."""
-    # PostgreSQL accepts no NUL in text. ``bool`` is an ``int`` to isinstance, but not here.
+    """Return a cursor's value as the Python value of ``field``.
+
+    Raises:
+        ValueError: PostgreSQL could not compare the value with the column.
+        ValidationError: the value is not one of the field.
+    """
+    # PostgreSQL accepts no NUL in text. By ``type``, because isinstance takes a bool for an int.
     if type(value) not in {str, int} or "\x00" in str(value):
         raise ValueError(field)
     str(value).encode()  # a lone surrogate raises here

@@ -29,8 +29,8 @@ class BoundedJSONParser(parsers.JSONParser):
         """Return the parsed body.
 
         Raises:
-            BodyTooLarge: over DATA_UPLOAD_MAX_MEMORY_SIZE bytes.
-            ParseError: not JSON, or nested too deeply.
+            BodyTooLarge: Content-Length is over DATA_UPLOAD_MAX_MEMORY_SIZE bytes.
+            ParseError: the body is not JSON, or is nested too deeply.
         """
         context = dict(parser_context or {})
         request = context.get("request")

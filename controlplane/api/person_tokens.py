@@ -2,9 +2,9 @@
 
 * A token acts for the person in all of their tenants, with the roles that they have at that time.
   A ``wp_`` token belongs to one tenant instead.
-* The tokens are rows of Django's session table under a hash of the token, so a reader of the table
-  learns no token. A row has none of Django's login keys, so it does not work as a portal cookie.
-* A change of the password invalidates them.
+* A token is a row of Django's session table, under a hash of the token, so a reader of the table
+  learns no token. The row has none of Django's login keys, so it is no session of the portal.
+* A token ends after twelve hours, at logout, or when the person's password changes.
 """
 
 import hashlib
@@ -34,14 +34,18 @@ def issue(user: User, now: datetime) -> tuple[str, datetime]:
 
 
 def find(token: str) -> User | None:
-    """Return the active person who owns ``token``; None if it is unknown or expired."""
+    """Return the person who owns ``token``.
+
+    None if the token is unknown or expired, if the password has changed since, or if the account is
+    disabled.
+    """
     row = SessionStore(session_key=row_key(token)).load()
     if "api_user_id" not in row:
         return None
     user = User.objects.filter(pk=row["api_user_id"], is_active=True).first()
     if user is None:
         return None
-    # The hash depends on the password: a new password ends all tokens of the person.
+    # This hash depends on the password, so a new password ends all tokens of the person.
     unchanged = constant_time_compare(row["api_auth_hash"], user.get_session_auth_hash())
     return user if unchanged else None
 
@@ -52,6 +56,6 @@ def end(token: str) -> None:
 
 
 def row_key(token: str) -> str:
-    """Return the key of a token's row, from which nobody can compute the token."""
+    """Return the session key of a token's row. Nobody can compute the token from it."""
     # The session table's key holds 40 characters: 160 bits of the hash of 192 random bits.
     return hashlib.sha256(token.encode()).hexdigest()[:40]

@@ -44,7 +44,7 @@ class PlansView(PublicView):
 
 
 class SpacePlansView(PublicView):
-    """The plans for spaces."""
+    """The space plans on offer."""
 
     @schema.describe("List space plans", response=SpaceOfferSerializer(many=True), auth=[])
     def get(self, request: Request) -> Response:
@@ -55,7 +55,7 @@ class SpacePlansView(PublicView):
 
 
 class AddressPlansView(PublicView):
-    """The plans for addresses."""
+    """The address plans on offer."""
 
     @schema.describe("List address plans", response=AddressOfferSerializer(many=True), auth=[])
     def get(self, request: Request) -> Response:
@@ -65,6 +65,6 @@ class AddressPlansView(PublicView):
 
 
 def newest(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Return the newest version of each plan that is offered, by key."""
+    """Return the rows that are offered, ordered by key: at most one version of each plan."""
     # Publishing retires all older versions, so a plan that is not retired is the newest version.
     return rows.filter(retired=False).order_by("key")

@@ -46,7 +46,7 @@ _DRF_CODES: list[tuple[type[drf.APIException], str]] = [
 
 @dataclass(frozen=True)
 class Problem:
-    """One error: members of the body, and additional headers."""
+    """One error answer: the values of its body, and additional headers."""
 
     status: int
     code: str
@@ -55,7 +55,10 @@ class Problem:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def body(self, instance: str) -> dict[str, Any]:
-        """Return the members of RFC 9457 in its order, then ``code`` and ``fields``."""
+        """Return the JSON body: the members of RFC 9457 in its order, then ``code`` and ``fields``.
+
+        ``instance`` is the requested path.
+        """
         return {
             "type": f"{settings.PUBLIC_URL}/api/v1/problems#{self.code}",
             "title": error_codes.title(self.code, self.status),
@@ -68,7 +71,7 @@ class Problem:
 
     @classmethod
     def of(cls, exc: Exception) -> "Problem":
-        """Return the problem of an exception; one that nobody expected gets an incident."""
+        """Return the problem for an exception; an unexpected one is logged with an incident id."""
         if isinstance(exc, errors.WaypostError):
             found = cls.of_waypost(exc)
         elif isinstance(exc, drf.ValidationError):
@@ -81,7 +84,10 @@ class Problem:
 
     @classmethod
     def of_waypost(cls, exc: errors.WaypostError) -> "Problem | None":
-        """Return the problem of an error of our own, whose message is written for the caller."""
+        """Return the problem for an error of ours, whose message is written for the caller.
+
+        None for an error with a status of 500 or more, except ``Unavailable``.
+        """
         # Any other 5xx is an error of the program: its message stays inside.
         if exc.status >= 500 and not isinstance(exc, errors.Unavailable):
             return None
@@ -91,14 +97,14 @@ class Problem:
 
     @classmethod
     def of_validation(cls, detail: Any) -> "Problem":
-        """Return the problem of a body whose fields are wrong."""
+        """Return the problem for a body with wrong fields, which ``fields`` names with reasons."""
         fields = flattened(detail)
         names = ", ".join(sorted(fields))
         return cls(400, "request.invalid", f"Correct these fields and try again: {names}.", fields)
 
     @classmethod
     def of_drf(cls, exc: drf.APIException) -> "Problem | None":
-        """Return the problem of an exception of the framework, or None for an unknown one."""
+        """Return the problem for an exception of DRF; None for one that ``_DRF_CODES`` lacks."""
         code = next((code for kind, code in _DRF_CODES if isinstance(exc, kind)), None)
         if code is None:
             return None
@@ -113,7 +119,7 @@ class Problem:
 
     @classmethod
     def of_django(cls, exc: Exception) -> "Problem | None":
-        """Return the problem of an exception of Django, or None for any other one."""
+        """Return the problem for one of Django's exceptions; None for every other exception."""
         if isinstance(exc, Http404):
             return cls(404, "missing", _NOT_FOUND)
         if isinstance(exc, django_errors.PermissionDenied):
@@ -130,7 +136,7 @@ class Problem:
 
     @classmethod
     def unexpected(cls, exc: Exception) -> "Problem":
-        """Log an error of the program; the caller learns only the incident's id."""
+        """Log an error of the program; return a problem that contains only the incident's id."""
         incident = ids.new("inc")
         kind = "database" if isinstance(exc, DatabaseError) else "program"
         logger.error("unexpected error in the API", incident=incident, kind=kind, exc_info=exc)
@@ -152,7 +158,7 @@ def handle(exc: Exception, context: Mapping[str, Any]) -> Response:
     )
 
 
-# Exempt, because a POST to an unknown path would get Django's HTML page about CSRF.
+# Exempt from the CSRF check, which would answer a POST to an unknown path with an HTML page.
 @csrf_exempt
 def nowhere(request: HttpRequest) -> HttpResponse:
     """Answer 404 for every unknown path and any method."""

@@ -1,4 +1,4 @@
-"""A tenant's limits and how much of each is used; shown to the tenant and to staff."""
+"""A tenant's limits and how much of each is used, for ``api.tenants`` and ``api.staff_tenants``."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def rows(tenant: Tenant) -> list[dict[str, Any]]:
             "title": WORDS[resource],
             "limit": limits.get(resource),
             "used": used.get(resource, 0),
-            # All other resources are rows, which are counted at this moment.
+            # The use of all other resources is the number of rows at this moment.
             "as_of": as_of if resource in METERED else None,
         }
         for resource in TENANT_RESOURCES

@@ -1,7 +1,8 @@
-"""The OpenAPI 3.1 document: descriptions from the views, and errors that all of them share.
+"""The OpenAPI 3.1 document: built from the views, with the errors that all of them share.
 
 It is served at /api/v1/openapi.json and committed as docs/openapi.json. ``make openapi`` writes the
-file; a test fails when the two differ. Every operation lists its error statuses.
+file; a test fails when the two differ. A method's docstring is the operation's description there,
+and a serializer's docstring is the description of its schema.
 """
 
 import functools
@@ -64,10 +65,14 @@ def describe(
     parameters: list[OpenApiParameter] | None = None,
     **more: Any,
 ) -> Callable[[View], View]:
-    """Return a decorator that documents a method of a view; its docstring is the description."""
+    """Return a decorator that documents a method of a view in the OpenAPI document.
+
+    ``response`` is the body of an answer with ``status``, or a dict that maps statuses to bodies.
+    ``more`` goes to drf-spectacular's ``extend_schema``.
+    """
     return extend_schema(
-        # Generated clients name their methods after it. Derived from the path, it would change
-        # whenever a path does.
+        # Generated clients name their methods after the operation id. drf-spectacular would derive
+        # it from the path, and it would change with the path.
         operation_id=_ARTICLES.sub(
             "_", f"_{summary.lower()}_".replace("'s", "").replace(" ", "_")
         ).strip("_"),
@@ -80,7 +85,7 @@ def describe(
 
 
 def page_of(item: type[serializers.BaseSerializer[Any]]) -> serializers.Serializer[Any]:
-    """Return the schema of a page of ``item``."""
+    """Return the schema of a page whose items are described by the serializer ``item``."""
     # Each page needs a name of its own, because the document refers to schemas by name.
     name = item.__name__.removesuffix("Serializer")
     return inline_serializer(
@@ -95,7 +100,10 @@ def page_of(item: type[serializers.BaseSerializer[Any]]) -> serializers.Serializ
 
 
 def add_refusals(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Add the error responses to every operation (a drf-spectacular post-processing hook)."""
+    """Add the schema ``Problem``, and a tag and error responses to every operation.
+
+    A post-processing hook of drf-spectacular: it changes and returns ``result``.
+    """
     result["components"]["schemas"]["Problem"] = problem_schema()
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
@@ -114,7 +122,10 @@ def add_refusals(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 def tag_of(path: str) -> str:
-    """Return the group of an operation: the noun after the tenant, or the first one."""
+    """Return the group of an operation: the noun after the tenant in its path, or the first noun.
+
+    For example ``invoices`` for /api/v1/tenants/{tenant}/invoices/{invoice}.
+    """
     # The first three parts are "", "api" and "v1".
     nouns = [part for part in path.split("/")[3:] if part and not part.startswith("{")]
     named = nouns[1] if nouns[0] == "tenants" and len(nouns) > 1 else nouns[0]
@@ -122,7 +133,10 @@ def tag_of(path: str) -> str:
 
 
 def refusals_of(path: str, method: str, operation: Mapping[str, Any]) -> list[int]:
-    """Return the statuses of errors that an operation can answer with."""
+    """Return the error statuses to document for an operation, sorted.
+
+    They are derived from its path, method and parameters, so it may never send some of them.
+    """
     headers = {p["name"] for p in operation.get("parameters", []) if p["in"] == "header"}
     found = [400, 500, 503]
     # An empty security requirement means that the operation needs no login.
@@ -139,7 +153,7 @@ def refusals_of(path: str, method: str, operation: Mapping[str, Any]) -> list[in
 
 
 def problem_schema() -> dict[str, Any]:
-    """Return the schema of an error, with the list of all codes."""
+    """Return the schema of an error body; its description lists all codes."""
     listed = "\n".join(f"* `{c.code}` ({c.status}): {c.title}" for c in error_codes.CODES)
     text = {"type": "string"}
     return {
@@ -174,7 +188,7 @@ def problem_schema() -> dict[str, Any]:
 
 @functools.cache
 def document() -> dict[str, Any]:
-    """Return the OpenAPI document; each process builds it once."""
+    """Return the OpenAPI document as a dictionary; each process builds it once."""
     generator: Any = SchemaGenerator  # untyped in the library
     built: dict[str, Any] = generator().get_schema(public=True)
     return built
@@ -191,17 +205,17 @@ def serve_codes(request: HttpRequest) -> HttpResponse:
 
 
 def query(name: str, text: str, choices: list[str] | None = None) -> OpenApiParameter:
-    """Return a description of a query parameter."""
+    """Return the documentation of a query parameter; ``choices`` are its possible values."""
     return OpenApiParameter(name, str, description=text, enum=choices)
 
 
 class TokenScheme(OpenApiAuthenticationExtension):
-    """How TokenAuthentication appears in the document; drf-spectacular registers subclasses."""
+    """Documents ``TokenAuthentication``. drf-spectacular finds the subclasses of its extensions."""
 
     target_class = "controlplane.api.authentication.TokenAuthentication"
     name = "bearer"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        """Return the security scheme."""
+        """Return the OpenAPI security scheme of bearer tokens."""
         text = "A tenant's token (`wp_…`) or a person's, from POST /session (`wps_…`)."
         return {"type": "http", "scheme": "bearer", "description": text}

@@ -18,8 +18,8 @@ class StrictSerializer(serializers.Serializer[Any]):
             ValidationError: {field: [reason]}.
         """
         values = super().to_internal_value(data)
-        # DRF raises for wrong values first, so unknown names are reported when the others are
-        # right.
+        # Unknown names are reported only when all values are right, because DRF has raised for
+        # wrong values above.
         unknown = sorted(set(data) - set(self.fields))
         if unknown:
             known = ", ".join(self.fields)
@@ -50,11 +50,11 @@ class ConditionSerializer(serializers.Serializer[Any]):
 
 
 class ReconciledSerializer(serializers.Serializer[Any]):
-    """The fields that all reconciled objects share."""
+    """The fields that spaces, addresses and messaging users share."""
 
     phase = serializers.CharField()
     generation = serializers.IntegerField()
-    # Clients wait until this reaches ``generation``.
+    # A change is applied when this reaches the ``generation`` that the change got.
     observed_generation = serializers.IntegerField()
     conditions = ConditionSerializer(many=True)
     created_at = serializers.DateTimeField()
@@ -62,7 +62,7 @@ class ReconciledSerializer(serializers.Serializer[Any]):
 
 
 class StepSerializer(serializers.Serializer[Any]):
-    """One step of an operation."""
+    """One step of an operation; ``state`` is done, running, waiting or failed."""
 
     name = serializers.CharField()
     state = serializers.CharField()
@@ -88,5 +88,5 @@ class OperationSerializer(serializers.Serializer[Any]):
 
 
 def role_field() -> serializers.ChoiceField:
-    """Return a field that accepts a role of a tenant."""
+    """Return a field that accepts the role of a member or of a token, such as ``viewer``."""
     return ChoiceOf(Role.choices)

@@ -26,13 +26,13 @@ from tenants.models import User
 
 
 class PasswordsOff(Denied):
-    """Local accounts are disabled: login is possible through the identity provider only."""
+    """Local accounts are disabled: people log in through the identity provider only."""
 
     code = "local_accounts.disabled"
 
 
 class NotAPersonsToken(Conflict):
-    """A tenant's token is no session: it is revoked in the tenant's list of tokens."""
+    """A tenant's token cannot log out: it is revoked in the tenant's list of tokens."""
 
     code = "session.tenant_token"
 
@@ -80,7 +80,7 @@ class SessionSerializer(CallerSerializer):
 
 
 class SignupView(PublicView):
-    """A new person with a new tenant."""
+    """Signs up a new person with a new tenant."""
 
     @schema.describe(
         "Sign up",
@@ -110,7 +110,7 @@ class SignupView(PublicView):
 
 
 class SessionView(ApiView):
-    """Log in and out."""
+    """Logs a person in (POST) and out (DELETE)."""
 
     @schema.describe(
         "Log in", request=CredentialsSerializer, response=SessionSerializer, status=201, auth=[]
@@ -134,8 +134,8 @@ class SessionView(ApiView):
     def delete(self, request: Request) -> Response:
         """Invalidate the token of this request, or end the portal's session that it uses."""
         if request.auth is None:
-            # The login at an identity provider stays: only a browser that follows the portal's
-            # log-out form can end it.
+            # The session at the identity provider stays. Only a browser can end it: it follows the
+            # redirect of the portal's log-out form.
             logout(request._request)
         elif str(request.auth).startswith(person_tokens.PREFIX):
             person_tokens.end(str(request.auth))
@@ -144,12 +144,12 @@ class SessionView(ApiView):
         return Response(status=204)
 
     def get_permissions(self) -> list[Any]:
-        """Logging in needs no permission."""
+        """Return no permissions for POST, because who logs in is anonymous; else the usual ones."""
         return [] if self.request.method == "POST" else [*super().get_permissions()]
 
 
 class MeView(ApiView):
-    """The caller."""
+    """Shows who the caller is."""
 
     @schema.describe("Say who I am", response=CallerSerializer)
     def get(self, request: Request) -> Response:
@@ -158,19 +158,19 @@ class MeView(ApiView):
 
 
 def require_local_accounts() -> None:
-    """Raise PasswordsOff if people log in through an identity provider only."""
+    """Raise PasswordsOff if local accounts are disabled."""
     if not settings.LOCAL_ACCOUNTS_ENABLED:
         raise PasswordsOff("Log in through your identity provider in the portal.")
 
 
 def new_session(user: User) -> dict[str, Any]:
-    """Issue a token of ``user`` and return the body of the answer."""
+    """Issue a token of ``user``; return the body that ``SessionSerializer`` describes."""
     token, expires_at = person_tokens.issue(user, timezone.now())
     return {**caller_body(user), "token": token, "expires_at": expires_at}
 
 
 def caller_body(caller: User | TokenPrincipal) -> dict[str, Any]:
-    """Return who the caller is, and the tenants that it may use."""
+    """Return the body that ``CallerSerializer`` describes: the caller and its tenants."""
     is_token = isinstance(caller, TokenPrincipal)
     return {
         "kind": "token" if is_token else "person",

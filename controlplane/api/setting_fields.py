@@ -21,11 +21,15 @@ def output_fields() -> dict[str, Field]:
 
 
 def input_field(setting: Setting) -> Field:
-    """Return a field that accepts an absent value as "not set"."""
+    """Return a field that accepts the setting's value.
+
+    An absent value, or null for a number, means that the plan's value applies. An absent or empty
+    name means none.
+    """
     number = setting.value
     if isinstance(number, Whole):
-        # The setting's own range is narrower: ``tenants.address_rules`` checks it, with a code of
-        # its own that clients compare.
+        # The setting's own range is narrower. ``tenants.address_rules`` checks it and refuses with
+        # the code ``address.invalid``, which clients compare.
         return serializers.IntegerField(
             min_value=0,
             max_value=int(number.width),

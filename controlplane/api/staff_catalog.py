@@ -21,7 +21,11 @@ class CatalogPublishSerializer(StrictSerializer):
 
 
 class ChangeSerializer(serializers.Serializer[Any]):
-    """What publishing changes in one plan, and how many tenants have it."""
+    """What publishing changes in one plan.
+
+    ``n_subscribers`` counts who uses any version of it now: the tenants of a plan, the spaces of a
+    space plan, the addresses of an address plan.
+    """
 
     section = serializers.CharField()
     key = serializers.CharField()
@@ -43,7 +47,7 @@ class CatalogSerializer(serializers.Serializer[Any]):
 
 
 class CatalogView(StaffView):
-    """The catalog."""
+    """The catalog of plans and prices."""
 
     @schema.describe("Get the catalog", response=CatalogSerializer)
     def get(self, request: Request) -> Response:
@@ -54,7 +58,10 @@ class CatalogView(StaffView):
         "Publish a catalog", request=CatalogPublishSerializer, response=PublicationSerializer
     )
     def post(self, request: Request) -> Response:
-        """Publish the next version. Publishing the same content again changes nothing."""
+        """Publish the next version of the catalog, or only show its changes (``dry_run``).
+
+        Publishing the same content again changes nothing.
+        """
         serializer = CatalogPublishSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         catalog = parsing.parse(serializer.validated_data["yaml"])

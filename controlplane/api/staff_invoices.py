@@ -30,7 +30,7 @@ class ApproveSerializer(StrictSerializer):
 
 
 class PaymentCreateSerializer(StrictSerializer):
-    """A received payment; (source, reference) identifies it."""
+    """A received payment. ``source`` and ``reference`` together identify it."""
 
     amount_minor = serializers.IntegerField(min_value=1, max_value=10**15)
     source = serializers.CharField(  # type: ignore[assignment]  # Field has an attribute of this name
@@ -57,7 +57,7 @@ class StaffInvoiceSerializer(InvoiceSerializer):
     tenant = serializers.CharField(source="tenant.slug")
 
 
-# Not strict, because the query also has the parameters of the page.
+# Not a StrictSerializer: the query also has the parameters ``limit`` and ``cursor``.
 class StaffInvoicesQuerySerializer(serializers.Serializer[Any]):
     """The filter of the list of invoices."""
 
@@ -84,7 +84,7 @@ class StaffInvoicesView(StaffView):
 
 
 class CloseNowView(StaffView):
-    """Close a running period."""
+    """Closes a running period before its end."""
 
     @schema.describe(
         "Close a tenant's running period now",
@@ -95,7 +95,10 @@ class CloseNowView(StaffView):
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Close without the grace period. ``subject_id`` of the operation is the invoice."""
+        """End the tenant's billing period at this instant and close it, without the grace period.
+
+        The next period begins here. ``subject_id`` of the operation is the id of the invoice.
+        """
         serializer = CloseNowSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         tenant = queries.get_tenant(serializer.validated_data["tenant"])
@@ -104,7 +107,7 @@ class CloseNowView(StaffView):
 
 
 class CloseAgainView(StaffView):
-    """Close a held or draft period again."""
+    """Closes the period of a held or draft invoice again."""
 
     @schema.describe(
         "Close a held or draft invoice again",
@@ -114,7 +117,10 @@ class CloseAgainView(StaffView):
     )
     @idempotent
     def post(self, request: Request, invoice: str) -> Response:
-        """Close again, after the reason for holding the invoice was corrected."""
+        """Validate and price the period again, without the grace period.
+
+        For a held invoice after its cause was corrected, or for a draft that must be made again.
+        """
         row = find_invoice(invoice)
         _, operation = invoice_closing.request_close(
             tenant=row.tenant,
@@ -127,7 +133,7 @@ class CloseAgainView(StaffView):
 
 
 class ApproveView(StaffView):
-    """Approve a draft."""
+    """Approves a draft."""
 
     @schema.describe(
         "Approve an invoice", request=ApproveSerializer, response=StaffInvoiceSerializer
@@ -142,7 +148,7 @@ class ApproveView(StaffView):
 
 
 class IssueView(StaffView):
-    """Issue an approved invoice."""
+    """Issues an approved invoice."""
 
     @schema.describe("Issue an invoice", response=StaffInvoiceSerializer)
     def post(self, request: Request, invoice: str) -> Response:

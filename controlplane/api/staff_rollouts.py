@@ -30,7 +30,7 @@ class ReleaseSerializer(serializers.Serializer[Any]):
 
 
 class FailureSerializer(serializers.Serializer[Any]):
-    """A space that did not become ready in time, and the message of its condition."""
+    """A space that did not become ready in time; ``reason`` is the message of its condition."""
 
     tenant = serializers.CharField()
     space = serializers.CharField()
@@ -38,7 +38,10 @@ class FailureSerializer(serializers.Serializer[Any]):
 
 
 class ProgressSerializer(serializers.Serializer[Any]):
-    """Numbers of spaces: all, and by their state in the rollout."""
+    """Numbers of spaces by their progress in the rollout.
+
+    ``total`` also counts new spaces that are not up yet, which no other number counts.
+    """
 
     total = serializers.IntegerField()
     done = serializers.IntegerField()
@@ -48,7 +51,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
 
 
 class RolloutSerializer(serializers.Serializer[Any]):
-    """The latest rollout."""
+    """The latest rollout: its release, its state, and how far it is."""
 
     state = serializers.ChoiceField(Rollout.State.choices)
     reason = serializers.CharField()
@@ -61,7 +64,7 @@ class RolloutSerializer(serializers.Serializer[Any]):
 
 
 class PastRolloutSerializer(serializers.Serializer[Any]):
-    """A rollout in the list: its release, and how it ended."""
+    """A rollout in the list: its release, its state and the reason for this state."""
 
     release = ReleaseSerializer()
     state = serializers.ChoiceField(Rollout.State.choices)
@@ -74,7 +77,7 @@ class PastRolloutSerializer(serializers.Serializer[Any]):
 
 
 class SteerSerializer(StrictSerializer):
-    """The reason, for the audit log."""
+    """The reason of a command, for the audit log."""
 
     reason = serializers.CharField(max_length=1000, required=False, allow_blank=True, default="")
 
@@ -90,7 +93,7 @@ class RolloutsView(StaffView):
     def get(self, request: Request) -> Response:
         """Return the rollouts, newest first."""
         rows = Rollout.objects.select_related("release")
-        # Ids rise with time and are a unique key alone.
+        # Ids rise with time and are unique, so no second field is needed.
         page = pagination.page(request, rows, "id", descending=True)
         return Response(pagination.body(page, PastRolloutSerializer))
 
@@ -100,7 +103,7 @@ class RolloutView(StaffView):
 
     @schema.describe("Get the rollout", response=RolloutSerializer)
     def get(self, request: Request) -> Response:
-        """Return the rollout that began last; 404 if there has never been one."""
+        """Return the rollout that began last; 404 if none ever began."""
         rollout = rollouts.latest()
         if rollout is None:
             raise Missing("There are no releases: brokers and routers run as local programs.")
@@ -116,7 +119,8 @@ class SteerView(StaffView):
     def post(self, request: Request, verb: str) -> Response:
         """Control the rollout.
 
-        ``pause`` changes no further space; ``roll-back`` returns to the previous release.
+        ``pause`` changes no further space. ``resume`` continues a paused or stopped rollout, and
+        failed spaces get another attempt. ``roll-back`` begins a rollout to the former release.
         """
         if verb not in _VERBS:
             raise Missing(f"There is no such command. A rollout accepts: {', '.join(_VERBS)}.")
@@ -127,7 +131,7 @@ class SteerView(StaffView):
 
 
 def rollout_body(rollout: Rollout) -> Any:
-    """Return the body for a rollout, with progress and failed spaces."""
+    """Return the body that ``RolloutSerializer`` describes, with progress and failed spaces."""
     now = timezone.now()
     patience = timedelta(seconds=settings.ROLLOUT_PATIENCE_SECONDS)
     fields = {

@@ -26,7 +26,7 @@ _OPEN = Prefetch(
 
 
 class StaffTenantSerializer(serializers.Serializer[Any]):
-    """A tenant, for the operator."""
+    """A tenant as operators see it, with its plan."""
 
     id = serializers.CharField()
     slug = serializers.CharField()
@@ -43,14 +43,14 @@ class StaffTenantSerializer(serializers.Serializer[Any]):
 class OverrideSerializer(StrictSerializer):
     """A limit that replaces the plan's for one tenant. The audit log records the reason."""
 
-    # The column is a 64-bit integer, and usage is compared with it.
+    # Within the 64-bit column. The action refuses more than 2**53, with a reason for the field.
     amount = serializers.IntegerField(min_value=0, max_value=2**62)
     reason = serializers.CharField(max_length=1000)
     expires_at = InstantField(required=False, allow_null=True, default=None)
 
 
 class OverriddenSerializer(serializers.Serializer[Any]):
-    """An override in force."""
+    """An override of one limit. It is in force until ``expires_at``; null means for good."""
 
     resource = serializers.ChoiceField([resource.value for resource in TENANT_RESOURCES])
     amount = serializers.IntegerField()
@@ -76,7 +76,7 @@ class StaffTenantsView(StaffView):
     )
     def get(self, request: Request) -> Response:
         """Return the tenants ordered by slug."""
-        # Without NUL, which PostgreSQL refuses in text.
+        # Without NUL characters, which PostgreSQL refuses in text.
         rows = queries.list_tenants(request.query_params.get("search", "").replace("\x00", ""))
         page = pagination.page(request, rows.prefetch_related(_OPEN), "slug")
         return Response(pagination.body(page, StaffTenantSerializer))
@@ -99,7 +99,10 @@ class StaffQuotaView(StaffView):
 
     @schema.describe("Override a quota", request=OverrideSerializer, response=OverriddenSerializer)
     def put(self, request: Request, tenant: str, resource: str) -> Response:
-        """Set the limit, until ``expires_at`` or for good. Workers then enforce quotas again."""
+        """Set the limit, until ``expires_at`` or for good. It replaces an earlier override.
+
+        Workers then enforce the tenant's quotas at once.
+        """
         serializer = OverrideSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         row = quota_overrides.set_override(
@@ -112,7 +115,7 @@ class StaffQuotaView(StaffView):
 
     @schema.describe("Drop an override", status=204)
     def delete(self, request: Request, tenant: str, resource: str) -> Response:
-        """Return to the plan's limit."""
+        """Remove the override, so that the plan's limit applies. Without one, nothing changes."""
         row = queries.get_tenant(tenant)
         quota_overrides.clear_override(tenant=row, resource=resource, by=self.actor)
         return Response(status=204)

@@ -13,7 +13,10 @@ from tenants.models import KeptVolumes
 
 
 class KeptVolumesSerializer(serializers.Serializer[Any]):
-    """The volumes of one deleted space."""
+    """The kept volumes of one deleted space.
+
+    ``released_at`` is when an operator released them, ``gone_at`` when a worker had deleted them.
+    """
 
     space_id = serializers.CharField()
     space = serializers.CharField(source="space.name")
@@ -38,11 +41,14 @@ class KeptVolumesListView(StaffView):
 
 
 class ReleaseVolumesView(StaffView):
-    """The release of the volumes of one space."""
+    """Releases the kept volumes of one deleted space."""
 
     @schema.describe("Release kept volumes", response=KeptVolumesSerializer)
     def post(self, request: Request, space: str) -> Response:
-        """Delete the volumes of a deleted space, with all messages in them."""
-        # No operation: a worker deletes the volumes, and ``gone_at`` shows when it has.
+        """Release the volumes of a deleted space: a worker deletes them with all messages in them.
+
+        Releasing again changes nothing.
+        """
+        # Without an operation to poll: ``gone_at`` shows when the worker has deleted the volumes.
         kept = kept_volumes.release(space_id=space, by=self.actor)
         return Response(KeptVolumesSerializer(kept).data)

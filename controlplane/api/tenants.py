@@ -39,7 +39,7 @@ class BillingDetailsSerializer(StrictSerializer):
     billing_name = serializers.CharField(max_length=200, allow_blank=True)
     billing_email = serializers.EmailField(allow_blank=True)
     billing_address = serializers.CharField(max_length=2000, allow_blank=True)
-    # The details may be incomplete until the first invoice, so each may be empty.
+    # The details may be incomplete until the first invoice, so this may be empty too.
     billing_country = serializers.RegexField(
         r"^([A-Z]{2})?$", allow_blank=True, help_text="ISO 3166-1 alpha-2."
     )
@@ -83,7 +83,7 @@ class TenantsView(ApiView):
         serializer = TenantCreateSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         values = serializer.validated_data
-        # A person, because a token belongs to one tenant and could not enter another one.
+        # Only a person: a token belongs to one tenant and could not use the new one.
         signed_up = tenants.found_tenant(
             user=person(request),
             organization=values["organization"],
@@ -120,7 +120,7 @@ class BillingDetailsView(TenantView):
         response=BillingDetailsSerializer,
     )
     def put(self, request: Request, tenant: str) -> Response:
-        """Replace all details. Without them, tax id becomes empty and the time zone UTC."""
+        """Replace all details. An absent tax id becomes empty, and an absent time zone UTC."""
         serializer = BillingDetailsSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         details = account_rules.BillingDetails(**serializer.validated_data)
@@ -135,7 +135,7 @@ class PlanSubscriptionView(TenantView):
 
     @schema.describe("Get the plan subscription", response=PlanSubscriptionSerializer)
     def get(self, request: Request, tenant: str) -> Response:
-        """Return the present subscription."""
+        """Return the subscription that is open now."""
         return self.shown()
 
     @schema.describe(

@@ -18,7 +18,7 @@ from tenants.permissions import Permission
 
 
 class TokenCreateSerializer(StrictSerializer):
-    """A token to create."""
+    """A token to create. Without ``expires_at`` it never expires."""
 
     name = serializers.CharField(max_length=100)
     role = role_field()
@@ -85,7 +85,7 @@ class TokenView(TenantView):
     @schema.describe("Revoke a token", status=204)
     def delete(self, request: Request, tenant: str, token: int) -> Response:
         """Revoke the token. It is refused from now on."""
-        # Not the list of tokens: revoking one that is revoked already changes nothing.
+        # ``list_tokens`` leaves revoked tokens out; revoking one of these again changes nothing.
         row = self.tenant.api_tokens.filter(pk=token).first()
         if row is None:
             raise Missing("There is no such token.", code="api_token.missing")

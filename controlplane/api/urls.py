@@ -1,4 +1,4 @@
-"""Routes of the REST API, one resource a module."""
+"""The routes of the REST API. Each resource has its own module."""
 
 from django.urls import path, re_path
 
@@ -54,7 +54,7 @@ urlpatterns = [
     path(f"{_TENANT}/usage.csv", usage.UsageCsvView.as_view()),
     path(f"{_TENANT}/usage/series", usage.UsageSeriesView.as_view()),
     path(f"{_TENANT}/invoices", invoices.InvoicesView.as_view()),
-    # The order matters: <str:invoice> alone also matches "preview" and names with an extension.
+    # Before ``invoices/<str:invoice>``, which also matches "preview" and names with an extension.
     path(f"{_TENANT}/invoices/preview", invoices.PreviewView.as_view()),
     *(
         path(f"{_TENANT}/invoices/<str:invoice>.{kind}", view.as_view())

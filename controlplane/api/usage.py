@@ -1,4 +1,4 @@
-"""/tenants/{tenant}/usage: metered usage, from the same copy of the gold table as invoices."""
+"""/tenants/{tenant}/usage: metered usage, from the copy of the gold table that invoices use too."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ from tenants import queries
 from tenants.models import Tenant
 from tenants.permissions import Permission
 
-# Only what is sampled: lifetimes and sums are computed when a period is priced.
+# Only sampled meters: lifetimes and sums of meters are computed when a period is priced.
 METERS = list(meters.METERS)
 
 
@@ -46,7 +46,7 @@ class UsageSerializer(serializers.Serializer[Any]):
 
 
 class SeriesQuerySerializer(StrictSerializer):
-    """The query of a chart, without its window."""
+    """The query of a series, without its window."""
 
     meter = ChoiceOf(METERS)
     step = ChoiceOf(["hour", "day"], default="hour")
@@ -54,7 +54,7 @@ class SeriesQuerySerializer(StrictSerializer):
 
 
 class PointSerializer(serializers.Serializer[Any]):
-    """One step of a series that has usage."""
+    """One step of a series: when it starts, and the usage in it in base units."""
 
     at = serializers.DateTimeField()
     quantity = serializers.IntegerField()
@@ -91,7 +91,7 @@ class UsageView(TenantView):
 
 
 class UsageCsvView(TenantView):
-    """The figures as a file."""
+    """The usage of a tenant as a CSV file."""
 
     needs = {"GET": Permission.VIEW}
 
@@ -116,7 +116,7 @@ class UsageCsvView(TenantView):
 
 
 class UsageSeriesView(TenantView):
-    """One meter over time."""
+    """The usage of one meter over time."""
 
     needs = {"GET": Permission.VIEW}
 
@@ -161,7 +161,7 @@ class UsageSeriesView(TenantView):
 
 
 def attachment(content: str | bytes, media_type: str, filename: str) -> HttpResponse:
-    """Return a download; caches must not store it, because it belongs to one tenant."""
+    """Return a download named ``filename``; caches must not store it: it belongs to one tenant."""
     return HttpResponse(
         content,
         content_type=media_type,
@@ -176,7 +176,7 @@ def figures_of(tenant: Tenant, window: Period) -> list[dict[str, Any]]:
     """Return one figure per space, address and meter, with the names of the spaces."""
     names = queries.space_names(tenant)
     return [
-        # A space whose row is gone appears with its id.
+        # Usage of a space without a row appears with the space's id as its name.
         {**figure._asdict(), "space": names.get(figure.space_id, figure.space_id)}
         for figure in reading.by_address(tenant.pk, window.starts_at, window.ends_at)
     ]

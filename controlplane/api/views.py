@@ -1,7 +1,8 @@
 """The base classes of all views: they find the caller and the tenant and check the permission.
 
-In ``needs``, a view of a tenant lists the permission that each of its methods requires. The tenants
-of others answer 404. Both are checked here, before any code of the view runs.
+In ``needs``, a view of a tenant lists the permission that each of its methods requires. A tenant
+that the caller does not belong to is answered with 404. Both are checked here, before a method of
+the view runs.
 """
 
 from collections.abc import Mapping
@@ -38,22 +39,29 @@ class ApiView(APIView):
         self.actor = authentication.actor(request)
 
 
-# Authentication runs here too: a token that is sent and not valid is refused.
 class PublicView(ApiView):
-    """A view that needs no login."""
+    """A view that needs no login. A token that is sent and not valid is refused (401)."""
 
     permission_classes = [drf_permissions.AllowAny]
 
 
 class TenantView(ApiView):
-    """A view of one tenant; ``tenant`` and ``role`` are set before a method runs."""
+    """A view of one tenant.
+
+    ``tenant`` and ``role``, the caller's role in it, are set before a method runs.
+    """
 
     needs: ClassVar[Mapping[str, Permission]] = {}
     tenant: Tenant
     role: str
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Raise Missing for others than members, Denied for members without the permission."""
+        """Set ``tenant`` and ``role``, and check the permission of the method.
+
+        Raises:
+            Missing: the caller does not belong to the tenant.
+            Denied: the caller's role lacks the permission.
+        """
         super().initial(request, *args, **kwargs)
         self.tenant, self.role = find_tenant(request, kwargs["tenant"])
         # HEAD runs ``get``, so it needs the same permission.
@@ -73,7 +81,7 @@ class StaffView(ApiView):
 
 
 def person(request: Request) -> User:
-    """Return the caller, who must be a person.
+    """Return the caller of a request if it is a person.
 
     Raises:
         Denied: the caller is a tenant's token.
@@ -86,7 +94,7 @@ def person(request: Request) -> User:
 
 def accepted(operation: Operation, tenant: Tenant) -> Response:
     """Return 202 with the operation, and in ``Location`` the path to poll it."""
-    # A path without host: it is right behind every proxy.
+    # Without a host name, so that it is right behind every proxy.
     location = f"/api/v1/tenants/{tenant.slug}/operations/{operation.pk}"
     body = OperationSerializer(operation).data
     return Response(body, status=202, headers={"Location": location})

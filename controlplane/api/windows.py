@@ -1,4 +1,4 @@
-"""Windows of time in query strings: [starts_at, ends_at), by default the running month."""
+"""Windows of time in query strings: [starts_at, ends_at), by default the current month."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -18,15 +18,19 @@ PARAMETERS = [
 ]
 
 
-# Instants outside are mistakes, and some arithmetic on time zones overflows near years 1 and 9999.
+# Any instant outside is a mistake. Some arithmetic on time zones overflows near years 1 and 9999.
 _EARLIEST, _LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
 class InstantField(serializers.DateTimeField):
-    """An instant from 2000 to 2200."""
+    """An instant from the year 2000 up to 2200-01-01; a time without an offset is in UTC."""
 
     def to_internal_value(self, value: Any) -> datetime:
-        """Return the instant."""
+        """Return the instant.
+
+        Raises:
+            ValidationError: it cannot be read, or lies outside the range.
+        """
         instant = super().to_internal_value(value)
         if not _EARLIEST <= instant <= _LATEST:
             raise serializers.ValidationError("Use an instant from 2000 to 2200.")
@@ -39,10 +43,10 @@ class _WindowSerializer(StrictSerializer):
 
 
 def of(request: Request, zone: str) -> Period:
-    """Return the window that ``request`` selects; months begin at midnight in ``zone``.
+    """Return the window that a request's query selects; months begin at midnight in ``zone``.
 
     Raises:
-        ValidationError: an instant cannot be read.
+        ValidationError: an instant cannot be read or is out of range.
         Invalid: the window does not end after it begins.
     """
     given = {
@@ -52,7 +56,7 @@ def of(request: Request, zone: str) -> Period:
     }
     serializer = _WindowSerializer(data=given)
     serializer.is_valid(raise_exception=True)
-    # A start alone selects the rest of its month; an end alone begins with the running month.
+    # A start alone selects the rest of its month. An end alone begins with the current month.
     starts_at = serializer.validated_data.get("starts_at")
     month = periods.month_of(starts_at or timezone.now(), zone)
     return Period(
@@ -61,7 +65,7 @@ def of(request: Request, zone: str) -> Period:
 
 
 def others(request: Request) -> dict[str, str]:
-    """Return the query parameters that are not the window's."""
+    """Return all query parameters except ``starts_at`` and ``ends_at``."""
     return {
         name: value
         for name, value in request.query_params.dict().items()

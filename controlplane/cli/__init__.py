@@ -1,8 +1,9 @@
 """The `waypost` command.
 
-One module for each group of commands. ``output`` prints answers and chooses exit codes,
+Each group of commands is a module. ``output`` prints answers and chooses exit codes,
 ``login_store`` keeps the login between commands, and ``controlplane.rest_client`` calls the API.
-``prepare``, ``publish`` and ``sample`` run as processes with an installation's environment.
+``prepare``, ``publish`` and ``sample`` are no commands: they run as ``python -m`` in processes of
+their own, with the environment of an installation.
 """
 
 import os
@@ -10,11 +11,13 @@ import signal
 
 
 def main() -> None:
-    """Run the command line; the console script's entry point."""
-    # The imports take long enough to be interrupted. A KeyboardInterrupt inside a callback of the
-    # interpreter would be swallowed, so this handler exits at once; nothing needs a clean-up yet.
+    """Run the command line; the entry point of the console script ``waypost``."""
+    # The imports take long enough to be interrupted by Ctrl-C. The interpreter swallows a
+    # KeyboardInterrupt that is raised in one of its callbacks. So until the imports are done, a
+    # handler of our own ends the process at once; nothing needs a clean-up yet.
     is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if is_default:  # and not ignored, as in a background job of a script
+    # A shell ignores SIGINT in the background jobs of a script; that stays so.
+    if is_default:
         signal.signal(signal.SIGINT, _end)
     from controlplane.cli import app
 

@@ -22,13 +22,16 @@ from controlplane.rest_client import Api, Json, last_segments, segment
 app = typer.Typer(
     no_args_is_help=True, help="Addresses of a space: list, create, show, update, delete."
 )
-# Without types that exist but that no space offers.
+# For the help text: without the types that no space offers.
 _TYPES = ", ".join(row.slug for row in BY_SLUG.values() if row.spaces)
 Plan = Annotated[str, typer.Option(help="An address plan, such as brokered-small-queue.")]
 
 
 def setting_option(setting: Setting) -> Any:
-    """Return the type of a setting's option, with its help; None: the option is not given."""
+    """Return the annotation of a setting's option for typer: its type and its help.
+
+    The option's value is None if the command line does not name it.
+    """
     number = setting.value
     if isinstance(number, Whole):
         words = f"{setting.help_text} {number.range_words()} Default: the plan's value."
@@ -36,6 +39,8 @@ def setting_option(setting: Setting) -> Any:
     return Annotated[str | None, typer.Option(help=setting.help_text)]
 
 
+# The type of a parameter that ``slow.change`` replaces by one option for each setting. Only the
+# generated dataclass behind ``Any`` matters.
 Chosen = Annotated[
     Any,
     make_dataclass(
@@ -50,7 +55,9 @@ def given(chosen: Any) -> dict[str, int | str | None]:
 
 
 def setting_named(option: str) -> str:
-    """Return the API's name of a setting, written as its option or as in the API.
+    """Return the API's name of a setting; ``option`` is this name or that of the option.
+
+    For example ``max_bytes`` for ``--max-bytes``, ``max-bytes`` or ``max_bytes``.
 
     Raises:
         Invalid: ``setting.unknown``: there is no such setting.
@@ -119,9 +126,10 @@ def update(
     def put(api: Api, tenant: str) -> Json:
         path = f"{tenant}/address-spaces/{segment(space)}/addresses/{last_segments(address)}"
         present = api.get(path)
-        # An older server does not know every setting.
+        # ``if``: an older server does not know every setting.
         kept = {name: present[name] for name in ("type", "plan", *SETTING) if name in present}
-        # The API replaces all settings, so a change that somebody else made since must not be lost.
+        # PUT replaces all settings. With the generation, the API refuses to overwrite a change that
+        # somebody else has made since the GET.
         return api.put(path, {**kept, **changes}, if_generation=present["generation"])
 
     slow.follow(f"changing address {address}", how, put)

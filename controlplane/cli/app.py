@@ -1,4 +1,4 @@
-"""The command tree, and the outermost handling of interrupts and expected errors."""
+"""The tree of commands; handles interrupts, unanswered questions and expected errors of all."""
 
 import getpass
 import sys
@@ -22,10 +22,14 @@ from controlplane.cli import (
 
 
 class Commands(TyperGroup):
-    """A group of commands that handles Ctrl-C and questions without a terminal."""
+    """The top group of commands. It handles Ctrl-C, and questions that nobody can answer."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; print one line if it is interrupted or cannot ask a question."""
+        """Run the command.
+
+        If it is interrupted or cannot ask a question, print one line and end with exit code 130
+        (interrupted) or 2 (there is no terminal to ask).
+        """
         try:
             return super().invoke(ctx)
         except (KeyboardInterrupt, typer.Abort) as error:
@@ -47,7 +51,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not allowed, 4 missing, "
     "5 conflict, 6 over a quota, 7 not available, 130 interrupted.",
 )
-# In the order of `waypost --help`.
+# The order of these lines is the order in `waypost --help`.
 if extras.has_embedded():
     from controlplane.cli import catalog, installation
 

@@ -21,7 +21,7 @@ invoices_app = typer.Typer(
     no_args_is_help=True, help="Invoices: list, show, preview, download, verify."
 )
 _LEAST = Decimal("0.000001")  # the finest quantity that is shown
-# Meters whose base unit is too small for people: meter -> base units in one unit, and the unit.
+# Meters that are shown in a larger unit than their base unit: meter -> (base units in one, unit).
 _UNITS = {
     meter.slug: (meter.base_per_unit, meter.unit)
     for meter in meters.REGISTRY
@@ -33,7 +33,13 @@ _SUFFIXES = ", ".join(f".{kind}" for kind in InvoiceFormat)
 
 
 def _instant(text: str) -> str:
-    """Return the ISO 8601 instant of ``text``: a date means its start; the default zone is UTC."""
+    """Return an option's text as an ISO 8601 instant with an offset.
+
+    A date means its midnight. A time without an offset is in UTC.
+
+    Raises:
+        typer.BadParameter: the text is neither a date nor a time.
+    """
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
@@ -123,7 +129,7 @@ def download(
     tenant: Tenant = None,
 ) -> None:
     """Write an invoice as PDF, its lines as CSV, or the whole document as JSON."""
-    kind = _kind(file, kind)  # before the request, which may be refused for other reasons
+    kind = _kind(file, kind)  # refuses a wrong name before anything is requested
     api, tenant = login_store.connect(tenant)
     file.write_bytes(api.get_bytes(f"/tenants/{tenant}/invoices/{segment(invoice)}.{kind}"))
     output.say(f"wrote {file}")
@@ -179,9 +185,11 @@ def _readable(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _quantity(value: Decimal | str | float) -> str:
-    """Return a quantity with separated thousands and at most six decimal places."""
+    """Return a quantity with thousands separators and at most six decimal places.
+
+    One that six places would show as zero becomes ``<0.000001`` or ``>-0.000001``.
+    """
     exact = Decimal(str(value))
-    # A quantity too small for six places is not shown as zero.
     if 0 < exact < _LEAST:
         return f"<{_LEAST:f}"
     if -_LEAST < exact < 0:

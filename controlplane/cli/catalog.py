@@ -33,7 +33,7 @@ def publish(
         why = f"{file} is a folder." if file.is_dir() else f"There is no file {file}."
         raise Invalid(why, code="catalog.file")
     found = installations.require(installations.root_from(state))
-    # Its own process, because Django is set up once per process and from the environment.
+    # In a process of its own: Django is set up once per process, from environment variables.
     options = [f"--output={form.value}", *(["--dry-run"] if dry_run else [])]
     command = [sys.executable, "-m", "controlplane.cli.publish", str(file.absolute()), *options]
     result = subprocess.run(command, env=found.environment(), check=False)

@@ -1,7 +1,8 @@
-"""Format the values of a table: money, instants and nested values. JSON output stays raw.
+"""Format values of the API as text for tables: money, instants and nested values.
 
-Called by ``controlplane.cli.output``. The name of a field decides its format: ``…_minor`` is money
-in minor units of the row's ``currency``, and ``…_at`` is an instant.
+``output`` uses it for tables; JSON output keeps the values as they are. The name of a field decides
+its format: ``…_minor`` is money in minor units of the row's ``currency``; ``…_at``, ``since`` and
+``as_of`` are instants.
 """
 
 from collections.abc import Mapping
@@ -15,18 +16,21 @@ _NOTHING = "-"
 
 
 def heading(name: str) -> str:
-    """Return the heading of a field: ``total_minor`` becomes ``total``."""
+    """Return the heading of a field: ``total_minor`` becomes ``total``, ``due_at`` ``due at``."""
     return name.removesuffix("_minor").replace("_", " ")
 
 
 def text(name: str, value: Any, row: Mapping[str, Any]) -> str:
-    """Return the text of the field ``name`` of ``row``, whose value is ``value``."""
+    """Return ``value``, the field ``name`` of ``row``, as text. None and [] become ``-``.
+
+    Nested objects become ``name: value`` pairs. A list of objects has a line for each.
+    """
     if value is None or value == []:
         return _NOTHING
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        # Money in a nested value may be in the currency of the row around it.
+        # A nested object without a currency of its own uses the currency of the row around it.
         return _pairs({"currency": row.get("currency"), **value}, value)
     if isinstance(value, list):
         separator = "\n" if isinstance(value[0], dict) else ", "

@@ -4,9 +4,10 @@ import importlib.util
 
 
 def has_embedded() -> bool:
-    """Return whether an installation on this machine can be run: the extra ``embedded``.
+    """Return whether the extra ``embedded`` is installed, so that `waypost up` can run.
 
-    An image of the control plane lacks the package, and ``pip install waypost[cli]`` the libraries.
+    An image of the control plane lacks the package ``controlplane.embedded``. After ``pip install
+    waypost[cli]`` its libraries are missing.
     """
     return bool(
         importlib.util.find_spec("controlplane.embedded") and importlib.util.find_spec("supervisor")

@@ -40,7 +40,10 @@ def up(
 
 @contextmanager
 def _login_follows(root: Path) -> Iterator[None]:
-    """Change the login's URL if the installation moves to another port, even if it then fails."""
+    """Change the URL of the stored login if the block moves the installation to another port.
+
+    Also if the block fails afterwards.
+    """
     before = installations.load(root)
     try:
         yield
@@ -167,5 +170,5 @@ def demo(
     raise typer.Exit(story.run(installations.root_from(state), stays=not exit_, oidc=oidc))
 
 
-# In the order of `waypost --help`.
+# The order in `waypost --help`.
 COMMANDS = (up, down, status, backup, restore, demo)

@@ -40,15 +40,16 @@ def load() -> Login:
 
 
 def save(login: Login) -> None:
-    """Store the login for the next commands."""
+    """Store the login for later commands, in place of an earlier one."""
     path().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_atomically(path(), json.dumps(asdict(login)), mode=0o600)
 
 
 def move(old_url: str, new_url: str) -> bool:
-    """Change the URL of a stored login from ``old_url`` to ``new_url``; False if there is none.
+    """Change the URL of the stored login; False if the login is not at ``old_url``.
 
-    For an installation that moved: otherwise the token goes to the program at its old port.
+    For an installation that moved to another port. Otherwise later commands would send the token to
+    the program that uses the old port now.
     """
     if not _is_at(old_url) or old_url == new_url:
         return False
@@ -57,7 +58,7 @@ def move(old_url: str, new_url: str) -> bool:
 
 
 def forget(url: str) -> bool:
-    """Remove a stored login at ``url``; False if there is none."""
+    """Remove the stored login if it is at ``url``; False if it is not."""
     if not _is_at(url):
         return False
     path().unlink(missing_ok=True)
@@ -65,10 +66,13 @@ def forget(url: str) -> bool:
 
 
 def connect(tenant: str | None = None) -> tuple[Api, str]:
-    """Return the API with the login's token, and the tenant to work in.
+    """Return a client with the login's token, and the tenant to work in, encoded for a path.
+
+    The tenant is ``tenant``, else the login's.
 
     Raises:
         Denied: ``login.missing``: there is no login, or ``login.no_tenant``: no tenant is chosen.
+        Invalid: ``name.invalid``: the tenant's name has a slash or is a dot segment.
     """
     login = _logged_in()
     chosen = tenant or login.tenant
@@ -84,7 +88,7 @@ def connect(tenant: str | None = None) -> tuple[Api, str]:
 
 
 def connect_staff() -> Api:
-    """Return the API with the login's token, for operators, who need no tenant.
+    """Return a client with the login's token, for commands of operators, who need no tenant.
 
     Raises:
         Denied: ``login.missing``: there is no login.
@@ -94,14 +98,14 @@ def connect_staff() -> Api:
 
 
 def _is_at(url: str) -> bool:
-    # The stored URL is as the user typed it; an installation's own has no final slash.
+    # The stored URL is as the user typed it; ``url`` is an installation's own, without final slash.
     return _kept().url.rstrip("/") == url
 
 
 def _kept() -> Login:
     try:
         return Login(**json.loads(path().read_text()))
-    except (OSError, ValueError, TypeError):  # no file, or one that we did not write
+    except (OSError, ValueError, TypeError):  # there is no file, or not one of ours
         return Login()
 
 

@@ -1,4 +1,4 @@
-"""Options that many commands share."""
+"""Options that several commands share."""
 
 from pathlib import Path
 from typing import Annotated

@@ -51,18 +51,19 @@ errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 class Format(StrEnum):
-    """How to print an answer."""
+    """How to print an answer: as a table for people, or as JSON for programs."""
 
     TABLE = "table"
     JSON = "json"
 
 
-# Errors follow the format of the command, but are printed where its options are out of reach.
+# The format of the running command. Errors follow it, but the code that prints them does not know
+# the command's options.
 _requested: ContextVar[Format] = ContextVar("_requested", default=Format.TABLE)
 
 
 def answer_in(form: Format) -> Format:
-    """Print everything in ``form`` from now on, errors too; return it."""
+    """Print errors in ``form`` from now on; return it. The callback of the option ``--output``."""
     _requested.set(form)
     return form
 
@@ -76,7 +77,7 @@ Output = Annotated[
 
 
 def show_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], output: Format) -> None:
-    """Print a list: the named columns as a table, or everything as JSON."""
+    """Print a list: the named columns as a table, or all fields as JSON."""
     if output is Format.JSON:
         show_json(list(rows))
         return
@@ -85,13 +86,13 @@ def show_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], output:
         table.add_column(Text(cells.heading(column)), overflow="fold")
     for row in rows:
         texts = [cells.text(column, row.get(column), row) for column in columns]
-        # One line for each row. Text, because rich would read brackets in a str as markup.
+        # A row is one line. ``Text``, because rich would read brackets in a str as markup.
         table.add_row(*[Text(cell.replace("\n", "; ")) for cell in texts])
     _print(table)
 
 
 def show_one(row: Mapping[str, Any], output: Format) -> None:
-    """Print one object: a line for each field, or JSON."""
+    """Print one object: a table with a row for each field, or JSON."""
     if output is Format.JSON:
         show_json(row)
         return
@@ -104,12 +105,12 @@ def show_one(row: Mapping[str, Any], output: Format) -> None:
 
 
 def show_json(value: Any) -> None:
-    """Print JSON that a program can read."""
+    """Print a value as JSON on stdout. Values that JSON lacks, such as paths, become texts."""
     sys.stdout.write(json.dumps(value, indent=2, default=str) + "\n")
 
 
 def show_text(text: str) -> None:
-    """Print text as it is."""
+    """Print text on stdout as it is, with a newline at the end."""
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
 
 
@@ -120,7 +121,10 @@ def say(message: str) -> None:
 
 @contextmanager
 def progress(title: str) -> Iterator[Callable[[Json], None]]:
-    """Show the present step of an operation while the block runs, on a terminal only."""
+    """Show a line of progress while the block runs; on a terminal only.
+
+    Yields a function that takes the operation and shows the step that it waits for.
+    """
     with errors.status(Text(title)) as status:
 
         def update(operation: Json) -> None:
@@ -132,9 +136,11 @@ def progress(title: str) -> Iterator[Callable[[Json], None]]:
 
 
 def confirm(question: str) -> None:
-    """Return if the user agrees; otherwise end the command with exit code 1.
+    """Ask a question on stderr; return if the user agrees.
 
     Raises:
+        typer.Exit: the user does not agree; exit code 1.
+        typer.Abort: Ctrl-C or Ctrl-D at the question.
         Invalid: ``confirmation.missing``: there is no terminal to ask.
     """
     try:
@@ -154,13 +160,16 @@ def confirm(question: str) -> None:
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """End the process with the documented exit code when the block raises an expected error."""
+    """Print an expected error of the block and end the process with the documented exit code.
+
+    Expected are every ``WaypostError``, an ``OSError`` (exit code 1) and an interrupt (130).
+    """
     try:
         yield
     except WaypostError as error:
         _show_error(error)
         raise SystemExit(exit_code(error)) from None
-    except OSError as error:  # a named file, a folder or a home directory that is not usable
+    except OSError as error:  # such as a file that the user named and that cannot be written
         message = f"{error.filename or 'This'}: {error.strerror or error}"
         _show_error(Invalid(message, code="file.unusable"))
         raise SystemExit(1) from None
@@ -170,8 +179,8 @@ def refusals() -> Iterator[None]:
 
 
 def exit_code(error: WaypostError) -> int:
-    """Return the documented exit code of an error."""
-    if error.error_code == QuotaExceeded.code:  # also as a problem of the API
+    """Return the exit code of an error, as the module documents it."""
+    if error.error_code == QuotaExceeded.code:  # raised here, or refused by the API (``Refused``)
         return 6
     if isinstance(error, Refused):
         return _BY_STATUS.get(error.http_status, 1)
@@ -191,7 +200,10 @@ def _show_error(error: WaypostError) -> None:
 
 
 def _reasons(error: WaypostError) -> Sequence[str]:
-    """Return what is wrong with each field, except what the message contains already."""
+    """Return lines ``field: reason`` for the reasons that the message does not contain already.
+
+    At most 20, then a line with the number of the rest.
+    """
     found = [
         f"{name}: {reason}"
         for name, reasons in error.fields.items()
@@ -204,12 +216,12 @@ def _reasons(error: WaypostError) -> Sequence[str]:
 
 
 def _contains(message: str, sentence: str) -> bool:
-    """Return whether the message contains the sentence as a whole, not as a part of another."""
+    """Return whether the message contains ``sentence`` as a whole sentence."""
     return bool(re.search(rf"(^|[.:;] ){re.escape(sentence)}($|\s)", message))
 
 
 def _print(table: Table) -> None:
-    # Not a global: tests replace sys.stdout, and a width is decided for each stdout.
+    # No global console: the width depends on sys.stdout, which tests replace.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _UNBROKEN)
     with console.capture() as drawn:
         console.print(table)

@@ -25,7 +25,7 @@ def login(
     session = Api(address).post("/session", {"email": email, "password": password})
     slugs = [membership["slug"] for membership in session["tenants"]]
     if tenant and tenant not in slugs:
-        with suppress(WaypostError):  # a session that stays open expires
+        with suppress(WaypostError):  # otherwise the session expires by itself
             _end_session(Login(address, session["token"]))
         raise Missing(
             f"You are not in tenant {tenant}; yours: {', '.join(slugs) or 'none'}.",

@@ -1,7 +1,7 @@
 """Prepare an installation's database: migrations, static files, catalog, operator account.
 
-``embedded.stack`` runs it as ``python -m controlplane.cli.prepare`` with the installation's
-environment. Idempotent.
+``embedded.starting`` and, in a cluster, the chart's migration job run it as ``python -m
+controlplane.cli.prepare`` with the installation's environment. Idempotent.
 """
 
 import os
@@ -21,7 +21,8 @@ def main() -> None:
     from controlplane.core import audit
     from plans.catalog import publishing
 
-    # A killed `up` leaves its own preparation running. The lock ends with its session.
+    # A killed `up` leaves its own preparation running, so this one waits for it. The lock ends with
+    # the connection to the database.
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [_ONE_AT_A_TIME])
     call_command("migrate", interactive=False, verbosity=0)
@@ -31,7 +32,10 @@ def main() -> None:
 
 
 def ensure_operator(password: str) -> None:
-    """Create the operator's staff account if there is none; an existing one is not changed."""
+    """Create the operator's staff account with ``password`` if there is none.
+
+    An existing account keeps its password.
+    """
     from controlplane.core.accounts import OPERATOR_EMAIL
     from tenants.models import User
 

@@ -1,6 +1,7 @@
 """Publish a catalog in an installation's database, or only show what would change.
 
-``waypost catalog publish`` runs it as a separate process with the installation's environment.
+``waypost catalog publish`` runs it as a separate process with the installation's environment. In a
+cluster, operators run it in a pod.
 """
 
 import sys
@@ -14,8 +15,11 @@ from plans.catalog import parsing
 
 
 def main() -> None:
-    """Publish the file named by the first argument; with ``--dry-run`` print the changes only."""
-    # Not a command of its own: `waypost catalog publish` has checked the options.
+    """Print what changes, then publish the file named by the first argument.
+
+    With ``--dry-run`` nothing is published. With ``--output=json`` changes and errors are JSON.
+    """
+    # Without a parser of options: `waypost catalog publish` has checked them.
     is_json = "--output=json" in sys.argv
     form = output.answer_in(output.Format.JSON if is_json else output.Format.TABLE)
     with output.refusals():

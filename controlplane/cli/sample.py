@@ -1,4 +1,4 @@
-"""Take last samples before everything stops; exit code 1 if an instance did not answer.
+"""Take last samples of all metered spaces; exit code 1 if not every counter could be read.
 
 ``embedded.stack`` runs it as ``python -m controlplane.cli.sample`` with the installation's
 environment, before it or ``embedded.backup`` stops brokers and routers. The samples stay in the
@@ -9,7 +9,7 @@ import django
 
 
 def main() -> int:
-    """Sample every space; return the exit code."""
+    """Sample every metered space; return the exit code: 0 if every counter was read."""
     django.setup()
     # Models can be imported only now.
     from workers import wiring

@@ -1,4 +1,4 @@
-"""Slow changes over the API: the options that they share, and how a command waits for one."""
+"""Changes that the API answers with an operation: the commands' common options, and the wait."""
 
 import functools
 import inspect
@@ -14,7 +14,7 @@ from controlplane.rest_client import Api, Json
 
 @dataclass(frozen=True)
 class How:
-    """The tenant of a change, whether to wait for it, and the format of the answer."""
+    """The options of a command that changes something: tenant, whether to wait, output format."""
 
     tenant: Tenant = None
     no_wait: NoWait = False
@@ -22,15 +22,16 @@ class How:
 
 
 def change(command: Callable[..., None]) -> Callable[..., None]:
-    """Decorate a command: each parameter that is a dataclass becomes the options of its fields.
+    """Decorate a command: replace each parameter of a dataclass type by options for its fields.
 
-    So ``command(…, *, how: How)`` takes ``--tenant``, ``--no-wait`` and ``--output``.
+    For example, ``command(…, *, how: How)`` takes ``--tenant``, ``--no-wait`` and ``--output``, and
+    gets a ``How``.
     """
     parameters = inspect.signature(command).parameters.values()
     groups: dict[str, Callable[..., Any]] = {
         parameter.name: kind
         for parameter in parameters
-        # A generated dataclass is no type for mypy: it stands in ``Annotated`` behind Any.
+        # mypy accepts no generated dataclass as a type, so one is metadata: Annotated[Any, kind].
         for kind in (get_args(parameter.annotation) or [parameter.annotation])
         if isinstance(kind, type) and is_dataclass(kind)
     }
@@ -61,11 +62,13 @@ def follow(
     done: str = "",
     once: Mapping[str, str] | None = None,
 ) -> None:
-    """Call ``ask(api, path of the tenant)``, show the operation's progress, and print the result.
+    """Request a change with ``ask``, wait until its operation has succeeded, and print the result.
 
-    If ``ask`` returns the resource instead of an operation, there was nothing to change.
-    ``done`` is the text for success. ``once`` holds values that are shown only here, such as a
-    generated password.
+    * ``ask``: gets the client and the tenant's path (``/tenants/<slug>``). It returns an operation,
+      or the resource itself if there was nothing to change.
+    * ``how``: with ``no_wait``, the operation is printed at once.
+    * ``done``: the text for success.
+    * ``once``: values that only this output shows, such as a generated password.
 
     Raises:
         WaypostError: the request was refused, or the operation failed or took too long.

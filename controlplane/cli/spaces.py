@@ -61,7 +61,7 @@ def trust(name: str, tenant: Tenant = None) -> None:
     """Print the certificates (PEM) that clients of the space must trust."""
     api, tenant = login_store.connect(tenant)
     space = api.get(f"/tenants/{tenant}/address-spaces/{segment(name)}")
-    # A set, because endpoints mostly share one certificate.
+    # A set, because most endpoints have the same certificate.
     for certificate in {endpoint["certificate_pem"] for endpoint in space["endpoints"]}:
         if certificate:
             output.show_text(certificate)

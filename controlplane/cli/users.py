@@ -44,7 +44,7 @@ def create(
         f"creating user {name}",
         how,
         lambda api, tenant: api.post(f"{tenant}/address-spaces/{segment(space)}/users", body),
-        # The API never returns a password, so a generated one is shown here or lost.
+        # The API never returns a password, so only this output can show a generated one.
         once={} if password else {"password": chosen},
     )
 

@@ -1,1 +1,1 @@
-"""The portal: server-rendered pages over the same actions and queries as the API."""
+"""The portal: HTML pages rendered on the server, over the same actions and queries as the API."""

@@ -1,13 +1,13 @@
-"""Access control of the portal: the decorators that every view uses.
+"""Access control of the portal: decorators for the view functions.
 
-``tenant_page`` and ``staff_page``:
+* ``public_page``: for everyone.
+* ``login_page``: for every logged-in user.
+* ``tenant_page``: for members of the tenant in the URL who have a permission.
+* ``staff_page``: for operators.
 
-* redirect anonymous visitors to the login page,
-* look up the membership and check the permission,
-* pass the view a scope instead of the request,
-* render a ``WaypostError`` as an error page.
-
-A tenant that the user does not belong to is answered with 404, as if it did not exist.
+Each renders a ``WaypostError`` as an error page. All but ``public_page`` redirect anonymous
+visitors to the login page, and pass the view a scope instead of the request. A tenant that the user
+does not belong to is answered with 404, as if it did not exist.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ Page: TypeAlias = Callable[..., HttpResponseBase]
 
 
 def public_page(view: Page) -> Page:
-    """Open ``view`` to everyone and render a ``WaypostError`` as an error page."""
+    """Open ``view`` to everyone. It gets the request."""
 
     @wraps(view)
     def page(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -43,7 +43,7 @@ def public_page(view: Page) -> Page:
 
 
 def login_page(view: Page) -> Page:
-    """Open ``view`` to every logged-in user."""
+    """Open ``view`` to every logged-in user. It gets a ``Scope``."""
 
     @public_page
     @wraps(view)
@@ -57,9 +57,9 @@ def login_page(view: Page) -> Page:
 
 
 def tenant_page(see: Permission, change: Permission | None = None) -> Callable[[Page], Page]:
-    """Open a view to members of the tenant in the URL.
+    """Open a view to members of the tenant in the URL. It gets a ``TenantScope``.
 
-    GET and HEAD need the permission ``see``. Other methods need ``change``, or ``see`` without it.
+    GET and HEAD need the permission ``see``. Other methods need ``change``, by default the same.
     """
 
     def decorate(view: Page) -> Page:
@@ -71,7 +71,7 @@ def tenant_page(see: Permission, change: Permission | None = None) -> Callable[[
             # Raises Missing (404) for other people's tenants: the answer must not reveal that they
             # exist. Only members get a 403.
             membership = queries.membership(request.user, tenant)
-            # A page that shows and changes something has one URL; the method decides what it needs.
+            # One URL both shows and changes something: the method decides which permission counts.
             needed = see if request.method in {"GET", "HEAD"} else change or see
             permissions.require(membership.role, needed)
             scope = TenantScope(request, request.user, membership)
@@ -83,7 +83,7 @@ def tenant_page(see: Permission, change: Permission | None = None) -> Callable[[
 
 
 def staff_page(view: Page) -> Page:
-    """Open ``view`` to operators and answer every other user with 404."""
+    """Open ``view`` to operators, with a ``StaffScope``; answer every other user with 404."""
 
     @public_page
     @wraps(view)
@@ -91,7 +91,7 @@ def staff_page(view: Page) -> Page:
         if not isinstance(request.user, User):
             return _to_login(request)
         if not request.user.is_staff:
-            # 404 and not 403: others need not know that an operator area exists.
+            # 404 and not 403, so that other users do not learn which operator pages exist.
             raise Missing("There is no such page.")
         return view(StaffScope(request, request.user), *args, **kwargs)
 
@@ -110,8 +110,9 @@ def refusal_page(request: HttpRequest, error: WaypostError) -> HttpResponse:
 
 
 def _to_login(request: HttpRequest) -> HttpResponseBase:
-    # htmx follows a plain redirect itself and would put the login page into the fragment.
+    # htmx would follow a plain redirect and put the login page into the part of the page that it
+    # replaces. This answer makes the browser leave the page.
     if request.headers.get("HX-Request"):
         return HttpResponseClientRedirect(resolve_url(settings.LOGIN_URL))
-    # With the path, so that the login leads back to the page.
+    # With the path, so that the login leads back to the requested page.
     return redirect_to_login(request.get_full_path())

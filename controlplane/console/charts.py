@@ -11,21 +11,24 @@ from decimal import ROUND_CEILING, Decimal
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-# Units of the SVG view box; the style sheet scales the chart to its column.
+# In units of the SVG view box; the style sheet scales the chart to the width of its column.
 WIDTH, HEIGHT = 440, 176
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 6, 10, 24
 _PLOT_WIDTH = WIDTH - _LEFT - _RIGHT
 _PLOT_HEIGHT = HEIGHT - _TOP - _BOTTOM
-# The last one closes the gap between 5 and the next power of ten.
+# Factors of a power of ten for the top of an axis. The last one is for values above 5 times it.
 _STEPS = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10))
 _LEAST = Decimal("0.001")  # the smallest step that ``words`` prints
-_LEAST_TOP = Decimal("0.01")
+_LEAST_TOP = Decimal("0.01")  # the lowest top of an axis
 _SUFFIXES = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: ``label`` names its time step, ``value`` is >= 0, ``tick`` is the axis label."""
+    """One bar: ``label`` names its time step in texts, ``value`` is 0 or more.
+
+    ``tick`` is the text below the bar on the axis; empty for most bars.
+    """
 
     label: str
     value: Decimal
@@ -34,7 +37,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class BarChart:
-    """A chart: ``id`` is unique on its page, ``unit`` is printed after each value."""
+    """A chart. ``id`` is unique on its page. ``unit`` follows each value in the bars' tooltips."""
 
     id: str
     title: str
@@ -43,7 +46,7 @@ class BarChart:
 
 
 def build_svg(chart: BarChart) -> SafeString:
-    """Return the chart as one ``<svg>`` element, escaped, with a title and a description."""
+    """Return the chart as an ``<svg>`` element with title and description; texts are escaped."""
     top = _axis_top(max((bar.value for bar in chart.bars), default=Decimal(0)))
     return format_html(
         '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-labelledby="{}-t {}-d">'
@@ -63,7 +66,7 @@ def build_svg(chart: BarChart) -> SafeString:
 
 
 def describe(chart: BarChart) -> str:
-    """Return one sentence for screen readers: the number of bars and the highest one."""
+    """Return a sentence for screen readers: the number of bars, and the highest if one is not 0."""
     if not any(bar.value for bar in chart.bars):
         return f"Nothing in these {len(chart.bars)} columns."
     high = max(chart.bars, key=lambda bar: bar.value)
@@ -83,15 +86,18 @@ def nice_ceiling(value: Decimal) -> Decimal:
 
 
 def _axis_top(value: Decimal) -> Decimal:
-    """Return the top of the axis; its half, the middle grid line, prints without rounding."""
+    """Return the value at the top of the axis, a round number of ``value`` or more.
+
+    The middle grid line is at half of it, and ``words`` must print this half without rounding.
+    """
     top = max(nice_ceiling(value), _LEAST_TOP)
     return top if top / 2 % _LEAST == 0 else top * 2
 
 
 def words(value: Decimal) -> str:
-    """Return a figure with thousands separators and at most three decimals, no trailing zeros.
+    """Return a number as text, with thousands separators and at most three decimals: ``1,250.5``.
 
-    A positive value that would round to zero becomes ``< 0.001``.
+    Zeros at the end of the decimals are left out. A value between 0 and 0.001 becomes ``< 0.001``.
     """
     if 0 < value < _LEAST:
         return f"< {_LEAST}"
@@ -102,7 +108,11 @@ def words(value: Decimal) -> str:
 
 
 def compact(value: Decimal) -> str:
-    """Return an axis figure of at most five characters: 950, 2.5k, 10M."""
+    """Return a number in thousands, millions and so on, for an axis: ``950``, ``2.5k``, ``10M``.
+
+    Any value of an axis has at most five characters below 1,000T. Other values keep up to three
+    decimals and may be longer.
+    """
     for size, suffix in _SUFFIXES:
         if value >= size:
             return words(value / size) + suffix
@@ -133,9 +143,10 @@ def _grid(top: Decimal) -> SafeString:
 
 
 def _bars(chart: BarChart, top: Decimal) -> SafeString:
-    # At least one: a chart without bars must not divide by zero.
+    # ``max``: a chart without bars must not divide by zero.
     slot = Decimal(_PLOT_WIDTH) / max(len(chart.bars), 1)
-    # The invisible "hit" rectangle spans the plot's height, so low bars show their tooltip too.
+    # The title of a group is its tooltip. The invisible rectangle "hit" has the height of the plot,
+    # so that the tooltip of a low bar appears above the bar too.
     return format_html_join(
         "",
         '<g><title>{}</title><rect class="hit" x="{}" y="{}" width="{}" height="{}"/>{}</g>',
@@ -180,5 +191,5 @@ def _ticks(bars: Sequence[Bar]) -> SafeString:
 
 
 def _round(value: Decimal) -> Decimal:
-    # A tenth of a unit is less than a pixel, and short numbers keep the page small.
+    # A tenth of a unit is less than a pixel. Short numbers keep the page small.
     return value.quantize(Decimal("0.1"), rounding=ROUND_CEILING)

@@ -15,11 +15,13 @@ _TROUBLE_FIRST = [
 
 
 def spaces() -> QuerySet[AddressSpace]:
-    """Return every space that is not deleted, ordered by phase (failed ones first).
+    """Return every space that is not deleted: by phase (failed first), ``attempts``, tenant, name.
 
-    Within a phase, spaces with the most crashed passes come first.
+    ``attempts`` sorts from high to low: each crashed reconcile pass adds 1, a pass that failed with
+    a reason sets 1, any other pass sets 0. So spaces whose passes crash again and again come first
+    within their phase.
     """
-    # In the database, because the order must hold over all pages.
+    # The database sorts, because the order must hold over all pages of the table.
     rank = Case(
         *(When(phase=phase, then=Value(n)) for n, phase in enumerate(_TROUBLE_FIRST)),
         default=Value(len(_TROUBLE_FIRST)),
@@ -36,7 +38,10 @@ def phases() -> list[tuple[str, int]]:
 
 
 def waiting() -> QuerySet[AddressSpace]:
-    """Return the spaces whose newest generation is not applied yet, longest waiting first."""
+    """Return the spaces whose newest generation is not applied yet, the oldest change first.
+
+    The time of a space is that of its last change.
+    """
     return _living().exclude(generation=F("observed_generation")).order_by("updated_at", "id")
 
 

@@ -1,6 +1,6 @@
 """Texts and CSS classes for figures, phases and states. Pure.
 
-Templates call these functions through the filters of ``templatetags.console``.
+Templates call most of these functions through the filters of ``templatetags.console``.
 """
 
 import json
@@ -16,7 +16,7 @@ from controlplane.core.reasons import Reason
 from plans.models import Invoice
 from tenants.models import AddressSpace
 
-# Values are class names of console.css.
+# The values of these tables are class names of console.css.
 _PHASE_CLASS = {
     Phase.ACTIVE: "good",
     Phase.FAILED: "bad",
@@ -49,8 +49,8 @@ _VERBS = {
     "withdraw_send": "Block sending on",
     "restore_send": "Allow sending on",
 }
-# Clients notice these problems although the space is Active: an expiring certificate, an endpoint
-# that they cannot reach yet, routers that are not all joined. Other problems are not shown then.
+# Of an Active space, only the problems that clients notice are shown: an expiring certificate, an
+# endpoint that they cannot reach yet, routers that are not all connected to each other.
 _TYPES_SHOWN_WHEN_ACTIVE = frozenset({"Certificate", REACHABLE})
 _REASONS_SHOWN_WHEN_ACTIVE = frozenset({Reason.MESH_INCOMPLETE})
 _SPANS = ((86400, "day"), (3600, "hour"), (60, "minute"))
@@ -62,17 +62,17 @@ def phase_class(phase: str) -> str:
 
 
 def invoice_class(state: str) -> str:
-    """Return the badge class of an invoice's state."""
+    """Return the badge class of an invoice's state; '' is neutral."""
     return _INVOICE_CLASS[state]
 
 
 def step_class(state: str) -> str:
-    """Return the list class of an operation's step."""
+    """Return the CSS class of an operation's step in its list; ``todo`` for an unknown state."""
     return _STEP_CLASS.get(state, "todo")
 
 
 def operation_class(state: str) -> str:
-    """Return the badge class of an operation's state."""
+    """Return the badge class of an operation's state, or '' (neutral) for an unknown one."""
     return _OPERATION_CLASS.get(state, "")
 
 
@@ -83,7 +83,7 @@ def operation_title(kind: str, name: str) -> str:
 
 
 def problems(conditions: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the conditions that are False and have a message."""
+    """Return the conditions whose status is False and that have a message."""
     return [
         condition
         for condition in conditions
@@ -92,7 +92,7 @@ def problems(conditions: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
 
 
 def problems_of(space: AddressSpace) -> list[Mapping[str, Any]]:
-    """Return the problems of a space; for an Active space, only those that clients notice."""
+    """Return the problems of a space; of an Active space, only those that clients notice."""
     found = problems(space.conditions)
     if space.phase != Phase.ACTIVE:
         return found
@@ -105,19 +105,22 @@ def problems_of(space: AddressSpace) -> list[Mapping[str, Any]]:
 
 
 def problem_words(space: AddressSpace) -> str:
-    """Return the problems of a space as one line of ``reason: message``."""
+    """Return the problems of a space as one line: ``reason: message reason: message``."""
     return " ".join(
         f"{condition['reason']}: {condition['message']}" for condition in problems_of(space)
     )
 
 
 def operation_words(operations: Sequence[str]) -> str:
-    """Return what a messaging user may do: ``send and receive``."""
+    """Return the operations of a grant as text: ``send and receive`` for ``send``, ``recv``."""
     return " and ".join("receive" if name == "recv" else name for name in operations)
 
 
 def change_words(event: AuditEvent) -> str:
-    """Return what an audit event changed as one line: ``role: viewer → admin``."""
+    """Return the values that an audit event changed as one line: ``role: viewer → admin``.
+
+    A value that only ``after`` has is shown without an arrow.
+    """
     # A dict removes duplicates and, unlike a set, keeps the order.
     names = dict.fromkeys([*event.before, *event.after])
     return ", ".join(
@@ -141,15 +144,18 @@ def limit_words(amount: int | None) -> str:
 
 
 def quantity(base: int, meter: str) -> str:
-    """Return a stored quantity in its display unit: ``1,250 messages``, ``0.5 hours``."""
+    """Return ``base`` base units of a meter in its display unit: ``1,250 messages``."""
     shown = meters.BY_METER.get(meter)
-    if shown is None:  # a meter that the portal does not show: print base units without a unit
+    if shown is None:  # a meter without samples, whose unit the portal does not know: base units
         return charts.words(Decimal(base))
     return f"{charts.words(shown.amount(base))} {shown.unit}"
 
 
 def ago(moment: datetime, now: datetime) -> str:
-    """Return the age of ``moment`` in the largest whole unit: ``3 hours ago``."""
+    """Return the age of ``moment`` in days, hours or minutes: ``3 hours ago``.
+
+    Less than a minute, or a time in the future, is ``just now``.
+    """
     seconds = int((now - moment) / timedelta(seconds=1))
     for size, unit in _SPANS:
         if seconds >= size:
@@ -159,5 +165,5 @@ def ago(moment: datetime, now: datetime) -> str:
 
 
 def plain_words(slug: str) -> str:
-    """Return a slug as plain text: ``messages_per_month`` -> ``messages per month``."""
+    """Return a slug as text: ``messages_per_month`` -> ``messages per month``."""
     return slug.replace("_", " ").replace(".", ": ")

@@ -1,4 +1,4 @@
-"""Queries of invoices, of one tenant or of all; the number of queries is constant."""
+"""Queries of invoices, of one tenant or of all. Each takes a constant number of queries."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,8 @@ from plans.models import Invoice, InvoiceEvent, Payment
 from tenants.models import Tenant
 
 VERIFY = "invoice.verify"
-# What an operator has to act on comes first; states that are not listed follow in order of name.
+# The order of states on the operator's page: those that an operator must act on come first. States
+# that are not listed follow by name.
 _HELD_FIRST = [
     Invoice.State.HELD,
     Invoice.State.CLOSING,
@@ -26,19 +27,22 @@ _HELD_FIRST = [
 
 
 def of(tenant: Tenant) -> QuerySet[Invoice]:
-    """Return a tenant's invoices, newest period first; their documents are deferred."""
+    """Return a tenant's invoices, newest period first. Large JSON columns are deferred."""
     return _light().filter(tenant=tenant).order_by("-starts_at")
 
 
 def everyone(state: str = "") -> QuerySet[Invoice]:
-    """Return the invoices of all tenants, or those in ``state``: held first, then newest period."""
+    """Return the invoices of all tenants, only those in ``state`` if it is given.
+
+    Held ones come first; then the newest period first, and by the tenant's name.
+    """
     rows = _light().select_related("tenant").annotate(is_held=Q(state=Invoice.State.HELD))
     rows = rows.order_by("-is_held", "-starts_at", "tenant__name")
     return rows.filter(state=state) if state else rows
 
 
 def counts() -> list[tuple[str, int]]:
-    """Return (state, number of invoices); states that need an operator come first."""
+    """Return (state, number of invoices of all tenants), in the order of ``_HELD_FIRST``."""
     found = dict(Invoice.objects.values_list("state").annotate(count=Count("id")).order_by())
     known = [state for state in _HELD_FIRST if state in found]
     return [(state, found[state]) for state in [*known, *sorted(set(found) - set(known))]]
@@ -53,7 +57,7 @@ def get(tenant: Tenant | None, name: str) -> Invoice:
         Missing: no invoice has this name, or it belongs to another tenant.
     """
     rows = Invoice.objects.select_related("tenant").filter(Q(pk=name) | Q(number=name))
-    # The tenant is part of the query, so the number of somebody else's invoice finds nothing.
+    # The tenant is part of the query, so the number of another tenant's invoice finds nothing.
     row = (rows.filter(tenant=tenant) if tenant else rows).first()
     if row is None:
         raise Missing("There is no such invoice; see the list of invoices.")
@@ -64,7 +68,7 @@ def running(tenant: Tenant) -> Preview | None:
     """Return the preview of the current period, or None when it cannot be priced."""
     try:
         return previewing.preview(tenant)
-    except WaypostError:  # for example no subscription: the page shows no preview, not an error
+    except WaypostError:  # such as no subscription: the page must show the other parts
         return None
 
 
@@ -79,8 +83,8 @@ def payments(row: Invoice) -> Sequence[Payment]:
 
 
 def proof(row: Invoice) -> Operation | None:
-    """Return the newest verification of the invoice, or None when there was none."""
-    # Verifications are operations of the tenant; the invoice's row does not change.
+    """Return the operation of the newest verification of the invoice, or None if there is none."""
+    # The invoice's row does not refer to it.
     requested = Operation.objects.filter(subject_id=row.id, kind=VERIFY)
     return requested.order_by("-created_at").first()
 

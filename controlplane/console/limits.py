@@ -1,4 +1,4 @@
-"""A tenant's limits and their use, for the overview and for operator pages."""
+"""A tenant's limits and their use, for the overview and for the operator's page of a tenant."""
 
 from dataclasses import dataclass
 
@@ -13,9 +13,10 @@ from tenants.models import Tenant
 
 @dataclass(frozen=True)
 class Limit:
-    """The limit of one resource.
+    """The limit and the use of one resource.
 
     ``amount`` is the limit in force, ``planned`` the limit of the plan; None means no limit.
+    ``override`` is the tenant's override, also one that has expired.
     """
 
     resource: Resource
@@ -27,9 +28,12 @@ class Limit:
 
 
 def of(tenant: Tenant) -> list[Limit]:
-    """Return the limit and use of every resource; admission counts the use in the same way."""
+    """Return the limit and use of every resource that a plan can limit for a tenant.
+
+    The use is that of the checks that admit changes and of quota enforcement.
+    """
     planned, amounts = admission.plan_of(tenant).quotas, admission.limits(tenant)
-    # Usage that is still to be copied from the lakehouse is not added: pages show it "as of".
+    # Without the usage that is not copied from the lakehouse yet: pages say "as of" which time.
     now = timezone.now()
     metered = {
         resource: enforcement.standing(tenant, resource, not_yet_copied={}, now=now).used
@@ -51,6 +55,6 @@ def of(tenant: Tenant) -> list[Limit]:
 
 
 def _title(text: str) -> str:
-    """Return ``text`` as a short title; unlike ``str.capitalize`` it keeps "API" in capitals."""
+    """Return the name of a resource as a short title, with a capital letter in front."""
     short = text.removesuffix(" in all spaces together")
     return short[:1].upper() + short[1:]

@@ -1,4 +1,4 @@
-"""How the portal shows each meter: title, display unit and conversion from base units."""
+"""How the portal shows each sampled meter: title, display unit, conversion from base units."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -8,7 +8,7 @@ from plans.usage import meters
 
 @dataclass(frozen=True)
 class Shown:
-    """How one meter is shown; ``base_per_unit`` stored base units make one ``unit``."""
+    """How one meter is shown. One ``unit`` is ``base_per_unit`` of the stored base units."""
 
     meter: str
     title: str
@@ -22,11 +22,11 @@ class Shown:
         return "" if self.unit in self.title.lower() else self.unit
 
     def amount(self, quantity: int) -> Decimal:
-        """Return a stored quantity in ``unit``."""
+        """Return a quantity of base units in ``unit``."""
         return Decimal(quantity) / self.base_per_unit
 
 
-# Sums and lifetimes have no samples to draw: they appear on invoices.
+# The other meters, sums and lifetimes, have no samples to draw. They appear on invoices only.
 SHOWN = tuple(
     Shown(meter.slug, meter.title, meter.unit, meter.base_per_unit, meter.explanation)
     for meter in meters.REGISTRY

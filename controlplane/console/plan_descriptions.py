@@ -1,4 +1,4 @@
-"""Texts that describe plans, space plans and address plans on pages. Pure."""
+"""Texts about plans, space plans, address plans and the types of spaces and addresses. Pure."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -19,7 +19,7 @@ _METERS = {meter.slug: meter.plan_text for meter in meters.REGISTRY}
 _BASE = {meter.slug: meter.base_per_unit for meter in meters.REGISTRY if meter.base_per_unit > 1}
 _HOURS = {Resource.SPACES: meters.SPACE_HOURS, Resource.ADDRESSES: meters.ADDRESS_HOURS}
 _LONGEST_MONTH_HOURS = 31 * 24 + 1  # 31 days, and the hour that the end of summer time adds
-# The quotas that decide between plans; a card with all of them is too long to compare.
+# The quotas that a plan's card shows: those by which people choose. All would be too many.
 _ON_CARDS = {
     Resource.SPACES: "spaces",
     Resource.ADDRESSES: "addresses",
@@ -41,7 +41,11 @@ def space_type_words(space_type: str) -> str:
 
 
 def lines(plan: PlanDefinition | SpacePlanDefinition | AddressPlanDefinition) -> list[str]:
-    """Return the limits, included usage and prices of a plan, one short line each."""
+    """Return short lines about a plan for its card.
+
+    For a plan: main limits, included usage, prices of meters. For a space plan: its size. For an
+    address plan: none.
+    """
     if isinstance(plan, PlanDefinition):
         quotas = [
             f"{plan.quotas[name]:,} {words}"
@@ -65,7 +69,7 @@ def lines(plan: PlanDefinition | SpacePlanDefinition | AddressPlanDefinition) ->
 
 
 def hour_price(price: Decimal, currency: str) -> str:
-    """Return an hourly price and, for comparison, the price of a month of 730 hours."""
+    """Return an hourly price as text, with that of a month of 730 hours; 0 is ``no charge``."""
     month = money.display(int((price * 730).scaleb(money.minor_digits(currency))), currency)
     return (
         f"{price.normalize():f} {currency} an hour, about {month} a month" if price else "no charge"
@@ -77,9 +81,9 @@ def hours(
     space_plans: Sequence[SpacePlanDefinition],
     address_plans: Sequence[AddressPlanDefinition],
 ) -> list[str]:
-    """Return the lowest hourly prices of spaces and addresses that ``plan`` allows.
+    """Return lines with the lowest hourly price of a space and of an address on ``plan``.
 
-    A kind is left out when it is free or when the included hours cover the quota.
+    A line is left out if all its plans are free or if the included hours cover the full quota.
     """
     sold = {
         Resource.SPACES: [p.hour_price for p in space_plans if p.key in plan.space_plans],
@@ -94,14 +98,17 @@ def hours(
 
 
 def includes_all(plan: PlanDefinition, resource: Resource) -> bool:
-    """Return whether the included hours cover the full quota during the longest month."""
+    """Return whether the included hours pay for the full quota of ``resource`` in any month."""
     quota, included = plan.quotas.get(resource), plan.included.get(_HOURS[resource], 0)
     return quota is not None and quota * _LONGEST_MONTH_HOURS <= included
 
 
 def price_words(price: MeterPrice, currency: str) -> str:
-    """Return a price as one line: ``from 0.02 EUR per 1,000 messages``."""
-    # The lowest price of all tiers: the catalog does not require prices to fall from tier to tier.
+    """Return a price as one line: ``from 0.02 EUR per 1,000 messages``.
+
+    It names the lowest price of all tiers; "from" stands in front if the tiers differ.
+    """
+    # ``min`` and not the last tier: the catalog does not require falling prices.
     unit_prices = {tier.unit_price for tier in price.tiers}
     least = "from " if len(unit_prices) > 1 else ""
     return f"{least}{min(unit_prices).normalize():f} {currency} per {price.unit}"

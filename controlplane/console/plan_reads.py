@@ -1,6 +1,6 @@
 """The plans on offer, and the space and address plans that a tenant may choose from.
 
-Cheap and basic plans come first because forms select the first choice by default.
+The cheapest plans and the first types come first, because forms select the first choice by default.
 """
 
 from collections.abc import Sequence
@@ -12,21 +12,21 @@ from plans.catalog.definitions import AddressPlanDefinition, PlanDefinition, Spa
 from tenants import admission, space_types
 from tenants.models import AddressSpace, AddressType, SpaceType, Tenant
 
-# The order of the enumerations is the order on pages.
+# Pages list types in the order of the enumerations.
 _SPACE_TYPES = list(SpaceType.values)
 _ADDRESS_TYPES = list(AddressType.values)
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A plan that may be chosen, and texts with the hourly prices of its spaces and addresses."""
+    """A plan on offer. ``hours`` are texts with the hourly prices of its spaces and addresses."""
 
     plan: PlanDefinition
     hours: Sequence[str] = ()
 
 
 def offered() -> list[Offer]:
-    """Return the plans on offer, lowest monthly fee first."""
+    """Return the plans of the published catalog, lowest monthly fee first."""
     sold = publishing.current()
     return [
         Offer(plan, plan_descriptions.hours(plan, sold.space_plans, sold.address_plans))
@@ -35,7 +35,7 @@ def offered() -> list[Offer]:
 
 
 def space_plans(tenant: Tenant) -> list[SpacePlanDefinition]:
-    """Return the space plans that the tenant's plan allows, by type and price.
+    """Return the space plans that the tenant's plan allows, by space type and hourly price.
 
     Space types that this installation cannot run are left out.
     """
@@ -49,7 +49,10 @@ def space_plans(tenant: Tenant) -> list[SpacePlanDefinition]:
 
 
 def address_plans(space: AddressSpace) -> list[AddressPlanDefinition]:
-    """Return the address plans that the tenant's plan allows in this space, by type and price."""
+    """Return the address plans that the tenant's plan allows in a space of this type.
+
+    They are sorted by address type and hourly price.
+    """
     allowed = admission.plan_of(space.tenant).address_plans
     found = [
         plan

@@ -1,6 +1,7 @@
-"""The scope of a request: user, tenant, permissions, navigation and rendering.
+"""The scope of a request: the user, the tenant, permissions, navigation and rendering.
 
-The decorators of ``access`` create it and pass it to the view; templates see it as ``scope``.
+The decorators of ``access`` create a scope and pass it to the view instead of the request.
+Templates see it as ``scope``.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,7 +25,7 @@ PAGE_SIZE = 50
 
 
 class NavItem(NamedTuple):
-    """One navigation entry; ``here`` marks the section that the current page belongs to."""
+    """One navigation entry or tab; ``here`` marks the one that the current page belongs to."""
 
     label: str
     url: str
@@ -50,7 +51,7 @@ STAFF_NAV = (
 
 
 class Scope:
-    """A logged-in user and their request."""
+    """The scope of a page for any logged-in user."""
 
     staff = False
     tenant: Tenant | None = None
@@ -60,7 +61,7 @@ class Scope:
 
     @property
     def actor(self) -> Actor:
-        """The user and client address that the audit log records."""
+        """The user with the network address, as the actor of audit events."""
         return Actor(f"user:{self.user.email}", network.address(self.request))
 
     @property
@@ -73,20 +74,23 @@ class Scope:
         return next((item.label for item in self.nav if item.here), "")
 
     def page_of(self, rows: QuerySet[Row]) -> Page[Row]:
-        """Return the page of ``rows`` that ``?page=`` selects, or the last one if beyond."""
+        """Return the page of ``rows`` that ``?page=`` selects.
+
+        The first page if that is no number; the last page if there are fewer.
+        """
         return Paginator(rows, PAGE_SIZE).get_page(self.request.GET.get("page"))
 
     def render(
         self, template: str, context: Mapping[str, Any] | None = None, status: int = 200
     ) -> HttpResponse:
-        """Return the page ``console/<template>`` with this scope in its context."""
+        """Render the template ``console/<template>`` with ``context`` and this scope."""
         return render(
             self.request, f"console/{template}", {**(context or {}), "scope": self}, status=status
         )
 
 
 class TenantScope(Scope):
-    """A member of a tenant, on a page of this tenant."""
+    """The scope of a page of one tenant, for a member with the role ``role``."""
 
     tenant: Tenant
 
@@ -97,12 +101,15 @@ class TenantScope(Scope):
     # Cached, because templates use these several times on a page.
     @cached_property
     def tenants(self) -> list[Tenant]:
-        """Every tenant that this user may switch to."""
+        """Every tenant that this user belongs to, for the menu that switches between them."""
         return [membership.tenant for membership in queries.tenants_of(self.user)]
 
     @cached_property
     def may(self) -> dict[str, bool]:
-        """{permission: allowed} for templates; the view's decorator enforces permissions."""
+        """{permission: whether the role has it}, by which pages show or hide forms and links.
+
+        The decorator of a view enforces the permission.
+        """
         return {item.value: permissions.has_permission(self.role, item) for item in Permission}
 
     @cached_property
@@ -122,7 +129,7 @@ class TenantScope(Scope):
 
 
 class StaffScope(Scope):
-    """An operator, on a page of the operator area."""
+    """The scope of a page of the operator area."""
 
     staff = True
 
@@ -137,6 +144,6 @@ class StaffScope(Scope):
 def _mark(path: str, entries: Iterable[tuple[str, str]]) -> list[NavItem]:
     entries = list(entries)
     under = [url for _, url in entries if path.startswith(url)]
-    # The overview's URL is a prefix of all others: the longest match is the section.
+    # The overview's URL is a prefix of all others, so the longest match is the current section.
     here = max(under, key=len, default="")
     return [NavItem(label, url, url == here) for label, url in entries]

@@ -18,7 +18,7 @@ _POLICY = (
 
 
 class PageHeadersMiddleware:
-    """Adds both headers to HTML responses; headers that a view has set stay."""
+    """Adds Content-Security-Policy and Cache-Control to HTML responses that lack them."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -32,9 +32,9 @@ class PageHeadersMiddleware:
 
 
 def _policy() -> str:
-    # The log-out form is redirected to the identity provider, and browsers apply form-action to
-    # redirects as well.
+    # The log-out form leads to the identity provider by a redirect, and browsers apply form-action
+    # to redirects as well.
     provider = urlsplit(settings.OIDC_OP_LOGOUT_ENDPOINT if settings.OIDC_ISSUER else "")
-    # The origin is enough: browsers ignore the path of a source after a redirect.
+    # Only the origin: browsers ignore the path of a source after a redirect.
     forms = "'self'" + (f" {provider.scheme}://{provider.netloc}" if provider.netloc else "")
     return _POLICY.format(forms=forms)

@@ -1,6 +1,7 @@
 """Example client programs, filled in for one space, user and address.
 
-Pure apart from rendering templates. The programs read the password from the environment.
+Pure, except that templates are read from files. The programs read the password from the
+environment.
 """
 
 from dataclasses import dataclass
@@ -16,8 +17,8 @@ _LANGUAGES = (("python", "Python"), ("java", "Java"), ("node", "Node.js"))
 class Target:
     """What a client connects to: endpoint, user and one address.
 
-    ``needs_file``: the client must load the space's certificate from a file, because no authority
-    that it already trusts has signed it.
+    ``needs_file``: the client must load the certificate authority of the space from a file, because
+    it does not trust that authority yet.
     """
 
     space: str
@@ -31,7 +32,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Snippet:
-    """One program: ``key`` is the template's name, ``title`` its heading, ``text`` the code."""
+    """One program: ``key`` names its template, ``title`` is its heading, ``text`` its code."""
 
     key: str
     title: str
@@ -39,8 +40,8 @@ class Snippet:
 
 
 def build_all(target: Target) -> list[Snippet]:
-    """Return the client program of each language, in display order."""
-    # Qpid JMS sends the kind of a destination as a link capability.
+    """Return an example program for ``target`` in each language, in display order."""
+    # Qpid JMS sends the kind of a destination, Queue or Topic, as a capability of the link.
     is_topic = address_types.BY_SLUG[target.address_type].is_jms_topic
     context = {
         "url": f"amqps://{target.host}:{target.port}",
@@ -59,5 +60,5 @@ def build_all(target: Target) -> list[Snippet]:
 
 
 def ca_file(space: str) -> str:
-    """Return the file name of the space's certificate for downloads and examples."""
+    """Return the name of the file with the space's certificate, for downloads and examples."""
     return f"{space}-ca.pem"

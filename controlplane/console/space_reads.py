@@ -1,4 +1,4 @@
-"""Queries of one tenant's spaces; the number of queries is constant."""
+"""Queries of one tenant's spaces. Each takes a constant number of queries."""
 
 from django.db.models import Count, Q, QuerySet
 
@@ -8,22 +8,22 @@ from tenants.models import AddressSpace, Tenant
 
 
 def listed(tenant: Tenant) -> QuerySet[AddressSpace]:
-    """Return the tenant's spaces with their plans and ``address_count``."""
+    """Return the tenant's spaces by name, with their plans and ``address_count``."""
     # A deleted address keeps its row, because its usage is still billed.
     alive = Count("addresses", filter=Q(addresses__deleted_at__isnull=True))
     return queries.list_spaces(tenant).annotate(address_count=alive)
 
 
 def phases(tenant: Tenant) -> list[tuple[str, int]]:
-    """Return (phase, number of the tenant's spaces in it)."""
-    # Ordering by name would add the name to GROUP BY.
+    """Return (phase, number of the tenant's spaces in it), by the name of the phase."""
+    # ``order_by()`` removes the order by name, which would add the name to GROUP BY.
     spaces = queries.list_spaces(tenant).select_related(None).order_by()
     return sorted(spaces.values_list("phase").annotate(count=Count("id")))
 
 
 def operations(space: AddressSpace) -> QuerySet[Operation]:
     """Return the operations on the space, its addresses and its users, newest first."""
-    # Operations refer to their subject by id only: it may be deleted before them.
+    # Operations have no foreign key to their subject, only its id.
     inside = (
         Q(subject_id=space.id)
         | Q(subject_id__in=space.addresses.values("id"))
@@ -33,5 +33,5 @@ def operations(space: AddressSpace) -> QuerySet[Operation]:
 
 
 def running(space: AddressSpace) -> QuerySet[Operation]:
-    """Return the operations that are still running, newest first."""
+    """Return those of ``operations(space)`` that are still running."""
     return operations(space).filter(state=Operation.State.RUNNING)

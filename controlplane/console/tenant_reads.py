@@ -1,4 +1,4 @@
-"""Queries of tenants for operators; the number of queries is constant."""
+"""Queries of tenants for operators. Each takes a constant number of queries."""
 
 from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -9,7 +9,11 @@ from tenants.models import AddressSpace, Membership, Tenant
 
 
 def listed(search: str) -> QuerySet[Tenant]:
-    """Return tenants by name with their plan, counts and highest alert that is not lifted."""
+    """Return the tenants whose name or slug contains ``search``, by name.
+
+    Each has ``plan_title``, ``space_count``, ``member_count``, ``override_count`` and
+    ``alert_level``: the highest level of its quota alerts that are not lifted, in percent.
+    """
     plan = PlanSubscription.objects.filter(tenant=OuterRef("pk"), ends_at__isnull=True)
     alert = QuotaAlert.objects.filter(tenant=OuterRef("pk"), lifted_at__isnull=True)
     # ``order_by()`` removes a default order, which would become part of GROUP BY.
@@ -24,14 +28,17 @@ def listed(search: str) -> QuerySet[Tenant]:
 
 
 def spaces_of(tenant: Tenant) -> QuerySet[AddressSpace]:
-    """Return the tenant's spaces for the operator's table of spaces."""
+    """Return the tenant's spaces by name, for the operator's page of the tenant."""
     return queries.list_spaces(tenant)
 
 
 def _count(
     model: type[AddressSpace] | type[Membership] | type[QuotaOverride], condition: Q
 ) -> Coalesce:
-    """Count rows of a tenant in a subquery; several joins would multiply each other's counts."""
+    """Return a subquery that counts a tenant's rows of ``model``.
+
+    Not a join: the rows of several joins would multiply, and each count would be too high.
+    """
     rows = model._default_manager.filter(condition, tenant=OuterRef("pk")).order_by()
     # Grouping no rows gives no row, so the subquery is NULL instead of 0.
     return Coalesce(Subquery(rows.values("tenant").annotate(n=Count("pk")).values("n")), 0)

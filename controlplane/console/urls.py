@@ -1,4 +1,4 @@
-"""Routes of the portal, by page."""
+"""The routes of the portal: of a space, of a tenant, of operators, and of accounts."""
 
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path
@@ -77,11 +77,11 @@ staff_urls = [
 urlpatterns = [
     path("", accounts.home, name="home"),
     path("login", accounts.LogIn.as_view(), name="login"),
-    # Django accepts POST only, so a link on another site cannot log anybody out.
+    # Django's view accepts POST only, so a link on another site cannot log anybody out.
     path("logout", LogoutView.as_view(), name="logout"),
     path("signup", accounts.sign_up, name="signup"),
     path("organizations/new", accounts.new_organization, name="new_organization"),
-    # The decorator ``tenant_page`` consumes ``tenant``; views get a scope instead.
+    # The decorator ``tenant_page`` takes ``tenant``; the views get a scope instead.
     path("t/<slug:tenant>/", include(tenant_urls)),
     path("t/<slug:tenant>/spaces/<slug:space>/", include(space_urls)),
     path("staff/", include(staff_urls)),

@@ -1,4 +1,7 @@
-"""Charts and tables of the usage page, from ``plans.usage.reading``: one query per meter."""
+"""Charts and tables of the usage page.
+
+``read`` takes one query for each meter. The other functions only arrange what was read.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +18,7 @@ from plans.usage.reading import Figure, SeriesQuery
 
 @dataclass(frozen=True)
 class Panel:
-    """One meter of a window: its chart and its total with the display unit."""
+    """One meter in a window: its chart, and its total as text with the unit."""
 
     shown: Shown
     chart: BarChart
@@ -24,7 +27,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Row:
-    """One table row: label, URL of its details or '', and one value for each shown meter."""
+    """One table row: its label, the URL of its details or '', a value for each shown meter."""
 
     label: str
     link: str
@@ -52,12 +55,12 @@ def read(tenant_id: str, window: Window, space_id: str = "") -> Series:
         )
         for shown in meters.SHOWN
     }
-    # Six empty charts would say nothing: the page shows a text instead.
+    # Without any usage, the page shows a text instead of empty charts.
     return found if any(found.values()) else {}
 
 
 def panels(series: Series, window: Window) -> list[Panel]:
-    """Return a chart for each meter; steps without usage are empty columns."""
+    """Return a panel for each meter; steps without usage are empty columns of its chart."""
     return [
         Panel(shown, _chart(shown, quantities, window), _total(shown, quantities.values()))
         for shown, quantities in series.items()
@@ -65,11 +68,14 @@ def panels(series: Series, window: Window) -> list[Panel]:
 
 
 def steps(series: Series, window: Window, link: Callable[[str], str]) -> list[Row]:
-    """Return a row for each step with usage; ``link`` returns the URL of a day from its key."""
+    """Return a table row for each step that has usage.
+
+    ``link`` returns the URL of a day's page; it gets the day as text (``2026-11-21``).
+    """
     return [
         Row(
             step_label(step, window),
-            # Only days lead further: an hour has no finer window.
+            # Only a day has a page of its own; an hour has none.
             link(step.date().isoformat()) if window.kind == "month" else "",
             [shown.amount(quantities.get(step, 0)) for shown, quantities in series.items()],
         )
@@ -83,11 +89,15 @@ def breakdown(
     key: Callable[[Figure], str],
     describe: Callable[[str], tuple[str, str]],
 ) -> list[Row]:
-    """Return a row for each key (a space or an address); ``describe`` returns label and URL."""
+    """Return a table row for each group of ``figures``, sorted by label.
+
+    ``key`` returns the group of a figure: its space or its address. ``describe`` returns the label
+    and the URL ('' for none) of a group.
+    """
     grouped: dict[str, dict[str, int]] = {}
     for figure in figures:
         grouped.setdefault(key(figure), {})[figure.meter] = figure.quantity
-    # A meter without a figure is zero, because every row has a value for each column.
+    # Every row has a value for each column, so a meter without a figure is zero.
     rows = [
         Row(*describe(name), [shown.amount(found.get(shown.meter, 0)) for shown in meters.SHOWN])
         for name, found in grouped.items()
@@ -96,7 +106,7 @@ def breakdown(
 
 
 def step_label(step: datetime, window: Window) -> str:
-    """Return a step as ``Sat 21 Nov`` or ``14:00``."""
+    """Return the label of a step: ``Sat 21 Nov`` in a month, ``14:00`` in a day."""
     return step.strftime("%a %-d %b" if window.kind == "month" else "%H:%M")
 
 
@@ -109,7 +119,7 @@ def _chart(shown: Shown, quantities: Mapping[datetime, int], window: Window) -> 
     return BarChart(f"chart-{shown.meter}", f"{shown.title}, {window.title}", shown.unit, bars)
 
 
-# Not every column has room for an axis label.
+# Only some columns get a label on the axis: there is no room for all.
 def _tick(step: datetime, position: int, window: Window) -> str:
     if window.kind == "month":
         return str(step.day) if step.day == 1 or step.day % 5 == 0 else ""
@@ -118,7 +128,7 @@ def _tick(step: datetime, position: int, window: Window) -> str:
 
 def _total(shown: Shown, quantities: Iterable[int]) -> str:
     total = 0
-    # Not sum(): a peak over several steps is the highest of them.
+    # Not sum(): ``merged`` adds quantities, but takes the highest of peaks.
     for quantity in quantities:
         total = reading.merged(shown.meter, total, quantity)
     return f"{charts.words(shown.amount(total))} {shown.unit}"

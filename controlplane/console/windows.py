@@ -1,7 +1,8 @@
 """Time windows of usage pages: a calendar month by days, or a day by hours. Pure.
 
-A window is parsed from the query string. Its bounds are half-open instants in UTC. Months and days
-begin at midnight in the tenant's billing time zone, so a page's month is the invoice's month.
+A window is parsed from the query string. It contains its start, but not its end; both are instants
+in UTC. Months and days begin at midnight in the tenant's billing time zone, so a page's month is
+the month of the invoice.
 """
 
 import re
@@ -17,7 +18,10 @@ _MONTH = re.compile(r"\d{4}-\d{2}")
 
 @dataclass(frozen=True)
 class Window:
-    """One month or one day, which begins on ``first``; ``key`` is its text in URLs."""
+    """One month or one day, which begins on ``first``.
+
+    ``key`` is its text in URLs (``2026-11``, ``2026-11-21``), ``title`` its heading.
+    """
 
     kind: Literal["month", "day"]
     first: date
@@ -33,12 +37,12 @@ class Window:
 
     @property
     def short_title(self) -> str:
-        """The title for a button."""
+        """A shorter title, for a link to this window."""
         return self.first.strftime("%a %-d %b" if self.kind == "day" else "%B %Y")
 
     @property
     def step(self) -> str:
-        """The length of one column, as ``plans.usage.reading.SeriesQuery`` names it."""
+        """The length of one column: ``hour`` in a day, ``day`` in a month (see ``SeriesQuery``)."""
         return "hour" if self.kind == "day" else "day"
 
     @property
@@ -59,13 +63,13 @@ class Window:
 
     @property
     def month(self) -> "Window":
-        """The month of this window: itself, or the month of its day."""
+        """The month that this window is or lies in."""
         return Window("month", self.first.replace(day=1), self.zone)
 
     def steps(self) -> list[datetime]:
-        """Return the start of each column in local time.
+        """Return the start of each column, in the window's time zone.
 
-        A day on which the clocks change has 23 or 25 hours.
+        A day on which the clocks change has 23 or 25 columns.
         """
         if self.kind == "month":
             days = (self._moved(1) - self.first).days

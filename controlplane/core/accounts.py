@@ -1,4 +1,4 @@
-"""The account that exists before anyone has signed up."""
+"""The operator's account, which exists before anyone has signed up."""
 
-# `controlplane.cli.prepare` creates it as staff, in a cluster and on one machine.
+# `controlplane.cli.prepare` creates it as a staff account, in a cluster and on one machine.
 OPERATOR_EMAIL = "operator@waypost.example"

@@ -1,14 +1,14 @@
 """The registry of address types and of their settings.
 
-A new type is one row of ``REGISTRY`` and a value of ``tenants.models.AddressType`` (which the
-database checks). ``tenants.address_rules`` refuses to start when rows and values differ. Catalog
-parsing, validation, drivers, metering, portal and examples follow the rows; a new ``BrokerForm``
-also needs what routers and brokers do with it.
+A new type is one row of ``REGISTRY`` and a value of ``tenants.models.AddressType``, which the
+database checks. If rows and values differ, the import of ``tenants.address_rules`` fails. Catalog
+parsing, validation, drivers, metering, portal and client examples read the rows. A type with a new
+``BrokerForm`` also needs code for routers and brokers.
 
-A new setting is one field of ``PlanSettings`` or ``AddressSettings``. The database's columns,
-validation, the REST fields, the options of ``waypost addresses``, the portal's form, the catalog's
-defaults and the comparison with a broker's settings are generated from ``SETTINGS``. Only a setting
-that needs more than its value written into the broker's file also needs code in ``broker_xml``.
+A new setting is one field of ``PlanSettings`` or ``AddressSettings``, and a migration. These read
+``SETTINGS``: the columns of ``Address``, validation, the REST fields, the options of ``waypost
+addresses``, the portal's form, the catalog's defaults and the comparison with a broker's settings.
+A setting needs code in ``broker_xml`` only if more than its value goes into the broker's file.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from enum import IntEnum, StrEnum
 from typing import Any
 
 _TEN_YEARS_MS = 10 * 365 * 24 * 3600 * 1000
-# Space type -> what people who choose one should know.
+# Space type -> a description for people who choose one.
 SPACE_TYPES = {
     "standard": "Routers in front of brokers.",
     "brokered": "One broker that clients reach; strict order.",
@@ -27,7 +27,7 @@ _STORED = ("queue", "topic")
 
 
 class BrokerForm(StrEnum):
-    """What an address is on a broker."""
+    """The entity on a broker that an address becomes."""
 
     QUEUE = "queue"
     TOPIC = "topic"
@@ -36,10 +36,10 @@ class BrokerForm(StrEnum):
 
 
 class Width(IntEnum):
-    """The largest number that fits a setting's column and that the API reads at all.
+    """The largest number that a setting's column holds.
 
-    A number between a setting's own range and this one is refused with ``address.invalid``, a
-    larger one with ``request.invalid``.
+    The API refuses a larger number with ``request.invalid``. A number that fits the column, but not
+    the setting's own range, is refused with ``address.invalid``.
     """
 
     INT_32 = 2**31 - 1
@@ -48,9 +48,10 @@ class Width(IntEnum):
 
 @dataclass(frozen=True)
 class Unit:
-    """The unit of a number, and the larger one in which people enter it in the portal.
+    """The unit in which a number is stored, and the larger unit that the portal's form uses.
 
-    A name that ends in ``suffix`` ends in ``form_suffix`` there. ``size`` base units make one.
+    ``size`` base units make one unit of the form. The setting's name ends with ``suffix``; the name
+    of its form field ends with ``form_suffix`` instead.
     """
 
     title: str = ""
@@ -67,11 +68,12 @@ BYTES = Unit("bytes", "_bytes", "MiB", "_mebibytes", 2**20)
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number in a range. None means the plan's value; zero is a value.
+    """The value of a setting that is a whole number in a range (both ends included).
 
-    ``plan_default`` is the value of plans that name none; None there means no limit.
-    ``is_cap``: an address can only lower its plan's value. ``if_unset`` is what the broker's file
-    says without a value; None leaves the setting out.
+    * ``plan_default``: the value of a plan that does not name the setting; None means no limit.
+    * ``is_cap``: the plan's value is an upper limit, which an address can only lower.
+    * ``if_unset``: what the broker's file says if neither address nor plan has a value; None leaves
+      the setting out of the file.
     """
 
     smallest: int
@@ -83,16 +85,17 @@ class Whole:
     if_unset: int | None = None
 
     def range_words(self) -> str:
-        """Return the range as a sentence: ``From 1 to 1000 milliseconds.``"""
+        """Return the range as a sentence for help texts: ``From 1 to 1000 milliseconds.``"""
         words = f"From {self.smallest} to {min(self.largest, self.width)} {self.unit.title}"
         return f"{words.rstrip()}."
 
 
 @dataclass(frozen=True)
 class Reference:
-    """The name of another address of the space, of type ``refers_to``. Empty means none.
+    """The value of a setting that names another address of the space; empty means none.
 
-    ``is_fixed``: it is a relation that never changes; else a column holds the name.
+    ``refers_to`` is the type of that address. ``is_fixed``: the setting can never change, and a
+    foreign key stores it; else a column stores the name.
     """
 
     refers_to: str
@@ -103,9 +106,10 @@ class Reference:
 class Setting:
     """One setting of an address.
 
-    ``types`` and ``spaces`` are the address types and space types that offer it. ``help_text`` is a
-    sentence for people who use the API, the command or the portal. ``engine`` are the settings of a
-    broker that it becomes: the name in ``broker.xml`` -> the name in requests and answers.
+    * ``types``, ``spaces``: the address types and space types that offer it.
+    * ``help_text``: a sentence for people who use the API, the command or the portal.
+    * ``engine``: the broker's settings that get the value: name in ``broker.xml`` -> name in the
+      broker's management requests and answers.
     """
 
     name: str
@@ -118,7 +122,7 @@ class Setting:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether it can never change after the address was created."""
+        """Whether the setting can never change after the address was created."""
         return isinstance(self.value, Reference) and self.value.is_fixed
 
     def is_offered(self, space_type: str, address_type: str) -> bool:
@@ -134,17 +138,18 @@ def _row(value: Whole | Reference, title: str, help_text: str, **more: Any) -> A
 
 @dataclass(frozen=True, kw_only=True)
 class PlanSettings:
-    """The settings that an address plan gives a default. None in a plan means no limit."""
+    """The settings for which an address plan has a value. None means no limit."""
 
     message_ttl_ms: int | None = _row(
         Whole(1, _TEN_YEARS_MS, MILLISECONDS, is_cap=True),
         "Message lifetime",
         "How long a message is kept at most.",
-        # The first applies to messages without a time to live, the second caps that of the others.
+        # expiry-delay is for messages without a time to live; max-expiry-delay caps that of others.
         engine={"expiry-delay": "expiryDelay", "max-expiry-delay": "maxExpiryDelay"},
     )
     max_delivery_attempts: int | None = _row(
-        # Without a dead-letter address attempts are unlimited, or the broker would drop messages.
+        # -1: unlimited. After the last attempt a broker without a dead-letter address would drop
+        # the message, so ``desired_brokers`` limits attempts only where there is such an address.
         Whole(1, 1_000_000, width=Width.INT_32, plan_default=10, if_unset=-1),
         "Delivery attempts",
         "How often a message is delivered before it goes to the dead letters.",
@@ -166,7 +171,7 @@ class PlanSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class AddressSettings(PlanSettings):
-    """The settings of one address. None means the plan's value; zero is a value."""
+    """The settings of one address. None means the plan's value; zero is a value of its own."""
 
     dead_letter: str = _row(
         Reference("queue"),
@@ -183,11 +188,11 @@ class AddressSettings(PlanSettings):
     )
 
     def columns(self) -> dict[str, int | str | None]:
-        """Return the settings that are columns of ``Address``: all that are no relations."""
+        """Return the settings that are columns of ``Address``: all that are not foreign keys."""
         return {row.name: getattr(self, row.name) for row in SETTINGS if not row.is_fixed}
 
     def given(self) -> dict[str, int | str]:
-        """Return the settings that have a value of their own."""
+        """Return the settings that have a value here, by name. Zero is a value."""
         values = {row.name: getattr(self, row.name) for row in SETTINGS}
         return {name: value for name, value in values.items() if value not in (None, "")}
 
@@ -197,29 +202,31 @@ SETTING = {row.name: row for row in SETTINGS}
 
 
 def numbers() -> dict[str, Whole]:
-    """Return the settings that are numbers, by name. They are those that plans have too."""
+    """Return the settings that are numbers, by name: those of ``PlanSettings``."""
     return {row.name: row.value for row in SETTINGS if isinstance(row.value, Whole)}
 
 
 def effective(own: AddressSettings, plan: PlanSettings) -> AddressSettings:
-    """Return what holds for an address with these settings: its own, within what its plan allows.
+    """Return the settings in force for an address with the settings ``own`` on the plan ``plan``.
 
-    None in the result means no limit.
+    A number is the address's own, else the plan's. Of a cap, the lower of both counts. None in the
+    result means no limit.
     """
     found: dict[str, Any] = {row.name: getattr(own, row.name) for row in SETTINGS}
     for name, number in numbers().items():
         known = [value for value in (found[name], getattr(plan, name)) if value is not None]
-        # Zero is a value, so this must not ask for the first that is true.
+        # ``known`` lists the own value first. It excludes None only, because zero is a value.
         found[name] = (min(known) if number.is_cap else known[0]) if known else None
     return AddressSettings(**found)
 
 
 @dataclass(frozen=True)
 class AddressTypeRow:
-    """One type.
+    """One address type; ``slug`` is its name in the API and the database.
 
-    ``spaces``: the types of space that offer it. ``is_jms_topic``: clients of JMS use a Topic, else
-    a Queue. ``refusal``: what to do instead of a type that no space offers.
+    ``spaces``: the space types that offer it. ``is_jms_topic``: a JMS client uses a Topic for it,
+    else a Queue. ``is_read_only``: clients only receive, so messages in are not billed.
+    ``refusal``: tells a caller what to do instead of a type that no space offers.
     """
 
     slug: str
@@ -232,7 +239,7 @@ class AddressTypeRow:
 
     @property
     def is_stored(self) -> bool:
-        """Whether a broker stores its messages. Routers count the others themselves."""
+        """Whether a broker stores its messages. Routers deliver and count all others themselves."""
         return self.broker_form is not BrokerForm.ABSENT
 
 
@@ -271,12 +278,12 @@ REGISTRY = (
     ),
 )
 BY_SLUG = {row.slug: row for row in REGISTRY}
-# A misspelled type or space of a setting would only hide it from a surface.
+# Without this check, a misspelled type or space would only hide the setting from API and portal.
 for _setting in SETTINGS:
     if not BY_SLUG.keys() >= set(_setting.types) or not SPACE_TYPES.keys() >= set(_setting.spaces):
         raise RuntimeError(f"the setting {_setting.name} names an unknown address or space type")
 
 
 def offered_in(space_type: str) -> tuple[str, ...]:
-    """Return the types that a space of this type offers, in the order of the registry."""
+    """Return the address types that a space of this type offers, in the order of ``REGISTRY``."""
     return tuple(row.slug for row in REGISTRY if space_type in row.spaces)

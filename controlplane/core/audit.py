@@ -6,13 +6,17 @@ from typing import Any
 
 from controlplane.core.models import AuditEvent
 
-# A field is masked if its name contains one of these: better one too many than a leaked secret.
+# A value is masked if its name contains one of these. Some harmless values are masked too, which is
+# better than a leaked secret.
 _MASKED = ("password", "secret", "token", "key", "verifier")
 
 
 @dataclass(frozen=True)
 class Actor:
-    """Who acts: ``name`` is ``user:<email>``, ``token:<prefix>``, ``worker`` or ``system``."""
+    """Who acts: ``name`` such as ``user:<email>``, ``token:<prefix>``, ``worker`` or ``system``.
+
+    ``source_ip`` is the network address of a request's caller; empty for others.
+    """
 
     name: str
     source_ip: str = ""
@@ -20,7 +24,10 @@ class Actor:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is acted on: ``kind`` such as ``address``, its id and its name for people."""
+    """What is acted on: its ``kind``, such as ``address``, its id and its name for people.
+
+    ``tenant_id`` is empty for what belongs to no tenant. A tenant's audit log shows its own events.
+    """
 
     kind: str
     id: str
@@ -41,7 +48,11 @@ def record(
     after: Mapping[str, Any] | None = None,
     reason: str = "",
 ) -> AuditEvent:
-    """Append one event; call it inside the transaction of the change that it describes."""
+    """Append one event; call it inside the transaction of the change that it describes.
+
+    ``action`` is a slug such as ``address.delete``. ``before`` and ``after`` are the values that
+    changed; those whose names suggest a secret are stored as ``***`` (top level only).
+    """
     return AuditEvent.objects.create(
         tenant_id=subject.tenant_id,
         actor=actor.name,
@@ -59,7 +70,7 @@ def record(
 def record_all(
     actor: Actor, action: str, subjects: Sequence[Subject], *, after: Mapping[str, Any]
 ) -> None:
-    """Append one event for each subject of the same change, in one statement."""
+    """Append one event for each of ``subjects``, all with the same ``after``, in one statement."""
     AuditEvent.objects.bulk_create(
         AuditEvent(
             tenant_id=subject.tenant_id,

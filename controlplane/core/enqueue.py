@@ -1,7 +1,7 @@
 """Enqueue tasks for the workers after the transaction commits.
 
-An enqueued task only makes work start sooner. The periodic passes find all work that is due, so
-lost, repeated or reordered tasks change nothing.
+An enqueued task only makes work start sooner. Periodic tasks find all work that is due, so a task
+that is lost, repeated or reordered does not change the result.
 """
 
 import structlog
@@ -13,13 +13,16 @@ logger = structlog.get_logger(__name__)
 
 
 def after_commit(task: str, **ids: str) -> None:
-    """Send ``task`` by name with keyword ids once the surrounding transaction has committed."""
+    """Send the task named ``task``, with ``ids`` as arguments, once the transaction has committed.
+
+    Outside a transaction it is sent at once. Never raises while the queue is away.
+    """
     transaction.on_commit(lambda: _send(task, ids))
 
 
 def _send(task: str, ids: dict[str, str]) -> None:
     try:
-        # Celery's own retries would make the web request wait.
+        # No retries by Celery: the web request would wait for them.
         current_app.send_task(task, kwargs=ids, retry=False, ignore_result=True)
     except (OperationalError, OSError):
         logger.warning("task not enqueued; the periodic pass will find the change", task=task)

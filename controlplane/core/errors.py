@@ -1,19 +1,21 @@
 """The base classes of all expected errors.
 
 Actions, queries and pure rules raise them. ``controlplane.api.problem`` turns them into
-problem+json, the console into a page message. Only the status number belongs to HTTP.
+problem+json, the portal into a message on a page, the command into an exit code. HTTP appears here
+only as the status number.
 
     WaypostError          code            status  fields
-    ├── Invalid           <what>.invalid  400     {field: [reason]}
-    ├── Denied            denied          403     -
-    ├── Missing           missing         404     - (also for objects of another tenant)
-    ├── Conflict          conflict        409     -
+    ├── Invalid           invalid         400     {field: [reason]}
+    ├── Denied            denied          403     mostly none
+    ├── Missing           missing         404     mostly none
+    ├── Conflict          conflict        409     differ from error to error
     ├── QuotaExceeded     quota_exceeded  403     resource, limit, used, asked, raised_by
     ├── RateLimited       rate_limited    429     retry_after_seconds
-    └── Unavailable       unavailable     503     retry_after_seconds
+    └── Unavailable       unavailable     503     retry_after_seconds, if known
 
-Concrete errors are small subclasses beside the function that raises them. A ``code`` is a stable
-slug that programs may compare; a ``message`` is for people and says what to do next.
+Concrete errors are small subclasses beside the function that raises them, or one of these classes
+with a ``code`` of its own, such as ``address.invalid``. A code is a stable slug that programs may
+compare. A message is for people and says what to do next.
 """
 
 from collections.abc import Mapping
@@ -21,7 +23,11 @@ from typing import Any, ClassVar
 
 
 class WaypostError(Exception):
-    """The base of every expected error; never raised itself."""
+    """The base of every expected error; never raised itself.
+
+    ``error_code`` is the ``code`` of this error, else that of its class. ``fields`` are details for
+    programs.
+    """
 
     status: ClassVar[int] = 500
     code: ClassVar[str] = "internal"
@@ -35,7 +41,7 @@ class WaypostError(Exception):
 
 
 class Invalid(WaypostError):
-    """The request cannot be understood or breaks a rule; the caller can correct it."""
+    """The request cannot be read or breaks a rule; the caller can correct it."""
 
     status = 400
     code = "invalid"
@@ -43,7 +49,7 @@ class Invalid(WaypostError):
 
 
 class Denied(WaypostError):
-    """The caller is known but may not do this."""
+    """The caller may not do this: the permission or the login is missing."""
 
     status = 403
     code = "denied"
@@ -59,7 +65,7 @@ class Missing(WaypostError):
 
 
 class Conflict(WaypostError):
-    """The request is valid but not possible in the present state."""
+    """The request is valid but not possible in the present state of the objects."""
 
     status = 409
     code = "conflict"
@@ -69,8 +75,8 @@ class Conflict(WaypostError):
 class QuotaExceeded(WaypostError):
     """The request would exceed a limit of the plan, the space or the tenant.
 
-    Fields: ``resource`` (slug), ``limit``, ``used``, ``asked`` (requested; integers in the
-    resource's own unit) and ``raised_by`` (text: who can raise the limit).
+    Fields: ``resource`` is a slug. ``limit``, ``used`` and ``asked`` (the requested amount) are
+    integers in the resource's own unit. ``raised_by`` says who can raise the limit.
     """
 
     status = 403

@@ -1,7 +1,7 @@
 """Deletes expired rows: sessions and idempotency keys.
 
-Called by the periodic task ``workers.delete_expired``. Readers ignore expired rows, so how often
-this runs only decides how large the tables grow.
+The periodic task ``workers.delete_expired`` calls it. Readers ignore expired rows, so the period
+only decides how large the tables grow.
 """
 
 from datetime import datetime

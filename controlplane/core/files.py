@@ -1,6 +1,7 @@
 """Write files so that no reader sees a part of one.
 
-Used wherever a state is kept in a file: the stored login, an embedded installation, its programs.
+Used for the stored login of the command, the files of an embedded installation, and the files of
+its brokers and routers.
 """
 
 import os
@@ -9,7 +10,10 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, text: str, *, mode: int) -> None:
-    """Write ``text`` so that a reader sees the old or the new file, never a part."""
+    """Replace the file ``path`` by ``text``, with the permission bits ``mode``.
+
+    A reader sees the old or the new file, never a part, also after a crash. The folder must exist.
+    """
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     with os.fdopen(handle, "w") as file:
         os.fchmod(file.fileno(), mode)

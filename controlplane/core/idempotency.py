@@ -1,8 +1,8 @@
 """Idempotency keys: the answer to a POST is stored for a day and repeated for the same request.
 
-The API calls this around a POST, inside the transaction of the change. The change and its stored
-answer commit together or not at all: after a crash at any point, either the key is unused or the
-answer is stored.
+``controlplane.api.idempotency`` calls ``find`` before a POST and ``keep`` after it, in the
+transaction of the change. The change and its stored answer commit together or not at all: after a
+crash at any point, either the key is unused or the answer is stored.
 """
 
 import json
@@ -20,7 +20,7 @@ LIFETIME = timedelta(hours=24)
 
 
 class KeyReused(Conflict):
-    """The key was used before with another request."""
+    """The caller used the key for another request in the last 24 hours."""
 
     code = "idempotency_key.reused"
 
@@ -36,7 +36,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Key:
-    """A caller's key: ``scope`` separates callers, ``request_hash`` identifies the request."""
+    """The key of a request.
+
+    ``scope`` identifies the caller, and ``request_hash`` the request. ``text`` is the header.
+    """
 
     scope: str
     text: str
@@ -47,6 +50,7 @@ def find(key: Key, now: datetime) -> Answer | None:
     """Return the stored answer, or None for an unused key.
 
     Locks the key until the transaction ends: a concurrent request with the same key waits here.
+    Deletes the caller's expired keys.
 
     Raises:
         KeyReused: the key was used with another request in the last 24 hours.
@@ -67,7 +71,10 @@ def find(key: Key, now: datetime) -> Answer | None:
 
 
 def keep(key: Key, answer: Answer) -> None:
-    """Store ``answer`` under ``key``, encrypted because it may hold a new token."""
+    """Store ``answer`` under ``key``, which ``find`` has locked in this transaction.
+
+    The answer is encrypted, because it may hold a new token.
+    """
     encrypted = secrets.encrypt(json.dumps({"body": answer.body, "headers": answer.headers}))
     IdempotencyKey.objects.create(
         scope=key.scope,

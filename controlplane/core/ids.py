@@ -1,4 +1,7 @@
-"""Identifiers and opaque secrets. Only this module decides their alphabet and entropy."""
+"""Random identifiers of rows, and the API tokens of tenants.
+
+``controlplane.api.person_tokens`` makes the tokens of people.
+"""
 
 import hashlib
 import secrets
@@ -45,5 +48,8 @@ def api_token() -> str:
 
 
 def token_hash(token: str) -> str:
-    """Return the SHA-256 of a bearer token as hex. A random token needs no slow hash."""
+    """Return the SHA-256 of a bearer token as hexadecimal digits.
+
+    A fast hash is enough: nobody can guess 192 random bits.
+    """
     return hashlib.sha256(token.encode()).hexdigest()

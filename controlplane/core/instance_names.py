@@ -1,7 +1,7 @@
-"""What the instances of an address space are called: kind, ordinal and listeners.
+"""Names of the instances of an address space, such as ``broker-0``, and of their listeners.
 
-The names are persisted: in certificates, router configurations, volumes and metering sources. This
-module makes and reads them; no other module takes a name apart.
+The names are persisted in certificates, router configurations, volumes and metering sources. Only
+this module builds and parses the names of instances.
 """
 
 import re
@@ -18,11 +18,12 @@ class Kind(StrEnum):
 
 
 class Listener(StrEnum):
-    """A port of an instance, by what it is for."""
+    """A TCP port of an instance, named after its purpose."""
 
     AMQPS = "amqps"  # public: clients connect here
-    MANAGEMENT = "management"  # internal, with mutual TLS: workers, and routers to brokers
-    MESH = "mesh"  # connects the routers of a space
+    # Internal, with mutual TLS: workers connect to all instances, and routers to brokers.
+    MANAGEMENT = "management"
+    MESH = "mesh"  # routers of a space connect to each other here
 
 
 # No leading zeros, so that each instance has exactly one name.
@@ -31,7 +32,7 @@ _NAME = re.compile(rf"({'|'.join(Kind)})-(0|[1-9][0-9]*)")
 
 @dataclass(frozen=True, order=True)
 class InstanceId:
-    """One instance within its space, such as the second broker."""
+    """One instance within its space. ``ordinal`` counts from 0 within the kind."""
 
     kind: Kind
     ordinal: int
@@ -43,16 +44,16 @@ class InstanceId:
 
     @classmethod
     def find(cls, name: str) -> Self | None:
-        """Return the instance with this name; None if no instance is called so."""
+        """Return the instance that ``name`` denotes; None if it is no name of an instance."""
         match = _NAME.fullmatch(name)
         return None if match is None else cls(Kind(match[1]), int(match[2]))
 
     @classmethod
     def parse(cls, name: str) -> Self:
-        """Return the instance with this name.
+        """Return the instance that ``name`` denotes.
 
         Raises:
-            ValueError: no instance is called so.
+            ValueError: it is no name of an instance.
         """
         found = cls.find(name)
         if found is None:

@@ -1,8 +1,8 @@
-"""Leases: at most one holder of a named job at a time; the lease of a crashed holder expires.
+"""Leases: at most one process at a time does a named job. The lease of a crashed process expires.
 
-* ``held`` is for jobs that are shorter than the lease.
-* ``kept`` is for jobs that may be longer. It extends the lease while the job runs, so the lease can
-  be short, and another process can soon take over from a holder that was killed.
+* ``held`` is for a job that is shorter than its lease.
+* ``kept`` is for a job that may be longer. It extends the lease while the job runs. So the lease
+  can be short, and another process can soon take over from one that was killed.
 """
 
 import threading
@@ -21,15 +21,16 @@ from controlplane.core.models import Lease
 
 logger = structlog.get_logger(__name__)
 
-# A job that takes longer than this most likely hangs: its lease may expire, and another process
-# may try.
+# A job of ``kept`` that takes longer most likely hangs. Its lease then expires, and another process
+# may take the job.
 _LONGEST_SECONDS = 900.0
 
 
 def acquire(name: str, holder: str, seconds: float) -> bool:
-    """Take or extend the lease ``name`` for ``holder``; False when someone else holds it.
+    """Take or extend the lease ``name`` for ``holder``; False while another holder has it.
 
-    One conditional upsert, so two callers cannot both win. Idempotent for the same holder.
+    It ends ``seconds`` from now. One conditional upsert, so two callers cannot both win. Idempotent
+    for the same holder.
     """
     now = timezone.now()
     until = now + timedelta(seconds=seconds)
@@ -46,13 +47,13 @@ def acquire(name: str, holder: str, seconds: float) -> bool:
 
 
 def release(name: str, holder: str) -> None:
-    """Give the lease back; does nothing when ``holder`` no longer has it."""
+    """End the lease ``name`` now; does nothing if ``holder`` no longer has it."""
     Lease.objects.filter(name=name, holder=holder).delete()
 
 
 @contextmanager
 def held(name: str, holder: str, seconds: float) -> Iterator[bool]:
-    """Yield whether the lease was won; release it at the end if it was."""
+    """Yield whether ``holder`` got the lease; if so, release it at the end of the block."""
     won = acquire(name, holder, seconds)
     try:
         yield won
@@ -63,10 +64,10 @@ def held(name: str, holder: str, seconds: float) -> Iterator[bool]:
 
 @contextmanager
 def kept(name: str, holder: str, seconds: float) -> Iterator[bool]:
-    """Yield whether the lease was won; extend it while the block runs, for 15 minutes at most.
+    """Yield whether ``holder`` got the lease; extend it while the block runs, then release it.
 
-    A block that loses its lease or takes longer is not stopped: its work must be safe while the
-    next holder runs.
+    It is extended for 15 minutes at most. A block that loses its lease or takes longer is not
+    stopped: its work must be safe while the next holder runs.
     """
     if not acquire(name, holder, seconds):
         yield False
@@ -81,9 +82,9 @@ def kept(name: str, holder: str, seconds: float) -> Iterator[bool]:
 
 @dataclass(frozen=True)
 class StoredLease:
-    """A lease that this process holds, wherever it is stored.
+    """A lease that this process holds, in any table: ``kept`` uses ``Lease``, a space has columns.
 
-    ``extend`` returns False if someone else has it now. ``release`` does nothing then.
+    ``extend`` returns False if another holder has it now. ``release`` does nothing then.
     """
 
     name: str
@@ -92,10 +93,10 @@ class StoredLease:
 
     @contextmanager
     def extended(self, every_seconds: float, longest_seconds: float) -> Iterator[None]:
-        """Extend the lease from a thread while the block runs, then give it back.
+        """Extend the lease from a thread every ``every_seconds``; release it when the block ends.
 
-        It is not extended any more once someone else has it, or when the block takes longer than
-        ``longest_seconds``. While the database is away, the thread goes on trying.
+        The thread stops when another holder has the lease, or when the block takes longer than
+        ``longest_seconds``. While the database is away, it goes on trying.
         """
         ended = threading.Event()
         work = partial(_renew, self.name, self.extend, ended, every_seconds, longest_seconds)
@@ -110,7 +111,10 @@ class StoredLease:
 
 
 def is_extended(name: str, extend: Callable[[], bool]) -> bool:
-    """Return the result of ``extend``; True while the database is away, so callers try again."""
+    """Call ``extend`` and return its result; True while the database is away.
+
+    True makes the caller try again later instead of giving the lease up.
+    """
     try:
         return extend()
     except (DatabaseError, InterfaceError):
@@ -133,7 +137,8 @@ def _renew(
             if not is_extended(name, extend):
                 return
     finally:
-        connection.close()  # Django opens one for each thread and closes none at a thread's end
+        # Django opens a connection for each thread and does not close it when the thread ends.
+        connection.close()
 
 
 def _extend(name: str, holder: str, seconds: float) -> bool:

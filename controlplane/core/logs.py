@@ -1,14 +1,17 @@
 """Structured logs: one line of JSON for each event, or readable lines for development.
 
-Called once by ``controlplane.settings``. Tracebacks never show the values of variables, because
-these hold passwords and tokens.
+``controlplane.settings`` calls it once for each process. Tracebacks never show the values of
+variables, because these may be passwords and tokens.
 """
 
 import structlog
 
 
 def configure(*, level: str, readable: bool) -> None:
-    """Configure structlog for this process; events below ``level`` are dropped. Idempotent."""
+    """Configure structlog for this process. Idempotent.
+
+    Events below ``level`` are dropped. ``readable`` selects lines for people instead of JSON.
+    """
     ending: list[structlog.typing.Processor] = [
         structlog.processors.format_exc_info,
         structlog.processors.JSONRenderer(),

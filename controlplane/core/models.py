@@ -11,7 +11,10 @@ from controlplane.core import ids
 
 
 class Timestamped(models.Model):
-    """When a row was created and last changed (UTC)."""
+    """The base of rows that know when they were created and last saved (UTC).
+
+    ``QuerySet.update`` does not set ``updated_at``.
+    """
 
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -23,8 +26,12 @@ class Timestamped(models.Model):
 class Operation(Timestamped):
     """One long-running request and its outcome; a 202 response refers to it.
 
-    Running -> Succeeded | Failed. It succeeds when the subject has reached ``target_generation``.
-    ``steps`` is a list of {name, state, message}; each reconcile pass rewrites it.
+    Running -> Succeeded | Failed. A change of a space, address or messaging user succeeds when its
+    subject has reached ``target_generation``. Invoices have no generations: the target of a close
+    or a verification is 1.
+
+    ``steps`` is a list of {name, state, message}. Each reconcile pass replaces it, and so does each
+    step of a close.
     """
 
     class State(models.TextChoices):
@@ -35,7 +42,8 @@ class Operation(Timestamped):
     id = models.CharField(primary_key=True, max_length=40, default=ids.operation_id)
     tenant_id = models.CharField(max_length=40, db_index=True)
     kind = models.CharField(max_length=60)  # e.g. address_space.create
-    subject_type = models.CharField(max_length=40)  # address_space | address | messaging_user
+    # address_space | address | messaging_user | invoice | invoice_verification
+    subject_type = models.CharField(max_length=40)
     subject_id = models.CharField(max_length=40)
     subject_name = models.CharField(max_length=255)
     target_generation = models.BigIntegerField()
@@ -57,10 +65,10 @@ class Operation(Timestamped):
 
 
 class AuditEvent(models.Model):
-    """Who did what to what, in the same transaction as the change itself. Append-only.
+    """Who did what to what, written in the transaction of the change itself. Append-only.
 
-    ``before`` and ``after`` are small dicts with secrets masked. A database trigger refuses
-    UPDATE and DELETE.
+    ``before`` and ``after`` hold the values that changed, with secrets masked. A database trigger
+    refuses UPDATE and DELETE.
     """
 
     at = models.DateTimeField(auto_now_add=True, db_index=True)
@@ -79,14 +87,14 @@ class AuditEvent(models.Model):
         ordering = ["-at", "-id"]
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        # The trigger would refuse it too; this error names the cause where it is made.
+        # The trigger would refuse this too, but the traceback of this error shows the caller.
         if self.pk is not None:
             raise TypeError("audit events are append-only")
         super().save(*args, **kwargs)
 
 
 class Lease(models.Model):
-    """The only process that may do a named job, until ``expires_at``; see ``core.leases``."""
+    """Which process may do the job ``name`` until ``expires_at``; see ``core.leases``."""
 
     name = models.CharField(primary_key=True, max_length=120)
     holder = models.CharField(max_length=120)

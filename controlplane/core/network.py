@@ -3,16 +3,17 @@
 from django.conf import settings
 from django.http import HttpRequest
 
-# The length of AuditEvent.source_ip; a caller that bypasses the proxies can send any text.
+# The length of AuditEvent.source_ip. A caller that bypasses the proxies can send a longer text.
 _LONGEST = 60
 
 
 def address(request: HttpRequest) -> str:
     """Return the caller's network address, as the outermost trusted proxy saw it.
 
-    Each proxy appends the address of its client to X-Forwarded-For. The last
-    WAYPOST_TRUSTED_PROXIES entries are trusted; what the caller wrote is further left and is never
-    read.
+    Each proxy appends the address of its client to X-Forwarded-For, so with n trusted proxies
+    (WAYPOST_TRUSTED_PROXIES) the n-th entry from the right is returned. What the caller itself
+    wrote is further left and is not read. Without trusted proxies, the peer of the connection is
+    the caller.
     """
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "")
     if not settings.TRUSTED_PROXIES or not forwarded:

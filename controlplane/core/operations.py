@@ -1,4 +1,7 @@
-"""Operations: an action begins one in its transaction; a worker ends it when the change is done."""
+"""Operations: an action begins one in its transaction; a worker ends it when the work is done.
+
+A subject may have several running operations; ``fail`` and ``progress`` change all of them.
+"""
 
 from django.utils import timezone
 
@@ -8,7 +11,11 @@ from controlplane.core.models import Operation
 def begin(
     *, tenant_id: str, kind: str, subject: tuple[str, str, str], generation: int
 ) -> Operation:
-    """Return a running operation that brings ``subject`` (type, id, name) to ``generation``."""
+    """Create and return a running operation on ``subject``, a triple of type, id and name.
+
+    ``kind`` is a slug such as ``address.create``. ``generation`` is the target: the operation
+    succeeds when the subject has reached it.
+    """
     subject_type, subject_id, subject_name = subject
     return Operation.objects.create(
         tenant_id=tenant_id,
@@ -21,7 +28,10 @@ def begin(
 
 
 def succeed(subject_type: str, subject_id: str, *, up_to_generation: int) -> int:
-    """End the subject's running operations whose target generation has been reached."""
+    """End the subject's running operations with a target up to ``up_to_generation`` as succeeded.
+
+    Returns their number.
+    """
     return Operation.objects.filter(
         subject_type=subject_type,
         subject_id=subject_id,
@@ -31,7 +41,10 @@ def succeed(subject_type: str, subject_id: str, *, up_to_generation: int) -> int
 
 
 def fail(subject_type: str, subject_id: str, *, code: str, message: str) -> int:
-    """End the subject's running operations as failed; a tenant can act on ``message``."""
+    """End all running operations of the subject as failed; return their number.
+
+    The tenant sees ``code`` and ``message``.
+    """
     return Operation.objects.filter(
         subject_type=subject_type, subject_id=subject_id, state=Operation.State.RUNNING
     ).update(
@@ -43,7 +56,10 @@ def fail(subject_type: str, subject_id: str, *, code: str, message: str) -> int:
 
 
 def progress(subject_type: str, subject_id: str, steps: list[dict[str, str]]) -> None:
-    """Replace the visible steps ({name, state, message}) of the subject's running operations."""
+    """Replace the steps of all running operations of the subject.
+
+    A step is {name, state, message}; its state is ``done``, ``running``, ``waiting`` or ``failed``.
+    """
     Operation.objects.filter(
         subject_type=subject_type, subject_id=subject_id, state=Operation.State.RUNNING
     ).update(steps=steps)

@@ -1,7 +1,7 @@
-"""Database outages: distinguished from errors of the program, and logged in one line.
+"""Database outages: tells them from errors of the program, and logs them in one line.
 
-While PostgreSQL is away, every periodic task fails for the same known reason. ``settings.LOGGING``
-puts the filter on the logger to which Celery reports failed tasks.
+While PostgreSQL is away, every periodic task fails for the same known reason. So
+``settings.LOGGING`` puts ``OneLineForOutages`` on the logger to which Celery reports failed tasks.
 """
 
 import logging
@@ -12,18 +12,21 @@ from django.db import InterfaceError, OperationalError
 
 logger = structlog.get_logger(__name__)
 
-# PostgreSQL manual, appendix A: class 08 is a broken connection; the other three are shutdown,
-# crash and start-up.
+# SQLSTATE codes (PostgreSQL manual, appendix A). Class 08 is a broken connection; the other three
+# are an administrator's shutdown, a shutdown after a crash, and a server that is starting.
 _BROKEN = "08"
 _STOPPING = frozenset({"57P01", "57P02", "57P03"})
 
 
 def is_database_away(error: BaseException) -> bool:
-    """Return whether the database did not answer, as opposed to having answered with an error."""
+    """Return whether ``error`` means that the database is away, stopping or starting.
+
+    False for an error with which a working database answers a statement.
+    """
     cause = error.__cause__
     if not isinstance(error, OperationalError | InterfaceError) or cause is None:
         return False
-    # Only the server sends an SQLSTATE; an error of psycopg without one means no connection.
+    # Only the server sends an SQLSTATE. An error of psycopg without one means no connection.
     state = getattr(cause, "sqlstate", None)
     if state is None:
         return isinstance(cause, psycopg.Error)
@@ -31,10 +34,10 @@ def is_database_away(error: BaseException) -> bool:
 
 
 class OneLineForOutages(logging.Filter):
-    """Replaces the record of a task that failed in an outage by an event of one line."""
+    """Replaces the record of a task that failed in an outage, with its traceback, by one line."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Log the event and return False for an outage; return True for any other record."""
+        """For an outage, log one line and return False, which drops the record; else True."""
         error = record.exc_info[1] if record.exc_info else None
         if error is None or not is_database_away(error):
             return True

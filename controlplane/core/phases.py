@@ -14,17 +14,18 @@ from django.db import models
 
 from controlplane.core.reasons import Reason
 
-# Condition type: whether clients outside can reach a space that serves. A space without known
-# obstacles does not have it.
+# Condition type: clients outside the cluster cannot reach the space, although it serves. Its status
+# is always False. A space without a known obstacle does not have it.
 REACHABLE = "Reachable"
-# Condition type: whether all routers of a space run and are connected with each other.
+# Condition type: whether all routers of a space are connected to each other. A space that needs
+# only one router does not have it.
 ROUTERS = "Routers"
 
 Status = Literal["True", "False", "Unknown"]
 
 
 class Phase(models.TextChoices):
-    """How far a space or an address is on the way to its desired state."""
+    """How far a space, an address or a messaging user is on the way to its desired state."""
 
     PENDING = "Pending"
     CONFIGURING = "Configuring"
@@ -34,7 +35,11 @@ class Phase(models.TextChoices):
 
 
 class Condition(TypedDict):
-    """One observed fact: ``type`` names it, ``since`` is when ``status`` last changed."""
+    """One observed fact about an object.
+
+    ``type`` names the fact, such as ``Ready``. ``since`` is when ``status`` last changed, in ISO
+    8601. ``reason`` is a value of ``Reason``, and ``message`` is for people.
+    """
 
     type: str
     status: Status
@@ -44,9 +49,9 @@ class Condition(TypedDict):
 
 
 def with_condition(conditions: Sequence[Any], new: Condition) -> list[Condition]:
-    """Return ``conditions`` with ``new`` instead of the one of its type, sorted by type.
+    """Return ``conditions`` with ``new`` in place of the condition of its type, sorted by type.
 
-    An unchanged status keeps its ``since``.
+    If the status is the same as before, the result keeps the former ``since``.
     """
     others = [condition for condition in conditions if condition["type"] != new["type"]]
     before = find_condition(conditions, new["type"])

@@ -1,8 +1,8 @@
 """The reasons of conditions: every value that a condition's field ``reason`` may have.
 
-A reason says what is wrong in one word that programs may compare. Its message says it to people. A
-new reason needs a member here and the code that reports it; ``python -m controlplane.core.reasons``
-then writes the table of docs/operate/conditions.md.
+A reason says in one word why a condition has its status; programs may compare it. The condition's
+message explains it to people. A new reason needs a member here and the code that reports it; then
+``python -m controlplane.core.reasons`` writes the table in docs/operate/conditions.md.
 """
 
 from enum import StrEnum
@@ -60,7 +60,7 @@ _PROGRAM_INVALID_HELP = (
 
 
 class Reason(StrEnum):
-    """The reason of a condition. ``help`` (Markdown) is what it requires of an operator.
+    """The reason of a condition. ``help`` (Markdown) tells an operator what to do about it.
 
     Values are stored in conditions and shown by the API, so they never change.
     """
@@ -319,7 +319,10 @@ _HEAD = "| Reason | What it takes |\n| --- | --- |\n"
 
 
 def table() -> str:
-    """Return the Markdown table of all reasons; adjacent ones with the same help share a row."""
+    """Return the Markdown table of all reasons with their help.
+
+    Adjacent members of ``Reason`` with the same help share a row.
+    """
     rows = [
         f"| {', '.join(f'`{reason}`' for reason in reasons)} | {text} |\n"
         for text, reasons in groupby(Reason, key=lambda reason: reason.help)
@@ -328,7 +331,7 @@ def table() -> str:
 
 
 def with_table(document: str) -> str:
-    """Return the document with the present table instead of the one that it has."""
+    """Return the text ``document`` with its table of reasons replaced by ``table()``."""
     before, _, rest = document.partition(_HEAD)
     lines = rest.splitlines(keepends=True)
     after = next(number for number, line in enumerate(lines) if not line.startswith("|"))

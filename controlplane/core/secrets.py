@@ -1,7 +1,8 @@
 """Secrets at rest: authenticated encryption with keys that are kept outside the database.
 
 Keys come from ``settings.SECRET_KEYS`` (Fernet keys, newest first). The first key encrypts, and
-every key decrypts. To rotate: put a new key in front, encrypt again, drop the old key.
+every key decrypts. A new key goes in front. An old key may be dropped only when no stored secret
+needs it any more; Waypost has no command that encrypts stored secrets again.
 """
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
@@ -11,7 +12,7 @@ from controlplane.core.errors import Unavailable
 
 
 def encrypt(plain: str) -> str:
-    """Return ``plain`` encrypted with the newest key, as text for a database column."""
+    """Return ``plain`` encrypted with the first key, as ASCII text for a database column."""
     return _fernet().encrypt(plain.encode()).decode()
 
 
@@ -19,7 +20,7 @@ def decrypt(encrypted: str) -> str:
     """Return the plain text of ``encrypted``.
 
     Raises:
-        Unavailable: none of the configured keys decrypts it.
+        Unavailable: ``secret.key_missing``: none of the configured keys decrypts it.
     """
     try:
         return _fernet().decrypt(encrypted.encode()).decode()

@@ -1,8 +1,9 @@
 """Rate limits of signup and login, which need no authentication.
 
-The API and the portal share the counts, by network address and by account. The counts are in the
-cache. While the cache is away, nothing is limited and the log says so: a lost cache must not lock
-people out, and the slow password hash still limits guessing. ADR 14 says why this is no library.
+API and portal share the counts: one for each network address and one for each email address. The
+counts are in the cache (Redis). While it is away, nothing is limited and a warning is logged: a
+lost cache must not lock people out, and the slow password hash still limits guessing. ADR 14 says
+why no library does this.
 """
 
 import hashlib
@@ -23,7 +24,9 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def require_login(request: HttpRequest, email: str) -> None:
-    """Count one login attempt, by network address and by account.
+    """Count one login attempt for the caller's network address and one for ``email``.
+
+    The limits are ``LOGIN_RATE`` and ``ACCOUNT_RATE``.
 
     Raises:
         RateLimited: too many attempts; the message says when to try again.
@@ -33,7 +36,9 @@ def require_login(request: HttpRequest, email: str) -> None:
 
 
 def require_signup(request: HttpRequest, email: str) -> None:
-    """Count one signup attempt, by network address and by account.
+    """Count one signup attempt for the caller's network address and one for ``email``.
+
+    The limits are ``SIGNUP_RATE`` and ``ACCOUNT_RATE``.
 
     Raises:
         RateLimited: too many attempts; the message says when to try again.
@@ -45,7 +50,7 @@ def require_signup(request: HttpRequest, email: str) -> None:
 def _require(limit: str, rate: str, who: str) -> None:
     allowed, period = rate.split("/")
     seconds = _SECONDS[period[0]]
-    # A fixed window: the key holds its number, so the next window begins with a new count.
+    # Fixed windows: the cache key contains the window's number, so each window has its own count.
     window, elapsed = divmod(time.time(), seconds)
     if _count(f"{limit}-{_digest(who)}-{window:.0f}", seconds, limit) > int(allowed):
         wait = int(seconds - elapsed) + 1
@@ -55,9 +60,9 @@ def _require(limit: str, rate: str, who: str) -> None:
 
 
 def _count(key: str, seconds: int, limit: str) -> int:
-    """Return the number of requests in this window, including this one."""
+    """Add one to the count ``key`` and return it; return 0 while the cache is away."""
     try:
-        # Twice the window, so that the key cannot expire between the two calls.
+        # Twice the window's length, so that the key cannot expire between the two calls.
         cache.add(key, 0, timeout=2 * seconds)
         return cache.incr(key)
     except (RedisError, OSError):

@@ -1,8 +1,8 @@
 """The demonstration: two tenants with real clients, and their invoices compared with the traffic.
 
 ``story`` runs the ``chapters``. In them ``customers`` act over REST, ``exchanges`` send and receive
-with real AMQP clients, and ``bills`` compares what Waypost metered and billed. The demonstration
-uses only the public API and AMQP, and never the database.
+with real AMQP clients, and ``bills`` compares what Waypost metered and billed with what the clients
+counted. The demonstration uses only REST and AMQP, and never the database.
 
 The modules ``bench*`` and ``figures`` measure Waypost and write docs/performance.md.
 """

@@ -1,4 +1,4 @@
-"""A chapter: a tenant uses up its monthly messages, may not send, and may send again."""
+"""The chapter in which a tenant uses up its monthly messages, may not send, and may send again."""
 
 import time
 from collections.abc import Callable
@@ -16,12 +16,12 @@ _AFTER_THE_LIFT = 20
 
 
 def use_up_the_month(cast: Cast) -> None:
-    """Show the alert at 80 %, the end of sending at 100 %, and a limit raised by the operator."""
+    """Show the alert at 80 % of the limit, the end of sending at 100 %, and a raised limit."""
     cast.narrator.chapter("A month's messages are used up")
     customer = cast.customers[1]
     month = _Month(cast, customer, next(iter(customer.spaces.values())))
     used = month.show_alert()
-    # Half of the rest: a message counts when it is sent and when it is received.
+    # Half of the rest, because a message counts twice: when it is sent and when it is received.
     month.exchange((prices.MONTHLY_MESSAGES - used) // 2)
     with cast.narrator.timed("100 % are used: clients may not send any more"):
         _until(lambda: month.is_withdrawn() is True, "sending was not withdrawn")
@@ -35,14 +35,17 @@ def use_up_the_month(cast: Cast) -> None:
 
 @dataclass(frozen=True)
 class _Month:
-    """The tenant that uses up its month, in its one space."""
+    """The tenant that uses up its monthly messages, and its one space."""
 
     cast: Cast
     customer: Customer
     space: Space
 
     def show_alert(self) -> int:
-        """Wait for the alert at 80 % and return how many messages are used by then."""
+        """Wait for the alert at 80 %; return how many messages the clients have used by then.
+
+        Compares this number with that of the alert.
+        """
         counts = self.cast.counts_of(self.customer).values()
         tallies = [tally for count in counts for tally in count.by_address.values()]
         used = sum(tally.accepted + tally.received for tally in tallies)
@@ -61,13 +64,16 @@ class _Month:
         return [event["after"] for event in events if event["action"] == "quota.alert"]
 
     def is_withdrawn(self) -> bool | None:
-        """Return whether sending is withdrawn; None while a change is not applied yet."""
+        """Return whether sending is withdrawn in the space; None while a change is not applied."""
         row = self.customer.api.get(self.customer.path(f"/address-spaces/{self.space.name}"))
         is_applied = row["generation"] == row["observed_generation"]
         return bool(row["send_withdrawn"]) if is_applied else None
 
     def compare(self, expected: str) -> None:
-        """Compare what happens to a sender and to a receiver; the quota stops only senders."""
+        """Try to send and to receive. The sender must get ``expected``; the receiver is let in.
+
+        The quota stops only senders. Adds both comparisons.
+        """
         login = self.customer.login(self.space.name, CLIENT)
         count = self.cast.counts[self.customer.slug, self.space.name]
         is_over = expected == exchanges.UNAUTHORIZED
@@ -80,20 +86,20 @@ class _Month:
             self.cast.comparisons.add(f"a client {does} {when}", condition, tried.condition)
 
     def exchange(self, messages: int) -> None:
-        """Send and receive so many messages more."""
+        """Send and receive ``messages`` more, and add them to the counts of the space."""
         login = self.customer.login(self.space.name, CLIENT)
         exchange = exchanges.Exchange(login, [Plan(self.address, messages)])
         try:
             exchange.open()
             exchange.run()
         finally:
-            # The clients of earlier chapters are disconnected by now, as ``include`` requires.
+            # The clients of earlier chapters have disconnected, as ``include`` requires.
             self.cast.counts[self.customer.slug, self.space.name].include(exchange.close())
         self.cast.narrator.tell(f"{messages} more messages were sent and received")
 
     @property
     def address(self) -> str:
-        """The address that the messages go through."""
+        """The first address of the space, through which the messages go."""
         return next(iter(self.space.addresses))
 
 

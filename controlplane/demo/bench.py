@@ -1,7 +1,7 @@
-"""Measure speed and memory, and write them with their limits into docs/performance.md.
+"""Measure speed and memory, and write the figures with their limits into docs/performance.md.
 
-Run by ``make bench``. Every figure is measured with real servers in a temporary folder, which is
-removed at the end. The demonstration is timed as users run it.
+``make bench`` runs it. Installations run in a temporary folder, which is removed at the end. The
+demonstration is timed as users run it, with ``waypost demo --exit``.
 """
 
 import statistics
@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def setup_again() -> Iterator[Figure]:
-    """Time `make setup` on a machine that has everything already."""
+    """Time the setup (.ci/setup) on a machine that has everything already."""
     command = [str(REPOSITORY / ".ci" / "setup")]
     seconds = seconds_of(lambda: subprocess.run(command, stdout=subprocess.DEVNULL, check=True))
     yield Figure("setup again", seconds, "s", 5, "time make setup")
@@ -86,7 +86,7 @@ def _first_message(running: Installation) -> Iterator[Figure]:
     yield Figure(
         "5,000 messages through a queue over TLS", time.monotonic() - began, "s", 30, "make bench"
     )
-    # Only for the memory of two spaces, one of each type.
+    # Only so that the memory is that of two spaces, one of each type.
     customer.create_space("two", "standard", "standard-small")
 
 
@@ -98,7 +98,7 @@ def _exchange(customer: BenchCustomer, address: str, messages: int) -> None:
 
 
 def spark_session() -> Iterator[Figure]:
-    """Time a first Spark session with one action, as each run of the pipeline has it."""
+    """Time the start of a Spark session with one action, which each run of the pipeline needs."""
     shown = subprocess.run(
         [sys.executable, "-c", _SPARK], capture_output=True, text=True, check=True
     )
@@ -107,7 +107,7 @@ def spark_session() -> Iterator[Figure]:
 
 
 def demonstration() -> Iterator[Figure]:
-    """Time the demonstration as users run it."""
+    """Time the whole demonstration in a process of its own."""
     with temporary_root() as root:
         waypost = str(Path(sys.executable).parent / "waypost")
         command = [waypost, "demo", "--exit", "--state", str(root)]

@@ -1,4 +1,4 @@
-"""Many clients at once, which log in together and stay connected; used by ``bench_routers``.
+"""Many AMQP clients that log in at the same time and stay connected, for ``bench_routers``.
 
 The clients run in several processes, because proton's event loop uses ``select``, which cannot
 handle file descriptors above 1,023.
@@ -18,12 +18,15 @@ from workers.messaging.counting_client import Login
 
 _AT_MOST = 250  # clients of one process
 _PATIENCE_SECONDS = 180
-_LOOK_SECONDS = 0.1
+_LOOK_SECONDS = 0.1  # how often a process looks whether it must disconnect its clients
 
 
 @dataclass(frozen=True)
 class Dialing:
-    """How a crowd connects: ``clients`` in total, of which ``at_once`` are logging in at a time."""
+    """How the clients of one process connect.
+
+    ``mechanism`` is the SASL mechanism. Of ``clients`` in total, ``at_once`` log in at a time.
+    """
 
     mechanism: str
     clients: int
@@ -32,7 +35,11 @@ class Dialing:
 
 @dataclass(frozen=True)
 class Arrival:
-    """The result of a crowd's logins. ``began`` and ``ended`` are of the monotonic clock."""
+    """The result of the logins of many clients.
+
+    ``began`` and ``ended`` are seconds of the monotonic clock. ``opened`` clients were let in;
+    ``errors`` has the reason of each other one.
+    """
 
     began: float
     ended: float
@@ -42,7 +49,7 @@ class Arrival:
 
     @classmethod
     def together(cls, parts: Sequence[Self]) -> Self:
-        """Return the result of a crowd whose clients are in several processes."""
+        """Return the result of all clients from the results of their processes."""
         return cls(
             # All processes of a machine share the monotonic clock.
             min(part.began for part in parts),
@@ -54,7 +61,7 @@ class Arrival:
 
     @classmethod
     def receive(cls, pipe: Connection) -> Self:
-        """Return the result that a process of clients sends.
+        """Wait for the result that a process of clients sends, and return it.
 
         Raises:
             TimeoutError: not every client was answered in time.
@@ -75,12 +82,16 @@ class Arrival:
         return self.ended - self.began
 
     def refused(self) -> str:
-        """Return a remark on the clients that were not let in; empty if there are none."""
+        """Return a remark on the refused clients, such as ``, 3 not: <reason>``; '' without any."""
         return f", {len(self.errors)} not: {self.errors[0]}" if self.errors else ""
 
 
 class _Crowd:
-    """The connections of one process: a proton event handler."""
+    """The clients of one process: a handler of proton's events.
+
+    It sends an ``Arrival`` to ``parent`` once every client was let in or refused. A message from
+    ``parent`` then makes it disconnect all clients.
+    """
 
     def __init__(self, login: Login, dialing: Dialing, parent: Connection) -> None:
         self._login, self._dialing, self._parent = login, dialing, parent
@@ -92,28 +103,28 @@ class _Crowd:
         self._began = self._processor_before = 0.0
 
     def on_reactor_init(self, event: Any) -> None:
-        """Dial with the first clients."""
+        """Begin the logins of the first clients, and the time of the result."""
         self._began, self._processor_before = time.monotonic(), time.process_time()
         for _ in range(min(self._dialing.at_once, self._dialing.clients)):
             self._dial(event.container)
 
     def on_connection_remote_open(self, event: Any) -> None:
-        """Count a client that has logged in, and dial with the next one."""
+        """Count a client that was let in, and begin the login of the next one."""
         self._in.add(event.connection)
         self._go_on(event)
 
     def on_transport_error(self, event: Any) -> None:
-        """Keep the reason why a client was refused or disconnected."""
+        """Record the reason why a client was refused or disconnected; begin the next login."""
         self._in.discard(event.connection)
         self._errors.append(str(event.transport.condition))
         self._go_on(event)
 
     def on_connection_remote_close(self, event: Any) -> None:
-        """Close the socket, so that the event loop does not wait until the router does."""
+        """Close the socket, so that the event loop does not wait until the router closes it."""
         event.transport.close_tail()
 
     def on_timer_task(self, event: Any) -> None:
-        """Close everything when the parent says so; until then keep the event loop running."""
+        """Close all connections if the parent has sent a message; else look again later."""
         if not self._parent.poll():
             event.container.schedule(_LOOK_SECONDS, self)
             return
@@ -136,7 +147,7 @@ class _Crowd:
         if len(self._connections) < self._dialing.clients:
             self._dial(event.container)
         elif not self._is_complete and len(self._in) + len(self._errors) == len(self._connections):
-            # Reported once: connections that are lost later come here too.
+            # Reported once only: this method also runs for connections that are lost later.
             self._is_complete = True
             spent = time.process_time() - self._processor_before
             arrived = (self._began, time.monotonic(), len(self._in), spent, self._errors)
@@ -146,14 +157,20 @@ class _Crowd:
 
 def _run(login: Login, dialing: Dialing, parent: Connection, together: Barrier) -> None:
     clients = tls.Container(_Crowd(login, dialing, parent))
-    # All processes begin together: the start of an interpreter takes different times.
+    # Waits for the other processes, because an interpreter takes a varying time to start.
     together.wait(_PATIENCE_SECONDS)
     clients.run()
 
 
 @contextmanager
 def crowd(login: Login, mechanism: str, clients: int, *, at_once: int) -> Iterator[Arrival]:
-    """Yield the result of the logins; the clients stay connected until the block ends."""
+    """Log ``clients`` clients in and yield the result; they stay connected until the block ends.
+
+    ``at_once`` of them are logging in at any moment.
+
+    Raises:
+        TimeoutError, ConnectionError: as ``Arrival.receive`` raises them.
+    """
     parts = max(2, -(-clients // _AT_MOST))  # rounded up
     dialing = Dialing(mechanism, clients // parts, at_once // parts)
     context = multiprocessing.get_context("spawn")
@@ -165,7 +182,7 @@ def crowd(login: Login, mechanism: str, clients: int, *, at_once: int) -> Iterat
     try:
         for process, (_, far) in zip(processes, pipes, strict=True):
             process.start()
-            far.close()  # so that reading fails (EOFError) when the process ends early
+            far.close()  # so that reading fails with EOFError if the process ends early
         yield Arrival.together([Arrival.receive(near) for near, _ in pipes])
         for near, _ in pipes:
             near.send("leave")

@@ -1,4 +1,4 @@
-"""The installation that a bench measures, and the tenant that works on it."""
+"""The temporary installation that a bench measures, and the tenant that uses it."""
 
 import shutil
 import tempfile
@@ -15,8 +15,8 @@ from workers.messaging.counting_client import Login
 
 @contextmanager
 def temporary_root() -> Iterator[Path]:
-    """Yield a folder for an installation; at the end stop what runs in it, and remove it."""
-    # Short names: the sockets of an installation have a limited path length.
+    """Yield the path for a new installation; at the end stop what runs there, and remove it."""
+    # Short names, because the path of a unix socket has a limited length.
     parent = Path(tempfile.mkdtemp(prefix="wp-bench-"))
     root = parent / "s"
     try:
@@ -29,11 +29,11 @@ def temporary_root() -> Iterator[Path]:
 
 
 class BenchCustomer(Customer):
-    """A tenant whose messaging users may do everything."""
+    """A tenant of a bench, with short ways to create what a bench needs."""
 
     @classmethod
     def signed_up(cls, installation: Installation) -> Self:
-        """Return a new tenant on the plan ``team``."""
+        """Return a new tenant of ``installation``, on the plan ``team``."""
         customer = cls(installation.url, "Bench Works", installation.run_dir)
         customer.sign_up("team")
         return customer
@@ -43,7 +43,10 @@ class BenchCustomer(Customer):
         self.create_address(space, address, "queue", f"{self.spaces[space].type}-small-queue")
 
     def create_space_with_queue(self, name: str, type: str) -> Login:
-        """Create a space with the queue ``orders``; return the login of a new user."""
+        """Create a space of medium size with the queue ``orders`` and a messaging user.
+
+        Returns the user's login; it may send and receive everywhere.
+        """
         self.create_space(name, type, f"{type}-medium")
         self.create_queue(name, "orders")
         self.create_user(name, "client", EVERYTHING)

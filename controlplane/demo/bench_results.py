@@ -15,7 +15,7 @@ _QUIET_LOAD = 1.5  # the load average of one minute
 
 @dataclass(frozen=True)
 class Result(Figure):
-    """A figure with the machine's load before it, and a remark in ``more``.
+    """A figure with the load average of the machine before it, and a remark in ``more``.
 
     A limit of ``math.inf`` means that there is none.
     """
@@ -36,20 +36,20 @@ class Result(Figure):
 def result(
     what: str, value: float, unit: str, *, load: float, more: str = "", limit: float = math.inf
 ) -> Result:
-    """Return one figure of this bench."""
+    """Return a figure of ``make bench-routers``."""
     return Result(what, value, unit, limit, COMMAND, load, more)
 
 
 def of_runs(what: str, seconds: Sequence[float], load: float, limit: float = math.inf) -> Result:
-    """Return the median of several runs, with the slowest as a remark."""
+    """Return the median of ``seconds`` as a figure, with the longest as a remark."""
     more = f"max {max(seconds):.2f} s of {len(seconds)}"
     return result(what, statistics.median(seconds), "s", load=load, more=more, limit=limit)
 
 
 def wait_quiet() -> float:
-    """Wait until the load is low, because earlier work would disturb the figure; return the load.
+    """Wait until the load average is low; return it. Earlier work would disturb the next figure.
 
-    It waits for at most ``WAYPOST_BENCH_PATIENCE`` seconds.
+    It waits for at most ``WAYPOST_BENCH_PATIENCE`` seconds (default 120).
     """
     deadline = time.monotonic() + float(os.environ.get("WAYPOST_BENCH_PATIENCE", "120"))
     while (load := os.getloadavg()[0]) > _QUIET_LOAD and time.monotonic() < deadline:
@@ -58,7 +58,7 @@ def wait_quiet() -> float:
 
 
 def seconds_of(act: Callable[[], object]) -> float:
-    """Return how long ``act`` took."""
+    """Call ``act`` and return how many seconds it took."""
     began = time.monotonic()
     act()
     return time.monotonic() - began

@@ -1,7 +1,7 @@
-"""One router and one broker with a thousand queues, without a portal; used by ``bench_routers``.
+"""Measure one router and one broker with a thousand queues, for ``bench_routers``.
 
-It uses the product's own rendered files and drivers, so it times what the workers do. No client
-logs in, so no auth service runs.
+They run outside any space, without control plane. Their files and drivers are those of the product,
+so the times are those of the workers. No client logs in, so no auth service runs.
 """
 
 import os
@@ -38,12 +38,16 @@ _START_SECONDS = 120  # the longest wait for a server or its links
 
 
 class Rig:
-    """The two servers' files, ports and processes, below one folder."""
+    """A router and a broker: their files below one folder, their ports and their processes.
+
+    ``engine`` is the router program: ``qdrouterd`` or ``devrouter``.
+    """
 
     def __init__(self, folder: Path, engine: str, claims: Claims) -> None:
         self._folder, self._engine, self._now = folder, engine, datetime.now(UTC)
         self._authority = certificates.create_authority("bench", self._now)
-        # Nothing listens on the port "none", which stands for what the rig has not.
+        # Nothing listens on the port "none". It is used for what the rig lacks: an auth service,
+        # and a broker's public listener.
         self._ports = {name: claims.take_any() for name in ("public", "router", "broker", "none")}
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self.router_target = self._target(self._ports["router"])
@@ -53,7 +57,8 @@ class Rig:
     @contextmanager
     def running(cls, folder: Path, engine: str) -> Iterator[Self]:
         """Yield a rig, and stop its servers when the block ends."""
-        with ports.claiming() as claims:  # for as long as the rig runs: it restarts its router
+        # The claims last as long as the rig, because it restarts its router on the same ports.
+        with ports.claiming() as claims:
             made = cls(folder, engine, claims)
             try:
                 yield made
@@ -61,7 +66,7 @@ class Rig:
                 made.stop()
 
     def start_broker(self, queues: Sequence[str]) -> None:
-        """Start the broker and wait until it has the queues."""
+        """Start the broker from its files and wait until it has all ``queues``."""
         kind = brokers.BrokerAddressKind.QUEUE
         addresses = [brokers.DesiredAddress(queue, kind) for queue in queues]
         wanted = brokers.DesiredBroker(
@@ -81,7 +86,7 @@ class Rig:
         _until(lambda: not broker_driver.converge(self._broker_target, wanted).pending)
 
     def router(self, queues: Sequence[str]) -> DesiredRouter:
-        """Return the desired state of a router for queues of the broker."""
+        """Return the desired state of a router that serves these queues of the broker."""
         on_broker = [OnBroker("broker-0")]
         identity = certificates.issue_client(self._authority, brokers.ROUTER_NAME, self._now)
         no_auth_service = desired.AuthServiceAt(
@@ -102,7 +107,10 @@ class Rig:
         )
 
     def start_router(self, wanted: DesiredRouter) -> int:
-        """Restart the router from its files, wait until it answers, and return its file's size."""
+        """Restart the router with files for ``wanted``, and wait until it answers.
+
+        Returns the number of characters in its configuration file.
+        """
         self._stop("router-0")
         folder = str(InstanceFiles(self._folder / "router-0").config)
         engine_layout = desired.EngineLayout(
@@ -114,15 +122,15 @@ class Rig:
         return len(files[config.CONFIG_FILE])
 
     def wait_working(self, wanted: DesiredRouter) -> None:
-        """Wait until every link of every queue is up."""
+        """Wait until the router has all that ``wanted`` names, and every link of it is up."""
         _until(lambda: not driver.converge(self.router_target, wanted).pending)
 
     def add(self, grown: DesiredRouter, name: str) -> None:
-        """Add one queue to the running router, and wait until its links are up."""
+        """Add the queue ``name`` of ``grown`` to the running router; wait until its links stand."""
         _until(lambda: name not in driver.converge(self.router_target, grown, only=[name]).pending)
 
     def router_memory_mib(self) -> float:
-        """Return the router's resident memory."""
+        """Return the router's resident memory in MiB."""
         return memory_mib(self._processes["router-0"].pid)
 
     def stop(self) -> None:
@@ -165,7 +173,10 @@ class Rig:
 
 
 def measure(folder: Path, engine: str) -> Iterator[Result]:
-    """Yield the costs of a thousand queues, two autoLinks each, for a router and its driver."""
+    """Yield the costs of a thousand queues for a router and its driver.
+
+    Each queue takes two autoLinks, the router's links to the broker's queue.
+    """
     queues = [f"queue-{number:04d}" for number in range(_QUEUES)]
     later = [f"later-{number}" for number in range(_RUNS)]
     with Rig.running(folder, engine) as rig:
@@ -176,14 +187,14 @@ def measure(folder: Path, engine: str) -> Iterator[Result]:
 
 
 class _Measurement:
-    """Times a running rig, whose router has to reach the state ``wanted``."""
+    """Measures a rig whose broker runs; ``wanted`` is the router's state with all queues."""
 
     def __init__(self, rig: Rig, wanted: DesiredRouter) -> None:
         self._rig = rig
         self._wanted = wanted
 
     def starts(self) -> Iterator[Result]:
-        """Yield the costs of filling a running router and of starting from a file."""
+        """Yield the time to create all autoLinks in a running router, and to start with them."""
         rig, wanted = self._rig, self._wanted
         # Without addresses, so that the pass below creates all of them over management.
         rig.start_router(replace(wanted, addresses=()))
@@ -209,7 +220,7 @@ class _Measurement:
         return result(f"{what}, until every link stands", seconds, "s", load=load, more=more)
 
     def passes(self, later: Sequence[str]) -> Iterator[Result]:
-        """Yield the costs of the driver's passes; the router has everything already."""
+        """Yield the times of passes of the driver over a router that has all queues already."""
         rig, wanted, load = self._rig, self._wanted, wait_quiet()
         # Nothing changes: this is the cost of reading and comparing.
         full = [

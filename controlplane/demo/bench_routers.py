@@ -1,9 +1,9 @@
 """Measure standard spaces and their routers, and write the figures into docs/performance.md.
 
-Run by ``make bench-routers``, with an installation in a temporary folder, which is removed at the
-end. It uses the real router if one is installed. Before each figure it waits until the machine is
-idle, and the figure states the load. ``python -m controlplane.demo.bench_routers crowds rig``
-measures only these parts; each part is a section of the page.
+``make bench-routers`` runs it, with an installation in a temporary folder that is removed at the
+end. It uses the real router if one is installed. Before each figure it waits until the load of the
+machine is low, and the figure states the load. Each part is a section of the page. ``python -m
+controlplane.demo.bench_routers crowds rig`` measures only these two parts.
 """
 
 import os
@@ -40,14 +40,14 @@ def main() -> int:
             for figure in measure(installation):
                 narrator.tell(figure.row())
                 results.append(figure)
-            # Written after each part: a later one that fails loses nothing.
+            # Written after each part, so that a later part that fails loses nothing.
             figures_page.write(_PAGE, section, results, f"{note} Routers are {runs_on}.")
             is_over = is_over or any(figure.is_over for figure in results)
     return int(is_over)
 
 
 def spaces(installation: Installation) -> Iterator[Result]:
-    """Time five spaces, and in each the first and the second queue."""
+    """Time the creation of five spaces, and of the first and second queue in each."""
     customer = BenchCustomer.signed_up(installation)
     load = wait_quiet()
     ready: list[float] = []
@@ -60,7 +60,7 @@ def spaces(installation: Installation) -> Iterator[Result]:
         )
         for times, queue in ((first, "first"), (later, "second")):
             times.append(seconds_of(lambda: customer.create_queue(name, queue)))  # noqa: B023
-        # Deleted, so that no space is measured beside the processes of an earlier one.
+        # Deleted, because the processes of an earlier space would slow the next one down.
         customer.delete_space(name)
     yield of_runs("a standard space, requested to ready", ready, load, _READY_SECONDS)
     yield of_runs("its first queue, requested to usable", first, load)
@@ -68,7 +68,7 @@ def spaces(installation: Installation) -> Iterator[Result]:
 
 
 def throughput(installation: Installation) -> Iterator[Result]:
-    """Count messages a second through a router, and at a broker for comparison."""
+    """Measure messages a second through a router, and at a broker for comparison."""
     customer = BenchCustomer.signed_up(installation)
     # Space type -> text of the figure, and the instances whose CPU time is measured.
     ways = {
@@ -98,7 +98,7 @@ def crowds(installation: Installation) -> Iterator[Result]:
 def _logins(login: Login, mechanism: str, pids: Mapping[str, int]) -> Result:
     load, watch = wait_quiet(), bench_servers.Watch(pids)
     with bench_crowds.crowd(login, mechanism, _LOGINS, at_once=_LOGINS) as arrival:
-        # Read at once: the clients are still connected and idle.
+        # Read before the block ends, while the clients are connected and idle.
         spent = watch.spent().processors
         cost = (
             f"CPU router {spent['router']:.1f} s, auth service {spent['auth']:.1f} s, "
@@ -127,7 +127,7 @@ def _connections(login: Login, router: int) -> Iterator[Result]:
 
 
 def rig(installation: Installation) -> Iterator[Result]:
-    """Measure a router outside any space, with the installation's programs."""
+    """Measure a router and a broker outside any space, with the installation's programs."""
     # The rig renders with Django's settings, which read the environment at their first use.
     os.environ.update(installation.environment())
     engine = "qdrouterd" if os.environ["WAYPOST_ROUTER_BINARY"] else "devrouter"

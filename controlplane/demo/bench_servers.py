@@ -12,19 +12,19 @@ from controlplane.embedded.installation import Installation
 
 @dataclass(frozen=True)
 class Spent:
-    """Elapsed seconds, and CPU seconds of each process; ``client`` is the bench itself."""
+    """Elapsed seconds, and CPU seconds of each process by name; ``client`` is the bench itself."""
 
     seconds: float
     processors: Mapping[str, float]
 
     def for_each_thousand(self, messages: int) -> str:
-        """Return a text with the CPU time of each process for a thousand messages."""
+        """Return a text with each process's CPU time for a thousand of the ``messages``."""
         costs = (f"{name} {1000 * s / messages:.2f} s" for name, s in self.processors.items())
         return f"CPU for 1,000: {', '.join(costs)}"
 
 
 class Watch:
-    """Measures the CPU time that processes spend since this object was created."""
+    """Measures the CPU time that processes (name -> pid) spend after this object was created."""
 
     def __init__(self, processes: Mapping[str, int]) -> None:
         self._processes = {
@@ -34,7 +34,7 @@ class Watch:
         self._began = time.monotonic()
 
     def spent(self) -> Spent:
-        """Return the time spent until now."""
+        """Return the elapsed time and the CPU times until now."""
         seconds, now = time.monotonic() - self._began, self._now()
         return Spent(seconds, {name: now[name] - self._before[name] for name in now})
 
@@ -44,7 +44,7 @@ class Watch:
 
 
 def find(installation: Installation, space: str, kinds: Sequence[str]) -> dict[str, int]:
-    """Return the pid of the first instance of each kind in a space: ``router``, ``broker``."""
+    """Return {kind: pid of its first instance in the space}; a kind is ``router`` or ``broker``."""
     running = {status.name: status.pid for status in installation.supervisor().list_programs()}
     found = {}
     for kind in kinds:
@@ -61,5 +61,5 @@ def find_auth(installation: Installation) -> int:
 
 
 def memory_mib(pid: int) -> float:
-    """Return the resident memory of a process."""
+    """Return the resident memory of a process in MiB."""
     return float(psutil.Process(pid).memory_info().rss) / 2**20

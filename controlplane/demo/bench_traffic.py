@@ -1,4 +1,4 @@
-"""Messages a second through one queue, and their CPU time; used by ``bench_routers``."""
+"""Measure messages a second through one queue, and their CPU time, for ``bench_routers``."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -15,10 +15,11 @@ _TIMEOUT_SECONDS = 300
 def measure(login: Login, queue: str, way: str, pids: Mapping[str, int]) -> Iterator[Result]:
     """Yield messages a second into the queue, out of it, and both at once.
 
-    The clients exchange durable messages of 100 bytes over TLS and confirm each. As many messages
-    are in flight as the other side gives credit for (router 250, broker 1,000).
+    ``way`` names the path in the figures' texts. ``pids`` are the servers whose CPU time is
+    measured. The clients exchange durable messages of 100 bytes over TLS, and each is confirmed. As
+    many messages are in flight as the other side gives credit for (router 250, broker 1,000).
     """
-    # Copies for zero receivers: no message is expected to arrive.
+    # ``copies`` without receivers, so that no message is expected to arrive.
     send = Plan(queue, _MESSAGES, receivers=0, copies=True)
     take = Plan(queue, 0, arriving=_MESSAGES)
     both = Plan(queue, _MESSAGES)
@@ -37,7 +38,7 @@ def measure(login: Login, queue: str, way: str, pids: Mapping[str, int]) -> Iter
 
 def _exchange(login: Login, plan: Plan, pids: Mapping[str, int]) -> Spent:
     party = Party(login, plan)
-    # A receiver gets messages as soon as its link is up, so its time begins before.
+    # A receiver gets messages as soon as its link is up, so its time begins before ``open``.
     watch = Watch(pids) if plan.arriving else None
     party.open()
     watch = watch or Watch(pids)

@@ -11,27 +11,28 @@ from controlplane.demo.exchanges import SpaceCount, metered_name
 from controlplane.rest_client import Json
 from plans.rating import money
 
-Metered = Mapping[tuple[str, str, str], int]  # (space id, address, meter) -> quantity
+# (space id, address or '', meter) -> quantity in base units.
+Metered = Mapping[tuple[str, str, str], int]
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How often connections are sampled, and how late a sample may be."""
+    """How often Waypost samples connections, and how late a sample may be."""
 
     interval_seconds: int
     slack_seconds: float = 2.0
 
     def bound_hours(self, connections: int) -> float:
-        """Return by how much connection-hours may differ.
+        """Return by how many connection-hours Waypost may differ from the clients' count.
 
         A connection counts from the first sample after it opened to the last one before it closed,
-        so each differs by at most one interval.
+        so each of ``connections`` differs by at most one interval and the delay of a sample.
         """
         return connections * (self.interval_seconds + self.slack_seconds) / 3600
 
 
 def metered(customer: Customer) -> Metered:
-    """Return the tenant's usage of the current month from the API."""
+    """Return the tenant's usage of the current month, as the API shows it."""
     usage = customer.api.get(customer.path("/usage"))
     return {
         (item["space_id"], item["address"], item["meter"]): item["quantity"]
@@ -40,7 +41,7 @@ def metered(customer: Customer) -> Metered:
 
 
 def issue(operator: Operator, customer: Customer, invoice: str) -> Json:
-    """Approve and issue a closed invoice; return it with its document.
+    """Approve and issue the invoice with this id, whose close has ended; return it.
 
     Raises:
         Conflict: ``demo.held``: the close validation holds it; the message says why.
@@ -54,7 +55,7 @@ def issue(operator: Operator, customer: Customer, invoice: str) -> Json:
 
 
 def table(invoice: Json) -> list[list[str]]:
-    """Return the table of an invoice: its lines, the taxes and the total."""
+    """Return the rows of a table that shows an invoice: its lines, the taxes and the total."""
     currency, document = invoice["currency"], invoice["document"]
     rows = [["line", "quantity", "unit", "amount"]]
     for line in document["lines"]:
@@ -70,8 +71,12 @@ def table(invoice: Json) -> list[list[str]]:
 def compare_space(
     comparisons: Comparisons, space: Space, count: SpaceCount, found: Metered, sampling: Sampling
 ) -> None:
-    """Compare one space: messages per address, connections opened, their peak and their hours."""
-    # Clients use a subscription's name with its topic, usage the name alone.
+    """Compare one space: messages of each address, connections opened, their peak and their hours.
+
+    ``count`` is what the clients counted, ``found`` what Waypost metered. Only the hours may
+    differ, within the bound of ``sampling``.
+    """
+    # Clients name a subscription with its topic; usage has the name alone.
     types = {metered_name(address): type_ for address, type_ in space.addresses.items()}
     for address, tally in sorted(count.by_address.items()):
         label = f"{space.name}/{address} ({types.get(address, '?')})"
@@ -96,7 +101,7 @@ def compare_space(
 def compare_invoice(
     comparisons: Comparisons, customer: Customer, invoice: Json, counts: Mapping[str, SpaceCount]
 ) -> None:
-    """Compare an invoice's totals with the clients' counts, and its bytes with a recomputation."""
+    """Compare an invoice with the clients' counts, with its own sums, and with a recomputation."""
     number = invoice["number"]
     billed = [row["meters"] for row in invoice["document"]["usage"]]
     tallies = [tally for count in counts.values() for tally in count.by_address.values()]
@@ -107,12 +112,12 @@ def compare_invoice(
         label = f"invoice {number} {meter.replace('_', ' ')}"
         comparisons.add(label, counted, sum(meters.get(meter, 0) for meters in billed))
     lines = invoice["document"]["lines"]
-    # Only this plan has a price for messages that ``prices`` can compute.
+    # ``prices`` can compute the charge for messages of this plan only.
     if customer.plan == prices.PLAN:
         charged = sum(line["amount_minor"] for line in lines if line["meter"] == "messages")
         label = f"invoice {number} charge for messages, {invoice['currency']}"
         comparisons.add(label, prices.message_charge_minor(tallies) / 100, charged / 100)
-    # Both sides of this comparison are the invoice's own: its sums must agree.
+    # Both sides of this comparison are from the invoice: its own sums must agree.
     net = sum(line["amount_minor"] for line in lines)
     label = f"invoice {number} lines and tax, {invoice['currency']}"
     comparisons.add(label, (net + invoice["tax_minor"]) / 100, invoice["total_minor"] / 100)
@@ -120,7 +125,7 @@ def compare_invoice(
 
 
 def recompute(customer: Customer, invoice: Json) -> str:
-    """Recompute the invoice from its pinned samples; return ``same bytes`` or the difference."""
+    """Let Waypost recompute the invoice; return ``same bytes``, or the differences as text."""
     operation = customer.api.post(customer.path(f"/invoices/{invoice['id']}/verify"))
     ended = customer.follow(operation, timeout_seconds=180)
     return "same bytes" if ended["state"] == "Succeeded" else str(ended["error_message"])

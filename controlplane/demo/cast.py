@@ -17,14 +17,18 @@ from controlplane.rest_client import Json
 
 @dataclass
 class Cast:
-    """The state of one run; chapters read and fill it."""
+    """The state of one run; chapters read and fill it.
+
+    The keys of ``exchanges`` and ``counts`` are (slug of the tenant, name of the space). The keys
+    of ``invoices`` are slugs of tenants.
+    """
 
     narrator: Narrator
     root: Path
     interval_seconds: int
     installation: Installation | None = None
-    is_started: bool = False  # this run must stop what runs in the folder
-    supervisor_pid: int = 0  # of the supervisord that this run started; 0: not known yet
+    is_started: bool = False  # this run must stop what runs in the folder ``root``
+    supervisor_pid: int = 0  # the pid of the supervisord that this run started; 0: not known yet
     person: Person | None = None  # the user of the identity provider, with --oidc
     began_at: datetime | None = None
     customers: list[Customer] = field(default_factory=list)
@@ -34,32 +38,32 @@ class Cast:
     comparisons: Comparisons = field(default_factory=Comparisons)
 
     def take(self) -> None:
-        """Record that this run must stop what runs in the folder from now on."""
+        """Record that from now on this run must stop what runs in the folder ``root``."""
         self.is_started = True
 
     @property
     def up(self) -> Installation:
-        """Return the running installation."""
+        """The running installation; only after ``_start``."""
         assert self.installation is not None, "chapters run after the start"
         return self.installation
 
     @property
     def sampling(self) -> Sampling:
-        """Return how often this run samples connections."""
+        """How often Waypost samples connections in this run."""
         return Sampling(self.interval_seconds)
 
     def operator(self) -> Operator:
-        """Return the operator after a new login."""
+        """Log the operator in and return the operator."""
         password = self.up.secrets.operator_password
         return Operator(self.up.url, OPERATOR_EMAIL, password)
 
     def counts_of(self, customer: Customer) -> dict[str, SpaceCount]:
-        """Return the counts of one tenant's spaces, by name."""
+        """Return what the clients of one tenant counted, by the name of the space."""
         return {
             space: count for (slug, space), count in self.counts.items() if slug == customer.slug
         }
 
     def close_traffic(self) -> None:
-        """Close every connection that is still open."""
+        """Close every connection of ``exchanges`` that is still open. Idempotent."""
         for exchange in self.exchanges.values():
             exchange.close()

@@ -1,4 +1,7 @@
-"""The chapters of the demonstration: acts of tenants, clients and the operator."""
+"""The chapters of the demonstration: what tenants, clients and the operator do.
+
+Each takes the state of the run (``Cast``), acts, prints, and may add comparisons.
+"""
 
 import time
 from collections.abc import Mapping
@@ -16,8 +19,9 @@ from workers.messaging import traffic
 
 MESSAGES = 200  # sent on each address
 SpacePlans = Mapping[str, tuple[str, Mapping[str, str]]]
-Requested = tuple[str, Customer, Json]  # the operation, and the text for when it has ended
-# (tenant, plan, spaces: name -> (type, addresses: address -> type)). A subscription is named
+# (text to print when the operation has ended, tenant, operation)
+Requested = tuple[str, Customer, Json]
+# (organization, plan, spaces: name -> (type, addresses: address -> type)). A subscription is named
 # ``<topic>::<name>``, as clients name it, and comes after its topic.
 CUSTOMERS: tuple[tuple[str, str, SpacePlans], ...] = (
     (
@@ -48,7 +52,7 @@ CUSTOMERS: tuple[tuple[str, str, SpacePlans], ...] = (
         },
     ),
 )
-READER = "reader"
+READER = "reader"  # a messaging user who may only receive, and who is revoked later
 
 
 def publish_prices(cast: Cast) -> None:
@@ -63,7 +67,7 @@ def publish_prices(cast: Cast) -> None:
 
 
 def sign_up(cast: Cast) -> None:
-    """Two tenants sign up."""
+    """Two tenants sign up, each on its plan."""
     cast.narrator.chapter("Two tenants sign up")
     for organization, plan, _spaces in CUSTOMERS:
         customer = Customer(cast.up.url, organization, cast.up.run_dir)
@@ -80,7 +84,7 @@ def create_spaces(cast: Cast) -> None:
         for customer, (_organization, _plan, spaces) in zip(cast.customers, CUSTOMERS, strict=True)
         for space, (kind, addresses) in spaces.items()
     ]
-    # All spaces are requested before the first is waited for: they are created at the same time.
+    # All spaces are requested before the first is waited for, so they are created at the same time.
     requests = []
     for customer, space, kind, _ in wanted:
         operation = customer.request_space(space, kind, f"{kind}-small")
@@ -98,7 +102,7 @@ def create_spaces(cast: Cast) -> None:
 
 
 def _fill(customer: Customer, space: Space, addresses: Mapping[str, str]) -> list[Requested]:
-    """Request all addresses and the user of a space."""
+    """Request all addresses and the messaging user of a space; return the requests."""
     requested = []
     for address, type_ in addresses.items():
         plan = f"{space.type}-small-{type_}"
@@ -119,7 +123,7 @@ def _follow(cast: Cast, requests: list[Requested]) -> None:
 
 
 def exchange_messages(cast: Cast) -> None:
-    """Clients send and receive on every address, and stay connected for some samples."""
+    """Clients send and receive on every address, stay connected for some samples, and leave."""
     cast.narrator.chapter("Real AMQP clients exchange messages over TLS")
     for customer in cast.customers:
         for space in customer.spaces.values():
@@ -132,7 +136,7 @@ def exchange_messages(cast: Cast) -> None:
             exchange.open()
             with cast.narrator.timed(f"{space.name}: every message was confirmed"):
                 exchange.run()
-    # Two intervals and some slack: at least one sample must see all connections (the peak).
+    # Two intervals and some slack, so that at least one sample sees all connections: the peak.
     seconds = 2 * cast.interval_seconds + 3
     cast.narrator.tell(f"The clients stay connected for {seconds} s, so that samples see them")
     exchanges.hold(seconds, time.monotonic())
@@ -148,7 +152,7 @@ def exchange_messages(cast: Cast) -> None:
 
 
 def refuse_strangers(cast: Cast) -> None:
-    """AMQP and REST refuse clients without the necessary permission."""
+    """AMQP refuses wrong logins and missing permissions; REST refuses another tenant."""
     cast.narrator.chapter("Strangers are refused")
     first, second = cast.customers
     space, other = next(iter(first.spaces.values())), next(iter(second.spaces.values()))
@@ -160,7 +164,7 @@ def refuse_strangers(cast: Cast) -> None:
         "another tenant's user": replace(mine, user=foreign.user, password=foreign.password),
         "a user without the permission": first.login(space.name, READER),
     }
-    # Refused clients connect too, so their connections belong to the counts of the first space.
+    # Refused clients connect too, and Waypost meters that, so it is added to the space's counts.
     count = cast.counts[first.slug, space.name]
     for who, login in tries.items():
         tried = traffic.attempt(login, address, sends=True)
@@ -178,7 +182,7 @@ def refuse_strangers(cast: Cast) -> None:
 
 
 def revoke_a_user(cast: Cast) -> None:
-    """A user is revoked while it is connected."""
+    """A messaging user is revoked while it is connected, and its connection is closed."""
     cast.narrator.chapter("A user is revoked")
     customer = cast.customers[0]
     space = next(iter(customer.spaces.values()))
@@ -202,7 +206,7 @@ def revoke_a_user(cast: Cast) -> None:
 
 
 def show_usage(cast: Cast) -> None:
-    """Samples land, Spark aggregates them, and the tenant sees its usage."""
+    """Wait until the tenant's usage has every message that its clients received; print it."""
     cast.narrator.chapter("Samples land in Delta tables; Spark aggregates them")
     customer = cast.customers[0]
     with cast.narrator.timed("the first usage is available"):
@@ -215,12 +219,12 @@ def show_usage(cast: Cast) -> None:
 
 
 def reach_a_quota(cast: Cast) -> None:
-    """The tenant on the smallest plan asks for more than its plan allows."""
+    """The tenant on the smaller plan requests addresses until its plan's limit refuses one."""
     cast.narrator.chapter("A quota is reached")
     customer = cast.customers[1]
     space = next(iter(customer.spaces.values()))
     refusal = "never refused"
-    # More than any limit of the plan, so that a missing refusal ends the loop.
+    # More than the plan allows, and bounded: a missing refusal must not loop for ever.
     for number in range(1, 50):
         try:
             customer.request_address(
@@ -247,7 +251,7 @@ def delete_things(cast: Cast) -> None:
 
 
 def close_and_issue(cast: Cast) -> None:
-    """The operator closes both periods now, issues the invoices and books a payment."""
+    """The operator closes both tenants' periods, issues the invoices and records a payment."""
     cast.narrator.chapter("The periods are closed and the invoices are issued")
     operator = cast.operator()
     # Both closes are started before the first is waited for.
@@ -270,7 +274,7 @@ def close_and_issue(cast: Cast) -> None:
 
 
 def compare(cast: Cast) -> None:
-    """Compare every quantity with the clients' counts, and recompute every invoice."""
+    """Compare usage and invoices with the clients' counts, and print all comparisons of the run."""
     cast.narrator.chapter("Everything is compared with what the clients counted")
     for customer in cast.customers:
         found = bills.metered(customer)

@@ -6,7 +6,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Comparison:
-    """One quantity from both sides; they may differ by at most ``allowed``."""
+    """One value from both sides: the clients ``counted`` it, and Waypost's value was ``found``.
+
+    Numbers may differ by at most ``allowed``; texts must be equal.
+    """
 
     what: str
     counted: float | str
@@ -15,13 +18,13 @@ class Comparison:
 
     @property
     def holds(self) -> bool:
-        """Return whether both sides agree."""
+        """Whether both sides agree."""
         if isinstance(self.counted, str) or isinstance(self.found, str):
             return self.counted == self.found
         return abs(self.counted - self.found) <= self.allowed
 
     def row(self) -> Sequence[str]:
-        """Return the cells to print."""
+        """Return the cells of its row in the printed table; ``HEADER`` has their headings."""
         bound = f"± {_number(self.allowed)}" if self.allowed else ""
         verdict = "ok" if self.holds else "DIFFERS"
         return [self.what, _number(self.counted), _number(self.found), bound, verdict]
@@ -32,7 +35,7 @@ HEADER: Sequence[str] = ["", "clients", "waypost", "bound", ""]
 
 @dataclass
 class Comparisons:
-    """All comparisons of a run."""
+    """All comparisons of one run of the demonstration."""
 
     rows: list[Comparison] = field(default_factory=list)
 
@@ -46,7 +49,7 @@ class Comparisons:
 
     @property
     def n_differences(self) -> int:
-        """Return how many comparisons do not match."""
+        """How many comparisons do not hold."""
         return sum(not row.holds for row in self.rows)
 
     def closing_line(self) -> str:

@@ -1,4 +1,4 @@
-"""A tenant of the demonstration, and the operator: both act over the REST API."""
+"""A tenant and the operator, who act over the REST API, for the demonstration and the benches."""
 
 import secrets
 from dataclasses import dataclass, field
@@ -7,13 +7,14 @@ from pathlib import Path
 from controlplane.rest_client import Api, Json, OperationFailed, Progress
 from workers.messaging.counting_client import Login
 
-CLIENT = "client"  # the messaging user of every space
+CLIENT = "client"  # the name of the messaging user that every space has
+# The permissions to send to and receive from every address.
 EVERYTHING = [{"addresses": ["#"], "operations": ["send", "recv"]}]
 
 
 @dataclass(frozen=True)
 class Space:
-    """One address space; ``addresses`` maps each address to its type."""
+    """One address space of a customer; ``addresses`` maps each of its addresses to its type."""
 
     name: str
     type: str
@@ -22,7 +23,10 @@ class Space:
 
 
 class Customer:
-    """One tenant: signed up, logged in, acting over the API."""
+    """One tenant and its owner. After ``sign_up`` it acts over the API with the owner's token.
+
+    ``spaces`` are those that it has requested, by name. ``folder`` gets files with certificates.
+    """
 
     def __init__(self, url: str, organization: str, folder: Path) -> None:
         self._folder = folder
@@ -38,7 +42,7 @@ class Customer:
         self._user_passwords: dict[tuple[str, str], str] = {}
 
     def sign_up(self, plan: str) -> None:
-        """Create the account and its tenant, and enter billing details."""
+        """Create the owner's account and the tenant on ``plan``, and enter billing details."""
         body = {
             "email": self.email,
             "password": self.password,
@@ -46,7 +50,7 @@ class Customer:
             "organization": self._tenant_name,
         }
         session = self.api.post("/signup", body)
-        self.api.close()  # the anonymous one
+        self.api.close()  # the client without a token
         self.api = Api(self.api.url, session["token"])
         self.slug, self.plan = session["tenants"][0]["slug"], plan
         self.api.put(
@@ -60,7 +64,7 @@ class Customer:
         )
 
     def path(self, rest: str) -> str:
-        """Return the API path below this tenant."""
+        """Return the API path ``rest`` below this tenant, such as ``/tenants/<slug>/usage``."""
         return f"/tenants/{self.slug}{rest}"
 
     def create_space(self, name: str, type: str, plan: str) -> Json:
@@ -68,7 +72,7 @@ class Customer:
         return self.finish(self.request_space(name, type, plan))
 
     def request_space(self, name: str, type: str, plan: str) -> Json:
-        """Request a space; return the operation."""
+        """Request a space and add it to ``spaces``; return the operation."""
         body = {"name": name, "type": type, "plan": plan}
         operation = self.api.post(self.path("/address-spaces"), body)
         # The row exists as soon as the request is accepted; usage names the space by its id.
@@ -85,7 +89,7 @@ class Customer:
     def request_address(
         self, space: str, address: str, type: str, plan: str, topic: str = ""
     ) -> Json:
-        """Request an address (a subscription with its ``topic``); return the operation."""
+        """Request an address; return the operation. ``topic`` is that of a subscription."""
         body = {"address": address, "type": type, "plan": plan}
         if topic:
             body["topic"] = topic
@@ -96,7 +100,7 @@ class Customer:
         self.finish(self.request_user(space, name, permissions))
 
     def request_user(self, space: str, name: str, permissions: list[Json]) -> Json:
-        """Request a messaging user; return the operation."""
+        """Request a messaging user with a random password; return the operation."""
         password = secrets.token_urlsafe(12)
         body = {"name": name, "password": password, "permissions": permissions}
         operation = self.api.post(self.path(f"/address-spaces/{space}/users"), body)
@@ -104,20 +108,20 @@ class Customer:
         return operation
 
     def revoke_user(self, space: str, name: str) -> None:
-        """Revoke a messaging user."""
+        """Revoke a messaging user and wait until that is done."""
         self.finish(self.api.delete(self.path(f"/address-spaces/{space}/users/{name}")))
 
     def delete_address(self, space: str, address: str) -> None:
-        """Delete an address; its usage until then stays billed."""
+        """Delete an address and wait until it is gone."""
         path = self.path(f"/address-spaces/{space}/addresses/{address}")
         self.finish(self.api.delete(path))
 
     def delete_space(self, space: str) -> None:
-        """Delete a space; its usage until then stays billed."""
+        """Delete a space and wait until it is gone."""
         self.finish(self.api.delete(self.path(f"/address-spaces/{space}")))
 
     def login(self, space: str, user: str) -> Login:
-        """Return a messaging user's login; writes the certificate to trust into a file."""
+        """Return a messaging user's login; write the certificate to trust into a file for it."""
         row = self.api.get(self.path(f"/address-spaces/{space}"))
         endpoint = next(item for item in row["endpoints"] if item["protocol"] == "amqps")
         trusted = self._folder / f"{self.slug}-{space}.pem"
@@ -131,7 +135,7 @@ class Customer:
         timeout_seconds: float = 180,
         progress: Progress = lambda _: None,
     ) -> Json:
-        """Wait until the operation has ended, also by a failure, and return it."""
+        """Wait until the operation has succeeded or failed, and return it."""
         try:
             return self.api.wait(
                 self.slug, operation, timeout_seconds=timeout_seconds, progress=progress
@@ -144,12 +148,13 @@ class Customer:
 
         Raises:
             OperationFailed: it failed.
+            Unavailable: it still runs after 180 s.
         """
         return self.api.wait(self.slug, operation)
 
 
 class Operator:
-    """The operator's staff account."""
+    """The operator, who logs in with a staff account when the object is created."""
 
     def __init__(self, url: str, email: str, password: str) -> None:
         anonymous = Api(url)
@@ -158,7 +163,7 @@ class Operator:
         self.api = Api(url, session["token"])
 
     def lift(self, customer: Customer, resource: str, amount: int, reason: str) -> None:
-        """Override a limit of the tenant's plan, without an end date."""
+        """Set the tenant's limit of ``resource`` to ``amount``, without an end date."""
         path = f"/staff/tenants/{customer.slug}/quotas/{resource}"
         self.api.put(path, {"amount": amount, "reason": reason})
 
@@ -167,12 +172,12 @@ class Operator:
         return self.api.post("/staff/invoices/close-now", {"tenant": customer.slug})
 
     def approve_and_issue(self, invoice: str) -> Json:
-        """Approve the draft and issue it, which assigns its number."""
+        """Approve and issue the draft with this id; return the invoice with its number."""
         self.api.post(f"/staff/invoices/{invoice}/approve", {})
         return self.api.post(f"/staff/invoices/{invoice}/issue")
 
     def record_payment(self, invoice: Json, reference: str, received_on: str) -> Json:
-        """Record that the invoice was paid in full."""
+        """Record a payment of the full amount due, received on a date such as ``2026-11-21``."""
         return self.api.post(
             f"/staff/invoices/{invoice['id']}/payments",
             {

@@ -1,4 +1,4 @@
-"""The clients' side: AMQP clients exchange messages on each address and count them themselves."""
+"""AMQP clients that exchange messages on each address of a space, and count them themselves."""
 
 import time
 from collections.abc import Sequence
@@ -8,18 +8,19 @@ from workers.messaging.counting_client import Login, Tally
 from workers.messaging.traffic import Party, Plan
 
 UNAUTHORIZED = "amqp:unauthorized-access"  # AMQP 1.0, part 2.8.15
-LET_IN = "let in"  # the condition of an attempt that was not refused
-# Address types whose receivers each get every message; receivers of other types share them.
+LET_IN = "let in"  # ``traffic.Attempt.condition`` of an attempt that was not refused
+# Address types whose receivers each get every message. Receivers of other types share the messages.
 COPYING = frozenset({"topic", "multicast"})
 SUBSCRIPTION = "subscription"
 
 
 @dataclass
 class SpaceCount:
-    """What the clients of one space counted. ``peak`` is how many were connected at once.
+    """What the clients of one space counted.
 
-    ``others`` is the tally of clients that exchanged no message, because they were refused or
-    revoked.
+    * ``by_address``: the tally of the clients of each address, by its name in usage.
+    * ``others``: the tally of clients that only connected: they tried to log in, or were revoked.
+    * ``peak``: the largest number of clients that were connected at once.
     """
 
     by_address: dict[str, Tally] = field(default_factory=dict)
@@ -28,16 +29,19 @@ class SpaceCount:
 
     @property
     def connections(self) -> int:
-        """Return how many connections were opened."""
+        """How many connections were opened, those of ``others`` included."""
         return self._whole().connections
 
     @property
     def connection_seconds(self) -> float:
-        """Return the connections' time, summed."""
+        """The sum of the times for which these connections were open."""
         return self._whole().connection_seconds
 
     def include(self, later: "SpaceCount") -> None:
-        """Add what other clients counted after all of these had disconnected."""
+        """Add the count of other clients, which connected after all of these had disconnected.
+
+        So the two never add up to a higher peak.
+        """
         for address, tally in later.by_address.items():
             self.by_address[address] = self.by_address.get(address, Tally()) + tally
         self.others += later.others
@@ -48,7 +52,7 @@ class SpaceCount:
 
 
 def plan_for(address: str, type: str, messages: int) -> Plan:
-    """Return what clients do on an address: two senders, two receivers.
+    """Return what clients do on an address: two send ``messages`` in total, and two receive them.
 
     A subscription, ``<topic>::<name>``, has only receivers, for the messages sent to its topic.
     """
@@ -58,25 +62,33 @@ def plan_for(address: str, type: str, messages: int) -> Plan:
 
 
 def metered_name(address: str) -> str:
-    """Return the name of an address in usage: that of a subscription has no topic."""
+    """Return the name of an address in usage: for a subscription, the name without the topic."""
     return address.rpartition("::")[2]
 
 
 class Exchange:
-    """All clients of one space at once: ``open``, ``run``, hold as long as needed, ``close``."""
+    """The clients of all addresses of one space.
+
+    ``open`` connects them, ``run`` exchanges the messages, ``close`` disconnects them. In between
+    they stay connected.
+    """
 
     def __init__(self, login: Login, plans: Sequence[Plan]) -> None:
         self._parties = [Party(login, plan) for plan in plans]
         self.count = SpaceCount()
 
     def open(self) -> None:
-        """Connect every client of every address."""
+        """Connect every client of every address, and count the peak."""
         for party in self._parties:
             party.open()
         self.count.peak = max(self.count.peak, self._connected())
 
     def run(self) -> None:
-        """Send and receive all messages, each confirmed."""
+        """Send and receive all messages, one address after the other; each message is confirmed.
+
+        Raises:
+            TrafficError: a client was refused, or not everything arrived in time.
+        """
         for party in self._parties:
             party.exchange()
 
@@ -92,5 +104,5 @@ class Exchange:
 
 
 def hold(seconds: float, until: float) -> None:
-    """Wait ``seconds`` after the monotonic instant ``until``."""
+    """Sleep until ``seconds`` after ``until``, an instant of the monotonic clock."""
     time.sleep(max(0.0, until + seconds - time.monotonic()))

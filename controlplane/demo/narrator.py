@@ -10,7 +10,7 @@ from controlplane.rest_client import Json, Progress
 
 _INDENT = " " * 9
 _WIDTH = 100
-# The silence before a message about a wait is printed: a new message, and the same one again.
+# After this time without output, ``still`` prints: a new text, and the text that it printed last.
 _SILENCE_SECONDS, _SAME_SECONDS = 2, 10
 
 
@@ -26,18 +26,21 @@ class Narrator:
         self._write(f"\n{self._clock()}  {title.upper()}")
 
     def tell(self, text: str) -> None:
-        """Print a line with the time."""
+        """Print a line with the time since the start."""
         self._write(f"{self._clock()}  {self._folded(text)}")
 
     def still(self, text: str) -> None:
-        """Print the progress of a wait: a new text after 2 s of silence, the same after 10 s."""
+        """Print the progress of a wait, but not too often; the caller may call it in a loop.
+
+        A new text is printed if nothing was printed for 2 s, the same text again after 10 s.
+        """
         silence = _SAME_SECONDS if text == self._still else _SILENCE_SECONDS
         if time.monotonic() - self._printed_at >= silence:
             self._still = text
             self.tell(text)
 
     def steps_of(self, who: str) -> Progress:
-        """Return a callback that prints which step of an operation ``who`` waits for."""
+        """Return a callback that takes an operation and prints the step that ``who`` waits for."""
 
         def show(operation: Json) -> None:
             running = [step["name"] for step in operation["steps"] if step["state"] == "running"]
@@ -46,7 +49,7 @@ class Narrator:
         return show
 
     def table(self, rows: Sequence[Sequence[str]]) -> None:
-        """Print aligned columns; the first is for names, the others for figures."""
+        """Print rows as aligned columns: the first to the left, for names, the others right."""
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
         for row in rows:
             first, *others = (

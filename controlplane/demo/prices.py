@@ -1,8 +1,8 @@
 """The plans of the demonstration.
 
-On ``PLAN`` every message has a price, so that the invoice is not zero. This module computes the
-charge for messages a second time, only from what clients counted. ``STARTER`` includes so few
-monthly messages that the demonstration uses them up.
+On ``PLAN`` every message has a price, so that the invoice is not zero. ``message_charge_minor``
+computes the charge for messages independently of Waypost, from what the clients counted.
+``STARTER`` allows so few messages a month that the demonstration uses them up.
 """
 
 import copy
@@ -13,16 +13,20 @@ from controlplane.rest_client import Api, Json
 from workers.messaging.counting_client import Tally
 
 PLAN, STARTER = "metered", "starter"
-MONTHLY_MESSAGES = 500  # of STARTER, in and out
-# (up to this many messages, minor units each); the last tier has no end.
+MONTHLY_MESSAGES = 500  # the quota of STARTER: messages in and out together
+# Graduated prices: (up to this many messages, minor units for each); the last tier has no end.
 TIERS: tuple[tuple[int | None, int], ...] = ((500, 2), (None, 1))
 
 
 def publish(api: Api) -> Json:
-    """Publish the present catalog with the plans added, as the operator; return the changes."""
+    """Publish the present catalog with both plans added; return the API's answer.
+
+    ``api`` is the operator's. The answer has the catalog's ``number`` and its ``changes``.
+    """
     document = copy.deepcopy(api.get("/staff/catalog")["document"])
     for plan in document["plans"].values():
-        # The canonical form states the seller's currency in each plan; the parser refuses it there.
+        # The API returns the canonical form, in which each plan has the seller's currency. The
+        # parser refuses a currency in a plan.
         plan.pop("currency")
     plan = {**document["plans"]["team"], "title": "Metered", "monthly_fee_minor": 0}
     plan["included"] = {}
@@ -48,7 +52,7 @@ def publish(api: Api) -> Json:
 
 
 def message_charge_minor(tallies: Iterable[Tally]) -> int:
-    """Return the charge for the counted messages, in and out, in minor units."""
+    """Return the charge on ``PLAN`` for the counted messages, in and out, in minor units."""
     left = sum(tally.accepted + tally.received for tally in tallies)
     charge, begin = 0, 0
     for end, minor in TIERS:

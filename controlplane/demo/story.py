@@ -15,7 +15,7 @@ from controlplane.embedded import installation as installations
 from workers.messaging.counting_client import TrafficError
 
 _COMMAND = "waypost demo"
-# Shorter than in production, where a sample or a pipeline run takes minutes to come.
+# Short intervals, because with those of production the usage appears only after minutes.
 SETTINGS = {
     "WAYPOST_SAMPLE_SECONDS": "5",
     "WAYPOST_LANDING_SECONDS": "10",
@@ -40,10 +40,11 @@ STORY: tuple[Callable[[Cast], None], ...] = (
 def run(root: Path, *, stays: bool, oidc: bool = False) -> int:
     """Run all chapters on the installation in ``root`` and return the process's exit code.
 
-    The code is 0 only if every chapter ran and every comparison matches. SIGINT and SIGTERM stop
-    everything cleanly, except an installation that was started again meanwhile (by ``waypost up``,
-    or after a backup). With ``stays`` the installation runs until such a signal. The folder is
-    always kept.
+    The code is 0 only if every chapter ran and every comparison holds. Everything is stopped at the
+    end, after an error, and at SIGINT or SIGTERM. With ``stays``, a complete run waits for such a
+    signal. An installation that another command has started again meanwhile (``waypost up``, or a
+    backup) keeps running. The folder is always kept. With ``oidc``, users can also log in through
+    Keycloak.
 
     Raises:
         Occupied: ``stack.running`` or ``stack.busy``: another command runs, starts or stops the
@@ -69,7 +70,7 @@ def run(root: Path, *, stays: bool, oidc: bool = False) -> int:
             signal.pause()
     except KeyboardInterrupt:
         narrator.tell("interrupted")
-    except lock.Occupied:  # for the command line, which prints it with its exit code
+    except lock.Occupied:  # the command line prints it and chooses the exit code
         raise
     except (WaypostError, TrafficError) as error:
         narrator.tell(f"The demonstration ends early: {error}")
@@ -115,7 +116,11 @@ def _stop(cast: Cast) -> None:
 
 
 def _stop_own(cast: Cast) -> None:
-    """Stop what this run started; an installation that was started again keeps running."""
+    """Stop what this run started, and remove the short intervals from the installation.
+
+    Raises:
+        Occupied: ``stack.restarted``: another command has started the installation again.
+    """
     if installations.load(cast.root) is None:
         return
     try:
@@ -126,7 +131,7 @@ def _stop_own(cast: Cast) -> None:
             say=cast.narrator.tell,
         )
     finally:
-        # Also if the stop failed: a later `waypost up` must not keep the short intervals.
+        # Also if the stop failed, because a later `waypost up` must not use the short intervals.
         remaining = installations.load(cast.root)
         if remaining is not None:
             installations.without_settings(remaining, SETTINGS)

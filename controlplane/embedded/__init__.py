@@ -1,1 +1,4 @@
-"""The embedded installation: all servers on one machine, run by supervisord."""
+"""The embedded installation: all servers on one machine, run by supervisord.
+
+``stack`` starts and stops it. It is for trials, tests and demonstrations only.
+"""

@@ -1,9 +1,9 @@
 """Fetch the servers and JARs that no Python package carries, once, into a cache.
 
-``make setup`` runs it (``python -m controlplane.embedded.artifacts [keycloak]``). Coordinates are
-in ``ivy/artifacts.xml``; the Ivy that ships inside pyspark resolves them. Every file is compared
-with a pinned checksum and moved into the cache by one rename, so a killed fetch leaves nothing
-incomplete there.
+``make setup`` runs it (``python -m controlplane.embedded.artifacts [keycloak] [s3]``). The Maven
+coordinates are in ``ivy/artifacts.xml``; Apache Ivy, which is part of pyspark, downloads them.
+Every file is compared with a pinned checksum and moved into the cache by one rename, so a killed
+fetch leaves nothing incomplete there.
 """
 
 import hashlib
@@ -26,9 +26,9 @@ _COORDINATES = Path(__file__).parent / "ivy" / "artifacts.xml"
 
 @dataclass(frozen=True)
 class Artifact:
-    """One file to fetch.
+    """One file to fetch. ``configuration`` is its group in ``ivy/artifacts.xml``.
 
-    ``cache_path`` is its path in the cache, or that of the folder that it unpacks to.
+    ``cache_path`` is its path in the cache, or the path of the folder that an archive unpacks to.
     """
 
     configuration: str
@@ -37,7 +37,9 @@ class Artifact:
     cache_path: str
 
     def put(self, fetched: Path, cache: Path) -> None:
-        """Move the file, or what it unpacks to, from the folder ``fetched`` into the cache.
+        """Move the file, or the folder in the archive, from ``fetched`` into ``cache``.
+
+        What is in the cache already is kept.
 
         Raises:
             Unavailable: ``artifact.checksum``: the bytes differ from the pinned ones.
@@ -123,7 +125,8 @@ ALWAYS = ("delta", "artemis", "compiler")
 def cache_dir(kept: Path | None = None) -> Path:
     """Return the cache folder.
 
-    The first that applies: ``WAYPOST_CACHE``; ``kept``, if it holds Artemis; ``~/.cache/waypost``.
+    It is the first that applies: ``WAYPOST_CACHE``; ``kept``, if it holds Artemis;
+    ``~/.cache/waypost``. ``kept`` is the folder that an installation has used so far.
     """
     named = os.environ.get("WAYPOST_CACHE")
     if not named and kept and (kept / ARTEMIS.cache_path).is_dir():
@@ -132,7 +135,7 @@ def cache_dir(kept: Path | None = None) -> Path:
 
 
 def artemis_home(cache: Path | None = None) -> Path:
-    """Return the folder of the unpacked Artemis.
+    """Return the folder of the unpacked Artemis in ``cache``, by default in ``cache_dir()``.
 
     Raises:
         Unavailable: ``artifact.missing``: setup has not fetched it.
@@ -144,7 +147,7 @@ def artemis_home(cache: Path | None = None) -> Path:
 
 
 def compiler() -> Path:
-    """Return the Java compiler (Eclipse) that builds the broker plugin.
+    """Return the JAR of the Java compiler (Eclipse) that builds the broker plugin.
 
     Raises:
         Unavailable: ``artifact.missing``: setup has not fetched it.
@@ -170,7 +173,7 @@ def ensure(configurations: Iterable[str], cache: Path) -> list[str]:
     ]
     if missing:
         cache.mkdir(parents=True, exist_ok=True)
-        # Inside the cache, so that the final move is a rename within one file system.
+        # Inside the cache, so that the move into it is a rename within one file system.
         with tempfile.TemporaryDirectory(prefix="fetch-", dir=cache) as folder:
             _retrieve(sorted({item.configuration for item in missing}), Path(folder))
             for item in missing:
@@ -179,7 +182,7 @@ def ensure(configurations: Iterable[str], cache: Path) -> list[str]:
 
 
 def _retrieve(configurations: Sequence[str], folder: Path) -> None:
-    # Located without importing it: only the lakehouse imports Spark.
+    # The package is found without an import, because only the lakehouse may import Spark.
     spec = importlib.util.find_spec("pyspark")
     if spec is None or spec.origin is None:
         raise Unavailable("pyspark is not installed: run `make setup`.", code="artifact.fetch")
@@ -214,7 +217,7 @@ def _retrieve(configurations: Sequence[str], folder: Path) -> None:
 
 
 def main() -> int:
-    """Fetch the artifacts of every run, and the configurations named as arguments."""
+    """Fetch ``ALWAYS`` and the configurations named as arguments; return the exit code."""
     try:
         new = ensure([*ALWAYS, *sys.argv[1:]], cache_dir())
     except Unavailable as error:

@@ -6,12 +6,13 @@
     database.dump  PostgreSQL by pg_dump, custom format; the secrets in it are encrypted
     lakehouse.tar  the Delta tables with every version that an invoice may pin
     spaces.tar     stored messages (journals) and ports of brokers and routers
-    keys.json      the keys that decrypt the secrets; to be kept apart from the rest
+    keys.json      ``installation.json`` and the control authority, with all keys in plain text;
+                   to be kept apart from the other files
 
-The installation is stopped because a database, tables and journals copied at different moments
-would lose or repeat usage. The backup omits what the next start creates again: rendered
-configuration (it holds keys in plain text), logs, static files and the auth service's snapshot.
-``waypost backup`` calls this module; ``controlplane.embedded.restore`` reads the result.
+The installation is stopped, because copies of the database, the tables and the journals from
+different moments would lose or repeat usage. The backup omits what the next start creates again:
+rendered configuration (it holds keys in plain text), logs, static files and the auth service's
+snapshot. ``waypost backup`` calls this module; ``controlplane.embedded.restore`` reads the result.
 """
 
 import hashlib
@@ -31,7 +32,8 @@ FORMAT = 1
 MANIFEST, KEYS = "manifest.json", "keys.json"
 DATABASE_DUMP, LAKEHOUSE, SPACES = "database.dump", "lakehouse.tar", "spaces.tar"
 CONTROL_AUTHORITY = "control-ca"
-# Parts of <namespace>/<instance>/ in the backup; the others are rendered from the database.
+# The parts of <namespace>/<instance>/ that a backup keeps. The others are logs, or files that are
+# rendered from the database.
 _KEPT = ("data", "ports.json")
 
 Say = Callable[[str], None]
@@ -40,12 +42,13 @@ Say = Callable[[str], None]
 def make(root: Path, target: Path, *, say: Say = lambda _: None) -> Path:
     """Write a backup of the installation in ``root`` into the new folder ``target``; return it.
 
-    A running installation is stopped and afterwards started again, also after an error.
-    ``target`` appears complete or not at all.
+    A running installation is stopped, and started again at the end, also after an error. ``target``
+    appears complete or not at all. ``say`` gets lines about the progress.
 
     Raises:
         NothingHere: there is no installation.
         Conflict: ``backup.exists``: ``target`` exists.
+        Occupied: ``stack.busy``: another command changes the installation.
         Unavailable: ``postgres.client``: pg_dump failed; the message carries its last lines.
         OSError: ``target`` cannot be written.
     """
@@ -58,11 +61,11 @@ def make(root: Path, target: Path, *, say: Say = lambda _: None) -> Path:
             if was_up:
                 stack.take_last_samples(installation, say)
                 say("stopping, so that all parts are of the same moment")
-            # Also if the portal is down: brokers of a killed run may still write.
+            # Also if it is down: brokers that a killed supervisord left behind may still write.
             supervision.stop(installation, last=servers.STORES)
             _write(installation, target, say)
     finally:
-        if was_up:  # outside the lock, which `up` takes itself
+        if was_up:  # outside the lock, because ``stack.up`` takes it itself
             stack.up(root, command="waypost backup", say=say)
     return target
 
@@ -74,7 +77,7 @@ def digest(path: Path) -> str:
 
 
 def _write(installation: Installation, target: Path, say: Say) -> None:
-    """Write beside the target, then rename, so that a killed backup never looks complete."""
+    """Write the backup beside ``target``, then rename it: a killed backup never looks complete."""
     made = target.with_name(f".{target.name}.partial")
     shutil.rmtree(made, ignore_errors=True)
     made.mkdir(parents=True, mode=0o700)
@@ -122,6 +125,9 @@ def _pack(
 
 
 def _stored(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Keep the files of a namespace itself, and the journals and ports of its instances."""
+    """Return ``entry`` if the backup keeps it, else None (a filter of ``TarFile.add``).
+
+    It keeps the files of a namespace itself, and the journals and ports of its instances.
+    """
     parts = Path(entry.name).parts  # <namespace>/<instance>/<part>/…
     return entry if len(parts) <= 2 or parts[2] in _KEPT else None

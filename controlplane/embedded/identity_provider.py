@@ -1,7 +1,8 @@
-"""An installation's own Keycloak, through which users log in: for ``make demo OIDC=1``.
+"""A Keycloak that runs as part of an installation, for ``make demo OIDC=1``.
 
-Its port, its client secret and the password of its one user are generated once and kept in
-``keycloak/login.json`` (mode 0600), because Keycloak imports a realm at its first start only.
+Users log in to the portal through it. Its port, its client secret and the password of its one user
+are generated once and kept in ``keycloak/login.json`` (mode 0600), because Keycloak imports a realm
+at its first start only.
 """
 
 import json
@@ -20,7 +21,7 @@ EMAIL = "ada@customer.example"
 
 @dataclass(frozen=True)
 class Person:
-    """The user who may log in through the provider."""
+    """The one user of the provider, with the login."""
 
     email: str
     password: str
@@ -34,7 +35,7 @@ class _Kept:
 
 
 def require() -> None:
-    """Return if Keycloak has been fetched.
+    """Check that Keycloak has been fetched.
 
     Raises:
         Unavailable: ``keycloak.missing``: it has not.
@@ -43,9 +44,10 @@ def require() -> None:
 
 
 def start(installation: Installation, *, say: Callable[[str], None]) -> Person:
-    """Run Keycloak under the installation's supervisor and let Waypost log in through it.
+    """Run Keycloak under the installation's supervisord and make the portal use it for logins.
 
-    Idempotent. The installation stores the provider's settings for its later starts.
+    Returns the user who can log in. Idempotent. The installation must be up. It stores the
+    provider's settings, so its later starts use Keycloak too.
 
     Raises:
         Unavailable: Keycloak is not fetched, cannot be built, or does not answer.

@@ -1,8 +1,8 @@
 """One installation: its folder, its secrets, its ports, and the environment of its servers.
 
 ``installation.json`` (mode 0600) in the state folder holds all that differs between two
-installations on one machine; everything else is derived from it. ``stack.up`` creates it; the
-``waypost`` command and the demo read it.
+installations on one machine; everything else is derived from it. ``stack.up`` and ``restore``
+create the file; the ``waypost`` command, the demonstration and the benches read it.
 """
 
 import base64
@@ -28,7 +28,10 @@ _LONGEST_ROOT = 107 - len("/run/supervisor.sock")
 
 @dataclass(frozen=True)
 class Secrets:
-    """Secrets, generated once per installation. Only the operator's password is ever shown."""
+    """The secrets of an installation, generated once. Only the operator's password is ever shown.
+
+    ``django_key`` is ``settings.SECRET_KEY``, ``sealing_key`` the one key of ``SECRET_KEYS``.
+    """
 
     postgres_password: str
     valkey_password: str
@@ -39,7 +42,10 @@ class Secrets:
 
 @dataclass(frozen=True)
 class Ports:
-    """Loopback ports, chosen among free ones at the first start and kept."""
+    """The loopback ports of the servers: chosen among free ones at the first start, and stored.
+
+    A start replaces a port that another program uses by then.
+    """
 
     postgres: int
     valkey: int
@@ -55,7 +61,7 @@ class NothingHere(Missing):
 
 @dataclass(frozen=True)
 class Tools:
-    """What an installation uses outside its folder: Java, and the servers in the cache."""
+    """The programs outside its folder that an installation uses: Java, Artemis and the router."""
 
     java: Path
     cache: Path
@@ -65,10 +71,10 @@ class Tools:
 
 @dataclass(frozen=True)
 class Installation:
-    """What one state folder holds. ``root`` is absolute.
+    """The content of ``installation.json``, and what is derived from it. ``root`` is absolute.
 
-    ``settings`` are ``WAYPOST_*`` variables that are not derived, among them the Java and the
-    cache that the installation uses.
+    ``id`` marks the processes of the installation. ``settings`` are additional ``WAYPOST_*``
+    variables, among them the Java and the cache that the installation uses.
     """
 
     root: Path
@@ -117,13 +123,13 @@ class Installation:
         )
 
     def environment(self) -> dict[str, str]:
-        """Return the variables that ``controlplane.settings`` reads for this installation.
+        """Return the environment of this installation's own servers and Python processes.
 
-        Except for the tools (``find_tools``), nothing comes from the caller's shell: a changed
-        variable restarts servers, and another PATH, HOME or locale must not.
+        Except for the tools (``find_tools``), nothing in it comes from the caller's shell. A
+        changed variable restarts servers, and another PATH, HOME or locale must not do that.
 
         Raises:
-            Unavailable: Java or Artemis is missing.
+            Unavailable: Java, Artemis or the router that ``WAYPOST_ROUTER`` names is missing.
         """
         tools = find_tools(self.settings)
         java_home = java.home(tools.java)
@@ -155,7 +161,7 @@ def root_from(folder: Path | None) -> Path:
     """Return the state folder: the given one, else ``WAYPOST_STATE_DIR``, else ``./.waypost``.
 
     Raises:
-        Invalid: ``stack.path_too_long``: its socket paths would exceed the kernel's limit.
+        Invalid: ``stack.path_too_long``: paths of sockets in it would exceed the kernel's limit.
     """
     root = (folder or Path(os.environ.get("WAYPOST_STATE_DIR") or ".waypost")).absolute()
     if len(str(root)) > _LONGEST_ROOT:
@@ -168,11 +174,11 @@ def root_from(folder: Path | None) -> Path:
 
 
 def load(root: Path) -> Installation | None:
-    """Return the installation of ``root``, or None where there is none yet.
+    """Return the installation of ``root``, or None if there is none.
 
     Raises:
-        Invalid: ``stack.not_a_folder``: the root is a file.
-        Unavailable: ``stack.unreadable``: its file exists and cannot be read or parsed.
+        Invalid: ``stack.not_a_folder``: ``root`` is a file, or below one.
+        Unavailable: ``stack.unreadable``: ``installation.json`` cannot be read or parsed.
     """
     path = root / "installation.json"
     try:
@@ -204,7 +210,7 @@ def require(root: Path) -> Installation:
 
     Raises:
         NothingHere: there is none.
-        Unavailable: ``stack.unreadable``.
+        Invalid, Unavailable: as ``load`` raises them.
     """
     found = load(root)
     if found is None:
@@ -218,9 +224,9 @@ def require(root: Path) -> Installation:
 def find_tools(kept: Mapping[str, str]) -> Tools:
     """Return Java, the cache, Artemis and the router.
 
-    ``WAYPOST_JAVA``, ``WAYPOST_CACHE`` and ``WAYPOST_ROUTER`` name them in the environment, else in
-    ``kept``; otherwise they are searched for. A router named ``development`` is the development
-    router.
+    ``WAYPOST_JAVA``, ``WAYPOST_CACHE`` and ``WAYPOST_ROUTER`` name them: in the environment, else
+    in ``kept``, the settings of an installation. What is not named is searched for. A router named
+    ``development`` is the development router.
 
     Raises:
         Unavailable: ``java.*``, ``artifact.missing`` or ``router.missing``.
@@ -228,22 +234,23 @@ def find_tools(kept: Mapping[str, str]) -> Tools:
     cache = artifacts.cache_dir(_kept_path(kept, "WAYPOST_CACHE"))
     artemis = artifacts.artemis_home(cache)
     named = os.environ.get("WAYPOST_ROUTER") or kept.get("WAYPOST_ROUTER")
-    # The system's PATH, not the shell's: every command must find the same router.
+    # Not the shell's PATH: every command must find the same router.
     router = routers.find(cache, named, path=supervisor_client.SYSTEM_PATH)
     return Tools(java.find(_kept_path(kept, "WAYPOST_JAVA")), cache, artemis, router)
 
 
 def keep_tools(installation: Installation) -> Installation:
-    """Store the tools in use, so that later commands use the same; return the installation.
+    """Store the tools in use, so that later commands use the same; return the changed installation.
 
     Idempotent.
 
     Raises:
-        Unavailable: ``java.*`` or ``artifact.missing``.
+        Unavailable: as ``find_tools`` raises it.
     """
     tools = find_tools(installation.settings)
     in_use = {"WAYPOST_JAVA": str(tools.java), "WAYPOST_CACHE": str(tools.cache)}
-    # A router that was only found is not stored: one that is installed later is then used.
+    # A router is stored only if the environment names it. Otherwise a router that is installed
+    # later would not be used.
     if os.environ.get("WAYPOST_ROUTER"):
         in_use["WAYPOST_ROUTER"] = os.environ["WAYPOST_ROUTER"]
     return with_settings(installation, in_use)
@@ -254,7 +261,9 @@ def _kept_path(kept: Mapping[str, str], name: str) -> Path | None:
 
 
 def prepare_folder(root: Path, web_port: int | None = None) -> Installation:
-    """Return the installation of ``root``, created if there is none, with the folders it needs.
+    """Return the installation of ``root``, created if there is none; create the folders it needs.
+
+    ``web_port`` is the portal's port of a new installation.
 
     Raises:
         Unavailable: ``stack.folder``: a folder cannot be written.
@@ -271,7 +280,7 @@ def prepare_folder(root: Path, web_port: int | None = None) -> Installation:
 
 
 def create(root: Path, *, web_port: int | None = None) -> Installation:
-    """Create the folder and the secrets of a new installation and return it."""
+    """Create the folder, the secrets and the ports of a new installation; store and return it."""
     root.mkdir(parents=True, exist_ok=True)
     made = Installation(root, secrets.token_hex(8), _new_secrets(), _new_ports(web_port))
     _store(made)
@@ -279,12 +288,13 @@ def create(root: Path, *, web_port: int | None = None) -> Installation:
 
 
 def renew(root: Path, stored: str) -> Installation:
-    """Write the text of another folder's ``installation.json`` into ``root``, with a new id.
+    """Create the installation of ``root`` from the text of another one's ``installation.json``.
 
-    The id marks the processes of an installation, so two folders must not share one.
+    Secrets, ports and settings stay. The id is new: it marks the processes of an installation, so
+    two folders must not share one.
 
     Raises:
-        Unavailable: ``stack.unreadable``.
+        Unavailable: ``stack.unreadable``: the text is no valid ``installation.json``.
     """
     write_atomically(root / "installation.json", stored, mode=0o600)
     found = load(root)
@@ -295,21 +305,21 @@ def renew(root: Path, stored: str) -> Installation:
 
 
 def move_ports(installation: Installation, moves: Mapping[str, int]) -> Installation:
-    """Assign these ports to the named servers, store and return the changed installation."""
+    """Change ports (name of the server -> port); store and return the changed installation."""
     moved = replace(installation, ports=replace(installation.ports, **moves))
     _store(moved)
     return moved
 
 
 def with_settings(installation: Installation, settings: Mapping[str, str]) -> Installation:
-    """Merge ``settings`` into the stored ones and return the changed installation."""
+    """Merge ``settings`` into those of the installation; store and return the changed one."""
     changed = replace(installation, settings={**installation.settings, **settings})
     _store(changed)
     return changed
 
 
 def without_settings(installation: Installation, names: Iterable[str]) -> Installation:
-    """Remove the named settings, so that their defaults apply; return the installation."""
+    """Remove the named settings, so that defaults apply; store and return the changed one."""
     gone = set(names)
     kept = {name: value for name, value in installation.settings.items() if name not in gone}
     changed = replace(installation, settings=kept)
@@ -343,7 +353,7 @@ def _new_secrets() -> Secrets:
 def _new_ports(web_port: int | None) -> Ports:
     with ports.claiming() as claims:  # so that no two are the same
         wanted = web_port or _USUAL_WEB_PORT
-        # `up` has claimed a requested port already, so that it cannot be claimed here again.
+        # `up` has claimed a requested port itself, so ``take`` returns False for it here.
         is_ours = claims.take(wanted) or wanted == web_port
         return Ports(
             postgres=claims.take_any(),

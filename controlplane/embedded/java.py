@@ -1,6 +1,6 @@
-"""Find the Java that runs Artemis, Spark and Ivy: version 17 or 21, nothing else.
+"""Find a Java of version 17 or 21, which Artemis, Spark, Ivy and the broker plugin's compiler need.
 
-Called by ``artifacts`` and ``installation``; ``.ci/setup`` installs one if there is none.
+``.ci/setup`` runs this module to record the JAVA_HOME that it has found.
 """
 
 import os
@@ -19,13 +19,13 @@ _VERSION = re.compile(r'version "(\d+)')
 
 
 def find(kept: Path | None = None) -> Path:
-    """Return the path of a ``java`` program of a supported version.
+    """Return the path of the first ``java`` program of a supported version.
 
     If ``WAYPOST_JAVA`` is set, only that program is considered; otherwise ``kept``, ``JAVA_HOME``,
     PATH and the system's JVM folder, in this order.
 
     Raises:
-        Unavailable: ``java.missing`` if there is no Java, ``java.version`` if only other versions.
+        Unavailable: ``java.missing``: there is no Java; ``java.version``: there are only others.
     """
     seen = []
     for program in _candidates(kept):
@@ -42,7 +42,7 @@ def find(kept: Path | None = None) -> Path:
 
 
 def home(program: Path) -> Path:
-    """Return the JAVA_HOME that ``program`` belongs to."""
+    """Return the JAVA_HOME of the program ``<JAVA_HOME>/bin/java``; follows symbolic links."""
     return program.resolve().parent.parent
 
 
@@ -70,7 +70,10 @@ def _version(program: Path) -> int | None:
 
 
 def main() -> int:
-    """Print the JAVA_HOME that setup records, or the error; for ``.ci/setup``."""
+    """Print the JAVA_HOME of ``find()``, or the error; return the exit code for ``.ci/setup``.
+
+    0: found. 3: there is no Java. 1: there are only unsupported versions.
+    """
     try:
         print(home(find()))  # noqa: T201  (read by a shell script)
     except Unavailable as error:

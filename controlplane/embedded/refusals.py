@@ -1,4 +1,4 @@
-"""What `up` and `down` refuse before they change anything. Called by ``stack``."""
+"""Checks with which ``stack.up`` and ``stack.down`` refuse before they change anything."""
 
 from pathlib import Path
 
@@ -9,14 +9,16 @@ from controlplane.embedded.ports import Claims
 
 
 def refuse_foreign_files(root: Path) -> None:
-    """Refuse a folder that holds other files: ``down --purge`` would remove them all.
+    """Refuse a folder without an installation that holds other files.
+
+    ``down --purge`` would later remove them.
 
     Raises:
         Conflict: ``stack.folder_taken``.
     """
     if not root.is_dir() or (root / "installation.json").exists():
         return
-    # Not "==": a killed `up` may leave a temporary file of installation.json.
+    # ``not in``: a killed `up` may leave a temporary file whose name contains installation.json.
     foreign = sorted(path.name for path in root.iterdir() if "installation.json" not in path.name)
     if foreign:
         raise Conflict(
@@ -46,7 +48,9 @@ def refuse_other_use(running: Installation, web_port: int | None, *, must_start:
 
 
 def refuse_restarted(installation: Installation, supervisor_pid: int) -> None:
-    """Refuse to stop an installation that runs under another supervisord; a pid of 0 is any.
+    """Refuse to stop an installation that runs under another supervisord than ``supervisor_pid``.
+
+    A pid of 0 refuses none.
 
     Raises:
         Occupied: ``stack.restarted``.
@@ -61,10 +65,10 @@ def refuse_restarted(installation: Installation, supervisor_pid: int) -> None:
 
 
 def claim_requested(web_port: int, claims: Claims) -> None:
-    """Claim the port that the user requested.
+    """Claim the port that the user requested for the portal.
 
     Raises:
-        Conflict: ``stack.port_taken``.
+        Conflict: ``stack.port_taken``: it is in use or claimed.
     """
     if not claims.take(web_port):
         raise Conflict(

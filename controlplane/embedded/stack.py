@@ -1,7 +1,7 @@
-"""Start, stop and describe one installation, for the ``waypost`` command and the demo.
+"""Start, stop and describe one installation.
 
-``up`` is level-triggered: it may be killed at any point and run again, and the next run ends in the
-same state. It does not need to know how far an earlier run came.
+For the ``waypost`` command, the demonstration and the benches. ``up`` may be killed at any point
+and run again: it checks and completes every step, so the next run ends in the same state.
 """
 
 import shutil
@@ -31,7 +31,10 @@ _SAMPLE_SECONDS = 60  # the longest wait for last samples
 
 @dataclass(frozen=True)
 class ServerStatus:
-    """One supervised program. ``memory_bytes`` is its PSS with that of its child processes."""
+    """One supervised program, as supervisord reports it. ``pid`` is 0 if it does not run.
+
+    ``memory_bytes`` is the proportional set size (PSS) of its process and of all descendants.
+    """
 
     name: str
     state: str
@@ -42,9 +45,10 @@ class ServerStatus:
 
 @dataclass(frozen=True)
 class StackStatus:
-    """The state of an installation: ``is_up`` means that the portal reports it is ready.
+    """The state of an installation.
 
-    ``changed_by`` describes the command that changes the folder now; empty if none does.
+    ``is_up``: the portal answers and reaches its database. ``changed_by`` describes the command
+    that changes the installation now; empty if none does.
     """
 
     root: str
@@ -64,12 +68,12 @@ def up(
     command: str = "waypost up",
     say: Say = lambda _: None,
 ) -> Installation:
-    """Start everything and return the installation once the portal is ready. Idempotent.
+    """Start all servers and return the installation once they are ready. Idempotent.
 
     * ``settings``: ``WAYPOST_*`` variables to store with this installation.
-    * ``own``: refuse an installation that runs already. It is called once the caller is
-      responsible for stopping what runs in the folder.
-    * ``command``: what other commands display while they wait for this one.
+    * ``own``: if given, an installation that runs already is refused. It is called just before the
+      first change: from then on the caller must stop what runs in the folder.
+    * ``command``: the name that other commands display while they wait for this one.
 
     Raises:
         Unavailable: with a code ``stack.*``, ``java.*`` or ``artifact.*`` that says what to fix.
@@ -79,14 +83,14 @@ def up(
             on another port; ``stack.folder_taken``: the folder holds other files.
         Invalid: ``stack.not_a_folder``: it is a file.
     """
-    # Before the lock, whose file would be left beside a folder that is not ours.
+    # Both raise for a folder that is not ours, before the lock leaves its file beside it.
     installations.load(root)
     refusals.refuse_foreign_files(root)
-    # The claims last until the servers listen on their ports themselves.
+    # The claims on ports last until the servers listen on them.
     with lock.alone(root, command, say=say), ports.claiming() as claims:
         found = installations.load(root)
         is_up = found is not None and found.supervisor().is_up()
-        # Everything is refused before anything is written, so a refusal leaves nothing incomplete.
+        # All refusals come before the first change, so a refusal leaves nothing incomplete.
         installations.find_tools(found.settings if found else {})  # raises if a tool is missing
         supervision.check_disk(root)
         refusals.refuse_foreign_files(root)
@@ -117,8 +121,9 @@ def down(
 ) -> None:
     """Stop everything that ``up`` and the workers started; with ``purge`` remove the folder too.
 
-    Last samples are taken before, unless the folder is removed. With a ``supervisor_pid``, only
-    what this supervisord runs is stopped; with 0, whatever runs.
+    Before the stop, last samples are taken, unless the folder is removed. With a
+    ``supervisor_pid``, an installation that runs under another supervisord is refused. Idempotent
+    without ``purge``.
 
     Raises:
         NothingHere: the folder holds no installation.
@@ -127,8 +132,8 @@ def down(
             another supervisord runs there.
         Unavailable: ``stack.folder``: the lock file beside the folder cannot be written.
     """
-    # Before the lock, whose file would be left beside a folder that does not exist. An unreadable
-    # installation is examined below, under the lock: it can still be purged.
+    # Refused before the lock leaves its file beside a folder that does not exist. An unreadable
+    # installation is handled below, under the lock: it can still be purged.
     with suppress(Unavailable):
         installations.require(root)
     with lock.alone(root, command, say=say):
@@ -151,10 +156,11 @@ def down(
 
 
 def status(root: Path) -> StackStatus:
-    """Return the state of the installation.
+    """Return the state of the installation; changes nothing.
 
     Raises:
         NothingHere: the folder holds no installation.
+        Invalid, Unavailable: as ``installations.load`` raises them.
     """
     installation = installations.require(root)
     supervisor = installation.supervisor()
@@ -171,7 +177,7 @@ def status(root: Path) -> StackStatus:
                 supervision.family_bytes(program.pid),
                 program.message,
             )
-            # Without a supervisord nothing runs, and a call to it would fail.
+            # Without a supervisord no server runs, and a call to it would raise.
             for program in (supervisor.list_programs() if supervisor.is_up() else [])
         ],
         router=router_in_words(installation),
@@ -188,9 +194,9 @@ def router_in_words(installation: Installation) -> str:
 
 
 def take_last_samples(installation: Installation, say: Say) -> None:
-    """Take last samples, because brokers and routers lose their counters when they stop.
+    """Sample all spaces now, because brokers and routers lose their counters when they stop.
 
-    A failure is reported and does not prevent the stop.
+    A failure is reported with ``say`` and raises nothing: it must not prevent the stop.
     """
     say("taking last samples")
     try:

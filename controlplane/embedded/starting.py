@@ -1,6 +1,6 @@
-"""The steps in which the servers of one installation start. Called by ``stack.up``.
+"""The steps of ``stack.up`` that choose ports and start the servers of one installation.
 
-Each step is idempotent: a killed start is completed by the next one.
+Each step is idempotent: the next start completes a killed one.
 """
 
 import subprocess
@@ -20,7 +20,11 @@ _SERVER_PORTS = ("postgres", "valkey", "web", "auth")
 def settle_ports(
     installation: Installation, web_port: int | None, claims: Claims, say: Say
 ) -> Installation:
-    """Keep the stored ports; replace those that another program or another `up` took meanwhile."""
+    """Claim the installation's ports; return the installation, changed and stored if one moves.
+
+    ``web_port`` replaces the portal's port. A port that another program has, or another ``up`` has
+    claimed, is replaced by a free one.
+    """
     if web_port:
         installation = installations.move_ports(installation, {"web": web_port})
     taken = [name for name in _SERVER_PORTS if not claims.take(getattr(installation.ports, name))]
@@ -35,14 +39,16 @@ def settle_ports(
 def start(installation: Installation, say: Say, *, is_first: bool) -> None:
     """Start the stores, prepare the database and start our own servers.
 
-    ``is_first``: no supervisord of this installation runs yet.
+    ``is_first``: no supervisord of this installation runs yet. Otherwise servers that ended or
+    whose definition changed are restarted.
 
     Raises:
-        Unavailable: ``stack.prepare`` or ``stack.not_ready``, with the end of a log.
+        Unavailable: ``stack.supervisor``, ``stack.prepare`` or ``stack.not_ready``, with the end of
+            a log.
     """
     if is_first:
-        # supervisord starts all programs that it finds, and only brokers and routers may start
-        # like that. Our own servers start in order and with the present settings.
+        # supervisord starts all programs whose files it finds. That is right for brokers and
+        # routers. Our own servers must start in order and with the present settings.
         for name in (*servers.STORES, *servers.SERVICES):
             (installation.run_dir / "conf.d" / f"{name}.ini").unlink(missing_ok=True)
     say("starting PostgreSQL and Valkey")
@@ -61,13 +67,14 @@ def start(installation: Installation, say: Say, *, is_first: bool) -> None:
 
 
 def prepare_database(installation: Installation) -> None:
-    """Apply migrations, and create what an empty database needs (``controlplane.cli.prepare``).
+    """Run ``controlplane.cli.prepare``: migrations, static files, catalog, operator account.
 
     Raises:
         Unavailable: ``stack.prepare``, with the last line of its log.
     """
     log = installation.log_dir / "prepare.log"
-    # Its own process: this layer must not import models, and Django is set up once per process.
+    # In a process of its own: this layer must not import models, and a process can set Django up
+    # only once.
     result = subprocess.run(
         [sys.executable, "-m", "controlplane.cli.prepare"],
         env={

@@ -1,9 +1,9 @@
-"""The installation's supervisord: start it, stop it, and end orphans of an earlier run.
+"""The installation's supervisord: start it, stop it, and end the orphans of a killed one.
 
-Every process that supervisord starts inherits ``WAYPOST_INSTALLATION`` = the installation's id.
-Orphans are identified by that mark, never by a program's name; psutil identifies a process by pid
-and start time. A process that overwrites its environment with its title, as PostgreSQL's children
-do, is identified by its parent.
+Every process that supervisord starts inherits the variable ``WAYPOST_INSTALLATION``, the
+installation's id. Orphans are identified by this mark, never by a program's name. A process that
+overwrites its environment with its title, as PostgreSQL's children do, is identified by its parent.
+psutil compares pid and start time, so a signal never reaches a later process with the same pid.
 """
 
 import os
@@ -21,15 +21,19 @@ from controlplane.embedded import supervisor_client
 from controlplane.embedded.installation import Installation
 
 MARK = "WAYPOST_INSTALLATION"
-# All that servers get from the caller's environment, besides our own variables.
+# The variables of the caller that supervisord, and so every server, gets.
 _PASSED_ON = ("HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER", "LOGNAME")
 
 
 def start(installation: Installation) -> bool:
     """Start supervisord; False if it runs already. Idempotent.
 
-    It starts the programs of spaces that it finds in ``run/conf.d``. Before that, orphans of a
-    killed supervisord are ended, and its control socket and scratch files are removed.
+    It starts the programs that it finds in ``run/conf.d``: the brokers and routers of spaces.
+    Before that, orphans of a killed supervisord are ended, and its control socket and scratch files
+    are removed.
+
+    Raises:
+        Unavailable: ``stack.supervisor``: it does not start.
     """
     client = installation.supervisor()
     if client.is_up():
@@ -40,7 +44,7 @@ def start(installation: Installation) -> bool:
     (installation.run_dir / "supervisor.sock").unlink(missing_ok=True)
     configuration = supervisor_client.write_configuration(installation.run_dir)
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    # It daemonizes, so that it outlives us and we need not reap it.
+    # It becomes a daemon, so that it outlives this process and need not be reaped.
     started = subprocess.run(
         [sys.executable, "-m", "supervisor.supervisord", "-c", configuration],
         env={**environment, "PATH": supervisor_client.SYSTEM_PATH, MARK: installation.id},
@@ -62,16 +66,17 @@ def start(installation: Installation) -> bool:
 def stop(installation: Installation, *, last: Collection[str], timeout_seconds: float = 60) -> None:
     """Stop supervisord and all its programs, and end what survives it. Idempotent.
 
-    The programs named in ``last`` stop after the others, which stop at the same time. If this
+    The programs named in ``last`` stop after all others, which stop at the same time. If this
     process is killed, supervisord continues to stop. Scratch files are removed, because an
-    interrupted job leaves its own.
+    interrupted job leaves some. What has not ended after ``timeout_seconds`` is ended as an orphan.
     """
     client = installation.supervisor()
     if client.is_up():
         running = list_processes(installation)
         first = [status.pid for status in client.list_programs() if status.name not in last]
         client.shut_down()  # from here on it restarts nothing
-        # supervisord stops one program after the other; these signals end them at the same time.
+        # supervisord stops one program after the other. These signals make all except ``last`` stop
+        # at once.
         for process in running:
             if process.pid in first:
                 _quietly(process.terminate)
@@ -84,7 +89,10 @@ def stop(installation: Installation, *, last: Collection[str], timeout_seconds: 
 
 
 def stop_orphans(installation: Installation) -> Sequence[int]:
-    """End every remaining process of the installation; return their pids. Idempotent."""
+    """End every remaining process of the installation; return their pids. Idempotent.
+
+    Processes get TERM, and KILL after 10 s.
+    """
     orphans = list_processes(installation)
     for process in orphans:
         _quietly(process.terminate)
@@ -102,15 +110,15 @@ def list_processes(installation: Installation) -> Sequence[psutil.Process]:
     """
     alive = [process for process in psutil.process_iter(["ppid"]) if _is_alive(process)]
     ours = {process.pid for process in alive if _has_mark(process, installation.id)}
-    # Descendants without the mark: one generation in each turn, until no process is new.
+    # Adds descendants without the mark: one generation in each turn, until no process is new.
     while more := {p.pid for p in alive if p.info["ppid"] in ours} - ours:
         ours |= more
-    # Without this process, which inherits the mark if a server or a job runs it.
+    # Without this process itself, which has the mark if one of the servers started it.
     return [process for process in alive if process.pid in ours - {os.getpid()}]
 
 
 def resident_bytes(installation: Installation) -> int:
-    """Return the memory of the whole installation, shared pages counted once (PSS)."""
+    """Return the memory of all processes of the installation; shared pages count once (PSS)."""
     total = 0
     for process in list_processes(installation):
         try:
@@ -134,10 +142,10 @@ def family_bytes(pid: int) -> int:
 
 
 def check_disk(root: Path, needed_bytes: int = 500_000_000) -> None:
-    """Return if the disk of a state folder, which need not exist yet, has space for a start.
+    """Check that the disk of the state folder ``root``, which may not exist yet, has enough space.
 
     Raises:
-        Unavailable: ``stack.disk_full``.
+        Unavailable: ``stack.disk_full``: less than ``needed_bytes`` are free.
     """
     existing = next(path for path in (root, *root.parents) if path.exists())
     free = shutil.disk_usage(existing).free
@@ -162,7 +170,7 @@ def _has_mark(process: psutil.Process, installation_id: str) -> bool:
 
 def _is_alive(process: psutil.Process) -> bool:
     try:
-        # A zombie may remain for ever: not every container has an init that reaps it.
+        # A zombie counts as ended. It may remain for ever: not every container reaps zombies.
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return False

@@ -1,9 +1,9 @@
 """Programs under supervisord: add, replace, remove, restart and list them.
 
-Used by ``controlplane.embedded.supervision`` for the installation's own servers and by
-``workers.infra.local`` for the brokers and routers of spaces; tests start a throw-away supervisord.
-One program is one file ``<programs folder>/<name>.ini``; commands go to supervisord over XML-RPC on
-its unix socket. Source: supervisor 4.3 manual, "Configuration File" and "XML-RPC".
+``controlplane.embedded`` uses it for an installation's own servers, and ``workers.infra.local`` for
+the brokers and routers of spaces. Each program is a file ``<programs folder>/<name>.ini``. Commands
+go to supervisord over XML-RPC on its unix socket. Source: supervisor 4.3 manual, "Configuration
+File" and "XML-RPC".
 """
 
 import fcntl
@@ -25,7 +25,7 @@ from supervisor import xmlrpc as supervisor_rpc
 from controlplane.core.errors import Invalid, Unavailable
 from controlplane.core.files import write_atomically
 
-# The PATH of all servers, independent of the PATH of the shell that starts them.
+# The PATH of supervisord and of all programs; the PATH of the caller's shell is not used.
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # The name becomes a file name and a section of supervisord's configuration.
 _LEGAL_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,120}")
@@ -36,11 +36,14 @@ _ALREADY_GONE = {supervisor_rpc.Faults.BAD_NAME, supervisor_rpc.Faults.NOT_RUNNI
 class Program:
     """One supervised program, which runs in the foreground and is restarted whenever it ends.
 
-    A program whose definition changes in any field is replaced (stopped and started).
+    If any field changes, ``ensure`` stops and starts the program.
 
-    * ``revision``: free text for that purpose, such as a digest of files that need a restart.
-    * ``user``: supervisord (as root) switches to this user.
-    * ``guarded``: the program ends when its supervisord dies.
+    * ``revision``: any text. Changing it forces a restart; it may be a digest of the files that the
+      program reads at its start.
+    * ``user``: a supervisord that runs as root switches to this user.
+    * ``guarded``: the kernel ends the program when its supervisord dies.
+    * ``stop_seconds``: after this time, a program that does not stop is killed.
+    * ``priority``: supervisord starts programs in this order, and stops them in the reverse order.
     """
 
     name: str
@@ -57,17 +60,21 @@ class Program:
     log_bytes: int = 5_000_000
 
     def guarded_command(self) -> list[str]:
-        """Return the command that also ends when supervisord dies, if the program is guarded."""
+        """Return the command to run: if guarded, inside setpriv with a parent-death signal."""
         setpriv = shutil.which("setpriv", path=SYSTEM_PATH)
         if self.guarded and setpriv:
-            # The kernel sends TERM, so that no orphan keeps ports or journals.
+            # The kernel sends TERM when supervisord dies: no orphan may keep ports or journals.
             return [setpriv, "--pdeathsig", "TERM", "--", *self.command]
         return list(self.command)
 
 
 @dataclass(frozen=True)
 class ProgramStatus:
-    """What supervisord reports. ``state``: STARTING RUNNING BACKOFF STOPPED EXITED FATAL …"""
+    """What supervisord reports about a program.
+
+    ``state`` is STARTING, RUNNING, BACKOFF, STOPPING, STOPPED, EXITED, FATAL or UNKNOWN. ``pid`` is
+    0 if no process runs.
+    """
 
     name: str
     state: str
@@ -93,10 +100,11 @@ class ProgramStatus:
 
 
 class SupervisorClient:
-    """One supervisord, reached at ``socket``; its programs are files in ``programs_dir``.
+    """Controls one supervisord through its unix socket; its programs are files in ``programs_dir``.
 
-    Safe for several processes at once: a change of programs holds a file lock. Every method
-    raises ``Unavailable`` when supervisord does not answer.
+    Several processes may use it at once: ``ensure`` and ``remove`` hold a file lock. Every method
+    that calls supervisord raises ``Unavailable`` if it does not answer, except ``is_up`` and
+    ``find_pid``.
     """
 
     def __init__(self, socket: Path, programs_dir: Path) -> None:
@@ -104,13 +112,20 @@ class SupervisorClient:
         self._programs_dir = programs_dir
 
     def ensure(self, program: Program) -> bool:
-        """Make ``program`` run as defined; True if it was added or replaced. Idempotent."""
+        """Make supervisord run ``program`` as defined; return whether it was added or replaced.
+
+        Idempotent. Does not wait until an added program runs.
+
+        Raises:
+            Invalid: ``program.invalid``: a value cannot be written in supervisord's format.
+        """
         with self._changing():
             text = render(program)
             path = self._path(program.name)
             if not path.exists() or path.read_text() != text:
                 write_atomically(path, text, mode=0o600)
-            # supervisord compares all files, so this also completes a change that was killed.
+            # supervisord compares all files with what it runs. So this also completes a change
+            # whose process was killed after it wrote the file.
             added, changed, _removed = self._reread()
             if program.name in changed:
                 self._drop(program.name)
@@ -120,12 +135,15 @@ class SupervisorClient:
             return False
 
     def has_other(self, program: Program) -> bool:
-        """Return whether ``ensure`` would replace another definition of this program."""
+        """Return whether a program of this name is defined differently now."""
         path = self._path(program.name)
         return path.exists() and path.read_text() != render(program)
 
     def remove(self, name: str) -> bool:
-        """Stop and remove the program; False if there was none. Waits until it has ended."""
+        """Stop the program, wait until it has ended, and remove it; False if there was none.
+
+        Idempotent.
+        """
         with self._changing():
             path = self._path(name)
             existed = path.exists()
@@ -142,7 +160,7 @@ class SupervisorClient:
         self._call("startProcessGroup", name)
 
     def stop(self, name: str) -> None:
-        """Stop the program and keep its definition; ``restart`` starts it again."""
+        """Stop the program and keep its definition; ``restart`` starts it again. Idempotent."""
         self._call("stopProcessGroup", name, tolerate=_ALREADY_GONE)
 
     def list_programs(self) -> Sequence[ProgramStatus]:
@@ -154,12 +172,12 @@ class SupervisorClient:
         return next((status for status in self.list_programs() if status.name == name), None)
 
     def runs(self, name: str) -> bool:
-        """Return whether the program runs now."""
+        """Return whether the program is in state RUNNING."""
         status = self.find(name)
         return status is not None and status.is_running
 
     def is_up(self) -> bool:
-        """Return whether supervisord answers."""
+        """Return whether supervisord answers and is not shutting down."""
         try:
             return bool(self._call("getState")["statename"] == "RUNNING")
         except Unavailable:
@@ -173,7 +191,7 @@ class SupervisorClient:
             return 0
 
     def shut_down(self) -> None:
-        """Ask supervisord to stop all its programs and itself; returns at once."""
+        """Tell supervisord to stop all its programs and then itself; return at once."""
         self._call("shutdown")
 
     def _path(self, name: str) -> Path:
@@ -182,7 +200,7 @@ class SupervisorClient:
         return self._programs_dir / f"{name}.ini"
 
     def _reread(self) -> tuple[list[str], list[str], list[str]]:
-        # The result is a list with one such triple of program names.
+        # The answer is a list with one triple of lists of program names.
         added, changed, removed = self._call("reloadConfig")[0]
         return added, changed, removed
 
@@ -194,13 +212,13 @@ class SupervisorClient:
                 self._call("removeProcessGroup", name, tolerate=_ALREADY_GONE)
                 return
             except Unavailable:
-                # Fault STILL_RUNNING, for a moment after a program in BACKOFF was stopped.
+                # A program in BACKOFF is STILL_RUNNING (a fault) for a moment after its stop.
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.05)
 
     def _call(self, method: str, *arguments: Any, tolerate: set[int] | None = None) -> Any:
-        # The transport connects to the socket; xmlrpc.client only demands some URL.
+        # The transport connects to the socket. The URL is not used, but xmlrpc.client requires one.
         transport = supervisor_rpc.SupervisorTransport("", "", f"unix://{self._socket}")
         proxy = xmlrpc.client.ServerProxy("http://127.0.0.1", transport=transport)
         try:
@@ -225,10 +243,10 @@ class SupervisorClient:
 
 
 def render(program: Program) -> str:
-    """Return the program's section of a supervisord configuration.
+    """Return the text of the program's file: a section of supervisord's configuration.
 
     Raises:
-        Invalid: a value contains characters that supervisord's format cannot express.
+        Invalid: ``program.invalid``: a value cannot be written in supervisord's format.
     """
     environment = {**program.environment, "WAYPOST_PROGRAM_REVISION": program.revision}
     options = {
@@ -237,7 +255,7 @@ def render(program: Program) -> str:
         "environment": ",".join(f'{name}="{value}"' for name, value in environment.items()),
         "autostart": "true",
         "autorestart": "true",
-        # A server that dies at once is restarted without end; the delay grows each time.
+        # A program that ends at once is restarted again and again, after growing delays.
         "startsecs": "1",
         "startretries": "1000000",
         "stopsignal": program.stop_signal,
@@ -260,9 +278,9 @@ def render(program: Program) -> str:
 
 @contextmanager
 def throwaway(folder: Path) -> Iterator[SupervisorClient]:
-    """Run a supervisord of its own under ``folder`` until the block ends (tests).
+    """Run a supervisord with its files in ``folder`` until the block ends; for tests.
 
-    ``folder`` must be short: a unix socket's path has at most 107 characters.
+    The path of ``folder`` must be short: that of a unix socket has at most 107 characters.
     """
     client = SupervisorClient(folder / "supervisor.sock", folder / "conf.d")
     configuration = write_configuration(folder)
@@ -280,7 +298,10 @@ def throwaway(folder: Path) -> Iterator[SupervisorClient]:
 
 
 def write_configuration(folder: Path) -> Path:
-    """Write supervisord's own configuration into ``folder`` and return its path. Idempotent."""
+    """Write ``supervisord.conf`` into ``folder`` and return its path. Idempotent.
+
+    Socket, log, pid file and the programs folder ``conf.d`` are in ``folder`` too.
+    """
     (folder / "conf.d").mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / "supervisord.conf"
     write_atomically(path, _CONFIGURATION.format(folder=str(folder).replace("%", "%%")), mode=0o600)
@@ -291,7 +312,7 @@ def wait_up(client: SupervisorClient, timeout_seconds: float = 20) -> None:
     """Wait until supervisord answers.
 
     Raises:
-        Unavailable: it did not in time.
+        Unavailable: it did not answer in ``timeout_seconds``.
     """
     deadline = time.monotonic() + timeout_seconds
     while not client.is_up():
@@ -317,8 +338,8 @@ files={folder}/conf.d/*.ini
 
 
 def _escaped(name: str, value: str) -> str:
-    # " ;" and " #" begin a comment in supervisord's format, which has no escape for them. A "%"
-    # begins an expansion and is doubled.
+    # " ;" and " #" begin a comment in supervisord's format, and nothing can escape them. A "%"
+    # begins an expansion, and "%%" is a literal one.
     _refuse_unwritable(name, value, "\n", "\r", " ;", " #", "\t;", "\t#")
     return value.replace("%", "%%")
 

@@ -1,1 +1,1 @@
-"""Forms by subject. They parse input and show errors; the actions enforce the rules."""
+"""The portal's forms, by subject. They parse input and show errors; actions enforce the rules."""

@@ -21,7 +21,7 @@ class LoginForm(AuthenticationForm):
         label="Email",
         widget=forms.EmailInput(attrs={"autocomplete": "username", "autofocus": True}),
     )
-    # The same text for both, so that nobody can find out whether an account exists.
+    # The same text for both errors, so that nobody can find out whether an account exists.
     error_messages = {
         "invalid_login": "Email or password is wrong. Try again, or sign up.",
         "inactive": "Email or password is wrong. Try again, or sign up.",
@@ -34,7 +34,10 @@ class LoginForm(AuthenticationForm):
         return str(self.cleaned_data["username"]).lower()
 
     def clean(self) -> dict[str, Any]:
-        """Count the attempt before the password is checked, then authenticate."""
+        """Count the attempt, then check the password.
+
+        An attempt over the rate limit becomes an error of the form, with status 429.
+        """
         email = self.cleaned_data.get("username")
         try:
             if email and self.request:
@@ -46,7 +49,7 @@ class LoginForm(AuthenticationForm):
 
 
 class PlanForm(ConsoleForm):
-    """The choice of one offered plan; pages show the plans as cards."""
+    """The choice of one plan out of ``offers``; pages show these as cards."""
 
     plan = forms.ChoiceField(label="Plan", widget=forms.RadioSelect)
 
@@ -82,7 +85,7 @@ class SignUpForm(OrganizationForm):
         help_text="At least 10 characters, and not a common password.",
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
-    # By default the fields of the base class stand first, so the plan would come before the name.
+    # By default the fields of the base classes come first, so the plan would stand at the top.
     field_order = ["organization", "email", "password", "plan"]
 
     def clean_password(self) -> str:

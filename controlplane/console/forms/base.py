@@ -1,4 +1,4 @@
-"""Base class of all forms: rendering, and errors of actions as form errors."""
+"""The base class of the portal's forms: rendering, and errors of actions as errors of the form."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -20,10 +20,10 @@ class ConsoleRenderer(DjangoTemplates):
 
 
 class ConsoleForm(forms.Form):
-    """A form that runs an action and shows its error.
+    """A form whose view runs an action; the action's error becomes an error of the form.
 
-    ``refusal_code`` is the stable code of the ``WaypostError``; the page prints it after the
-    message. ``refusal_status`` is the HTTP status of the page.
+    ``refusal_code`` is the code of that error, which the page prints after the message.
+    ``refusal_status`` is the HTTP status of the page with the error.
     """
 
     default_renderer = ConsoleRenderer
@@ -32,9 +32,9 @@ class ConsoleForm(forms.Form):
     refusal_status = 400
 
     def attempt(self, action: Callable[..., Result], **arguments: Any) -> Result | None:
-        """Run ``action`` and return its result, or None if it raised a ``WaypostError``.
+        """Run ``action`` and return its result.
 
-        The error is added to this form.
+        If it raises a ``WaypostError``, add the error to this form and return None.
         """
         try:
             return action(**arguments)
@@ -43,11 +43,14 @@ class ConsoleForm(forms.Form):
             return None
 
     def attempted(self, action: Callable[..., object], **arguments: Any) -> bool:
-        """Run ``action`` and return whether it succeeded; an error is added to this form."""
+        """Run ``action`` as ``attempt`` does; return whether it returned anything but None."""
         return self.attempt(action, **arguments) is not None
 
     def refuse(self, error: WaypostError) -> None:
-        """Add the message of ``error`` to the form, and its reasons to the fields that it names."""
+        """Add the message of ``error`` to the form, and its reasons to the fields that it names.
+
+        Also sets ``refusal_code`` and ``refusal_status``. A field that the form lacks is skipped.
+        """
         self.refusal_code, self.refusal_status = error.error_code, error.status
         self.add_error(NON_FIELD_ERRORS, error.message)
         for name, reasons in error.fields.items():
@@ -57,12 +60,18 @@ class ConsoleForm(forms.Form):
                 self.add_error(field, [str(reason) for reason in reasons])
 
     def field_named(self, name: str) -> str:
-        """Return the name of the form's field for a field that an error names."""
+        """Return the form's name of a field; ``name`` is how an error names it.
+
+        Forms override it if their field names differ from those of the API.
+        """
         return name
 
 
 def form_status(*forms_shown: forms.BaseForm | None) -> int:
-    """Return the HTTP status of a page with these forms: 200, or that of the first error."""
+    """Return the HTTP status of a page with these forms.
+
+    It is that of the first submitted form with errors, else 200.
+    """
     for form in forms_shown:
         if form is not None and form.is_bound and form.errors:
             return int(getattr(form, "refusal_status", 400))

@@ -46,7 +46,7 @@ class TokenForm(ConsoleForm):
 
 
 class BillingForm(ConsoleForm):
-    """The billing details, which are printed on invoices."""
+    """A tenant's billing details, which are printed on invoices."""
 
     billing_name = forms.CharField(max_length=200, label="Legal name")
     billing_email = forms.EmailField(label="Email for invoices")
@@ -68,5 +68,5 @@ class BillingForm(ConsoleForm):
 
     @classmethod
     def of(cls, tenant: Tenant, data: Any = None) -> "BillingForm":
-        """Return the form, filled with the tenant's current details."""
+        """Return the form with the tenant's details as initial values; ``data`` is a submission."""
         return cls(data, initial={name: getattr(tenant, name) for name in cls.base_fields})

@@ -34,7 +34,7 @@ class SpaceForm(ConsoleForm):
 
 
 class SpacePlanForm(ConsoleForm):
-    """A new plan for a space, and the consent to restarts and to the new price."""
+    """A new plan for a space, and the agreement to its price and to restarts."""
 
     space_plan = forms.ChoiceField(label="Plan", widget=forms.RadioSelect)
     agreed = forms.BooleanField(label="Restart them, and charge the chosen plan from now on")
@@ -49,7 +49,7 @@ class SpacePlanForm(ConsoleForm):
 
 
 def form_name(setting: Setting) -> str:
-    """Return the name of a setting's field; it says the unit in which people enter the value."""
+    """Return the name of a setting's form field; it ends with the unit of the form."""
     if not isinstance(setting.value, Whole):
         return setting.name
     unit = setting.value.unit
@@ -57,9 +57,10 @@ def form_name(setting: Setting) -> str:
 
 
 def setting_field(setting: Setting, existing: Sequence[Address]) -> forms.Field | None:
-    """Return the field of a setting, or None if there is nothing to choose from.
+    """Return the form field of a setting: a number, or the choice of an address.
 
-    ``existing`` are the addresses of the space; a reference offers those of the right type.
+    ``existing`` are the addresses of the space; those of the type ``refers_to`` can be chosen. None
+    if there are none.
     """
     number = setting.value
     if isinstance(number, Whole):
@@ -84,10 +85,10 @@ def setting_field(setting: Setting, existing: Sequence[Address]) -> forms.Field 
 
 
 def base_value(setting: Setting, entered: Any) -> Any:
-    """Return the value of a setting for what was entered in its field."""
+    """Return the value of a setting in base units; ``entered`` is the value of its form field."""
     if not isinstance(setting.value, Whole):
         return entered or ""
-    # Not ``if entered``: zero is a value.
+    # ``is None``, because zero is a value.
     return None if entered is None else entered * setting.value.unit.size
 
 
@@ -112,7 +113,7 @@ class AddressForm(ConsoleForm):
         super().__init__(*args, **kwargs)
         self.address_plans = address_plans
         _offer(self.fields["address_plan"], [(plan.key, plan.title) for plan in address_plans])
-        # A setting is shown if a plan that can be chosen has it.
+        # A setting has a field if it is offered for the type of any plan that can be chosen.
         self.shown = {
             form_name(setting): setting
             for setting in SETTINGS
@@ -120,7 +121,7 @@ class AddressForm(ConsoleForm):
         }
         for name, setting in list(self.shown.items()):
             field = setting_field(setting, existing)
-            # A reference without anything to refer to would be a list with one choice: none.
+            # There is no address to refer to: the only choice would be "none".
             if field is None:
                 del self.shown[name]
             else:
@@ -128,21 +129,24 @@ class AddressForm(ConsoleForm):
 
     @property
     def fixed_fields(self) -> list[forms.BoundField]:
-        """The fields of settings that can never change; they stand beside the type."""
+        """The fields of settings that can never change, such as the topic of a subscription.
+
+        The page shows them always, below the plans; the other settings can be folded away.
+        """
         return [self[name] for name, setting in self.shown.items() if setting.is_fixed]
 
     @property
     def setting_fields(self) -> list[forms.BoundField]:
-        """The fields of all other settings."""
+        """The fields of the settings that can change later."""
         return [self[name] for name, setting in self.shown.items() if not setting.is_fixed]
 
     @property
     def has_settings(self) -> bool:
-        """Whether a setting was entered; the page then shows the settings unfolded."""
+        """Whether a value was submitted in ``setting_fields``; the page then unfolds them."""
         return any(field.data for field in self.setting_fields)
 
     def settings(self) -> AddressSettings:
-        """Return the settings that were entered, in base units."""
+        """Return the settings of the submitted form, in base units; empty ones are not set."""
         values = {
             setting.name: base_value(setting, self.cleaned_data[name])
             for name, setting in self.shown.items()
@@ -150,7 +154,7 @@ class AddressForm(ConsoleForm):
         return AddressSettings(**values)
 
     def field_named(self, name: str) -> str:
-        """Return the name of the form's field; errors name settings as the API does."""
+        """Return the form's name of a field. Errors name a setting as the API does."""
         return form_name(SETTING[name]) if name in SETTING else name
 
 
@@ -177,7 +181,7 @@ class MessagingUserForm(ConsoleForm):
     )
 
     def permissions(self) -> list[dict[str, list[str]]]:
-        """Return the requested permissions in the format that the model stores."""
+        """Return the requested permissions in the format of ``MessagingUser.permissions``."""
         return [
             {
                 "addresses": self.cleaned_data["addresses"].replace(",", " ").split(),
@@ -187,7 +191,7 @@ class MessagingUserForm(ConsoleForm):
 
 
 class ConfirmForm(ConsoleForm):
-    """A typed confirmation of an action that cannot be undone."""
+    """The confirmation of an action that cannot be undone: the user must type ``expected``."""
 
     confirmation = forms.CharField(widget=forms.TextInput(attrs=_MONO))
 
@@ -214,7 +218,7 @@ class DeleteSpaceForm(ConfirmForm):
 
 
 class ConnectForm(ConsoleForm):
-    """The user and address that the client examples are filled in with."""
+    """The choice of the messaging user and the address that the example programs use."""
 
     user = forms.ChoiceField(label="Messaging user", required=False)
     address = forms.ChoiceField(label="Address", required=False)
@@ -225,13 +229,13 @@ class ConnectForm(ConsoleForm):
         super().__init__(*args, **kwargs)
         _offer(self.fields["user"], [(name, name) for name in users])
         _offer(self.fields["address"], [(name, name) for name in addresses])
-        # Both selects always have a value, so the labels must not say "(optional)".
+        # Both selects always have a value. Required, so that their labels do not say "(optional)".
         for field in self.fields.values():
             field.required = True
 
 
 def _offer(field: forms.Field, choices: list[tuple[str, str]]) -> None:
-    """Set a field's choices; a required field starts with the first one selected."""
+    """Set a field's choices; a required field begins with the first one selected."""
     field.choices = choices  # type: ignore[attr-defined]
     if choices and field.required:
         field.initial = choices[0][0]

@@ -39,13 +39,13 @@ class OverrideForm(ConsoleForm):
 
 
 class ReasonForm(ConsoleForm):
-    """The reason for an operator's action; it is written to the audit log."""
+    """The reason for an operator's action, for the audit log."""
 
     reason = forms.CharField(label="Reason", max_length=500)
 
 
 class PaymentForm(ConsoleForm):
-    """A payment received for an invoice."""
+    """A payment received for an invoice; the amount due is entered already."""
 
     amount = forms.DecimalField(label="Amount", max_digits=20)
     reference = forms.CharField(
@@ -66,7 +66,11 @@ class PaymentForm(ConsoleForm):
         self.fields["amount"].initial = money.to_major(due_minor, invoice.currency)
 
     def clean_amount(self) -> int:
-        """Return the amount in minor units."""
+        """Return the entered amount in minor units of the invoice's currency.
+
+        Raises:
+            ValidationError: it is not positive, or has more decimals than the currency.
+        """
         # The form field allows more decimals than the currency has.
         minor = Decimal(self.cleaned_data["amount"]).scaleb(self.digits)
         if minor <= 0 or minor != minor.to_integral_value():

@@ -1,1 +1,1 @@
-"""Template tags of the portal."""
+"""Template filters and tags of the portal."""

@@ -1,4 +1,7 @@
-"""The portal's template filters: short names for functions of ``formats`` and ``charts``."""
+"""The portal's template filters and tags.
+
+They give templates the functions of ``formats``, ``charts``, ``plan_descriptions`` and ``money``.
+"""
 
 import json
 from datetime import datetime
@@ -31,19 +34,19 @@ register.filter("hour_price", plan_descriptions.hour_price)
 
 @register.filter
 def money(amount_minor: int, currency: str) -> str:
-    """Return an amount in minor units with its currency."""
+    """Return an amount, given in minor units, as text with its currency."""
     return currencies.display(amount_minor, currency)
 
 
 @register.filter
 def figure(value: Decimal | int) -> str:
-    """Return a number with thousands separators."""
+    """Return a number as text, with thousands separators and at most three decimals."""
     return charts.words(Decimal(value))
 
 
 @register.filter
 def ago(moment: datetime) -> str:
-    """Return how long ago ``moment`` was."""
+    """Return how long ago ``moment`` was: ``3 hours ago``."""
     return formats.ago(moment, timezone.now())
 
 
@@ -51,7 +54,8 @@ def ago(moment: datetime) -> str:
 def literal(text: str) -> SafeString:
     """Return ``text`` as a JSON string, which is also a literal of Python, Java and JavaScript.
 
-    Not escaped for HTML: use it only in plain-text templates, whose output pages escape as a whole.
+    It is not escaped for HTML. Use it only in the plain-text templates of client programs: the page
+    escapes their output as a whole.
     """
     return mark_safe(json.dumps(text, ensure_ascii=False))
 
@@ -64,7 +68,10 @@ def svg_chart(chart: charts.BarChart) -> SafeString:
 
 @register.simple_tag
 def when(moment: datetime | None, missing: str = "never") -> SafeString | str:
-    """Return ``moment`` as a ``<time>`` element in UTC: ``21 Nov 2026, 10:04``."""
+    """Return ``moment`` as a ``<time>`` element in UTC, such as ``21 Nov 2026, 10:04``.
+
+    ``missing`` is the text for None.
+    """
     if moment is None:
         return missing
     shown = timezone.localtime(moment, timezone.get_default_timezone())

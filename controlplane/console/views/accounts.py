@@ -1,6 +1,7 @@
 """Login, sign-up, creation of further organizations, and the redirects afterwards.
 
-Local accounts are Django's; single sign-on is a link to the routes of ``controlplane.oidc``.
+Local accounts are Django's own. For single sign-on, the login page has a link to the routes of
+``controlplane.oidc``.
 """
 
 from collections.abc import Mapping
@@ -37,14 +38,14 @@ class LogIn(LoginView):
     redirect_authenticated_user = True
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        # The page hides the form, but a client can still post it.
+        # The page has no form then, but a client can still post one.
         if not settings.LOCAL_ACCOUNTS_ENABLED:
             return redirect("console:login")
         return super().post(request, *args, **kwargs)
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         answer = super().form_invalid(form)
-        # Django answers 200; a rate limit must be answered with 429.
+        # Django answers 200 with the errors; a rate limit must be answered with 429.
         answer.status_code = getattr(form, "refusal_status", answer.status_code)
         return answer
 
@@ -59,9 +60,10 @@ class LogIn(LoginView):
 
 @login_page
 def home(scope: Scope) -> HttpResponseBase:
-    """Redirect to the user's first organization.
+    """Redirect to the overview of the user's first organization, by name.
 
-    Without one, an operator goes to the operator area and another user to "new organization".
+    Without an organization, an operator goes to the operator area, and any other user to the form
+    for a new organization.
     """
     membership = queries.tenants_of(scope.user).first()
     if membership:
@@ -71,15 +73,18 @@ def home(scope: Scope) -> HttpResponseBase:
 
 @public_page
 def sign_up(request: HttpRequest) -> HttpResponseBase:
-    """Create a user, an organization and its subscription, and log the user in."""
-    # A second account would not see the first one's organizations.
+    """Create a user, an organization and its plan subscription, and log the user in.
+
+    Then redirect to the form for a first space.
+    """
+    # A second account would not belong to the first one's organizations.
     if request.user.is_authenticated:
         return redirect("console:new_organization")
     if not (settings.SIGNUP_ENABLED and settings.LOCAL_ACCOUNTS_ENABLED):
         return render(request, "console/accounts/signup_closed.html", status=403)
     form = SignUpForm(request.POST or None, offers=plan_reads.offered())
     if form.is_valid():
-        # Through one function, so that a rate limit becomes an error of the form too.
+        # The rate limit is inside ``_sign_up``, so that it becomes an error of the form too.
         signed_up = form.attempt(_sign_up, request=request, fields=form.cleaned_data)
         if signed_up:
             # Django needs the backend's name when several are configured and none authenticated.
@@ -90,7 +95,7 @@ def sign_up(request: HttpRequest) -> HttpResponseBase:
 
 @login_page
 def new_organization(scope: Scope) -> HttpResponseBase:
-    """Create another organization for a logged-in user."""
+    """Create another organization of a logged-in user; redirect to the form for a first space."""
     if not settings.SIGNUP_ENABLED:
         return render(scope.request, "console/accounts/signup_closed.html", status=403)
     form = OrganizationForm(scope.request.POST or None, offers=plan_reads.offered())

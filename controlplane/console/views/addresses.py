@@ -23,7 +23,7 @@ from tenants.permissions import Permission
 
 @tenant_page(Permission.MANAGE_MESSAGING)
 def new(scope: TenantScope, space: str) -> HttpResponseBase:
-    """Create an address; the space's page then leads to the first messaging user."""
+    """Create an address, then redirect to the space's page with the next step."""
     row = queries.get_space(scope.tenant, space)
     existing = list(queries.list_addresses(row))
     form = AddressForm(
@@ -83,9 +83,10 @@ def delete(scope: TenantScope, space: str, address: str) -> HttpResponseBase:
 def creatable_plans(
     space: AddressSpace, existing: Sequence[Address]
 ) -> list[AddressPlanDefinition]:
-    """Return the plans to choose from, without types that refer to an address that is missing.
+    """Return the address plans to choose from, by type and price.
 
-    A subscription is offered once there is a topic.
+    A type that must refer to another address is left out while there is none. So subscriptions are
+    offered once the space has a topic.
     """
     present = {address.type for address in existing}
     needed = {

@@ -12,20 +12,20 @@ from tenants import queries
 from tenants.models import Address, AddressSpace, AddressType, Endpoint
 from tenants.permissions import Permission
 
-# The endpoint that every space has and that stays when routers are added.
+# The name of the first endpoint of a space. Further routers have endpoints of their own.
 _NAME = "amqps"
 
 
 @tenant_page(Permission.VIEW)
 def page(scope: TenantScope, space: str) -> HttpResponseBase:
-    """Show endpoint, certificate and client programs of a space."""
+    """Show endpoints, certificate and example programs of a space."""
     row = queries.get_space(scope.tenant, space)
     addresses, users = list(queries.list_addresses(row)), list(queries.list_users(row))
     context = {
         **space_frame.frame(scope, row, "space_connect"),
         "next_step": space_frame.next_step(scope, row),
         "endpoint": _endpoint(row),
-        # One for each further router: clients use them for failover.
+        # One for each further router; clients use them if the first endpoint fails.
         "other_endpoints": [
             endpoint for endpoint in row.endpoints.order_by("name") if endpoint.name != _NAME
         ],
@@ -61,7 +61,7 @@ def _examples(
 ) -> dict[str, object]:
     by_name = {address.address: address for address in addresses}
     query = scope.request.GET
-    # A queue if there is one: its example works with one program, a topic needs two.
+    # A queue if there is one: its program receives what it sends. A topic needs a second program.
     first = next((a for a in addresses if a.type == AddressType.QUEUE), addresses[0])
     # Unknown names in the query string fall back to a default, so old links keep working.
     user = query["user"] if query.get("user") in users else users[0]

@@ -19,7 +19,7 @@ from tenants.permissions import Permission
 
 @tenant_page(Permission.VIEW_BILLING)
 def invoice_list(scope: TenantScope) -> HttpResponseBase:
-    """Show the current period and all invoices, newest first."""
+    """Show the preview of the current period, and all invoices, newest period first."""
     page = scope.page_of(invoice_reads.of(scope.tenant))
     context = {
         "preview": invoice_reads.running(scope.tenant),
@@ -31,7 +31,7 @@ def invoice_list(scope: TenantScope) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW_BILLING)
 def preview(scope: TenantScope) -> HttpResponseBase:
-    """Show what the invoice of the current period would contain now."""
+    """Show the invoice of the current period as it would be now."""
     document = previewing.preview(scope.tenant).document
     context = {"crumb": "This period so far", **rendering.context(document)}
     return scope.render("invoices/preview.html", context)
@@ -39,7 +39,7 @@ def preview(scope: TenantScope) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW_BILLING)
 def detail(scope: TenantScope, invoice: str) -> HttpResponseBase:
-    """Show one invoice with its history."""
+    """Show one invoice with its history, payments and newest verification."""
     row = _find(scope, invoice)
     return scope.render(
         "invoices/detail.html", {**detail_context(row), "back": scope.url("invoices")}
@@ -73,7 +73,10 @@ def verify(scope: TenantScope, invoice: str) -> HttpResponseBase:
 
 
 def detail_context(row: Invoice) -> dict[str, Any]:
-    """Return the template context of one invoice; ``row`` may have no document yet."""
+    """Return the template context of one invoice, for its tenant or for operators.
+
+    Without a document, the context lacks the entries that come from it.
+    """
     made = document.loaded(row.document) if row.document else None
     return {
         "row": row,

@@ -32,7 +32,7 @@ def user_list(scope: TenantScope, space: str) -> HttpResponseBase:
 
 @tenant_page(Permission.MANAGE_MESSAGING)
 def new(scope: TenantScope, space: str) -> HttpResponseBase:
-    """Create a user and show its password once; the password itself is not stored."""
+    """Create a user and show its generated password once; only verifiers of it are stored."""
     row = queries.get_space(scope.tenant, space)
     form = MessagingUserForm(scope.request.POST or None)
     if form.is_valid():
@@ -47,7 +47,7 @@ def new(scope: TenantScope, space: str) -> HttpResponseBase:
             by=scope.actor,
         )
         if made:
-            # Not a redirect: the password must not be in a URL or in the session.
+            # No redirect: it would need the password in a URL or in the session.
             return _shown_once(scope, row.name, made[0].name, password)
     context = {"form": form, "space": row, "first": not queries.list_users(row).exists()}
     return scope.render("spaces/user_new.html", context, form_status(form))
@@ -55,7 +55,7 @@ def new(scope: TenantScope, space: str) -> HttpResponseBase:
 
 @tenant_page(Permission.MANAGE_MESSAGING)
 def revoke(scope: TenantScope, space: str, user: str) -> HttpResponseBase:
-    """Revoke a user and close its connections."""
+    """Revoke a user after a typed confirmation; the workers close its connections."""
     row = queries.get_space(scope.tenant, space)
     found = queries.get_user(row, user)
     form = ConfirmForm(scope.request.POST or None, expected=found.name)

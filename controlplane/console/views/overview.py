@@ -20,7 +20,7 @@ from tenants.permissions import Permission
 
 _SHOWN_SPACES = 10
 _SHOWN = (MESSAGES_IN, MESSAGES_OUT, CONNECTION_MS)
-# Without these, the next invoice is held.
+# Billing details (columns of ``Tenant``) without which the next invoice is held, and their titles.
 _NEEDED = {
     "billing_name": "legal name",
     "billing_email": "email for invoices",
@@ -30,7 +30,7 @@ _NEEDED = {
 
 
 class UsageFigure(NamedTuple):
-    """The total of one meter in the current month."""
+    """The total of one meter in the current month; ``note`` explains the meter."""
 
     title: str
     words: str
@@ -38,7 +38,11 @@ class UsageFigure(NamedTuple):
 
 
 class Gauge(NamedTuple):
-    """One limit and its use; ``width`` is ``percent`` capped at 100."""
+    """One limit and its use.
+
+    ``percent`` is None without a limit. ``width`` is ``percent`` capped at 100. ``level`` is a CSS
+    class: ``warn`` from 80 %, ``bad`` from 100 %.
+    """
 
     title: str
     words: str
@@ -49,7 +53,7 @@ class Gauge(NamedTuple):
 
 @tenant_page(Permission.VIEW)
 def page(scope: TenantScope) -> HttpResponseBase:
-    """Show the overview of a tenant."""
+    """Show a tenant's spaces, usage, limits and quota alerts; spending only to roles that may."""
     window = windows.parse("", scope.tenant.billing_time_zone, timezone.now())
     phases = space_reads.phases(scope.tenant)
     context: dict[str, Any] = {
@@ -63,7 +67,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
         "figures": _figures(scope.tenant, window),
         "gauges": [_gauge(limit) for limit in limits.of(scope.tenant)],
     }
-    # Amounts are not for every member.
+    # Not every role may see amounts.
     if scope.may["view_billing"]:
         context["preview"] = invoice_reads.running(scope.tenant)
         context["billing_missing"] = _missing(scope.tenant)
@@ -85,7 +89,7 @@ def _gauge(limit: limits.Limit) -> Gauge:
     title = limit.title
     if limit.amount is None:
         return Gauge(title, f"{limit.used:,}, no limit", None, 0, "")
-    # A limit of zero is fully used.
+    # A limit of zero counts as fully used.
     percent = 100 if not limit.amount else int(Decimal(limit.used) * 100 / limit.amount)
     level = "bad" if percent >= 100 else "warn" if percent >= 80 else ""
     text = f"{limit.used:,} of {limit.amount:,}"
@@ -93,7 +97,10 @@ def _gauge(limit: limits.Limit) -> Gauge:
 
 
 def _alerts(tenant: Tenant) -> list[QuotaAlert]:
-    """Return the newest, highest alert of each resource; lifted alerts are left out."""
+    """Return one alert for each resource: the highest one of its newest period.
+
+    Lifted alerts are left out.
+    """
     rows = QuotaAlert.objects.filter(tenant=tenant, lifted_at__isnull=True)
     # PostgreSQL's DISTINCT ON keeps the first row of each resource in this order.
     return list(

@@ -18,7 +18,7 @@ from tenants.permissions import Permission
 
 @tenant_page(Permission.VIEW_BILLING, change=Permission.MANAGE_BILLING)
 def page(scope: TenantScope) -> HttpResponseBase:
-    """Show plan and billing details; save the details."""
+    """Show plan and billing details; on POST save the details."""
     form = BillingForm.of(scope.tenant, scope.request.POST or None)
     if form.is_valid():
         details = BillingDetails(**form.cleaned_data)
@@ -32,7 +32,7 @@ def page(scope: TenantScope) -> HttpResponseBase:
 
 @tenant_page(Permission.MANAGE_BILLING)
 def plan(scope: TenantScope) -> HttpResponseBase:
-    """Change the plan."""
+    """Change the tenant's plan; on an error show the settings page with the message."""
     form = PlanForm(scope.request.POST or None, offers=plan_reads.offered())
     if form.is_valid():
         changed = form.attempt(

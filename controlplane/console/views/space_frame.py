@@ -1,4 +1,4 @@
-"""The common parts of all pages of a space: state card, tabs and next step."""
+"""The parts that the pages of a space share: state card, notes for clients, tabs, next step."""
 
 import hashlib
 from collections.abc import Sequence
@@ -31,7 +31,10 @@ _HEADLINES = {
 
 
 class NextStep(NamedTuple):
-    """The next step towards the first message; ``at`` is its number in the wizard."""
+    """The next step towards the first message in a new space.
+
+    ``at`` is its number in the wizard. ``allowed``: the member's role permits it.
+    """
 
     at: int
     title: str
@@ -43,7 +46,7 @@ class NextStep(NamedTuple):
 
 @dataclass(frozen=True)
 class ShownOperation:
-    """An operation as pages show it."""
+    """An operation as pages show it; ``title`` is a text such as ``Create address orders``."""
 
     title: str
     state: str
@@ -55,7 +58,7 @@ class ShownOperation:
 
 
 def shown(operation: Operation) -> ShownOperation:
-    """Return an operation with its title as text."""
+    """Return what pages show of an operation."""
     return ShownOperation(
         formats.operation_title(operation.kind, operation.subject_name),
         operation.state,
@@ -68,16 +71,17 @@ def shown(operation: Operation) -> ShownOperation:
 
 
 def status_context(space: AddressSpace) -> dict[str, Any]:
-    """Return the context of the state card.
+    """Return the template context of the state card.
 
-    ``live``: something may still change, so the browser polls. ``seen``: a hash of the content.
+    ``live``: an operation runs, or the space is not Active, so the browser polls. ``seen``: a hash
+    of all that the card shows.
     """
     operations = list(space_reads.running(space))
     running = [shown(operation) for operation in operations[:_SHOWN_RUNNING]]
     unsettled = space.phase in {Phase.PENDING, Phase.CONFIGURING, Phase.TERMINATING, Phase.FAILED}
     problems = formats.problems_of(space)
-    # Everything that the card prints: the browser sends the hash back, and an unchanged card is not
-    # sent again.
+    # All that the card shows. The browser sends its hash with the next poll, and an unchanged card
+    # is not sent again.
     content = (space.phase, space.send_withdrawn, running, len(operations), problems)
     return {
         "space": space,
@@ -91,7 +95,7 @@ def status_context(space: AddressSpace) -> dict[str, Any]:
 
 
 def frame(scope: TenantScope, space: AddressSpace, tab: str) -> dict[str, Any]:
-    """Return the context that every page of a space needs."""
+    """Return the template context that every page of a space needs; ``tab`` is its URL name."""
     return {
         **status_context(space),
         "client_notes": client_notes(space),
@@ -100,7 +104,10 @@ def frame(scope: TenantScope, space: AddressSpace, tab: str) -> dict[str, Any]:
 
 
 def client_notes(space: AddressSpace) -> Sequence[str]:
-    """Return notes on the space's routers for client developers; [] before the first start."""
+    """Return notes on the space's routers for client developers.
+
+    Empty for a brokered space, and before the space was Active for the first time.
+    """
     if space.type != SpaceType.STANDARD or space.active_since is None:
         return []
     # What clients must know depends on the patches that this space's routers report.
@@ -109,7 +116,10 @@ def client_notes(space: AddressSpace) -> Sequence[str]:
 
 
 def next_step(scope: TenantScope, space: AddressSpace) -> NextStep | None:
-    """Return the next step, or None once the space has an address and a user."""
+    """Return the next step: a first address, then a first messaging user.
+
+    None if the space has both or is being deleted.
+    """
     if space.deletion_requested_at:
         return None
     if not queries.list_addresses(space).exists():

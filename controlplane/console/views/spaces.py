@@ -63,8 +63,8 @@ def detail(scope: TenantScope, space: str) -> HttpResponseBase:
 def status(scope: TenantScope, space: str) -> HttpResponseBase:
     """Return only the state card, which htmx polls while the space changes.
 
-    Answers 204 while the card is the one that was ``seen``: htmx then keeps the old one, and screen
-    readers do not read it again.
+    Answers 204 if the card is unchanged (``?seen=`` is its hash). htmx then keeps the old card, and
+    screen readers do not read it again.
     """
     row = queries.get_space(scope.tenant, space)
     context = space_frame.status_context(row)
@@ -75,7 +75,7 @@ def status(scope: TenantScope, space: str) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW)
 def activity(scope: TenantScope, space: str) -> HttpResponseBase:
-    """List the operations on the space with their outcome."""
+    """List the operations on the space, its addresses and its users, with their outcome."""
     row = queries.get_space(scope.tenant, space)
     page = scope.page_of(space_reads.operations(row))
     context = {
@@ -118,9 +118,10 @@ def plan(scope: TenantScope, space: str) -> HttpResponseBase:
 
 @tenant_page(Permission.VIEW, change=Permission.MANAGE_MESSAGING)
 def settings(scope: TenantScope, space: str) -> HttpResponseBase:
-    """Show the facts of a space; delete it after a typed confirmation."""
+    """Show the facts of a space; on POST delete it after a typed confirmation."""
     row = queries.get_space(scope.tenant, space)
-    # The page is also for viewers, and for a space that is being deleted: both see no form.
+    # Members who may not delete see the page without a form, and so does everyone once the deletion
+    # has begun.
     form = None
     if scope.may["manage_messaging"] and not row.deletion_requested_at:
         form = DeleteSpaceForm(scope.request.POST or None, expected=row.name)

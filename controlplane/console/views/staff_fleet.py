@@ -50,14 +50,17 @@ def steer(scope: StaffScope, verb: str) -> HttpResponseBase:
     if verb not in _VERBS:
         raise Missing("There is no such page.")
     action, text = _VERBS[verb]
-    # An action that the rollout's state does not allow raises, and the error page says why.
+    # No form: the decorator shows an error, such as a state that does not allow it, as a page.
     action(by=scope.actor)
     messages.success(scope.request, text)
     return redirect("console:staff_fleet")
 
 
 def _rollout() -> dict[str, Any]:
-    """Return the context of the latest rollout, or {} when there was none."""
+    """Return the template context of the latest rollout, or {} if there was none.
+
+    ``verbs`` are the commands that its state allows.
+    """
     rollout = rollouts.latest()
     if rollout is None:
         return {}

@@ -1,4 +1,4 @@
-"""The operator's invoice pages: held invoices with reasons, and the next state change."""
+"""The operator's invoice pages: a list, and a page of each invoice with the actions on it."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -22,7 +22,10 @@ _State = Invoice.State
 
 
 class NextAction(NamedTuple):
-    """One action that an invoice's state allows; ``words`` explains it on the page."""
+    """One action that an invoice's state allows, as the page shows it.
+
+    ``words`` explains it. ``url`` gets the POST. ``form`` holds its fields; '' if it has none.
+    """
 
     label: str
     words: str
@@ -32,7 +35,7 @@ class NextAction(NamedTuple):
 
 @staff_page
 def invoice_list(scope: StaffScope) -> HttpResponseBase:
-    """List all invoices, or those in ``?state=``."""
+    """List the invoices of all tenants, or those in ``?state=``."""
     state = scope.request.GET.get("state", "")
     page = scope.page_of(invoice_reads.everyone(state))
     context = {"page": page, "state": state, "states": invoice_reads.counts()}
@@ -41,14 +44,14 @@ def invoice_list(scope: StaffScope) -> HttpResponseBase:
 
 @staff_page
 def detail(scope: StaffScope, invoice: str) -> HttpResponseBase:
-    """Show one invoice, why it is held, and the next actions."""
+    """Show one invoice, why it is held, and the actions that its state allows."""
     return _page(scope, invoice_reads.get(None, invoice))
 
 
 @require_POST
 @staff_page
 def close_again(scope: StaffScope, invoice: str) -> HttpResponseBase:
-    """Request the close of the invoice's period again."""
+    """Request that the invoice's period is closed again, without the grace period."""
     row = invoice_reads.get(None, invoice)
     invoice_closing.request_close(
         tenant=row.tenant,
@@ -76,9 +79,9 @@ def approve(scope: StaffScope, invoice: str) -> HttpResponseBase:
 @require_POST
 @staff_page
 def issue(scope: StaffScope, invoice: str) -> HttpResponseBase:
-    """Issue an approved invoice: number, ledger and document. It cannot be undone."""
+    """Issue an approved invoice: number, ledger and final document. It cannot be undone."""
     row = invoice_reads.get(None, invoice)
-    # No form: ``staff_page`` shows an error as a page of its own.
+    # Without a form: ``staff_page`` shows an error as a page of its own.
     issued = issuing.issue(invoice=row, by=scope.actor)
     return _done(scope, row, f"Issued as {issued.number}.")
 
@@ -86,7 +89,7 @@ def issue(scope: StaffScope, invoice: str) -> HttpResponseBase:
 @require_POST
 @staff_page
 def pay(scope: StaffScope, invoice: str) -> HttpResponseBase:
-    """Record a payment."""
+    """Record a payment that was received for an issued invoice."""
     row = invoice_reads.get(None, invoice)
     form = PaymentForm(scope.request.POST, invoice=row, due_minor=issuing.outstanding_minor(row))
     if form.is_valid() and form.attempted(
@@ -117,12 +120,16 @@ def _done(scope: StaffScope, row: Invoice, text: str) -> HttpResponseBase:
 
 
 def _next_actions(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
-    """Return the actions of the invoice's state; ``form`` replaces the form that was refused."""
+    """Return the actions that the invoice's state allows.
+
+    ``form`` is a submitted form with errors, or None. The page shows it in place of an empty one,
+    so that the operator sees the errors.
+    """
     again = NextAction(
         "Close again", "Collects the samples again, recomputes and compares.", _url("close", row)
     )
-    # Callables, so that only this state's forms are built: a payment form needs the invoice's
-    # currency, which an invoice without a document lacks.
+    # Functions, so that only the forms of this state are built: a payment form needs the invoice's
+    # currency, and an invoice without a document has none.
     offered: dict[str, Callable[[], list[NextAction]]] = {
         _State.HELD: lambda: [again],
         _State.DRAFT: lambda: [_approval(row, form), again],
@@ -131,7 +138,8 @@ def _next_actions(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
             [_State.ISSUED, _State.PARTLY_PAID, _State.OVERDUE], lambda: _payment(row, form)
         ),
     }
-    # States that are missing above allow nothing: the invoice is at its end, or a worker has it.
+    # Other states allow nothing: the period is still open, a worker closes or issues the invoice,
+    # or it is paid, voided or written off.
     return offered.get(row.state, list)()
 
 

@@ -18,7 +18,7 @@ from tenants.actions import quota_overrides
 
 @staff_page
 def tenant_list(scope: StaffScope) -> HttpResponseBase:
-    """List all tenants by name, or those that match ``?q=``."""
+    """List all tenants by name, or those whose name or slug contains ``?q=``."""
     search = scope.request.GET.get("q", "").strip()
     rows = tenant_reads.listed(search)
     page = scope.page_of(rows)
@@ -27,7 +27,7 @@ def tenant_list(scope: StaffScope) -> HttpResponseBase:
 
 @staff_page
 def detail(scope: StaffScope, tenant: str) -> HttpResponseBase:
-    """Show a tenant's limits, invoices and spaces; set an override of a limit."""
+    """Show a tenant's limits, newest invoices and spaces; on POST set an override of a limit."""
     row = queries.get_tenant(tenant)
     shown = limits.of(row)
     form = OverrideForm(
@@ -72,7 +72,10 @@ def clear_override(scope: StaffScope, tenant: str, resource: str) -> HttpRespons
 @require_POST
 @staff_page
 def close_now(scope: StaffScope, tenant: str) -> HttpResponseBase:
-    """Close the tenant's current billing period now."""
+    """End the tenant's current billing period now and request its close.
+
+    Then redirect to its invoice.
+    """
     row = queries.get_tenant(tenant)
     invoice, _ = invoice_closing.close_now(tenant=row, by=scope.actor)
     messages.info(scope.request, "The period is being closed. Reload the page in a minute.")

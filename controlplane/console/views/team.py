@@ -1,4 +1,4 @@
-"""Pages about who acts for a tenant: members, API tokens and the audit log."""
+"""Pages about who acts for a tenant, and who did what: members, API tokens, audit log."""
 
 from typing import Any
 
@@ -29,10 +29,10 @@ _ROLE_WORDS = {
 
 @tenant_page(Permission.VIEW, change=Permission.MANAGE_TEAM)
 def members(scope: TenantScope) -> HttpResponseBase:
-    """List the members; add one."""
+    """List the members; on POST add one."""
     form = MemberForm(scope.request.POST or None) if scope.may["manage_team"] else None
     if form is not None and form.is_valid():
-        # Not only the permission to manage the team: a member may not grant more than they have.
+        # Beyond the permission to manage the team: nobody may give permissions that they lack.
         permissions.require_may_give(scope.role, form.cleaned_data["role"])
         added = form.attempt(
             memberships.add,
@@ -56,7 +56,7 @@ def members(scope: TenantScope) -> HttpResponseBase:
 @require_POST
 @tenant_page(Permission.MANAGE_TEAM)
 def change_role(scope: TenantScope, member: int) -> HttpResponseBase:
-    """Change the role of a member."""
+    """Change the role of a member, then redirect to the list; an unknown role changes nothing."""
     form = RoleForm(scope.request.POST)
     if form.is_valid():
         row = _giveable_member(scope, member)
@@ -81,7 +81,7 @@ def remove(scope: TenantScope, member: int) -> HttpResponseBase:
 
 @tenant_page(Permission.MANAGE_TOKENS)
 def tokens(scope: TenantScope) -> HttpResponseBase:
-    """List the API tokens; issue one and show its secret once."""
+    """List the API tokens; on POST issue one and show its secret once."""
     form = TokenForm(scope.request.POST or None)
     secret = ""
     if form.is_valid():
@@ -127,10 +127,10 @@ def audit(scope: TenantScope) -> HttpResponseBase:
 
 
 def _giveable_member(scope: TenantScope, member: int) -> Membership:
-    """Return a member whose current role the caller may grant, and may therefore take away.
+    """Return the member with the id ``member``, if the caller may take the member's role away.
 
     Raises:
-        Missing: no such member. Denied: the member's role allows more than the caller's.
+        Missing: no such member. Denied: the member's role has permissions that the caller's lacks.
     """
     row = queries.list_members(scope.tenant).filter(pk=member).first()
     if row is None:

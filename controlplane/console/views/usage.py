@@ -1,4 +1,7 @@
-"""The usage page: charts and tables, and the underlying usage cells as CSV."""
+"""The usage page: charts and tables, and the usage cells behind them as CSV.
+
+A usage cell is the quantity of one space, address, meter and bucket (15 minutes).
+"""
 
 import csv
 from collections.abc import Iterator
@@ -20,7 +23,7 @@ from tenants.permissions import Permission
 
 @tenant_page(Permission.VIEW)
 def page(scope: TenantScope) -> HttpResponseBase:
-    """Show a month by days or a day by hours, for all spaces or one."""
+    """Show the usage of a month by days, or of a day by hours, for all spaces or one."""
     window, chosen = _requested(scope)
     series = usage_tables.read(scope.tenant.id, window, chosen.id if chosen else "")
     context = {
@@ -42,7 +45,7 @@ def cells(scope: TenantScope) -> HttpResponseBase:
     window, chosen = _requested(scope)
     rows = reading.cells(scope.tenant.id, window.starts_at, window.ends_at)
     names = queries.space_names(scope.tenant)
-    # By id: a deleted space may have had the same name.
+    # By id, because a deleted space may have the same name.
     kept = [cell for cell in rows if chosen is None or cell.space_id == chosen.id]
     lines = _lines(kept, names)
     name = f"waypost-usage-{scope.tenant.slug}-{window.key}.csv"
@@ -66,7 +69,7 @@ def _link(scope: TenantScope, key: str, chosen: AddressSpace | None, page: str =
 
 
 def _links(scope: TenantScope, window: Window, chosen: AddressSpace | None) -> dict[str, str]:
-    # There is no usage in the future, so the current window is the last one.
+    # There is no usage in the future, so the current window has no next one.
     is_current = window.ends_at > timezone.now()
     return {
         "previous": _link(scope, window.previous.key, chosen),
@@ -85,7 +88,7 @@ def _breakdown(
         return usage_tables.breakdown(
             figures,
             lambda figure: figure.address,
-            # Connections belong to no address.
+            # Meters of connections have an empty address.
             lambda address: (address or "the space as a whole", ""),
         )
     names = queries.space_names(scope.tenant)
@@ -101,7 +104,7 @@ def _breakdown(
 
 
 def _lines(cells: list[reading.UsageCell], names: dict[str, str]) -> Iterator[str]:
-    # writerow returns what write() returns: the finished line.
+    # ``writerow`` returns the result of ``write``, which is the finished line.
     writer = csv.writer(_Echo())
     yield writer.writerow(["bucket_at", "space_id", "space", "address", "meter", "quantity"])
     for cell in cells:

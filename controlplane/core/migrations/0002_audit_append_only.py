@@ -1,4 +1,4 @@
-"""The database refuses to change or delete an audit event."""
+"""A trigger on the audit events refuses UPDATE and DELETE."""
 
 from django.db import migrations
 

@@ -1,1 +1,1 @@
-"""Django's PostgreSQL backend with errors that quote no rows; see ``base``."""
+"""The database backend that ``settings.DATABASES`` names; Django imports its module ``base``."""

@@ -1,8 +1,8 @@
-"""Django's PostgreSQL backend with errors that say what failed but quote no rows.
+"""Django's PostgreSQL backend, with errors that say what failed but quote no rows.
 
-Named by ``settings.DATABASES``. PostgreSQL adds DETAIL, CONTEXT and LINE to its messages (manual,
-"Error and Notice Protocol Fields"). They quote rows and statements, such as email addresses and
-encrypted secrets, and every log of an exception would contain them.
+``settings.DATABASES`` names it. PostgreSQL adds DETAIL, CONTEXT and LINE to its messages (manual,
+"Error and Notice Protocol Fields"). These parts quote rows and statements, with values such as
+email addresses and encrypted secrets, and every log of an exception would contain them.
 """
 
 from types import TracebackType
@@ -20,14 +20,14 @@ class _WithoutRows(DatabaseErrorWrapper):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        # Before Django's wrapper, which copies ``args`` into its own exception.
+        # Must precede Django's wrapper, which copies ``args`` into its own exception.
         if isinstance(error, psycopg.Error) and error.diag.message_primary:
             error.args = (error.diag.message_primary,)
         super().__exit__(kind, error, traceback)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Django's wrapper, with an error context that shortens every error of the driver."""
+    """Django's connection class, with every driver error shortened to its primary message."""
 
     @cached_property
     def wrap_database_errors(self) -> DatabaseErrorWrapper:

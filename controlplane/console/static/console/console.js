@@ -1,4 +1,5 @@
-// Small comforts; every page works without them.
+// Adds a copy button to each code block, and closes menus on Escape or a click elsewhere.
+// Every page works without it.
 (function () {
   "use strict";
 
