@@ -38,7 +38,7 @@ _INVOICE_CLASS: Mapping[str, str] = {
     Invoice.State.ISSUING: "busy",
     Invoice.State.VOIDED: "",
 }
-_STEP_CLASS = {"Done": "done", "Wait": "now", "Failed": "failed"}
+_STEP_CLASS = {"done": "done", "running": "now", "waiting": "now", "failed": "failed"}
 _OPERATION_CLASS = {"Running": "busy", "Succeeded": "good", "Failed": "bad"}
 _VERBS = {
     "change_plan": "Change the plan of",
@@ -66,9 +66,16 @@ def invoice_class(state: str) -> str:
     return _INVOICE_CLASS[state]
 
 
-def step_class(state: str) -> str:
-    """Return the CSS class of an operation's step in its list; ``todo`` for an unknown state."""
-    return _STEP_CLASS.get(state, "todo")
+def step_class(step: Mapping[str, str]) -> str:
+    """Return the CSS class of an operation's step: ``done``, ``now``, ``failed`` or ``todo``.
+
+    Raises:
+        KeyError: its state is not one that ``operations.progress`` documents.
+    """
+    # A step that waits for something says for what. One whose turn has not come has no message.
+    if step["state"] == "waiting" and not step["message"]:
+        return "todo"
+    return _STEP_CLASS[step["state"]]
 
 
 def operation_class(state: str) -> str:

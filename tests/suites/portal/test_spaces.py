@@ -112,6 +112,7 @@ def test_progress_is_asked_for_while_something_moves_and_not_after(world: World,
 
     assert f'hx-get="{url}?seen=' in moving
     assert "broker-0 is starting" in moving
+    assert re.findall(r'<li class="(\w+)">', moving) == ["done", "done", "now"]
     assert "hx-get" not in settled
     assert "Ready for messages" in settled
     assert "<html" not in settled

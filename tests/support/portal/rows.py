@@ -13,6 +13,7 @@ from django.utils import timezone
 from controlplane.core import operations
 from controlplane.core.audit import SYSTEM, Actor
 from controlplane.core.models import Operation
+from controlplane.core.reasons import Reason
 from plans.catalog import publishing
 from plans.invoicing import invoice_closing, issuing
 from plans.invoicing.evidence import Evidence, TablePin, UsageKey
@@ -24,17 +25,12 @@ from plans.usage.reading import UsageCell
 from tenants import account_rules
 from tenants.actions import address_spaces, addresses, memberships, messaging_users, tenants
 from tenants.models import Address, AddressSpace, Endpoint, MessagingUser, Role, Tenant, User
+from workers.reconcile.outcome import Done, Wait
+from workers.reconcile.report import PassReport
 
 PASSWORD = "correct horse battery"
 STAFF = Actor("user:staff@operator.example")
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIBexample\n-----END CERTIFICATE-----\n"
-STEPS = [
-    {"name": "namespace", "state": "Done", "message": ""},
-    {"name": "certificates", "state": "Done", "message": ""},
-    {"name": "brokers", "state": "Wait", "message": "broker-0 is starting"},
-    {"name": "routers", "state": "Pending", "message": ""},
-    {"name": "probe", "state": "Pending", "message": ""},
-]
 _versions = count(1)
 
 
@@ -134,9 +130,11 @@ def real(row: AddressSpace | Address | MessagingUser) -> None:
 
 
 def in_progress(row: AddressSpace) -> None:
-    """Show the steps of the space's running operation."""
+    """Show the steps of the space's running operation as a pass reports them."""
     AddressSpace.objects.filter(pk=row.pk).update(phase="Configuring")
-    operations.progress("address_space", row.pk, STEPS)
+    steps = PassReport().with_step("namespace", Done()).with_step("certificates", Done())
+    waits = Wait(1, Reason.BROKER_STARTING, "broker-0 is starting")
+    operations.progress("address_space", row.pk, [*steps.with_step("brokers", waits).steps])
 
 
 def used(*cells: UsageCell) -> None:

@@ -34,6 +34,15 @@ def test_quantities_are_shown_in_their_unit(base: int, meter: str, words: str) -
     assert formats.quantity(base, meter) == words
 
 
+@pytest.mark.parametrize(
+    ("state", "message", "looks"),
+    [("done", "", "done"), ("running", "", "now"), ("waiting", "broker-0 is starting", "now"),
+     ("waiting", "", "todo"), ("failed", "no", "failed")],
+)  # fmt: skip
+def test_a_step_of_an_operation_looks_like_its_state(state: str, message: str, looks: str) -> None:
+    assert formats.step_class({"name": "x", "state": state, "message": message}) == looks
+
+
 def test_every_phase_and_every_state_of_an_invoice_has_its_looks() -> None:
     assert all(formats.phase_class(phase) for phase in Phase.values)
     assert all(
