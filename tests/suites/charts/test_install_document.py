@@ -40,7 +40,7 @@ def test_its_command_lists_every_image() -> None:
     listed = " ".join(line for line in text.splitlines() if re.search(pattern, line))
 
     images = set(re.findall(r"[\w./-]+:[\w.]+", listed))
-    described = rendered.find(list(yaml.safe_load_all(text)), "ConfigMap", "wp-cluster")
+    described = rendered.find(rendered.parse(text), "ConfigMap", "wp-cluster")
     engines = yaml.safe_load(described["data"]["cluster.yaml"])["images"]
 
     assert {engines["broker"], engines["router"]} <= images

@@ -16,7 +16,7 @@ def mark(release: str, namespace: str) -> str:
         "template", release, str(rendered.CHART), "-n", namespace, "-f", str(rendered.TRIAL)
     )
     assert ran.returncode == 0, ran.stderr
-    objects = [object_ for object_ in yaml.safe_load_all(ran.stdout) if object_]
+    objects = rendered.parse(ran.stdout)
     (held,) = [object_ for object_ in objects if "cluster.yaml" in (object_.get("data") or {})]
     return str(yaml.safe_load(held["data"]["cluster.yaml"])["installation"])
 

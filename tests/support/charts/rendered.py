@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ TRIAL = CHART / "ci" / "trial-values.yaml"
 Object = dict[str, Any]
 
 
+@cache  # the chart stays as it is while tests run
 def template(values: Path = TRIAL, *options: str) -> str:
     """Return what ``helm template`` prints; fails with what helm says."""
     ran = run("template", RELEASE, str(CHART), "-n", NAMESPACE, "-f", str(values), *options)
@@ -27,7 +29,13 @@ def template(values: Path = TRIAL, *options: str) -> str:
 
 def objects(values: Path = TRIAL, *options: str) -> list[Object]:
     """Return the rendered objects."""
-    return [object_ for object_ in yaml.safe_load_all(template(values, *options)) if object_]
+    return parse(template(values, *options))
+
+
+def parse(text: str) -> list[Object]:
+    """Return the documents of a YAML text that are not empty."""
+    # The loader in C: the one in Python takes longer than helm.
+    return [object_ for object_ in yaml.load_all(text, Loader=yaml.CSafeLoader) if object_]
 
 
 def find(among: Sequence[Object], kind: str, name: str) -> Object:

@@ -28,7 +28,7 @@ def installed(admin: ApiClient) -> Iterator[None]:
     """Have the API server know the kind meanwhile."""
     api: Any = client.ApiextensionsV1Api(admin)
     (file,) = definitions.fetch(definitions.CERT_MANAGER)
-    made = yaml.safe_load(file.read_text())
+    made = yaml.load(file.read_text(), Loader=yaml.CSafeLoader)
     api.create_custom_resource_definition(made)
     try:
         _wait(admin, _SERVED)  # not while it begins: it is too busy then for whatever is asked

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
 from kubernetes import client
 from kubernetes.client import ApiClient, ApiException, Configuration
 
@@ -70,4 +69,4 @@ def as_account(admin: ApiClient, namespace: str, name: str) -> ApiClient:
 
 def manifests(text: str) -> list[rendered.Object]:
     """Return the objects of what helm printed."""
-    return [object_ for object_ in yaml.safe_load_all(text) if object_]
+    return rendered.parse(text)

@@ -25,7 +25,7 @@ def make(admin: ApiClient) -> None:
         for published in (GATEWAY_API, OPENSHIFT, PROMETHEUS_OPERATOR)
         for file in definitions.fetch(published)
     ]
-    kinds = [yaml.safe_load(file.read_text()) for file in files]
+    kinds = [yaml.load(file.read_text(), Loader=yaml.CSafeLoader) for file in files]
     for kind in kinds:
         try:
             api.create_custom_resource_definition(kind)

@@ -58,7 +58,7 @@ OPENSHIFT = cluster(identity=Identity(None, None))
 
 @pytest.mark.parametrize("name", CASES)
 def test_objects_are_literally(name: str) -> None:
-    expected = list(yaml.safe_load_all((EXPECTED / f"{name}.yaml").read_text()))
+    expected = list(yaml.load_all((EXPECTED / f"{name}.yaml").read_text(), Loader=yaml.CSafeLoader))
 
     assert [resources.document_of(part) for part in CASES[name]] == expected
 
