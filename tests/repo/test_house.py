@@ -16,7 +16,11 @@ TARGETS = set(re.findall(r"^([a-z]+):", MAKEFILE, re.M))
 
 @pytest.mark.django_db
 def test_no_migration_is_missing() -> None:
-    call_command("makemigrations", check=True, dry_run=True, stdout=io.StringIO())
+    out = io.StringIO()
+
+    call_command("makemigrations", check=True, dry_run=True, stdout=out)
+
+    assert "No changes" in out.getvalue()
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", ".ci/run"])
@@ -48,9 +52,15 @@ def test_documented_waypost_commands_exist() -> None:
 
 
 def test_documented_links_exist() -> None:
-    for page in source_tree.list_files(".md"):
-        for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
-            assert (page.parent / link).exists(), f"{page.name} links to {link}"
+    links = [
+        (page, link)
+        for page in source_tree.list_files(".md")
+        for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text())
+    ]
+
+    assert links
+    for page, link in links:
+        assert (page.parent / link).exists(), f"{page.name} links to {link}"
 
 
 def test_every_dependency_says_why() -> None:
@@ -80,7 +90,9 @@ def test_every_dependency_is_locked() -> None:
 def test_hooks_run_what_ci_runs() -> None:
     hooks = (source_tree.ROOT / ".pre-commit-config.yaml").read_text()
     ci = (source_tree.ROOT / ".ci/run").read_text()
+    hooked = re.findall(r"entry: make (\w+)", hooks)
 
-    for target in re.findall(r"entry: make (\w+)", hooks):
+    assert hooked
+    for target in hooked:
         assert target in TARGETS
         assert re.search(rf"make .*\b{target}\b", ci)

@@ -55,23 +55,28 @@ def test_every_operation_is_named_described_and_lists_refusals(document: dict[st
 
 
 def test_tenants_operations_list_401_403_and_404(document: dict[str, Any]) -> None:
-    for name, operation in operations(document):
-        if "/tenants/{tenant}" in name:
-            assert {"401", "403", "404"} <= set(operation["responses"]), name
+    of_tenants = {
+        name: operation for name, operation in operations(document) if "/tenants/{tenant}" in name
+    }
+
+    assert of_tenants
+    for name, operation in of_tenants.items():
+        assert {"401", "403", "404"} <= set(operation["responses"]), name
 
 
 def test_every_change_of_desired_state_takes_its_headers(document: dict[str, Any]) -> None:
     headers = {
         name: {p["name"] for p in operation.get("parameters", []) if p["in"] == "header"}
         for name, operation in operations(document)
+        if "/address-spaces" in name and "{tenant}" in name
     }
+    creations = {name: found for name, found in headers.items() if name.startswith("post")}
+    changes = {name: found for name, found in headers.items() if name.startswith(("put", "delete"))}
 
-    for name, found in headers.items():
-        resource = "/address-spaces" in name and "{tenant}" in name
-        if resource and name.startswith("post"):
-            assert found == {"Idempotency-Key"}, name
-        if resource and name.startswith(("put", "delete")):
-            assert found == {"If-Match"}, name
+    assert creations
+    assert changes
+    assert {name: {"Idempotency-Key"} for name in creations} == creations
+    assert {name: {"If-Match"} for name in changes} == changes
 
 
 def test_every_error_code_is_in_the_document(document: dict[str, Any]) -> None:

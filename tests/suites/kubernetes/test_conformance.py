@@ -171,6 +171,10 @@ class Bench:
         )
         assert self.namespace.name not in self.infra.list_namespaces()
 
+    def want(self, *addresses: DesiredAddress) -> None:
+        """Change what the broker should hold; it is told at the next ``run``."""
+        self.wanted = replace(self.wanted, addresses=addresses)
+
     def settle(self) -> None:
         """Give the broker its files and converge until nothing is pending."""
         self.run()
@@ -310,15 +314,13 @@ def test_a_broker_lives_through_the_whole_contract(bench: Bench) -> None:
     assert bench.observe().boot == status.boot
 
     # live files change without a new life
-    bench.wanted = replace(
-        bench.wanted, addresses=(*ADDRESSES, DesiredAddress("x", BrokerAddressKind.QUEUE))
-    )
+    bench.want(*ADDRESSES, DesiredAddress("x", BrokerAddressKind.QUEUE))
     bench.settle()
     assert bench.run() == life
     assert bench.observe().boot == status.boot
 
     # what nobody desires is an orphan, and can be removed twice
-    bench.wanted = replace(bench.wanted, addresses=ADDRESSES)
+    bench.want(*ADDRESSES)
     bench.settle()
     assert list(bench.brokers.list_unknown(bench.target, bench.wanted).empty) == ["x"]
 

@@ -297,8 +297,9 @@ def test_it_listens_once_it_knows_the_users(process: AuthProcess, transactional_
 
 def test_it_stops_while_it_waits_for_users(process: AuthProcess) -> None:
     process.launch(WAYPOST_DATABASE_URL="postgresql://nobody:x@127.0.0.1:1/nothing")
-
     eventually(process.waits, "it waits")
+
+    assert process.end() == 0
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from proton import ConnectionException, Delivery, Disposition, Message
@@ -39,6 +40,14 @@ FORTY = "a" * 40
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PublicBroker]:
     folder = tmp_path_factory.mktemp("guarded")
     with public_broker.running(folder, ADDRESSES, USERS, MAX_CONNECTIONS) as made:
+        yield made
+
+
+@pytest.fixture
+def patient_broker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PublicBroker]:
+    """A broker that closes no connection for its age, however slow the machine is."""
+    monkeypatch.setattr(broker_xml, "SECONDS_TO_LOG_IN", 24 * 3600)
+    with public_broker.running(tmp_path / "patient", ADDRESSES, USERS) as made:
         yield made
 
 
@@ -90,17 +99,15 @@ def test_a_client_that_logged_in_may_be_silent(
     assert amqp.receive(alice, "allowed", 1) == ["still here"]
 
 
-def test_one_source_has_so_many_connections_without_a_login(broker: PublicBroker) -> None:
-    begin = time.monotonic()
+def test_one_source_has_so_many_connections_without_a_login(patient_broker: PublicBroker) -> None:
     with ExitStack() as stack:
         strangers = [
-            stack.enter_context(broker.silent()) for _ in range(broker_xml.WAITING_PER_SOURCE + 10)
+            stack.enter_context(patient_broker.silent())
+            for _ in range(broker_xml.WAITING_PER_SOURCE + 10)
         ]
 
         eventually(lambda: all(map(has_ended, strangers[:10])), "the oldest are closed")
-        took = time.monotonic() - begin
-        # None that is left was closed for its age, if all of this was quick enough.
-        assert took > broker_xml.SECONDS_TO_LOG_IN or not has_ended(strangers[-1])
+        assert not any(map(has_ended, strangers[10:]))
 
 
 def test_connections_beyond_the_plan_are_refused_and_not_counted(broker: PublicBroker) -> None:

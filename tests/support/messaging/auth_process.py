@@ -59,7 +59,15 @@ class AuthProcess:
             self._process = None
 
     def stop(self) -> None:
+        """Ask it to stop, if it runs; it must end by itself and without an error."""
         if self._process is not None:
-            self._process.send_signal(signal.SIGTERM)
-            assert self._process.wait(10) == 0, (self._folder / "auth.log").read_text()
-            self._process = None
+            assert self.end() == 0, (self._folder / "auth.log").read_text()
+
+    def end(self) -> int:
+        """Ask the running process to stop and return its exit code; one that does not is killed."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            return self._process.wait(10)
+        finally:
+            self.kill()

@@ -176,6 +176,9 @@ def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
     refusals.refuse_foreign_files(tmp_path)
     refusals.refuse_foreign_files(tmp_path / "none")
 
+    assert list(tmp_path.iterdir()) == []
+    assert not (tmp_path / "none").exists()
+
 
 def test_status_names_a_router_that_does_not_start(tmp_path: Path) -> None:
     command = tmp_path / "qdrouterd"

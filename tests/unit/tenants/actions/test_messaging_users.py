@@ -84,7 +84,9 @@ def test_create_refuses_passwords(password: str) -> None:
 
 @pytest.mark.parametrize("password", ["12345678", "with a space", "x" * 200, "~!@#$%^&*()"])
 def test_create_accepts_passwords(space: AddressSpace, password: str) -> None:
-    create(space, password=password)
+    user = create(space, password=password)
+
+    assert user.verifiers.keys() == {"scram-sha-256", "artemis"}
 
 
 @pytest.mark.parametrize(

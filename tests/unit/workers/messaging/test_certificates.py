@@ -2,6 +2,7 @@
 
 import ssl
 import stat
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -93,12 +94,30 @@ def test_control_authority_is_made_once_and_private(tmp_path: Path) -> None:
     assert (folder / "ca.pem").read_text() == first.certificate_pem
 
 
-def test_python_accepts_the_pair(authority: certificates.KeyPair, tmp_path: Path) -> None:
-    made = certificates.issue_server(authority, HOSTS, datetime.now(UTC))
+def test_python_accepts_the_pair(tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    authority = certificates.create_authority("space spc_1", now)
+    made = certificates.issue_server(authority, HOSTS, now)
     path = tmp_path / "pair.pem"
     path.write_text(made.key_pem + made.certificate_pem)
+    trusting = ssl.create_default_context(cadata=authority.certificate_pem)
+    serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    serving.load_cert_chain(path)
+    to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = trusting.wrap_bio(to_client, to_server, server_hostname=HOSTS[-1])
+    server = serving.wrap_bio(to_server, to_client, server_side=True)
 
-    ssl.create_default_context(cadata=authority.certificate_pem).load_cert_chain(path)
+    for side in (client, server, client):  # hello, hello and certificate, check of the certificate
+        with suppress(ssl.SSLWantReadError):
+            side.do_handshake()
+
+    found = client.getpeercert()
+    assert found is not None
+    assert found["subjectAltName"] == (
+        ("IP Address", "127.0.0.1"),
+        ("DNS", "localhost"),
+        ("DNS", "orders.example.org"),
+    )
 
 
 def test_a_control_authority_that_is_there_is_only_read(tmp_path: Path) -> None:

@@ -22,13 +22,19 @@ class Refusing(Snapshot):
         super().__init__(Api(ApiClient()), SPACE.name, "waypost.waypost")
         self._reason = reason
         self._retry = retry
+        self.asked: list[str] = []
 
     def of(self, resource: Resource[ReportedT]) -> Mapping[str, ReportedT]:
+        self.asked.append(resource.kind)
         raise InfraError(resource.kind, reason=self._reason, retry=self._retry)
 
 
 def test_a_right_that_is_not_used_need_not_be_there() -> None:
-    public_certificates.forget(Refusing(Reason.CLUSTER_FORBIDDEN), SPACE)
+    refusing = Refusing(Reason.CLUSTER_FORBIDDEN)
+
+    public_certificates.forget(refusing, SPACE)
+
+    assert refusing.asked == ["Certificate"]
 
 
 def test_any_other_refusal_is_told() -> None:
