@@ -8,6 +8,7 @@ broker driver calls this module. Routers are probed by ``routers.probing``.
 import secrets
 import socket
 import time
+from typing import Self
 
 from proton import Message, ProtonException
 from proton.reactor import Selector
@@ -20,6 +21,11 @@ _LIFETIME_SECONDS = 30  # messages of a killed probe expire after this time
 
 class ProbeFailed(Exception):
     """A probe failed, or a listener for clients stays closed; the text says where and why."""
+
+    @classmethod
+    def at(cls, address: str, error: Exception) -> Self:
+        """Return the failure that ``error`` causes for a probe of ``address``."""
+        return cls(f"{address}: {str(error) or type(error).__name__}")
 
 
 def through_broker(target: ManagementTarget, address: str, *, timeout_seconds: float = 5) -> float:
@@ -51,7 +57,7 @@ def through_broker(target: ManagementTarget, address: str, *, timeout_seconds: f
         # success.
         receiver.close()
     except (ProtonException, OSError) as error:
-        raise ProbeFailed(f"{address}: {error or type(error).__name__}") from error
+        raise ProbeFailed.at(address, error) from error
     finally:
         management.close_quietly(connection)
     return time.monotonic() - begin

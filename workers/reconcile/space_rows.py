@@ -24,8 +24,8 @@ from tenants.models import (
 from workers.infra import names
 from workers.infra.base import Namespace
 
-# How long a broker may still read a start-up file that lists a deleted address. Partial passes write
-# no files for 30 s, and a kubelet brings a changed secret into a pod within about two minutes.
+# How long a broker may still read a start-up file that lists a deleted address. Partial passes
+# write no files for 30 s, and a kubelet brings a changed secret into a pod within about two minutes.
 OLD_FILES_LAST = timedelta(minutes=10)
 
 

@@ -34,7 +34,7 @@ def through_router(target: ManagementTarget, address: str, *, timeout_seconds: f
     try:
         _round_trip(connection, address, begin + timeout_seconds)
     except (ProtonException, OSError) as error:
-        raise ProbeFailed(f"{address}: {error or type(error).__name__}") from error
+        raise ProbeFailed.at(address, error) from error
     finally:
         management.close_quietly(connection)
     return time.monotonic() - begin

@@ -4,10 +4,11 @@ from decimal import Decimal
 
 import pytest
 import yaml
+from pydantic import TypeAdapter
 
 from controlplane.core import address_types
 from controlplane.core.errors import Invalid
-from plans.catalog import definitions, parsing, publishing
+from plans.catalog import definitions, fields, parsing, publishing
 
 TEXT = """\
 seller:
@@ -51,6 +52,11 @@ def refused(text: str) -> dict[str, list[str]]:
         parsing.parse(text)
     assert refusal.value.error_code == "catalog.invalid"
     return dict(refusal.value.fields)
+
+
+@pytest.mark.parametrize(("written", "read"), [("-0", "0"), ("-0.00", "0.00"), ("0", "0")])
+def test_a_zero_is_stored_without_a_sign(written: str, read: str) -> None:
+    assert TypeAdapter(fields.Price).validate_python(written) == read
 
 
 def test_parse_reads_exact_decimals_without_quotes() -> None:

@@ -110,6 +110,16 @@ def test_a_kind_that_the_cluster_does_not_know_has_no_objects(stub: Stub) -> Non
     assert stub.asked[0][1].endswith("/namespaces/ns/tlsroutes?labelSelector=a%3Db")
 
 
+@pytest.mark.parametrize("items", ["text", ["text"], {"a": 1}])
+def test_a_list_in_another_form_is_refused(stub: Stub, items: object) -> None:
+    stub.answers = [(200, {"items": items})]
+
+    with pytest.raises(InfraError, match="items") as refused:
+        stub.client.list(resources.SECRET, "ns", {})
+
+    assert (refused.value.reason, refused.value.retry) == ("ObjectUnreadable", False)
+
+
 def test_a_hostile_name_stays_one_path_segment_or_is_refused() -> None:
     for hostile in ("../x", "a/b", "a?b", "a#b", "a b", "%2e%2e"):
         with pytest.raises(ValueError, match="not a name"):
