@@ -25,7 +25,7 @@ from workers.infra import names
 from workers.infra.base import Namespace
 
 # How long a broker may still read a start-up file that lists a deleted address. Partial passes
-# write no files for 30 s, and a kubelet brings a changed secret into a pod within about two minutes.
+# write no files for 30 s, and a kubelet brings a changed secret into a pod in about two minutes.
 OLD_FILES_LAST = timedelta(minutes=10)
 
 

@@ -146,8 +146,8 @@ def _free_port(taken: set[int]) -> int:
         if port not in taken and can_bind(port):
             return port
     raise InfraError(
-        f"There is no free port from {_PORTS.start} to {_PORTS.stop - 1} on this machine: stop a program "
-        "that has one; Waypost then continues automatically.",
+        f"There is no free port from {_PORTS.start} to {_PORTS.stop - 1} on this machine: "
+        "stop a program that has one; Waypost then continues automatically.",
         reason=Reason.PORT_TAKEN,
         retry=True,
     )

@@ -5,9 +5,10 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from pytest_django import Settings
 
 from controlplane.core.instance_names import Kind
-from workers.infra.base import InfraError, Namespace, Session
+from workers.infra.base import InfraError, InstanceSpec, Namespace, Session
 from workers.infra.local import files
 from workers.infra.local.adapter import LocalInfra
 
@@ -40,3 +41,15 @@ def test_a_folder_that_cannot_be_written_is_refused(session: Session, tmp_path: 
         session.ensure_endpoint("broker-0")
 
     assert (layout.value.reason, layout.value.retry) == ("FolderUnusable", True)
+
+
+def test_a_router_that_is_missing_is_named(
+    session: Session, settings: Settings, tmp_path: Path
+) -> None:
+    settings.ROUTER_BINARY = str(tmp_path / "qdrouterd")
+    spec = InstanceSpec(
+        Namespace("wp-x", "t", "s"), Kind.ROUTER, "router-0", files={}, engine="qdrouterd"
+    )
+
+    with pytest.raises(InfraError, match=r"The router \S+/qdrouterd is not an executable file"):
+        session.ensure_instance(spec)
