@@ -45,7 +45,7 @@ _CHECKS = {
 }
 
 
-@roots.in_words()
+@roots.translated_errors()
 def commit_landed(root: Root) -> int:
     """Commit every landed batch to bronze; return how many batches, 0 if another run has the lease.
 

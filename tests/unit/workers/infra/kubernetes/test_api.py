@@ -12,7 +12,7 @@ import yaml
 from kubernetes import client as k8s
 from kubernetes.client import ApiClient, Configuration
 
-from tests.support.infra.places import ROOM, SPACE, cluster
+from tests.support.infra.places import BUDGET, SPACE, cluster
 from workers.infra.base import InfraError
 from workers.infra.kubernetes import api, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
@@ -73,7 +73,7 @@ def test_a_busy_api_is_tried_again(stub: Stub, status: int) -> None:
 
     with pytest.raises(InfraError) as busy:
         with KubernetesInfra(stub.client, cluster()).open(SPACE) as session:
-            session.ensure_namespace(ROOM)
+            session.ensure_namespace(BUDGET)
 
     assert (busy.value.reason, busy.value.retry) == ("ClusterBusy", True)
 
