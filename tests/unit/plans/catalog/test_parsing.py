@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 from controlplane.core import address_types
 from controlplane.core.errors import Invalid
 from plans.catalog import definitions, fields, parsing, publishing
+from plans.rating.price_rules import Tier
 
 TEXT = """\
 seller:
@@ -66,8 +67,8 @@ def test_parse_reads_exact_decimals_without_quotes() -> None:
     assert catalog.space_plans[0].hour_price == Decimal("0.060")
     price = catalog.plans[0].prices["messages"]
     assert price.tiers == (
-        definitions.Tier(Decimal(10), Decimal("0.80")),
-        definitions.Tier(None, Decimal("0.5")),
+        Tier(Decimal(10), Decimal("0.80")),
+        Tier(None, Decimal("0.5")),
     )
 
 
