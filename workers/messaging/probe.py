@@ -16,7 +16,7 @@ from proton.reactor import Selector
 from workers.messaging import management
 from workers.messaging.observed import ManagementTarget
 
-_LIFETIME_SECONDS = 30  # messages of a killed probe expire after this time
+LIFETIME_SECONDS = 30  # messages of a killed probe expire after this time
 
 
 class ProbeFailed(Exception):
@@ -48,7 +48,7 @@ def through_broker(target: ManagementTarget, address: str, *, timeout_seconds: f
             address, credit=1, options=Selector(f"waypost_probe = '{mark}'")
         )
         message = Message(
-            body=mark, durable=True, ttl=_LIFETIME_SECONDS, properties={"waypost_probe": mark}
+            body=mark, durable=True, ttl=LIFETIME_SECONDS, properties={"waypost_probe": mark}
         )
         connection.create_sender(address).send(message, timeout=timeout_seconds)
         receiver.receive(timeout=timeout_seconds)
