@@ -21,7 +21,7 @@ def refused(samples: DataFrame) -> DataFrame:
     return judged.withColumn("detail", F.lit("")).select(*QUARANTINE.schema.fieldNames())
 
 
-def falls(samples: DataFrame, state: DataFrame) -> DataFrame:
+def counter_resets(samples: DataFrame, state: DataFrame) -> DataFrame:
     """Return the samples that show a counter reset inside one incarnation.
 
     A sample shows a reset in either case:

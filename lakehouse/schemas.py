@@ -22,8 +22,6 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-# Invoices pin table versions for the audit period: eleven years, in days.
-AUDIT_DAYS = 4018
 _TYPES: Mapping[str, DataType] = {
     "string": StringType(),
     "bigint": LongType(),
@@ -31,9 +29,12 @@ _TYPES: Mapping[str, DataType] = {
     "date": DateType(),
 }
 
-_BRONZE: Sequence[Mapping[str, Any]] = json.loads(
+_DOCUMENT: Mapping[str, Any] = json.loads(
     Path(__file__).with_name("bronze_schema.json").read_text(encoding="utf-8")
-)["columns"]
+)
+_BRONZE: Sequence[Mapping[str, Any]] = _DOCUMENT["columns"]
+# Invoices pin table versions for the audit period: eleven years, in days.
+AUDIT_DAYS: int = _DOCUMENT["audit_days"]
 
 
 # A counter only grows inside one incarnation. A peak begins again in each bucket.

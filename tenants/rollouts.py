@@ -11,6 +11,7 @@ from datetime import datetime, time, timedelta
 
 from django.db.models import Count, F, Max, Q, QuerySet
 
+from controlplane.core import phases
 from tenants.models import AddressSpace, EngineRelease, MaintenanceWindow, Rollout
 
 _WEEK_MINUTES = 7 * 24 * 60
@@ -83,7 +84,7 @@ def list_failed(rollout: Rollout, now: datetime, patience: timedelta) -> Sequenc
     rows = failed(rollout, now, patience).select_related("tenant").order_by("released_at", "id")
     found = []
     for space in rows:
-        ready = next((row for row in space.conditions if row["type"] == "Ready"), None)
+        ready = phases.find_condition(space.conditions, phases.READY)
         # A space that has become Ready since has no reason any more.
         reason = ready["message"] if ready and ready["status"] != "True" else ""
         found.append(Failure(space.tenant.slug, space.name, reason))

@@ -13,11 +13,19 @@ def write_atomically(path: Path, text: str, *, mode: int) -> None:
     """Replace the file ``path`` by ``text``, with the permission bits ``mode``.
 
     A reader sees the old or the new file, never a part, also after a crash. The folder must exist.
+
+    Raises:
+        OSError: the file cannot be written; the old one stays.
     """
+    # Nobody but the owner can read the new file, not even before it has its mode.
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    with os.fdopen(handle, "w") as file:
-        os.fchmod(file.fileno(), mode)
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+    try:
+        with os.fdopen(handle, "w") as file:
+            os.fchmod(file.fileno(), mode)
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError:
+        os.unlink(temporary)  # else each attempt on a full disk would leave a file
+        raise

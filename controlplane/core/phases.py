@@ -48,6 +48,9 @@ class Condition(TypedDict):
     since: str
 
 
+READY = "Ready"  # the type of the condition that every space, address and user has
+
+
 def with_condition(conditions: Sequence[Any], new: Condition) -> list[Condition]:
     """Return ``conditions`` with ``new`` in place of the condition of its type, sorted by type.
 

@@ -308,6 +308,13 @@ class Reason(StrEnum):
             " Waypost with `waypost up`."
         ),
     )
+    FOLDER_UNUSABLE = (
+        "FolderUnusable",
+        (
+            "Only on one machine. The message names the file or folder. Check that its owner is the"
+            " user who runs Waypost and that the disk is not full. Waypost tries again."
+        ),
+    )
     PROGRAM_INVALID = "ProgramInvalid", _PROGRAM_INVALID_HELP
     ENGINE_UNKNOWN = "EngineUnknown", _PROGRAM_INVALID_HELP
     BROKER_MISSING = "BrokerMissing", _PROGRAM_INVALID_HELP

@@ -52,7 +52,7 @@ class _Month:
         _until(self.alerts, "no alert was raised")
         alert = self.alerts()[-1]
         self.cast.comparisons.add("messages used at the first alert", used, alert["used"])
-        self.cast.narrator.tell(
+        self.cast.narrator.line(
             f"{self.customer.organization} is alerted at {alert['level_percent']} %: "
             f"{alert['used']} of {alert['limit']} messages"
         )
@@ -82,7 +82,7 @@ class _Month:
             tried = traffic.attempt(login, self.address, sends=does == "sends")
             # Refused clients connect too, and Waypost counts their connections.
             count.others += tried.tally
-            self.cast.narrator.tell(f"a client that {does}: {tried.refusal or exchanges.LET_IN}")
+            self.cast.narrator.line(f"a client that {does}: {tried.refusal or exchanges.LET_IN}")
             self.cast.comparisons.add(f"a client {does} {when}", condition, tried.condition)
 
     def exchange(self, messages: int) -> None:
@@ -95,7 +95,7 @@ class _Month:
         finally:
             # The clients of earlier chapters have disconnected, as ``include`` requires.
             self.cast.counts[self.customer.slug, self.space.name].include(exchange.close())
-        self.cast.narrator.tell(f"{messages} more messages were sent and received")
+        self.cast.narrator.line(f"{messages} more messages were sent and received")
 
     @property
     def address(self) -> str:

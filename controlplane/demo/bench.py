@@ -39,7 +39,7 @@ def main() -> int:
     figures = []
     for measure in (setup_again, installation, spark_session, demonstration):
         for figure in measure():
-            narrator.tell(f"{figure.what}: {figure.value:.1f} {figure.unit}")
+            narrator.line(f"{figure.what}: {figure.value:.1f} {figure.unit}")
             figures.append(figure)
     figures_page.write(PAGE, "On one machine", figures)
     return int(any(figure.is_over for figure in figures))

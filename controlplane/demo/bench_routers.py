@@ -32,13 +32,13 @@ def main() -> int:
     narrator, is_over = Narrator(), False
     with temporary_root() as root:
         installation = stack.up(root)
-        runs_on = stack.router_in_words(installation)
-        narrator.tell(f"standard spaces run on {runs_on}")
+        runs_on = stack.router_description(installation)
+        narrator.line(f"standard spaces run on {runs_on}")
         for name in sys.argv[1:] or list(_PARTS):
             section, measure, note = _PARTS[name]
             results = []
             for figure in measure(installation):
-                narrator.tell(figure.row())
+                narrator.line(figure.row())
                 results.append(figure)
             # Written after each part, so that a later part that fails loses nothing.
             figures_page.write(_PAGE, section, results, f"{note} Routers are {runs_on}.")

@@ -60,7 +60,7 @@ def publish_prices(cast: Cast) -> None:
     cast.narrator.chapter("The operator publishes a plan")
     published = prices.publish(cast.operator().api)
     changed = [change for change in published["changes"] if change["kind"] != "same"]
-    cast.narrator.tell(
+    cast.narrator.line(
         f"catalog {published['number']}: "
         + (", ".join(f"{change['key']} is {change['kind']}" for change in changed) or "no changes")
     )
@@ -73,7 +73,7 @@ def sign_up(cast: Cast) -> None:
         customer = Customer(cast.up.url, organization, cast.up.run_dir)
         customer.sign_up(plan)
         cast.customers.append(customer)
-        cast.narrator.tell(f"{organization} signed up to the {plan} plan as {customer.email}")
+        cast.narrator.line(f"{organization} signed up to the {plan} plan as {customer.email}")
 
 
 def create_spaces(cast: Cast) -> None:
@@ -119,7 +119,7 @@ def _follow(cast: Cast, requests: list[Requested]) -> None:
     began = time.monotonic()
     for text, customer, operation in requests:
         customer.finish(operation)
-        cast.narrator.tell(f"{text} ({time.monotonic() - began:.1f} s)")
+        cast.narrator.line(f"{text} ({time.monotonic() - began:.1f} s)")
 
 
 def exchange_messages(cast: Cast) -> None:
@@ -138,7 +138,7 @@ def exchange_messages(cast: Cast) -> None:
                 exchange.run()
     # Two intervals and some slack, so that at least one sample sees all connections: the peak.
     seconds = 2 * cast.interval_seconds + 3
-    cast.narrator.tell(f"The clients stay connected for {seconds} s, so that samples see them")
+    cast.narrator.line(f"The clients stay connected for {seconds} s, so that samples see them")
     exchanges.hold(seconds, time.monotonic())
     for key, exchange in cast.exchanges.items():
         cast.counts[key] = exchange.close()
@@ -146,7 +146,7 @@ def exchange_messages(cast: Cast) -> None:
         for name, count in cast.counts_of(customer).items():
             sent = sum(tally.accepted for tally in count.by_address.values())
             got = sum(tally.received for tally in count.by_address.values())
-            cast.narrator.tell(
+            cast.narrator.line(
                 f"{name}: {sent} sent, {got} received over {count.connections} connections"
             )
 
@@ -170,7 +170,7 @@ def refuse_strangers(cast: Cast) -> None:
         tried = traffic.attempt(login, address, sends=True)
         count.others += tried.tally
         cast.comparisons.add(f"{who} sends", exchanges.UNAUTHORIZED, tried.condition)
-        cast.narrator.tell(f"{who}: {tried.refusal or 'LET IN'}")
+        cast.narrator.line(f"{who}: {tried.refusal or 'LET IN'}")
     # "missing", not "denied": the API does not reveal whether another tenant's objects exist.
     answer = "let in"
     try:
@@ -178,7 +178,7 @@ def refuse_strangers(cast: Cast) -> None:
     except Refused as refused:
         answer = refused.error_code
     cast.comparisons.add("another tenant's objects over REST", "missing", answer)
-    cast.narrator.tell(f"another tenant's objects over REST: {answer}")
+    cast.narrator.line(f"another tenant's objects over REST: {answer}")
 
 
 def revoke_a_user(cast: Cast) -> None:
@@ -194,12 +194,12 @@ def revoke_a_user(cast: Cast) -> None:
     listener.leave()
     cast.counts[customer.slug, space.name].others += listener.tally
     cast.comparisons.add("revoked user's connection", "closed", "closed" if is_closed else "open")
-    cast.narrator.tell(
+    cast.narrator.line(
         f"its open connection was closed {time.monotonic() - began:.1f} s after the request: "
         f"{listener.error or 'without an error'}"
     )
     connections = cast.counts[customer.slug, space.name].connections
-    cast.narrator.tell(
+    cast.narrator.line(
         f"{space.name}: {connections} connections so far, with those of the refused clients and of "
         f"the revoked {READER}"
     )
@@ -232,7 +232,7 @@ def reach_a_quota(cast: Cast) -> None:
             )
         except Refused as refused:
             refusal = refused.error_code
-            cast.narrator.tell(f"one address too many: {refused.message}")
+            cast.narrator.line(f"one address too many: {refused.message}")
             break
     cast.comparisons.add("refusal over the quota", "quota_exceeded", refusal)
 
@@ -264,13 +264,13 @@ def close_and_issue(cast: Cast) -> None:
             invoice = bills.issue(operator, customer, operation["subject_id"])
         cast.invoices[customer.slug] = invoice
         total = money.display(invoice["total_minor"], invoice["currency"])
-        cast.narrator.tell(f"invoice {invoice['number']} over {total}")
+        cast.narrator.line(f"invoice {invoice['number']} over {total}")
         cast.narrator.table(bills.table(invoice))
     first = cast.invoices[cast.customers[0].slug]
     operator.record_payment(first, f"transfer {first['number']}", f"{datetime.now(UTC):%Y-%m-%d}")
     paid = cast.customers[0].api.get(cast.customers[0].path(f"/invoices/{first['id']}"))
     cast.comparisons.add(f"invoice {first['number']} after its payment", "paid", paid["state"])
-    cast.narrator.tell(f"invoice {first['number']} was paid by bank transfer")
+    cast.narrator.line(f"invoice {first['number']} was paid by bank transfer")
 
 
 def compare(cast: Cast) -> None:
@@ -284,7 +284,7 @@ def compare(cast: Cast) -> None:
             bills.compare_space(cast.comparisons, space, count, found, cast.sampling)
         bills.compare_invoice(cast.comparisons, customer, cast.invoices[customer.slug], counts)
     cast.narrator.table([comparisons.HEADER, *(row.row() for row in cast.comparisons.rows)])
-    cast.narrator.tell(
+    cast.narrator.line(
         f"Connection-hours are sampled every {cast.interval_seconds} s: the bound is one interval "
         "per connection. Everything else is exact, also the connections of refused and revoked "
         "clients."
@@ -294,7 +294,7 @@ def compare(cast: Cast) -> None:
 def show_logins(cast: Cast) -> None:
     """Print the portal's URL and the logins."""
     cast.narrator.chapter("Look around")
-    cast.narrator.tell(f"portal: {cast.up.url}")
+    cast.narrator.line(f"portal: {cast.up.url}")
     rows = [["operator", OPERATOR_EMAIL, cast.up.secrets.operator_password]]
     for customer in cast.customers:
         rows.append([customer.organization, customer.email, customer.password])

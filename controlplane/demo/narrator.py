@@ -25,7 +25,7 @@ class Narrator:
         """Print the title of a chapter."""
         self._write(f"\n{self._clock()}  {title.upper()}")
 
-    def tell(self, text: str) -> None:
+    def line(self, text: str) -> None:
         """Print a line with the time since the start."""
         self._write(f"{self._clock()}  {self._folded(text)}")
 
@@ -37,7 +37,7 @@ class Narrator:
         silence = _SAME_SECONDS if text == self._still else _SILENCE_SECONDS
         if time.monotonic() - self._printed_at >= silence:
             self._still = text
-            self.tell(text)
+            self.line(text)
 
     def steps_of(self, who: str) -> Progress:
         """Return a callback that takes an operation and prints the step that ``who`` waits for."""
@@ -67,7 +67,7 @@ class Narrator:
         """Print ``text`` after the block, with the time that the block took."""
         began = time.monotonic()
         yield
-        self.tell(f"{text} ({time.monotonic() - began:.1f} s)")
+        self.line(f"{text} ({time.monotonic() - began:.1f} s)")
 
     def _clock(self) -> str:
         minutes, seconds = divmod(int(time.monotonic() - self._began), 60)

@@ -66,14 +66,14 @@ def run(root: Path, *, stays: bool, oidc: bool = False) -> int:
         chapters.show_logins(cast)
         if stays:
             narrator.plain(cast.comparisons.closing_line())
-            narrator.tell("Everything keeps running until Ctrl-C.")
+            narrator.line("Everything keeps running until Ctrl-C.")
             signal.pause()
     except KeyboardInterrupt:
-        narrator.tell("interrupted")
+        narrator.line("interrupted")
     except lock.Occupied:  # the command line prints it and chooses the exit code
         raise
     except (WaypostError, TrafficError) as error:
-        narrator.tell(f"The demonstration ends early: {error}")
+        narrator.line(f"The demonstration ends early: {error}")
     finally:
         if cast.is_started:
             _stop(cast)
@@ -90,13 +90,13 @@ def _start(cast: Cast, oidc: bool) -> None:
         settings=SETTINGS,
         own=cast.take,
         command=_COMMAND,
-        say=cast.narrator.tell,
+        say=cast.narrator.line,
     )
     cast.supervisor_pid = cast.installation.supervisor().find_pid()
     if oidc:
-        cast.person = identity_provider.start(cast.installation, say=cast.narrator.tell)
-    cast.narrator.tell(f"Up after {time.monotonic() - began:.1f} s at {cast.installation.url}")
-    cast.narrator.tell(f"Standard spaces run on {stack.router_in_words(cast.installation)}")
+        cast.person = identity_provider.start(cast.installation, say=cast.narrator.line)
+    cast.narrator.line(f"Up after {time.monotonic() - began:.1f} s at {cast.installation.url}")
+    cast.narrator.line(f"Standard spaces run on {stack.router_description(cast.installation)}")
 
 
 def _stop(cast: Cast) -> None:
@@ -107,9 +107,9 @@ def _stop(cast: Cast) -> None:
     try:
         _stop_own(cast)
     except lock.Occupied as occupied:
-        cast.narrator.tell(str(occupied))
+        cast.narrator.line(str(occupied))
         if occupied.error_code == "stack.restarted":
-            cast.narrator.tell("It has the demonstration's short intervals until its next start.")
+            cast.narrator.line("It has the demonstration's short intervals until its next start.")
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -128,7 +128,7 @@ def _stop_own(cast: Cast) -> None:
             cast.root,
             supervisor_pid=cast.supervisor_pid,
             command=_COMMAND,
-            say=cast.narrator.tell,
+            say=cast.narrator.line,
         )
     finally:
         # Also if the stop failed, because a later `waypost up` must not use the short intervals.

@@ -180,11 +180,11 @@ def status(root: Path) -> StackStatus:
             # Without a supervisord no server runs, and a call to it would raise.
             for program in (supervisor.list_programs() if supervisor.is_up() else [])
         ],
-        router=router_in_words(installation),
+        router=router_description(installation),
     )
 
 
-def router_in_words(installation: Installation) -> str:
+def router_description(installation: Installation) -> str:
     """Return the version and patches of the router of standard spaces, or what is wrong with it."""
     try:
         found = installations.find_tools(installation.settings).router

@@ -114,8 +114,9 @@ class Run:
             return 0
         valid = checks.valid(added.rows)
         known = self.read(schemas.STATE)
+        resets = checks.counter_resets(valid, known)
         # Persisted, because it is counted and then written.
-        found = checks.refused(added.rows).unionByName(checks.falls(valid, known)).persist()
+        found = checks.refused(added.rows).unionByName(resets).persist()
         n_found = found.count()
         if n_found:
             tables.append(self.lake, schemas.QUARANTINE, found, self.commit())

@@ -30,7 +30,15 @@ def run(lake: Lake, *, write: bool) -> dict[str, Any]:
     With ``write``, replaces all rows of each table that differs. Creates missing tables; bronze
     must exist. Stop the pipeline first (docs/lakehouse.md, "Jobs"): both jobs write the same
     tables, and this one takes no lease.
+
+    Raises:
+        LakehouseError: there is no bronze table, so nothing can be computed. Nothing is created.
     """
+    if not lake.log(schemas.BRONZE).is_there:
+        raise LakehouseError(
+            f"{lake.root} has no table {schemas.BRONZE.name}, which state and gold are computed "
+            "from. Check the root; the metering worker creates the table with the first samples."
+        )
     for table in schemas.DERIVED:
         tables.ensure(lake, table)
     bronze = tables.pin(lake, schemas.BRONZE)

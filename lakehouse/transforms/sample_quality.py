@@ -25,18 +25,18 @@ def quality(
     known = state.where((F.col("date") < F.lit(first_date)) & (F.col("address") == ""))
     reached = known.groupBy(*_SOURCE).agg(F.max("seq").alias("before_seq"))
     resets = quarantine.where((F.col("reason") == "fall") & (F.col("date") >= F.lit(first_date)))
-    falls = resets.groupBy(*_SOURCE, "date").agg(F.count("*").alias("falls"))
-    # ``reached`` and ``falls`` have at most one row per key, so the joins keep the number of rows.
+    per_day = resets.groupBy(*_SOURCE, "date").agg(F.count("*").alias("falls"))
+    # ``reached`` and ``per_day`` have at most one row per key, so the joins add no rows.
     joined = days.join(reached, on=list(_SOURCE), how="left").join(
-        falls, on=[*_SOURCE, "date"], how="left"
+        per_day, on=[*_SOURCE, "date"], how="left"
     )
     by_day = Window.partitionBy(*_SOURCE).orderBy("date")
     judged = joined.withColumn("expected_seq", growth("last_seq", by_day, "before_seq")).withColumn(
         "falls", F.coalesce(F.col("falls"), F.lit(0))
     )
     # Never below zero: a day may also have samples whose ``seq`` an earlier day had passed already.
-    holes = F.greatest(F.col("expected_seq") - F.col("seen_seq"), F.lit(0))
-    return judged.withColumn("holes", holes).select(*QUALITY.schema.fieldNames())
+    missing = F.greatest(F.col("expected_seq") - F.col("seen_seq"), F.lit(0))
+    return judged.withColumn("holes", missing).select(*QUALITY.schema.fieldNames())
 
 
 def received_by_day(heartbeats: DataFrame) -> DataFrame:

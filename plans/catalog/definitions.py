@@ -13,6 +13,7 @@ from typing import Any
 
 from controlplane.core import address_types
 from controlplane.core.address_types import PlanSettings
+from plans.rating.price_rules import Tier
 
 
 @dataclass(frozen=True)
@@ -28,17 +29,6 @@ class Seller:
     rounding: str  # a value of ``money.Rounding``
     tax_percent: Decimal
     payment_days: int  # from the issue of an invoice to its due date
-
-
-@dataclass(frozen=True)
-class Tier:
-    """The price of the units above the previous tier's ``up_to``, up to and including its own.
-
-    ``up_to`` counts units, not base units. None: the tier has no upper end.
-    """
-
-    up_to: Decimal | None
-    unit_price: Decimal
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ def decimal(*, largest: Decimal = Decimal(10**12)) -> BeforeValidator:
             raise ValueError
         if not 0 <= number <= largest:
             raise ValueError
-        return format(number, "f")
+        return format(number.copy_abs(), "f")  # without the sign of a negative zero
 
     return scalar(f"a number from 0 to {largest} with at most {_DECIMAL_PLACES} decimals", read)
 

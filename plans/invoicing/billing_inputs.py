@@ -23,7 +23,7 @@ from plans.rating.billable import Lifetime, Segment
 from plans.rating.money import Rounding
 from plans.rating.month_so_far import MonthSoFar
 from plans.rating.periods import Period
-from plans.rating.price_rules import PriceRule, Tier
+from plans.rating.price_rules import PriceRule
 from plans.rating.pricing import SellerRule
 from plans.usage import meters
 from plans.usage.meters import ADDRESS_HOURS, LIFETIMES, SPACE_HOURS, Model
@@ -99,7 +99,7 @@ def segment(plan: Plan, span: Period, *, runs_on: bool) -> Segment:
             Model(price.model),
             price.unit,
             price.base_per_unit,
-            tuple(Tier(tier.up_to, tier.unit_price) for tier in price.tiers),
+            price.tiers,
             found.included.get(meter, 0),
             is_peak=meters.BY_SLUG[meter].kind is meters.Kind.PEAK,
         )

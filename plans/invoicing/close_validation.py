@@ -96,7 +96,7 @@ class Question:
 
     def gaps(self) -> Iterator[Reason]:
         """Yield a reason for each gap at the end of an incarnation or of the period."""
-        for gap in self.evidence.holes:
+        for gap in self.evidence.gaps:
             if gap.at_end:  # in any other gap, a later sample has the cumulative counters
                 yield Reason(
                     "samples.hole_at_end",
@@ -107,7 +107,7 @@ class Question:
 
     def counter_resets(self) -> Iterator[Reason]:
         """Yield a reason for each counter that was reset inside an incarnation."""
-        for reset in self.evidence.falls:
+        for reset in self.evidence.counter_resets:
             yield Reason(
                 "samples.fall",
                 f"Counter {reset.counter} of {reset.address or reset.source} fell from "

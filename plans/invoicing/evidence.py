@@ -90,6 +90,6 @@ class Evidence:
     recomputed: Mapping[UsageKey, int]
     sampled_spaces: frozenset[str]
     pipeline_version: str
-    holes: tuple[Gap, ...] = field(default=())  # gaps of both kinds, ``at_end`` or not
-    falls: tuple[CounterReset, ...] = field(default=())  # counter resets
+    gaps: tuple[Gap, ...] = field(default=())  # ``at_end`` or not
+    counter_resets: tuple[CounterReset, ...] = field(default=())
     crash_gaps: tuple[CrashGap, ...] = field(default=())

@@ -114,7 +114,7 @@ def describe(
     known = [gap.seconds for gap in hidden if gap.seconds is not None]
     if len(known) > 1:  # the length of a single gap is in its own sentence
         sentences.append(f"The longest of these gaps is {in_seconds(max(known))}.")
-    covered = [gap for gap in evidence.holes if not gap.at_end]
+    covered = [gap for gap in evidence.gaps if not gap.at_end]
     if covered:
         lost = sum(gap.last_seq - gap.first_seq + 1 for gap in covered)
         sentences.append(

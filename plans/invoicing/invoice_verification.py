@@ -51,6 +51,16 @@ class NothingToVerify(Conflict):
     code = "invoice.no_document"
 
 
+def require_document(invoice: Invoice) -> None:
+    """Check that the invoice has a document, which a verification compares.
+
+    Raises:
+        NothingToVerify: the invoice has no document yet.
+    """
+    if not invoice.document:
+        raise NothingToVerify("This invoice has no document yet: its period is not closed.")
+
+
 def request_verify(*, invoice: Invoice, by: Actor) -> Operation:
     """Return the running operation that verifies ``invoice``; start one if there is none.
 
@@ -62,8 +72,7 @@ def request_verify(*, invoice: Invoice, by: Actor) -> Operation:
     with transaction.atomic():
         # The invoice's lock makes two requests at once share one operation.
         current = states.locked(invoice)
-        if not current.document:
-            raise NothingToVerify("This invoice has no document yet: its period is not closed.")
+        require_document(current)
         running = running_requests().filter(subject_id=current.pk).first()
         if running is not None:
             return running
@@ -101,8 +110,7 @@ def verify(
     Raises:
         NothingToVerify: the invoice has no document.
     """
-    if not invoice.document:
-        raise NothingToVerify("Only an invoice with a document can be verified: close it first.")
+    require_document(invoice)
     stored = document.loaded(invoice.document)
     engine = stored["manifest"]["engine_version"]
     if engine != document.ENGINE_VERSION:

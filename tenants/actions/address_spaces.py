@@ -61,7 +61,7 @@ def create(
         include it. NoPlan: the tenant has none. SpaceExists: the name is taken. QuotaExceeded: the
         tenant may have no more spaces or brokers.
     """
-    _check_shape(name, type)
+    _check_name_and_type(name, type)
     space_types.check(type)
     plan = publishing.space_plan(space_plan)
     check_type(type, plan)
@@ -188,7 +188,7 @@ def subject(space: AddressSpace) -> audit.Subject:
     return audit.Subject(SUBJECT, space.pk, space.name, space.tenant_id)
 
 
-def _check_shape(name: str, type: str) -> None:
+def _check_name_and_type(name: str, type: str) -> None:
     wrong: dict[str, list[str]] = {}
     if not _LEGAL_NAME.fullmatch(name):
         wrong["name"] = [

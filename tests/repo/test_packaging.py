@@ -135,6 +135,15 @@ def test_an_image_installs_its_own_lock_whole(image: str) -> None:
     assert "awk" not in steps
 
 
+@pytest.mark.parametrize("image", ["broker", "control-plane", "router", "spark"])
+def test_a_build_argument_has_one_default(image: str) -> None:
+    steps = (source_tree.ROOT / "charts/images" / image / "Containerfile").read_text()
+    names = re.findall(r"^ARG (\w+)=", steps, re.MULTILINE)
+
+    assert "BASE_IMAGE" in names
+    assert sorted(names) == sorted(set(names))
+
+
 def test_every_extra_is_known_to_these_tests() -> None:
     assert LIBRARIES.keys() == EXTRAS.keys()
 

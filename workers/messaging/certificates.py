@@ -12,7 +12,6 @@ as in RFC 5280.
 
 import fcntl
 import ipaddress
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -24,6 +23,8 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from controlplane.core.files import write_atomically
 
 ORGANIZATION = "waypost"
 AUTHORITY_LIFETIME = timedelta(days=3650)
@@ -164,18 +165,9 @@ def control_authority(folder: Path, now: datetime) -> KeyPair:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not pem_file.exists():  # another process may have created it before we got the lock
             made = create_authority("waypost control", now)
-            _write_private(pem_file, made.key_pem + made.certificate_pem)
-            _write_private(folder / "ca.pem", made.certificate_pem)
+            write_atomically(pem_file, made.key_pem + made.certificate_pem, mode=0o600)
+            write_atomically(folder / "ca.pem", made.certificate_pem, mode=0o600)
         return KeyPair.parse(pem_file.read_text())
-
-
-def _write_private(path: Path, text: str) -> None:
-    # ``os.open`` sets the mode at creation: the file is never readable by others, not even briefly.
-    temporary = path.with_suffix(".new")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-    temporary.replace(path)
 
 
 def _issue(

@@ -5,9 +5,9 @@ They can be deleted at any time: the next call of ``target`` writes them again.
 """
 
 import hashlib
-import os
 from pathlib import Path
 
+from controlplane.core.files import write_atomically
 from workers.messaging.certificates import KeyPair
 from workers.messaging.observed import ManagementTarget
 
@@ -32,9 +32,5 @@ def target(
 def _ensure_file(folder: Path, text: str, suffix: str) -> str:
     path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.{suffix}"
     if not path.exists():
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "w") as file:
-            file.write(text)
-        temporary.replace(path)  # atomic: another thread sees the whole file or none
+        write_atomically(path, text, mode=0o600)  # other threads see the whole file or none
     return str(path)

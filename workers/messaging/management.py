@@ -17,9 +17,8 @@ from proton.reactor import Copy
 from proton.utils import BlockingConnection
 
 from workers.messaging import tls
-from workers.messaging.observed import ManagementTarget
+from workers.messaging.observed import MANAGEMENT_ADDRESS, ManagementTarget
 
-ADDRESS = "activemq.management"
 CONTAINER_PREFIX = "waypost-"
 _GOODBYE_SECONDS = 1.0  # how long a peer may take to answer a close
 
@@ -54,7 +53,7 @@ class ManagementClient:
     def __init__(self, connection: BlockingConnection, timeout_seconds: float) -> None:
         self._connection = connection
         self._timeout = timeout_seconds
-        self._sender = connection.create_sender(ADDRESS)
+        self._sender = connection.create_sender(MANAGEMENT_ADDRESS)
         self._receiver = connection.create_receiver(None, dynamic=True, credit=_WINDOW)
         self._reply_to = self._receiver.link.remote_source.address
 
@@ -165,7 +164,7 @@ class ManagementClient:
         # An operation takes its arguments as a JSON array; reading an attribute takes no body.
         body = None if request.attribute else json.dumps(list(request.arguments))
         return Message(
-            address=ADDRESS,
+            address=MANAGEMENT_ADDRESS,
             reply_to=self._reply_to,
             correlation_id=str(number),
             properties=properties,

@@ -1,9 +1,13 @@
-"""What the drivers of brokers and routers share: how to reach an instance, and its counters."""
+"""What the drivers of brokers and routers share: addresses, how to reach an instance, counters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from plans.usage.meters import CONNECTIONS_OPENED, MESSAGES_IN, MESSAGES_OUT
+
+MANAGEMENT_ADDRESS = "activemq.management"  # a broker's; requests are messages to it
+# Of the addresses that probes use, on brokers and routers. A tenant's address cannot begin so.
+PROBE_PREFIX = "$waypost.probe."
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ broker driver calls this module. Routers are probed by ``routers.probing``.
 import secrets
 import socket
 import time
+from typing import Self
 
 from proton import Message, ProtonException
 from proton.reactor import Selector
@@ -15,11 +16,16 @@ from proton.reactor import Selector
 from workers.messaging import management
 from workers.messaging.observed import ManagementTarget
 
-_LIFETIME_SECONDS = 30  # messages of a killed probe expire after this time
+LIFETIME_SECONDS = 30  # messages of a killed probe expire after this time
 
 
 class ProbeFailed(Exception):
     """A probe failed, or a listener for clients stays closed; the text says where and why."""
+
+    @classmethod
+    def at(cls, address: str, error: Exception) -> Self:
+        """Return the failure that ``error`` causes for a probe of ``address``."""
+        return cls(f"{address}: {str(error) or type(error).__name__}")
 
 
 def through_broker(target: ManagementTarget, address: str, *, timeout_seconds: float = 5) -> float:
@@ -42,7 +48,7 @@ def through_broker(target: ManagementTarget, address: str, *, timeout_seconds: f
             address, credit=1, options=Selector(f"waypost_probe = '{mark}'")
         )
         message = Message(
-            body=mark, durable=True, ttl=_LIFETIME_SECONDS, properties={"waypost_probe": mark}
+            body=mark, durable=True, ttl=LIFETIME_SECONDS, properties={"waypost_probe": mark}
         )
         connection.create_sender(address).send(message, timeout=timeout_seconds)
         receiver.receive(timeout=timeout_seconds)
@@ -51,7 +57,7 @@ def through_broker(target: ManagementTarget, address: str, *, timeout_seconds: f
         # success.
         receiver.close()
     except (ProtonException, OSError) as error:
-        raise ProbeFailed(f"{address}: {error or type(error).__name__}") from error
+        raise ProbeFailed.at(address, error) from error
     finally:
         management.close_quietly(connection)
     return time.monotonic() - begin

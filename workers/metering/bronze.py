@@ -42,15 +42,25 @@ def columns_of_role(role: str) -> tuple[str, ...]:
     return tuple(column["name"] for column in _columns() if column.get("role") == role)
 
 
-@cache
+def audit_days() -> int:
+    """Return for how many days every version of a table is kept, because invoices pin them."""
+    return int(_document()["audit_days"])
+
+
 def _columns() -> Sequence[Mapping[str, Any]]:
+    columns: Sequence[Mapping[str, Any]] = _document()["columns"]
+    return columns
+
+
+@cache
+def _document() -> Mapping[str, Any]:
     # Located without an import: the workers may not import ``lakehouse``, which needs Spark.
     spec = importlib.util.find_spec("lakehouse")
     if spec is None or spec.origin is None:
         raise RuntimeError("the lakehouse folder is not installed beside the workers")
     text = Path(spec.origin).with_name("bronze_schema.json").read_text(encoding="utf-8")
-    columns: Sequence[Mapping[str, Any]] = json.loads(text)["columns"]
-    return columns
+    document: Mapping[str, Any] = json.loads(text)
+    return document
 
 
 def encode(batch_id: str, rows: Sequence[SampleRow]) -> bytes:

@@ -45,7 +45,7 @@ PATIENCE = timedelta(minutes=7)
 _LEASE_SECONDS = 60
 _WAIT_SECONDS = 20  # for a sampling cycle that reads the same space now
 # The names of the steps that the invoice's operation shows.
-_STEPS = ("last samples", "landing", "pipeline", "recompute", "gate")
+_STEPS = ("last samples", "landing", "pipeline", "recompute", "validation")
 
 
 class NotYet(Exception):
@@ -71,7 +71,7 @@ class CloseAttempt:
     def period(self) -> Period:
         return Period(self.invoice.starts_at, self.invoice.ends_at)
 
-    def tell(self, step: str) -> None:
+    def report(self, step: str) -> None:
         """Report ``step`` as running in the invoice's operation, and those before it as done."""
         reached = _STEPS.index(step)
         states = ["done" if n < reached else "waiting" for n in range(len(_STEPS))]
@@ -172,7 +172,7 @@ def close(invoice_id: str, readers: Readers) -> None:
         attempt = CloseAttempt(invoice, readers, ingest.lakehouse_root())
         try:
             evidence = gather(attempt)
-            attempt.tell("gate")
+            attempt.report("validation")
             invoice_closing.close(invoice=invoice, evidence=evidence, by=WORKER)
         except NotYet as reason:
             logger.info("the close of an invoice waits", invoice=invoice_id, reason=str(reason))
@@ -192,16 +192,16 @@ def gather(attempt: CloseAttempt) -> Evidence:
         NotYet: an instance is silent, or another process works on a part of it; call again.
         WaypostError: it cannot be gathered; the message says what to fix.
     """
-    attempt.tell("last samples")
+    attempt.report("last samples")
     attempt.cut()
-    attempt.tell("landing")
+    attempt.report("landing")
     as_of = attempt.readers.clock()
     # Read before landing: every sample that has a ``seq`` by now must be in bronze afterwards.
     expected = quality.expected_seqs(attempt.invoice.tenant_id, attempt.period)
     attempt.land()
-    attempt.tell("pipeline")
+    attempt.report("pipeline")
     report = attempt.compute_usage()
-    attempt.tell("recompute")
+    attempt.report("recompute")
     tenant_id, period = attempt.invoice.tenant_id, attempt.period
     bronze, usage = report.tables[delta.BRONZE], report.tables[delta.USAGE]
     question = recompute.question(attempt.root, bronze, tenant_id, period)
@@ -217,8 +217,8 @@ def gather(attempt: CloseAttempt) -> Evidence:
         recomputed=recompute.totals(question),
         sampled_spaces=recompute.sampled_spaces(question),
         pipeline_version=PIPELINE_VERSION,
-        holes=(*recompute.holes(question), *lost),
-        falls=recompute.falls(question),
+        gaps=(*recompute.gaps(question), *lost),
+        counter_resets=recompute.counter_resets(question),
         crash_gaps=quality.crash_gaps(tenant_id, period),
     )
 

@@ -33,9 +33,9 @@ _LEASE_SECONDS = 60
 # Batches in one commit. With smaller commits, a run that is killed after an outage of days has
 # finished at least some of them.
 _MOST = 500
-# Eleven years, because invoices pin table versions for the audit period. ``lakehouse.tables`` sets
-# the same for the other tables.
-_KEPT = "interval 4018 days"
+# Invoices pin table versions for the audit period. ``lakehouse.schemas`` sets the same for other
+# tables.
+_KEPT = f"interval {bronze.audit_days()} days"
 _KEPT_ROWS = timedelta(days=40)
 _CHECKS = {
     "seq_positive": "seq > 0",
@@ -45,7 +45,7 @@ _CHECKS = {
 }
 
 
-@roots.in_words()
+@roots.translated_errors()
 def commit_landed(root: Root) -> int:
     """Commit every landed batch to bronze; return how many batches, 0 if another run has the lease.
 

@@ -30,13 +30,13 @@ class TableReplaced(Conflict):
     code = "metering.table_replaced"
 
 
-@roots.in_words()
+@roots.translated_errors()
 def exists(root: Root, name: str) -> bool:
     """Return whether the table has been created. ``name``: ``BRONZE``, ``USAGE`` or ``QUALITY``."""
     return DeltaTable.is_deltatable(roots.uri(root, _FOLDERS[name]), roots.options(root))
 
 
-@roots.in_words()
+@roots.translated_errors()
 def open_table(
     root: Root, name: str, *, version: int | None = None, table_id: str = ""
 ) -> DeltaTable:
@@ -66,7 +66,7 @@ def open_table(
     return table
 
 
-@roots.in_words()
+@roots.translated_errors()
 def ask(sql: str, tables: Mapping[str, DeltaTable]) -> list[dict[str, Any]]:
     """Return the rows of a DataFusion query: column -> value.
 

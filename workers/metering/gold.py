@@ -52,7 +52,7 @@ class _Usage:
         return [UsageCell(**row) for row in rows]
 
 
-@roots.in_words()
+@roots.translated_errors()
 def copy_newest(root: Root) -> int | None:
     """Copy what the newest version changed; return the version, or None if there is nothing to do.
 
@@ -84,7 +84,7 @@ def copy_newest(root: Root) -> int | None:
     return version
 
 
-@roots.in_words()
+@roots.translated_errors()
 def is_current(root: Root) -> bool:
     """Return whether the newest gold was computed from the newest bronze, or there is no bronze."""
     if not delta.exists(root, delta.BRONZE):

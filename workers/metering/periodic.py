@@ -68,7 +68,7 @@ def _fields(error: WaypostError) -> dict[str, str]:
 
     ``said`` is the original message of the object store, if the error comes from one.
     """
-    said = roots.said(error)
+    said = roots.store_message(error)
     return {
         "code": error.error_code,
         "message": error.message,

@@ -141,7 +141,7 @@ def sampled_spaces(query: Question) -> frozenset[str]:
     return frozenset(row["space_id"] for row in rows)
 
 
-def falls(query: Question) -> tuple[CounterReset, ...]:
+def counter_resets(query: Question) -> tuple[CounterReset, ...]:
     """Return each counter reset: a value in the period that is below an earlier one.
 
     Only values of one epoch of an address in one incarnation are compared, in the order of ``seq``.
@@ -159,7 +159,7 @@ def falls(query: Question) -> tuple[CounterReset, ...]:
     return tuple(reset for row in rows for reset in _resets_of(row))
 
 
-def holes(query: Question) -> tuple[Gap, ...]:
+def gaps(query: Question) -> tuple[Gap, ...]:
     """Return the gaps in ``seq`` before a sample of an incarnation, if they touch the period.
 
     ``at_end`` is set if that sample, the next one that arrived, belongs to a later period. A gap

@@ -135,7 +135,7 @@ def options(root: Root) -> dict[str, str] | None:
 
 
 @contextmanager
-def in_words() -> Iterator[None]:
+def translated_errors() -> Iterator[None]:
     """Replace errors of an object store with errors that say what to do. Works as a decorator too.
 
     Other errors pass unchanged.
@@ -154,8 +154,8 @@ def in_words() -> Iterator[None]:
         raise
 
 
-def said(error: Exception) -> str:
-    """Return the store's message behind an error of ``in_words``; empty without one.
+def store_message(error: Exception) -> str:
+    """Return the store's message behind an error of ``translated_errors``; empty without one.
 
     It has at most 500 characters and does not contain the configured keys.
     """
@@ -179,7 +179,7 @@ def put(store: ObjectStore, path: str, content: bytes) -> None:
     Raises:
         StoreAway, StoreRefuses, BucketMissing: it was not written.
     """
-    with in_words():
+    with translated_errors():
         # The stream of delta-rs accepts only ``bytes``. pyarrow passes those from its own buffer,
         # so the pieces must be smaller than that buffer.
         with store.open().open_output_stream(path, buffer_size=_BUFFER) as stream:

@@ -46,10 +46,7 @@ def recomputed(invoice: Invoice, root: Root) -> Verification:
         TableReplaced: a pinned table does not exist any more.
         StoreAway, StoreRefuses, BucketMissing: the object store fails.
     """
-    if not invoice.manifest:
-        raise invoice_verification.NothingToVerify(
-            "Only an invoice with a document can be verified: close it first."
-        )
+    invoice_verification.require_document(invoice)
     stored: dict[str, dict[str, Any]] = invoice.manifest["tables"]
     pins = {n: Table(pin["id"], pin["version"]) for n, pin in stored.items()}
     period = Period(invoice.starts_at, invoice.ends_at)

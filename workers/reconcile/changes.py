@@ -46,7 +46,7 @@ from workers.reconcile import waiting
 from workers.reconcile.space_rows import SpaceRows
 
 FILES_EVERY = timedelta(seconds=30)
-_CHANGED = Q(generation__gt=F("observed_generation"))
+CHANGED = Q(generation__gt=F("observed_generation"))
 
 
 def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> SpaceRows | None:
@@ -64,7 +64,7 @@ def load(space: AddressSpace, *, now: datetime, has_mesh: bool) -> SpaceRows | N
     """
     if not _is_settled(space) or are_files_due(space, now):
         return None
-    addresses = list(_addresses(space).filter(_CHANGED).order_by("address"))
+    addresses = list(_addresses(space).filter(CHANGED).order_by("address"))
     users = list(
         MessagingUser.objects.filter(space=space, deleted_at__isnull=True).order_by("name")
     )
@@ -130,7 +130,7 @@ def mark_files_outdated(space: AddressSpace) -> None:
 
 def _is_settled(space: AddressSpace) -> bool:
     """Return whether the space is unchanged, and ready or in a wait that a partial pass may end."""
-    ready = phases.find_condition(space.conditions, "Ready")
+    ready = phases.find_condition(space.conditions, phases.READY)
     is_ready = ready is not None and ready["status"] == "True"
     waits = waiting.of(space)
     return (

@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
-from django.db.models import F, Q
+from django.db.models import Q
 
 from controlplane.core import outages, phases
 from controlplane.core.reasons import Reason
@@ -105,9 +105,9 @@ def list_due(ports: Ports) -> Sequence[str]:
     by_time = Q(next_attempt_at__isnull=True) | Q(next_attempt_at__lte=now)
     # A space that failed or waits can do without this: a new change sets its time to now.
     changed = Q(attempts=0, waiting_since__isnull=True) & (
-        Q(generation__gt=F("observed_generation"))
-        | Q(id__in=Address.objects.filter(_CHANGED).values("space_id"))
-        | Q(id__in=MessagingUser.objects.filter(_CHANGED).values("space_id"))
+        changes.CHANGED
+        | Q(id__in=Address.objects.filter(_CHANGED_ROWS).values("space_id"))
+        | Q(id__in=MessagingUser.objects.filter(_CHANGED_ROWS).values("space_id"))
     )
     # A worker that was killed after it marked the files has stored no time for the next pass.
     outdated = Q(files_outdated=True, files_built_at__lte=now - changes.FILES_EVERY)
@@ -118,7 +118,7 @@ def list_due(ports: Ports) -> Sequence[str]:
     return list(spaces.order_by("next_attempt_at", "id").values_list("id", flat=True))
 
 
-_CHANGED = Q(deleted_at__isnull=True) & Q(generation__gt=F("observed_generation"))
+_CHANGED_ROWS = Q(deleted_at__isnull=True) & changes.CHANGED
 
 
 def pause(wait: Wait, waited: timedelta) -> float:

@@ -1,6 +1,7 @@
 """Management of one space's brokers and routers: the drivers, and how to reach each instance."""
 
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from controlplane.core.instance_names import InstanceId
 from workers.infra.base import Session
@@ -30,33 +31,24 @@ class Targets:
         return self.locator.locate(self.session, InstanceId.parse(name), credentials)
 
 
-@dataclass(frozen=True)
-class ManagedBrokers:
-    """The brokers of one space: the driver, and where it reaches each broker."""
-
-    driver: Brokers
-    targets: Targets
-
-    def answers(self, name: str) -> bool:
-        """Return whether the broker answers a request for its incarnation."""
-        return _answers(self.driver, self.targets.of(name))
+DriverT = TypeVar("DriverT", bound=Brokers | Routers)
 
 
 @dataclass(frozen=True)
-class ManagedRouters:
-    """The routers of one space: the driver, and where it reaches each router."""
+class Managed(Generic[DriverT]):
+    """The brokers or the routers of one space: the driver, and where it reaches each instance."""
 
-    driver: Routers
+    driver: DriverT
     targets: Targets
 
     def answers(self, name: str) -> bool:
-        """Return whether the router answers a request for its incarnation."""
-        return _answers(self.driver, self.targets.of(name))
+        """Return whether the instance answers a request for its incarnation."""
+        try:
+            self.driver.find_incarnation(self.targets.of(name))
+        except Unreachable:
+            return False
+        return True
 
 
-def _answers(driver: Brokers | Routers, target: ManagementTarget) -> bool:
-    try:
-        driver.find_incarnation(target)
-    except Unreachable:
-        return False
-    return True
+ManagedBrokers = Managed[Brokers]
+ManagedRouters = Managed[Routers]

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from controlplane.core import phases
 from controlplane.core.instance_names import InstanceId, Kind
 from plans.catalog import publishing
 from tenants.models import (
@@ -88,9 +89,7 @@ class SpaceRows:
     @property
     def unready_since(self) -> datetime | None:
         """Since when the space has not been ready, as of the last pass; None if it was ready."""
-        ready = next(
-            (condition for condition in self.space.conditions if condition["type"] == "Ready"), None
-        )
+        ready = phases.find_condition(self.space.conditions, phases.READY)
         if ready is None:
             return self.space.created_at
         return None if ready["status"] == "True" else datetime.fromisoformat(ready["since"])

@@ -99,7 +99,7 @@ class _StatusWriter:
             # the reason why the deletion is not done.
             message = f"{ready.reason}: {ready.message}"
             condition = phases.build_condition(
-                "Ready", "False", Reason.TERMINATING, message, self.rows.now
+                phases.READY, "False", Reason.TERMINATING, message, self.rows.now
             )
             conditions = phases.with_condition(self.rows.space.conditions, condition)
             _save(self.rows.space, {"phase": Phase.TERMINATING, "conditions": conditions})
@@ -229,7 +229,7 @@ def _status(
 ) -> dict[str, Any]:
     """Return the status fields of a row that is not to be deleted."""
     condition = phases.build_condition(
-        "Ready", "True" if ready.ok else "False", ready.reason, ready.message, now
+        phases.READY, "True" if ready.ok else "False", ready.reason, ready.message, now
     )
     fields: dict[str, Any] = {
         "conditions": phases.with_condition(row.conditions, condition),

@@ -28,7 +28,7 @@ from workers.infra.base import EngineImages
 logger = structlog.get_logger(__name__)
 
 _LEASE_SECONDS = 60
-_READY = [{"type": "Ready", "status": "True"}]
+_READY = [{"type": phases.READY, "status": "True"}]
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class _OpenRollout:
         While the cluster does not answer, all spaces look unready. Without this check they would
         be moved as spaces that were down before, and their failures would not count.
         """
-        ready = phases.find_condition(space.conditions, "Ready")
+        ready = phases.find_condition(space.conditions, phases.READY)
         begun = self.rollout.resumed_at or self.rollout.created_at
         return ready is not None and datetime.fromisoformat(ready["since"]) < begun
 

@@ -120,10 +120,9 @@ def _done(scope: StaffScope, row: Invoice, text: str) -> HttpResponseBase:
 
 
 def _next_actions(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
-    """Return the actions that the invoice's state allows.
+    """Return the actions of the invoice's state; ``form`` is the form that was refused.
 
-    ``form`` is a submitted form with errors, or None. The page shows it in place of an empty one,
-    so that the operator sees the errors.
+    It is shown only by the action that it belongs to. The state may have another action by now.
     """
     again = NextAction(
         "Close again", "Collects the samples again, recomputes and compares.", _url("close", row)
@@ -148,7 +147,7 @@ def _approval(row: Invoice, form: ConsoleForm | None) -> NextAction:
         "Approve",
         "Close validation found no problem. Read the invoice before you approve it.",
         _url("approve", row),
-        form or ReasonForm(),
+        form if isinstance(form, ReasonForm) else ReasonForm(),
     )
 
 
@@ -164,12 +163,13 @@ def _payment(row: Invoice, form: ConsoleForm | None) -> list[NextAction]:
     due = issuing.outstanding_minor(row)
     if not due:
         return []
+    refused = form if isinstance(form, PaymentForm) else None
     return [
         NextAction(
             "Record payment",
             "Records money received for this invoice.",
             _url("pay", row),
-            form or PaymentForm(invoice=row, due_minor=due),
+            refused or PaymentForm(invoice=row, due_minor=due),
         )
     ]
 

@@ -55,7 +55,7 @@ def draft(
     space: AddressSpace,
     used: list[reading.UsageCell],
 ) -> Invoice:
-    """An invoice of the running month, closed now and past the gate."""
+    """An invoice of the running month, closed now and past its validation."""
     owner.put(cast.path("/billing-details"), DETAILS)
     PlanSubscription.objects.filter(ends_at__isnull=True).update(starts_at=used[0].bucket_at)
     answer = staff.post("/api/v1/staff/invoices/close-now", {"tenant": "acme"})

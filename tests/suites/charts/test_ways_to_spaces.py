@@ -23,7 +23,7 @@ from workers.infra.kubernetes.resources import document_of, metadata_of
 
 STANDARD = Namespace("wp-standard", "ten_a", "spc_a")
 BROKERED = Namespace("wp-brokered", "ten_a", "spc_b")
-ROOMS = {STANDARD: ResourceBudget(1, 128, routers=2), BROKERED: ResourceBudget(1, 128, routers=0)}
+BUDGETS = {STANDARD: ResourceBudget(1, 128, routers=2), BROKERED: ResourceBudget(1, 128, routers=0)}
 PORTS = (53, 443, 5353, 5432, 5671, 5673, 5674, 6379, 6443, 7078, 7079, 7080, 8000, 8443)
 OWN = {"web", "worker", "metering", "beat", "auth", "migrate"}
 
@@ -72,7 +72,7 @@ def space_pods(cluster: Cluster, space: Namespace) -> Iterator[Pod]:
     """
     home = metadata_of(isolation.namespace_object(space)).labels or {}
     home = {**home, "kubernetes.io/metadata.name": space.name}
-    names = ["broker-0", *(f"router-{ordinal}" for ordinal in range(ROOMS[space].routers))]
+    names = ["broker-0", *(f"router-{ordinal}" for ordinal in range(BUDGETS[space].routers))]
     for name in names:
         kind = Kind(name.partition("-")[0])
         made = pods.template(cluster, InstanceSpec(space, kind, name, {}))
@@ -93,9 +93,9 @@ def open_ways(variant: str, folder: Path, *options: str) -> set[Way]:
     cluster = described_cluster(objects, folder)
     own = list(chart_pods(objects))
     assert {pod.name for pod in own} == OWN | others
-    inside = [pod for space in ROOMS for pod in space_pods(cluster, space)]
+    inside = [pod for space in BUDGETS for pod in space_pods(cluster, space)]
     rules: list[Any] = placed(objects)
-    for space, room in ROOMS.items():
+    for space, room in BUDGETS.items():
         rules += [document_of(policy) for policy in network.policies(cluster, space, room)]
     pods = [*own, *inside, resolver, STRANGER]
     return {

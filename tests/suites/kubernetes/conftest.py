@@ -21,7 +21,7 @@ from workers.infra.kubernetes.adapter import KubernetesInfra
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Cluster, Images, Pods
 
-ROOM = ResourceBudget(brokers=2, broker_memory_mb=128, routers=0)
+BUDGET = ResourceBudget(brokers=2, broker_memory_mb=128, routers=0)
 WITH_ROUTERS = ResourceBudget(brokers=2, broker_memory_mb=128, routers=2)
 
 

@@ -8,7 +8,7 @@ from kubernetes import client as k8s
 from kubernetes.client import ApiClient, CoreV1Api
 
 from controlplane.core.instance_names import Kind
-from tests.suites.kubernetes.conftest import ROOM, broker
+from tests.suites.kubernetes.conftest import BUDGET, broker
 from tests.support.kubernetes import foreign_kinds, look
 from tests.support.kubernetes.counting_api import CountingApi
 from tests.support.kubernetes.node import Node
@@ -51,7 +51,7 @@ def choice_of(kind: str) -> EndpointChoice:
 def run(infra: KubernetesInfra, namespace: Namespace) -> None:
     """One pass over a space of one broker."""
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         session.ensure_instance(broker(namespace))
         session.ensure_endpoint("broker-0")
 
@@ -97,7 +97,7 @@ def test_round_amounts_are_settled_too(
     infra: KubernetesInfra, counting: CountingApi, namespace: Namespace, memory_mb: int
 ) -> None:
     """1024Mi is written back as 1Gi: what was not written so would be applied for ever."""
-    budget = replace(ROOM, broker_memory_mb=memory_mb)
+    budget = replace(BUDGET, broker_memory_mb=memory_mb)
     spec = replace(broker(namespace), memory_mb=memory_mb)
     for _ in range(2):
         with infra.open(namespace) as session:
@@ -169,17 +169,17 @@ def test_a_live_file_changes_no_pod_and_a_cold_one_replaces_it(
     first = boot()
 
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         session.ensure_instance(broker(namespace, **{"broker.xml": "<changed/>"}))
     assert boot() == first
     told = pod()["metadata"]["annotations"]["waypost.io/files"]
 
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         session.ensure_instance(broker(namespace, **{"login.config": "changed"}))
     eventually(lambda: boot() != first and is_up())
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         session.ensure_instance(broker(namespace, **{"login.config": "changed"}))
     assert pod()["metadata"]["annotations"]["waypost.io/files"] != told
 
@@ -294,7 +294,7 @@ def test_an_endpoint_of_each_kind(
     namespace = replace(namespace, name=f"wp-endpoint-{kind}")
     infra = KubernetesInfra(api, replace(wanted_cluster, endpoint=choice_of(kind)))
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
 
     with infra.open(namespace) as session:
         found = session.ensure_endpoint("broker-0")
@@ -308,7 +308,7 @@ def test_an_endpoint_of_each_kind(
     # another kind later leaves nothing of the former behind
     inside = KubernetesInfra(api, wanted_cluster)
     with inside.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         assert session.ensure_endpoint("broker-0").port == 5671
     assert not OUTSIDE & names(api, namespace).keys()
 
@@ -322,12 +322,12 @@ def test_an_endpoint_of_each_kind_is_settled(
     namespace = replace(namespace, name=f"wp-settled-{kind}")
     infra = KubernetesInfra(counting, replace(wanted_cluster, endpoint=choice_of(kind)))
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         session.ensure_endpoint("broker-0")
     counting.calls.clear()
 
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         session.ensure_endpoint("broker-0")
 
     assert [call for call in counting.calls if call[0] != "GET"] == []
@@ -359,7 +359,7 @@ def test_a_balancer_without_an_address_yet_is_waited_for(
     choice = EndpointChoice("loadbalancer")
     infra = KubernetesInfra(api, replace(wanted_cluster, endpoint=choice))
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
 
     with pytest.raises(InfraError) as pending:
         with infra.open(namespace) as session:
@@ -383,7 +383,7 @@ def test_a_namespace_of_somebody_else_is_left_alone(
 
     with pytest.raises(InfraError) as refused:
         with infra.open(namespace) as session:
-            session.ensure_namespace(ROOM)
+            session.ensure_namespace(BUDGET)
     with pytest.raises(InfraError, match="does not carry the labels of this space"):
         with infra.open(namespace) as session:
             session.delete_namespace()
@@ -399,7 +399,7 @@ def test_without_a_router_image_brokered_spaces_only(
     bare = replace(wanted_cluster, images=replace(wanted_cluster.images, router=""))
     infra = KubernetesInfra(api, bare)
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
 
     with pytest.raises(InfraError) as refused:
         with infra.open(namespace) as session:
@@ -414,7 +414,7 @@ def test_files_that_fit_no_object_are_refused_before_anything_changes(
 ) -> None:
     run(infra, namespace)
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
 
     with pytest.raises(InfraError) as refused:
         with infra.open(namespace) as session:
@@ -433,7 +433,7 @@ def test_a_cluster_that_does_not_answer_is_waited_for(
 
     with pytest.raises(InfraError) as away:
         with infra.open(namespace) as session:
-            session.ensure_namespace(ROOM)
+            session.ensure_namespace(BUDGET)
 
     assert (away.value.reason, away.value.retry) == ("ClusterUnreachable", True)
 

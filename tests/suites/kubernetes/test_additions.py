@@ -7,7 +7,7 @@ import pytest
 from kubernetes.client import ApiClient
 
 from controlplane.core.instance_names import Kind
-from tests.suites.kubernetes.conftest import ROOM, broker
+from tests.suites.kubernetes.conftest import BUDGET, broker
 from tests.suites.kubernetes.test_adapter import apply_as, run
 from tests.support.kubernetes import look
 from tests.support.kubernetes.counting_api import CountingApi
@@ -131,7 +131,7 @@ def with_endpoint(kind: str, api: Api, cluster: Cluster, namespace: Namespace) -
     choice = EndpointChoice(kind, domain="mq.example.org")
     infra = KubernetesInfra(api, replace(cluster, endpoint=choice))
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         session.ensure_endpoint("broker-0")
     return infra
 
@@ -236,7 +236,7 @@ def test_a_port_of_the_nodes_stays_the_same(
     api._request("PATCH", path, body=more, content_type=_STRATEGIC)
 
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         again = session.ensure_endpoint("broker-0")
 
     service = said(api, resources.SERVICE, namespace, "messaging")["spec"]
@@ -255,7 +255,7 @@ def test_a_load_balancer_stays_as_closed_as_its_operator_made_it(
     assert status == 200, answer
 
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         session.ensure_endpoint("broker-0")
 
     service = said(api, resources.SERVICE, namespace, "messaging")["spec"]
@@ -272,7 +272,7 @@ def test_an_ingress_leads_nowhere_else(
     api._request("PATCH", path, body={"spec": {"defaultBackend": backend}}, content_type=_STRATEGIC)
 
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         session.ensure_endpoint("broker-0")
 
     assert said(api, resources.INGRESS, namespace, "messaging") == before
@@ -325,7 +325,7 @@ def test_a_broker_of_the_same_files_is_as_before(
     api._request("PATCH", path, body=pod(containers=[SPY]), content_type=_STRATEGIC)
 
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         status = session.ensure_instance(broker(namespace), may_restart=False)
 
     assert not status.restart_deferred

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient
 
-from tests.suites.kubernetes.conftest import ROOM
+from tests.suites.kubernetes.conftest import BUDGET
 from tests.support.kubernetes import cert_manager, chart, foreign_kinds, look
 from tests.support.kubernetes.counting_api import CountingApi
 from tests.support.signing import Signer
@@ -66,7 +66,7 @@ def at(counting: CountingApi, wanted_cluster: Cluster) -> Any:
 def find(infra: KubernetesInfra, namespace: Namespace) -> GivenCertificate | None:
     """One pass, as far as certificates go."""
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         endpoint = session.ensure_endpoint("broker-0")
         return session.ensure_certificate(endpoint)
 

@@ -55,7 +55,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.allow_hosts(process_node.ADDRESSES),
 ]
-ROOM = ResourceBudget(brokers=1, broker_memory_mb=128, routers=0)
+BUDGET = ResourceBudget(brokers=1, broker_memory_mb=128, routers=0)
 ADDRESSES = (
     DesiredAddress("orders/new", BrokerAddressKind.QUEUE, AddressSettings(max_bytes=1_000_000)),
     DesiredAddress("news", BrokerAddressKind.TOPIC, subscriptions=("news-reader",)),
@@ -137,7 +137,7 @@ class Bench:
         """Start the broker (or give it its files) and return its life once it answers."""
         infra = self.infra
         with infra.open(self.namespace) as session:
-            session.ensure_namespace(ROOM)
+            session.ensure_namespace(BUDGET)
             session.ensure_instance(self.spec())
         deadline = time.monotonic() + 30 + self.patience
         while True:
@@ -291,7 +291,7 @@ def test_place_answers_the_same_every_time(bench: Bench) -> None:
 
 def test_an_absent_broker_is_unreachable_not_empty(bench: Bench) -> None:
     with bench.infra.open(bench.namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
 
     with pytest.raises(Unreachable):
         bench.brokers.find_incarnation(bench.target)
@@ -377,7 +377,7 @@ def test_what_is_stored_goes_with_the_volume_and_with_nothing_else(bench: Bench)
 
 def test_an_endpoint_leads_to_its_instance_and_ends_without_it(bench: Bench) -> None:
     with bench.infra.open(bench.namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         endpoint = session.ensure_endpoint("broker-0")
         assert session.ensure_endpoint("broker-0") == endpoint
         assert session.ensure_certificate(endpoint) is None
@@ -435,7 +435,7 @@ def test_a_cold_file_restarts_and_a_live_one_does_not(bench: Bench) -> None:
 
 def test_what_needs_a_restart_waits_for_its_turn(bench: Bench) -> None:
     with bench.infra.open(bench.namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
     former = bench.spec()
     with bench.infra.open(bench.namespace) as session:
         missing = session.ensure_instance(former, may_restart=False)

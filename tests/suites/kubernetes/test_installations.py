@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient, CoreV1Api, RbacAuthorizationV1Api
 
-from tests.suites.kubernetes.conftest import ROOM, broker
+from tests.suites.kubernetes.conftest import BUDGET, broker
 from tests.suites.kubernetes.test_adapter import EVERYTHING, merge, names, run
 from tests.support.kubernetes import look
 from tests.support.kubernetes.node import Node
@@ -29,7 +29,7 @@ def another(api: Api, wanted_cluster: Cluster) -> KubernetesInfra:
 
 
 CALLS: dict[str, Call] = {
-    "begin": lambda session, it: session.ensure_namespace(ROOM),
+    "begin": lambda session, it: session.ensure_namespace(BUDGET),
     "instance": lambda session, it: session.ensure_instance(
         broker(it, **{"broker.xml": "<stolen/>"})
     ),

@@ -14,7 +14,7 @@ from kubernetes.client import ApiClient, ApiException, CoreV1Api
 
 from controlplane.core.address_types import AddressSettings
 from tenants.models import AddressSpace
-from tests.suites.kubernetes.conftest import ROOM
+from tests.suites.kubernetes.conftest import BUDGET
 from tests.suites.kubernetes.test_rollouts import Site
 from tests.suites.reconcile.test_counts import want_routers
 from tests.support.kubernetes import look, policies
@@ -185,7 +185,7 @@ def test_a_pod_that_breaks_out_is_not_admitted(
     infra: KubernetesInfra, namespace: Namespace, admin: ApiClient
 ) -> None:
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
     core: Any = CoreV1Api(admin)
     container = {"name": "x", "image": "x"}
     pod = {"metadata": {"name": "x"}, "spec": {"hostNetwork": True, "containers": [container]}}

@@ -10,7 +10,7 @@ import pytest
 from kubernetes import client
 from kubernetes.client import ApiClient
 
-from tests.suites.kubernetes.conftest import ROOM, broker
+from tests.suites.kubernetes.conftest import BUDGET, broker
 from tests.suites.kubernetes.test_rollouts import Site
 from tests.support.kubernetes.node import Node
 from tests.support.sessions import once
@@ -83,7 +83,7 @@ def test_a_webhook_that_does_not_answer_is_named(
     infra: KubernetesInfra, admin: ApiClient, namespace: Namespace, node: Node
 ) -> None:
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
     hooks: Any = client.AdmissionregistrationV1Api(admin)
     hooks.create_validating_webhook_configuration(
         {

@@ -10,7 +10,7 @@ import pytest
 from kubernetes import client
 from kubernetes.client import ApiClient
 
-from tests.suites.kubernetes.conftest import ROOM, broker
+from tests.suites.kubernetes.conftest import BUDGET, broker
 from tests.suites.kubernetes.test_rights import is_through, refusal
 from tests.support.kubernetes import chart, look
 from tests.support.sessions import once
@@ -66,20 +66,20 @@ def test_the_named_secret_is_copied_and_followed(
     infra = KubernetesInfra(api, pulling)
     put(core, "registry", "one")
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         session.ensure_instance(broker(namespace))
     first = copied(api, namespace)
     put(core, "registry", "two")
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
     second = copied(api, namespace)
     core.patch_namespaced_secret("pull-registry", namespace.name, {"data": {"more": "eA=="}})
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
     third = copied(api, namespace)
     core.delete_namespaced_secret("pull-registry", namespace.name)
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
 
     assert first is not None
     assert second is not None
@@ -99,11 +99,11 @@ def test_one_that_is_no_longer_named_goes_and_those_of_instances_stay(
     put(core, "registry", "one")
     infra = KubernetesInfra(api, pulling)
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         session.ensure_instance(broker(namespace))
 
     with KubernetesInfra(api, wanted_cluster).open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
 
     names = [
         look.name_of(secret) for secret in look.listed(api, resources.SECRET, namespace.name, {})
@@ -120,13 +120,13 @@ def test_a_secret_that_is_not_there_is_named_and_a_copy_is_kept(
 
     with pytest.raises(InfraError) as missing:
         with infra.open(namespace) as session:
-            session.ensure_namespace(ROOM)
+            session.ensure_namespace(BUDGET)
     put(core, "registry", "one")
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
     core.delete_namespaced_secret("registry", CONTROL)
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
 
     assert (missing.value.reason, missing.value.retry) == ("PullSecretMissing", False)
     assert f"registry in the namespace {CONTROL}" in str(missing.value)
@@ -142,7 +142,7 @@ def test_a_secret_that_is_no_pull_secret_is_copied_nowhere(
 
     with pytest.raises(InfraError) as refused:
         with KubernetesInfra(api, replace(pulling, images=images)).open(namespace) as session:
-            session.ensure_namespace(ROOM)
+            session.ensure_namespace(BUDGET)
 
     assert refused.value.reason == "PullSecretUnfit"
     assert look.listed(api, resources.SECRET, namespace.name, {}) == []
@@ -154,7 +154,7 @@ def test_a_space_that_ends_keeps_its_volumes_and_no_credentials(
     put(core, "registry", "one")
     infra = KubernetesInfra(api, pulling)
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         session.ensure_instance(broker(namespace))
         session.ensure_endpoint("broker-0")
     before = copied(api, namespace)
@@ -187,7 +187,7 @@ def test_the_worker_may_read_the_named_secret_and_no_other(
 
     eventually(
         lambda: is_through(
-            lambda: once(infra, namespace, lambda session: session.ensure_namespace(ROOM))
+            lambda: once(infra, namespace, lambda session: session.ensure_namespace(BUDGET))
         )
     )
 

@@ -7,7 +7,7 @@ import pytest
 from kubernetes import client
 from kubernetes.client import ApiClient, ApiException
 
-from tests.suites.kubernetes.conftest import ROOM, broker
+from tests.suites.kubernetes.conftest import BUDGET, broker
 from tests.support.kubernetes import look
 from tests.support.kubernetes.node import Node
 from tests.support.waiting import eventually
@@ -44,11 +44,11 @@ def test_the_quota_follows_claims_that_are_larger(
     )
     larger = KubernetesInfra(api, replace(wanted_cluster, storage=Storage(7, "grows")))
     with larger.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         session.ensure_instance(broker(namespace))
     eventually(lambda: bool(look.listed(api, resources.VOLUME_CLAIM, namespace.name, {})))
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
     assert allowed() == "17Gi"
 
     raised = {"spec": {"hard": {"requests.storage": "30Gi"}}}
@@ -61,7 +61,7 @@ def test_the_quota_follows_claims_that_are_larger(
     grown = {"spec": {"resources": {"requests": {"storage": "9500Mi"}}}}
     core.patch_namespaced_persistent_volume_claim("data-broker-0-0", namespace.name, grown)
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
 
     assert allowed() == "19740Mi"
 
@@ -71,7 +71,7 @@ def test_a_pod_that_is_counted_twice_hinders_no_other(
 ) -> None:
     """As when the stateful set's controller makes a pod again that it does not see yet."""
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         session.ensure_instance(broker(namespace))
     eventually(lambda: look.find(api, resources.POD, namespace.name, "broker-0-0") is not None)
     eventually(lambda: quota_status(api, namespace).get("used", {}).get("pods") == "1")

@@ -10,7 +10,7 @@ import pytest
 from kubernetes import client
 from kubernetes.client import ApiClient, ApiException
 
-from tests.suites.kubernetes.conftest import ROOM, broker
+from tests.suites.kubernetes.conftest import BUDGET, broker
 from tests.support.kubernetes import cert_manager, chart, look
 from tests.support.kubernetes.node import Node
 from tests.support.sessions import listed, once
@@ -73,7 +73,7 @@ def infra(worker: ApiClient, described: Cluster) -> KubernetesInfra:
 def space(infra: KubernetesInfra, namespace: Namespace) -> Iterator[Namespace]:
     eventually(
         lambda: is_through(
-            lambda: once(infra, namespace, lambda session: session.ensure_namespace(ROOM))
+            lambda: once(infra, namespace, lambda session: session.ensure_namespace(BUDGET))
         )
     )
     yield namespace
@@ -134,7 +134,7 @@ def test_the_adapter_can_do_all_its_work(
         session.ensure_instance(broker(space))
     eventually(lambda: [instance.running for instance in listed(infra, space)] == [True])
     with infra.open(space) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         session.ensure_instance(broker(space, **{"server.key": "another"}))
         session.ensure_endpoint("broker-0")
         session.restart_instance("broker-0")
@@ -349,7 +349,7 @@ def test_ours_without_its_labels_is_told_with_what_to_do(
     core.patch_namespaced_service("messaging", space.name, bare)
 
     with infra.open(space) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
     with pytest.raises(
         InfraError, match=r"put app\.kubernetes\.io/part-of=waypost and "
     ) as refused:
@@ -357,7 +357,7 @@ def test_ours_without_its_labels_is_told_with_what_to_do(
             session.ensure_endpoint("broker-0")
     core.delete_namespaced_service("messaging", space.name)
     with infra.open(space) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         session.ensure_endpoint("broker-0")
 
     assert refused.value.reason == "LabelsMissing"

@@ -12,7 +12,7 @@ from django.utils import timezone
 from controlplane.core.instance_names import Kind
 from plans.models import SpacePlan
 from tenants.models import AddressSpace, Broker
-from tests.suites.kubernetes.conftest import ROOM, broker
+from tests.suites.kubernetes.conftest import BUDGET, broker
 from tests.support.kubernetes import look
 from tests.support.kubernetes.node import Node
 from tests.support.reconcile import patience, rows
@@ -198,24 +198,24 @@ def test_what_needs_a_restart_waits_for_its_turn(
 
     former = broker(namespace)
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         assert not session.ensure_instance(former, may_restart=False).restart_deferred
     eventually(lambda: listed(infra, namespace)[0].running)
     first = uid()
     wanted = broker(namespace, **{"broker.xml": "<new/>", "login.config": "new"})
     for spec in (wanted, replace(former, memory_mb=256)):
         with infra.open(namespace) as session:
-            session.ensure_namespace(ROOM)
+            session.ensure_namespace(BUDGET)
             held = session.ensure_instance(spec, may_restart=False)
         assert (held.restart_deferred, held.running) == (True, True)
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         session.ensure_instance(wanted, may_restart=False)
     assert files() == {"broker.xml": "<new/>", "login.config": "x"}
     assert uid() == first
 
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         assert not session.ensure_instance(wanted).running
     eventually(lambda: uid() not in (first, "None"))
     assert files() == {"broker.xml": "<new/>", "login.config": "new"}
@@ -227,7 +227,7 @@ def test_what_is_held_back_is_repaired_all_the_same(
     """Scaled to none by hand, and a file edited that it would start with: as it was before."""
     former = broker(namespace)
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         session.ensure_instance(former)
     eventually(lambda: listed(infra, namespace)[0].running)
     api.merge(resources.STATEFUL_SET, namespace.name, "broker-0", {"spec": {"replicas": 0}})
@@ -240,7 +240,7 @@ def test_what_is_held_back_is_repaired_all_the_same(
     assert status == 200
 
     with infra.open(namespace) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
         held = session.ensure_instance(replace(former, memory_mb=256), may_restart=False)
 
     assert (held.restart_deferred, held.running) == (True, False)

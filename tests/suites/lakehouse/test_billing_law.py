@@ -100,7 +100,7 @@ def test_recompute_from_bronze_agrees_for_the_period(day: Day, seed: int) -> Non
         true[key] = peak if cell.meter == schemas.PEAK else true.get(key, 0) + quantity
 
     assert recompute.totals(day.asked(past)) == true
-    assert recompute.falls(day.asked(past)) == ()
+    assert recompute.counter_resets(day.asked(past)) == ()
 
 
 def test_quarantine_stays_empty(day: Day) -> None:

@@ -1,4 +1,4 @@
-"""One close with nothing stood in for: outbox, bronze, the Spark job as a process, copy, gate."""
+"""One close with nothing stood in for: outbox, bronze, the Spark process, copy, validation."""
 
 from datetime import timedelta
 from pathlib import Path

@@ -209,14 +209,14 @@ def test_daily_usage_sums_counters_and_keeps_the_largest_peak(told: Told) -> Non
     assert daily == {"messages_in": 20, "peak_connections": 4}
 
 
-def test_quality_counts_holes_and_expects_only_what_a_day_added(told: Told) -> None:
+def test_quality_counts_gaps_and_expects_only_what_a_day_added(told: Told) -> None:
     days = sorted(told.rows(schemas.QUALITY, "holes"), key=lambda day: day["date"])
 
     assert [(d["expected_seq"], d["seen_seq"], d["holes"]) for d in days] == [(4, 2, 2), (4, 3, 1)]
     assert [d["longest_gap_ms"] for d in days] == [180_000, 120_000]
 
 
-def test_quality_hole_is_filled_by_a_late_row(told: Told) -> None:
+def test_quality_gap_is_filled_by_a_late_row(told: Told) -> None:
     days = told.rows(schemas.QUALITY, "filled")
 
     assert [(d["expected_seq"], d["seen_seq"], d["holes"]) for d in days] == [(3, 3, 0)]

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from lakehouse import schemas, tables
-from lakehouse.errors import SchemaDiffers
+from lakehouse.errors import LakehouseError, SchemaDiffers
 from lakehouse.jobs import pipeline, rebuild
 from lakehouse.tables import Lake
 from plans.usage.reading import UsageCell
@@ -165,6 +165,13 @@ def test_rebuild_finds_the_same_tables(lake: Lake) -> None:
     assert report["differences"] == {"state.buckets": 0, "gold.usage": 0, "gold.usage_daily": 0,
                                      "gold.quality": 0}  # fmt: skip
     assert {table.name: tables.pin(lake, table) for table in schemas.DERIVED} == before
+
+
+def test_rebuild_without_bronze_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(LakehouseError, match=r"has no table bronze\.samples"):
+        rebuild.run(Lake(spark, str(tmp_path)), write=True)
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_rebuild_repairs_a_table_and_keeps_its_old_version(lake: Lake) -> None:

@@ -8,6 +8,7 @@ from django.test import Client
 
 from controlplane.console import plan_descriptions
 from plans.catalog import definitions, publishing
+from plans.rating.price_rules import Tier
 from tenants import admission
 from tests.suites.portal.conftest import As
 from tests.support.portal import rows
@@ -106,9 +107,9 @@ def test_a_card_names_the_lowest_price_that_a_tenant_can_pay(world: World) -> No
                 "million messages",
                 1_000_000,
                 (
-                    definitions.Tier(Decimal(10), Decimal("0.50")),
-                    definitions.Tier(Decimal(20), Decimal("0.20")),
-                    definitions.Tier(None, Decimal("0.90")),
+                    Tier(Decimal(10), Decimal("0.50")),
+                    Tier(Decimal(20), Decimal("0.20")),
+                    Tier(None, Decimal("0.90")),
                 ),
             )
         },

@@ -133,6 +133,17 @@ def test_a_wrong_payment_is_refused_in_words(
     assert not Payment.objects.exists()
 
 
+def test_a_refused_form_is_shown_only_by_its_own_action(world: World, as_: As) -> None:
+    """Another operator may have changed the invoice since the page was opened."""
+    invoice, client = rows.issued(world.tenant), as_(world.staff)
+
+    page = client.post(f"/staff/invoices/{invoice.id}/approve", {"reason": ""}).content.decode()
+
+    assert "Record payment" in page
+    assert 'name="amount"' in page
+    assert 'name="reason"' not in page
+
+
 def test_an_arrow_that_does_not_exist_is_refused_in_words(world: World, as_: As) -> None:
     invoice = rows.drafted(world.tenant)
 

@@ -10,7 +10,7 @@ from workers.infra.kubernetes.reported import Reported
 from workers.infra.kubernetes.resources import Applied
 
 SPACE = Namespace("wp-orders-0123456789ab", "ten_a", "spc_a")
-ROOM = ResourceBudget(brokers=3, broker_memory_mb=256, routers=2)
+BUDGET = ResourceBudget(brokers=3, broker_memory_mb=256, routers=2)
 
 
 def cluster(kind: str = "service", **other: Any) -> Cluster:

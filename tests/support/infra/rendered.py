@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from controlplane.core.instance_names import Kind
-from tests.support.infra.places import ROOM, SPACE, broker, cluster, router
+from tests.support.infra.places import BUDGET, SPACE, broker, cluster, router
 from workers.infra.kubernetes import (
     difference,
     instances,
@@ -101,8 +101,8 @@ def objects() -> Mapping[str, Sequence[Applied]]:
     for name, configured in CLUSTERS.items():
         for spec_name, spec in SPECS.items():
             found[f"instance {name} {spec_name}"] = instances.build(configured, spec)
-        found[f"isolation {name}"] = isolation.build(configured, SPACE, ROOM)
-    for budget in (replace(ROOM, routers=0), replace(ROOM, brokers=0, routers=0)):
+        found[f"isolation {name}"] = isolation.build(configured, SPACE, BUDGET)
+    for budget in (replace(BUDGET, routers=0), replace(BUDGET, brokers=0, routers=0)):
         found[f"isolation {budget}"] = isolation.build(cluster(), SPACE, budget)
         found[f"isolation {budget} taken"] = isolation.build(cluster(), SPACE, budget, TAKEN)
     for case, choice in endpoint_choices().items():

@@ -10,10 +10,10 @@ from tests.support.reconcile.fakes import FakeInfra
 from workers.messaging import certificates
 from workers.messaging.certificates import KeyPair
 from workers.messaging.management import Unreachable
-from workers.messaging.observed import ManagementTarget
+from workers.messaging.observed import PROBE_PREFIX, ManagementTarget
 from workers.messaging.probe import ProbeFailed
 from workers.messaging.routers import entities
-from workers.messaging.routers.desired import PROBE_PREFIX, DesiredRouter, RoutedAddress
+from workers.messaging.routers.desired import DesiredRouter, RoutedAddress
 from workers.messaging.routers.driver import Converged
 from workers.messaging.routers.entities import Entity
 from workers.messaging.routers.routing import Routing

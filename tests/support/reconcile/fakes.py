@@ -27,11 +27,11 @@ from workers.infra.base import (
     check_namespace,
 )
 from workers.infra.kinds import REGISTRY
-from workers.messaging.brokers import desired, permissions
+from workers.messaging.brokers import permissions
 from workers.messaging.brokers.desired import DesiredAddress, DesiredBroker
 from workers.messaging.brokers.driver import Converged, Unknown
 from workers.messaging.management import Unreachable
-from workers.messaging.observed import ManagementTarget
+from workers.messaging.observed import PROBE_PREFIX, ManagementTarget
 from workers.messaging.probe import ProbeFailed
 from workers.reconcile.ports import Brokers, Metering
 
@@ -347,7 +347,7 @@ class FakeBrokers(Faults, Brokers):
 
     def probe(self, target: ManagementTarget, address: str) -> float:
         self._at(target)
-        if not address.startswith(desired.PROBE_PREFIX):
+        if not address.startswith(PROBE_PREFIX):
             raise ProbeFailed(f"{address}: no such address")
         return 0.001
 

@@ -6,7 +6,8 @@ Repairs are patches under a second field manager: see ``ownership``. An error of
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import structlog
 import urllib3
@@ -97,7 +98,8 @@ class Api:
         found = _checked(status, body, f"{resource.plural} in {namespace}")
         # Items of a list come without these two fields.
         head = {"apiVersion": resource.api_version, "kind": resource.kind}
-        items = _Collection.model_validate(found).items
+        with _as_unreadable(f"list of {resource.plural}"):
+            items = _Collection.model_validate(found).items
         return [_read(resource, {**head, **item}) for item in items]
 
     def apply(self, wanted: Applied) -> Reported:
@@ -252,12 +254,18 @@ def _read(resource: Resource[ReportedT], document: JsonObject) -> ReportedT:
     Raises:
         InfraError: ``ObjectUnreadable``: a field that Waypost reads has another type.
     """
-    try:
+    with _as_unreadable(resource.kind):
         return resource.reported.of(document)
+
+
+@contextmanager
+def _as_unreadable(what: str) -> Iterator[None]:
+    try:
+        yield
     except ValidationError as error:
         fields = ", ".join(".".join(map(str, problem["loc"])) for problem in error.errors())
         raise InfraError(
-            f"The cluster reports a {resource.kind} in a form that this version of Waypost does "
+            f"The cluster reports a {what} in a form that this version of Waypost does "
             f"not read: {fields}. Use a version of Kubernetes that docs/operate/install.md names.",
             reason=Reason.OBJECT_UNREADABLE,
             retry=False,

@@ -56,9 +56,10 @@ class CertificateChoice:
 
     @model_validator(mode="after")
     def _check_named(self) -> Self:
-        needed = {CertificateSource.SECRET: self.secret, CertificateSource.ISSUER: self.issuer.name}
-        if not needed.get(self.source, "none needed"):
-            raise ValueError(f"the source {self.source.value} needs the name of one")
+        if self.source is CertificateSource.SECRET and not self.secret:
+            raise ValueError("the source secret needs certificate.secret")
+        if self.source is CertificateSource.ISSUER and not self.issuer.name:
+            raise ValueError("the source issuer needs certificate.issuer.name")
         return self
 
 

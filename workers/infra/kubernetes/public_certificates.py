@@ -19,12 +19,12 @@ from workers.infra.base import CertificateProblem, GivenCertificate, InfraError,
 from workers.infra.kubernetes import labels, reported, resources
 from workers.infra.kubernetes.api import Api
 from workers.infra.kubernetes.cluster import Issuer
+from workers.infra.kubernetes.endpoints.kind import NAME
 from workers.infra.kubernetes.objects import space_metadata
 from workers.infra.kubernetes.reported import WithConditions
 from workers.infra.kubernetes.resources import ForeignObject, ForeignPart, Resource
 from workers.infra.kubernetes.snapshot import Snapshot
 
-NAME = "messaging"
 SECRET = f"{NAME}-tls"  # no instance has this name
 
 

@@ -38,6 +38,22 @@ from workers.infra.local.files import InstanceFiles
 _HOST = "127.0.0.1"
 
 
+@contextmanager
+def _as_infra_error() -> Iterator[None]:
+    try:
+        yield
+    except Unavailable as error:
+        raise InfraError(error.message, reason=Reason.SUPERVISOR_UNAVAILABLE, retry=True) from error
+    except Invalid as error:
+        raise InfraError(error.message, reason=Reason.PROGRAM_INVALID, retry=False) from error
+    except OSError as error:
+        raise InfraError(
+            f"A folder of this machine cannot be used: {error}",
+            reason=Reason.FOLDER_UNUSABLE,
+            retry=True,
+        ) from error
+
+
 class LocalInfra:
     """Runs instances as processes of one supervisord; their files are in ``state_dir/spaces``."""
 
@@ -67,6 +83,7 @@ class LocalSession:
         self._supervisor = supervisor
         self._namespace = namespace
 
+    @_as_infra_error()
     def ensure_namespace(self, budget: ResourceBudget) -> None:
         """Create the space's folder. A single machine does not enforce ``budget``."""
         folder = self._spaces / self._namespace.name
@@ -76,23 +93,24 @@ class LocalSession:
             ids = {"tenant": self._namespace.tenant_id, "space": self._namespace.space_id}
             write_atomically(owner, json.dumps(ids), mode=0o600)
 
+    @_as_infra_error()
     def layout_of(self, kind: Kind, name: str) -> Layout:
         folder = self._files(name)
         ports = files.remembered_ports(self._spaces, folder.folder, REGISTRY[kind].listeners)
         return Layout(str(folder.config), str(folder.data), _HOST, _HOST, ports)
 
+    @_as_infra_error()
     def ensure_instance(self, spec: InstanceSpec, *, may_restart: bool = True) -> InstanceStatus:
         check_namespace(spec, self._namespace)
         folder = self._files(spec.name)
         folder.make()
         program = self._program(spec, folder)
-        with _as_infra_error():
-            restart_deferred = not may_restart and self._supervisor.has_other(program)
-            folder.write(folder.with_former(spec) if restart_deferred else spec.files)
-            if not restart_deferred:
-                self._check_ports(program.name, spec)
-                self._supervisor.ensure(program)
-            status = self._supervisor.find(program.name)
+        restart_deferred = not may_restart and self._supervisor.has_other(program)
+        folder.write(folder.with_former(spec) if restart_deferred else spec.files)
+        if not restart_deferred:
+            self._check_ports(program.name, spec)
+            self._supervisor.ensure(program)
+        status = self._supervisor.find(program.name)
         return replace(observed(spec.name, status, folder), restart_deferred=restart_deferred)
 
     def restart_instance(self, name: str) -> None:
@@ -110,9 +128,9 @@ class LocalSession:
         ]
         return [observed(name, program, self._files(name)) for name, program in found]
 
+    @_as_infra_error()
     def delete_instance(self, name: str, *, keep_volume: bool = False) -> None:
-        with _as_infra_error():
-            self._supervisor.remove(names.program(self._namespace.name, name))
+        self._supervisor.remove(names.program(self._namespace.name, name))
         self._files(name).remove(keep_data=keep_volume)
 
     def ensure_endpoint(self, instance: str) -> PublicEndpoint:
@@ -126,6 +144,7 @@ class LocalSession:
     def delete_endpoint(self) -> None:
         """Do nothing: the endpoint is the port of an instance, and ends with the instance."""
 
+    @_as_infra_error()
     def delete_namespace(self) -> bool:
         for instance in self.list_instances():
             self.delete_instance(instance.name)
@@ -198,13 +217,3 @@ def observed(name: str, status: ProgramStatus | None, folder: InstanceFiles) -> 
         boot=f"{status.started_at}-{status.pid}",
         trouble="" if running else message,
     )
-
-
-@contextmanager
-def _as_infra_error() -> Iterator[None]:
-    try:
-        yield
-    except Unavailable as error:
-        raise InfraError(error.message, reason=Reason.SUPERVISOR_UNAVAILABLE, retry=True) from error
-    except Invalid as error:
-        raise InfraError(error.message, reason=Reason.PROGRAM_INVALID, retry=False) from error

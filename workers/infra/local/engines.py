@@ -113,5 +113,10 @@ def _devrouter(files: InstanceFiles) -> Launch:
 def _router_binary(engine: str, files: InstanceFiles) -> Launch:
     binary = settings.ROUTER_BINARY or shutil.which(engine)
     if not binary or not os.access(binary, os.X_OK):
-        raise InfraError(f"{engine} is not on PATH", reason=Reason.ROUTER_MISSING, retry=False)
+        raise InfraError(
+            f"The router {binary or engine} is not an executable file: run "
+            "`make router FROM=<folder>` or correct WAYPOST_ROUTER.",
+            reason=Reason.ROUTER_MISSING,
+            retry=False,
+        )
     return engines.router_command(str(binary), str(files.config))

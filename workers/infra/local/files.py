@@ -17,7 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from controlplane.core.files import write_atomically
-from workers.infra.base import InstanceSpec
+from controlplane.core.reasons import Reason
+from workers.infra.base import InfraError, InstanceSpec
 
 # Below the ports that the kernel gives outgoing connections (Linux: 32768 and up), so that none of
 # these takes the port of a stopped instance.
@@ -115,7 +116,7 @@ def remembered_ports(spaces: Path, instance: Path, wanted: Sequence[str]) -> dic
     calls return it again. ``spaces`` is the folder of all spaces: no two instances get one port.
 
     Raises:
-        OSError: every port is taken.
+        InfraError: every port is taken.
     """
     path = instance / "ports.json"
     with _locked(spaces):
@@ -144,7 +145,12 @@ def _free_port(taken: set[int]) -> int:
     for port in random.sample(_PORTS, len(_PORTS)):
         if port not in taken and can_bind(port):
             return port
-    raise OSError("no free port between 21000 and 31999")
+    raise InfraError(
+        f"There is no free port from {_PORTS.start} to {_PORTS.stop - 1} on this machine: "
+        "stop a program that has one; Waypost then continues automatically.",
+        reason=Reason.PORT_TAKEN,
+        retry=True,
+    )
 
 
 def can_bind(port: int) -> bool:

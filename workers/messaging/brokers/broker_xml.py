@@ -13,6 +13,7 @@ from controlplane.core import address_types
 from controlplane.core.address_types import AddressSettings, Whole
 from workers.messaging.brokers import desired, permissions
 from workers.messaging.brokers.desired import BrokerAddressKind, DesiredBroker, EngineLayout
+from workers.messaging.observed import MANAGEMENT_ADDRESS
 
 PUBLIC = "public"  # the acceptor that clients connect to
 # The broker's name identifies its incarnation: the boot script (``infra.engines``) sets the
@@ -200,7 +201,7 @@ class _Document:
             permissions.internal_roles() if self._broker.public else permissions.router_roles()
         )
         self._add_setting(settings, "#", anything)
-        for name in (desired.MANAGEMENT_ADDRESS, desired.NOTIFICATIONS_ADDRESS):
+        for name in (MANAGEMENT_ADDRESS, desired.NOTIFICATIONS_ADDRESS):
             self._add_setting(settings, name, permissions.internal_roles())
         for address in (
             self._broker.addresses if self._broker.public else desired.topics(self._broker)

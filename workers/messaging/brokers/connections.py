@@ -1,6 +1,5 @@
 """List the client connections of a broker; find those without permission or on given addresses."""
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -8,9 +7,9 @@ from typing import Any, Self
 
 from workers.messaging.brokers import permissions
 from workers.messaging.brokers.desired import DesiredAddress, DesiredBroker, DesiredUser
-from workers.messaging.management import ManagementClient, Request
+from workers.messaging.brokers.tables import BrokerTables
+from workers.messaging.management import ManagementClient
 
-_MANY = 1_000_000  # page size of list operations: one page that holds everything
 _INTERNAL_USER = "CN="  # users with a certificate; the name of a messaging user has no "="
 # The broker reports creation times in whole seconds, so a connection may be this much younger.
 _CLOCK_GRAIN = timedelta(seconds=1)
@@ -88,10 +87,10 @@ class _Lists:
     """Reads the broker's lists of connections, sessions, producers and consumers, each at once."""
 
     def __init__(self, client: ManagementClient) -> None:
-        self._client = client
+        self._tables = BrokerTables(client)
 
     def clients(self) -> Sequence[OpenConnection]:
-        found = [OpenConnection.of_row(row) for row in self._rows("listConnections")[0]]
+        found = [OpenConnection.of_row(row) for row in self._tables.rows("listConnections")]
         # Our own connection is in the list, so its local address tells which listener is internal.
         internal = {connection.listener for connection in found if connection.is_internal}
         return [
@@ -102,10 +101,10 @@ class _Lists:
 
     def sessions(self) -> Mapping[str, str]:
         """Return {id of a session: id of its connection}."""
-        return {row["id"]: row["connectionID"] for row in self._rows("listSessions")[0]}
+        return {row["id"]: row["connectionID"] for row in self._tables.rows("listSessions")}
 
     def links(self) -> Sequence[_Link]:
-        producers, consumers = self._rows("listProducers", "listConsumers")
+        producers, consumers = self._tables.rows_of("listProducers", "listConsumers")
         return [
             _Link(row["session"], row["validatedUser"], row["address"], operation)
             for rows, operation in ((producers, "send"), (consumers, "recv"))
@@ -114,15 +113,6 @@ class _Lists:
             # checks each message.
             if row["address"]
         ]
-
-    def _rows(self, *operations: str) -> Sequence[Sequence[Row]]:
-        answers = self._client.ask(
-            [Request("broker", operation, ["", 1, _MANY]) for operation in operations]
-        )
-        documents = [
-            json.loads(answer) if isinstance(answer, str) else answer for answer in answers
-        ]
-        return [document["data"] for document in documents]
 
 
 def list_clients(client: ManagementClient) -> Sequence[OpenConnection]:

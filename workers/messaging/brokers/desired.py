@@ -14,6 +14,7 @@ from enum import StrEnum
 
 from controlplane.core.address_types import AddressSettings
 from workers.messaging.certificates import KeyPair
+from workers.messaging.observed import PROBE_PREFIX
 
 # The roles of Waypost's workers and of routers.
 INTERNAL_ROLE = "waypost-internal"
@@ -23,11 +24,9 @@ CONTROL_NAME = "waypost-control"
 ROUTER_NAME = "waypost-router"
 
 # A tenant's address cannot begin with ``$``, so internal names never collide with one.
-PROBE_PREFIX = "$waypost.probe."
 CONNECTIONS_QUEUE = "$waypost.connections.opened"
 REFUSALS_QUEUE = "$waypost.connections.refused"
 NOTIFICATIONS_ADDRESS = "activemq.notifications"
-MANAGEMENT_ADDRESS = "activemq.management"
 
 # Holds one message with the number of messages that each queue restored from the journal at start.
 # The queue is not durable, so it ends with the incarnation that it describes (see ``restored``).

@@ -24,7 +24,6 @@ figure may be too low while a login is in progress and is never too high; at res
 the maximum within one incarnation is the right value.
 """
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +32,7 @@ from controlplane.core import address_types
 from controlplane.core.address_types import AddressTypeRow, BrokerForm
 from workers.messaging import management
 from workers.messaging.brokers import connections, desired, restored
+from workers.messaging.brokers.tables import BrokerTables
 from workers.messaging.management import ManagementClient, Refused, Request
 from workers.messaging.observed import (
     AddressCounters,
@@ -40,8 +40,6 @@ from workers.messaging.observed import (
     InstanceSnapshot,
     ManagementTarget,
 )
-
-_MANY = 1_000_000  # page size of list operations: one page that holds everything
 
 Row = Mapping[str, Any]
 
@@ -108,14 +106,8 @@ class _Reading:
 
     def queues_and_addresses(self) -> tuple[Sequence[Row], Mapping[str, Row]]:
         """Return all queues, and all addresses by name."""
-        queues, topics = self._client.ask(
-            [
-                Request("broker", "listQueues", ["", 1, _MANY]),
-                Request("broker", "listAddresses", ["", 1, _MANY]),
-            ]
-        )
-        rows: Sequence[Row] = json.loads(queues)["data"]
-        return rows, {row["name"]: row for row in json.loads(topics)["data"]}
+        queues, topics = BrokerTables(self._client).rows_of("listQueues", "listAddresses")
+        return queues, {row["name"]: row for row in topics}
 
     def stored_bytes(self, queues: Sequence[Row]) -> Mapping[str, int]:
         """Return the persistent size, in bytes, of each queue that holds messages.

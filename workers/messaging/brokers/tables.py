@@ -23,9 +23,17 @@ class BrokerTables:
 
     def rows(self, operation: str) -> Sequence[Mapping[str, Any]]:
         """Return all rows of a list operation such as ``listQueues``: column -> value."""
-        answer = self._client.call("broker", operation, "", 1, _MANY)
-        rows: Sequence[Mapping[str, Any]] = json.loads(answer)["data"]
-        return rows
+        return self.rows_of(operation)[0]
+
+    def rows_of(self, *operations: str) -> Sequence[Sequence[Mapping[str, Any]]]:
+        """Return the rows of each list operation, in the order of ``operations``.
+
+        All requests are sent at once, so the lists are about the same moment.
+        """
+        answers = self._client.ask(
+            [Request("broker", operation, ["", 1, _MANY]) for operation in operations]
+        )
+        return [json.loads(answer)["data"] for answer in answers]
 
     def find(self, operation: str, names: Collection[str]) -> set[str]:
         """Return those of ``names`` that exist on the broker.

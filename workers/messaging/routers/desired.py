@@ -12,6 +12,7 @@ from enum import StrEnum
 from controlplane.core import address_types
 from controlplane.core.address_types import BrokerForm
 from workers.messaging.certificates import KeyPair
+from workers.messaging.observed import PROBE_PREFIX
 
 
 class RouterAddressKind(StrEnum):
@@ -150,7 +151,6 @@ class DesiredRouter:
     public_certificate: KeyPair | None = None
 
 
-PROBE_PREFIX = "$waypost.probe."
 # The vhosts of the public and of the internal listener. The router counts connections by vhost.
 CLIENT_VHOST = "wp-clients"
 INTERNAL_VHOST = "wp-internal"

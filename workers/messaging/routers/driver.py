@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from tenants.router_patches import Patch
 from workers.messaging.brokers.snapshot import MeteredAddress
 from workers.messaging.observed import (
+    PROBE_PREFIX,
     AddressCounters,
     ConnectionSeen,
     InstanceSnapshot,
@@ -25,7 +26,6 @@ from workers.messaging.observed import (
 from workers.messaging.routers import client, difference, entities, probing
 from workers.messaging.routers.client import Row
 from workers.messaging.routers.desired import (
-    PROBE_PREFIX,
     DesiredRouter,
     RoutedAddress,
     RouterAddressKind,

@@ -13,9 +13,7 @@ from proton.utils import BlockingConnection
 
 from workers.messaging import management
 from workers.messaging.observed import ManagementTarget
-from workers.messaging.probe import ProbeFailed
-
-_LIFETIME_SECONDS = 30  # messages of a killed probe expire after this time
+from workers.messaging.probe import LIFETIME_SECONDS, ProbeFailed
 
 
 def through_router(target: ManagementTarget, address: str, *, timeout_seconds: float = 5) -> float:
@@ -34,7 +32,7 @@ def through_router(target: ManagementTarget, address: str, *, timeout_seconds: f
     try:
         _round_trip(connection, address, begin + timeout_seconds)
     except (ProtonException, OSError) as error:
-        raise ProbeFailed(f"{address}: {error or type(error).__name__}") from error
+        raise ProbeFailed.at(address, error) from error
     finally:
         management.close_quietly(connection)
     return time.monotonic() - begin
@@ -45,7 +43,7 @@ def _round_trip(connection: BlockingConnection, address: str, deadline: float) -
     receiver = connection.create_receiver(address, credit=10)
     sender = connection.create_sender(address)
     # Do not wait for the outcome here: at a direct address there is none before ``accept`` below.
-    sender.link.send(Message(body=mark, durable=True, ttl=_LIFETIME_SECONDS))
+    sender.link.send(Message(body=mark, durable=True, ttl=LIFETIME_SECONDS))
     while True:
         left = deadline - time.monotonic()
         if left <= 0:

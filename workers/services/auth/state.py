@@ -5,7 +5,6 @@ the last picture stays in use. A replica that starts then reads it from the copy
 """
 
 import json
-import os
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ import structlog
 
 from controlplane.core import secrets
 from controlplane.core.errors import Unavailable
+from controlplane.core.files import write_atomically
 from controlplane.core.instance_names import InstanceId, Kind
 from plans.catalog.definitions import MAX_ROUTERS
 from workers.messaging import patterns
@@ -175,17 +175,7 @@ class State:
         self.picture = picture
         try:
             text = json.dumps({space: asdict(users) for space, users in picture.items()})
-            _write_private(self._file, secrets.encrypt(text))
+            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_atomically(self._file, secrets.encrypt(text), mode=0o600)
         except OSError as error:
             logger.error("the stored users cannot be written", error=str(error))
-
-
-def _write_private(file: Path, text: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    temporary = file.with_suffix(".new")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "w") as opened:
-        opened.write(text)
-        opened.flush()
-        os.fsync(opened.fileno())
-    temporary.replace(file)

@@ -143,7 +143,7 @@ def test_a_demonstration_that_only_waited_stops_nothing(
             raise KeyboardInterrupt
 
     monkeypatch.setattr(stack, "down", lambda root, **_: stopped.append(root))
-    monkeypatch.setattr(Narrator, "tell", hear)
+    monkeypatch.setattr(Narrator, "line", hear)
     with lock.alone(running.root, "waypost up", say=print):
         assert story.run(running.root, stays=False) == 1
 

@@ -4,10 +4,12 @@ from decimal import Decimal
 
 import pytest
 import yaml
+from pydantic import TypeAdapter
 
 from controlplane.core import address_types
 from controlplane.core.errors import Invalid
-from plans.catalog import definitions, parsing, publishing
+from plans.catalog import definitions, fields, parsing, publishing
+from plans.rating.price_rules import Tier
 
 TEXT = """\
 seller:
@@ -53,6 +55,11 @@ def refused(text: str) -> dict[str, list[str]]:
     return dict(refusal.value.fields)
 
 
+@pytest.mark.parametrize(("written", "read"), [("-0", "0"), ("-0.00", "0.00"), ("0", "0")])
+def test_a_zero_is_stored_without_a_sign(written: str, read: str) -> None:
+    assert TypeAdapter(fields.Price).validate_python(written) == read
+
+
 def test_parse_reads_exact_decimals_without_quotes() -> None:
     catalog = parsing.parse(TEXT)
 
@@ -60,8 +67,8 @@ def test_parse_reads_exact_decimals_without_quotes() -> None:
     assert catalog.space_plans[0].hour_price == Decimal("0.060")
     price = catalog.plans[0].prices["messages"]
     assert price.tiers == (
-        definitions.Tier(Decimal(10), Decimal("0.80")),
-        definitions.Tier(None, Decimal("0.5")),
+        Tier(Decimal(10), Decimal("0.80")),
+        Tier(None, Decimal("0.5")),
     )
 
 

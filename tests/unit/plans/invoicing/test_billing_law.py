@@ -2,7 +2,7 @@
 
 Histories come from ``tests/support/billing_histories.py``: true counters, shown to the product's
 collector, whose rows are then delivered in wild ways. Three opinions must agree on what they bill:
-the truth, booked while the history happened; the recompute from bronze that the close gate asks;
+the truth, booked while the history happened; the recompute from bronze for the close validation;
 the oracle in ``reference_gold``, which stands for the Spark job. The same histories run through
 Spark and Delta in tests/suites/lakehouse.
 """
@@ -116,7 +116,7 @@ def test_any_delivery_into_bronze_recomputes_to_what_happened(seed: int, day: in
         asked = bronze_of(past, billing_histories.disturbed(past, day), Path(folder))
 
         assert recompute.totals(asked) == true
-        assert recompute.falls(asked) == ()
+        assert recompute.counter_resets(asked) == ()
 
 
 @settings(max_examples=100, deadline=None)

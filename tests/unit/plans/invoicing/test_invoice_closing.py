@@ -1,4 +1,4 @@
-"""From an open period to a draft: asking, the gate, the draft, repetition."""
+"""From an open period to a draft: asking, the validation, the draft, repetition."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -178,12 +178,16 @@ def test_close_before_it_was_asked_for_is_refused() -> None:
     [
         ({"as_of": ENDS_AT - timedelta(seconds=1)}, "usage.incomplete", "run the pipeline"),
         (
-            {"holes": (Gap("spc/broker-0", "b1", 5, 9, at_end=True),)},
+            {"gaps": (Gap("spc/broker-0", "b1", 5, 9, at_end=True),)},
             "samples.hole_at_end",
             "5 to 9 of spc/broker-0",
         ),
         (
-            {"falls": (CounterReset("spc/broker-0", "b1", "orders", "messages_in", 9, 3),)},
+            {
+                "counter_resets": (
+                    CounterReset("spc/broker-0", "b1", "orders", "messages_in", 9, 3),
+                )
+            },
             "samples.fall",
             "messages_in of orders fell from 9 to 3",
         ),
@@ -282,7 +286,7 @@ def test_a_held_invoice_goes_on_after_mending() -> None:
     ]
 
 
-def test_hold_keeps_a_reason_from_outside_the_gate() -> None:
+def test_hold_keeps_a_reason_from_outside_the_validation() -> None:
     invoice = rows.asked(rows.tenant())
 
     invoice_closing.hold(invoice=invoice, code="lakehouse.away", message="Start it.", by=STAFF)
@@ -292,7 +296,7 @@ def test_hold_keeps_a_reason_from_outside_the_gate() -> None:
     assert invoice.held_reasons == [{"code": "lakehouse.away", "message": "Start it."}]
 
 
-def test_a_crash_gap_and_a_covered_hole_are_flagged_in_words_and_do_not_hold() -> None:
+def test_a_crash_gap_and_a_covered_gap_are_flagged_in_words_and_do_not_hold() -> None:
     owner = rows.tenant()
     space = rows.space(owner, name="shop")
     seen = datetime(2026, 4, 3, 10, 2, 10, tzinfo=STARTS_AT.tzinfo)
@@ -301,7 +305,7 @@ def test_a_crash_gap_and_a_covered_hole_are_flagged_in_words_and_do_not_hold() -
         owner,
         sampled_spaces=frozenset({space.id}),
         crash_gaps=(CrashGap(f"{space.id}/broker-0", "b1", seen, seen + timedelta(seconds=47.2)),),
-        holes=(Gap(f"{space.id}/broker-0", "b2", 4, 4, at_end=False),),
+        gaps=(Gap(f"{space.id}/broker-0", "b2", 4, 4, at_end=False),),
     )
 
     assert invoice.state == Invoice.State.DRAFT
@@ -369,7 +373,7 @@ def test_a_plan_change_is_billed_by_span_and_bucket() -> None:
     business = rows.plan("business")
     PlanSubscription.objects.create(tenant=owner, plan=business, starts_at=middle)
     space = rows.space(owner)
-    bucket = middle - timedelta(minutes=7)  # the change falls into it: still the first plan's
+    bucket = middle - timedelta(minutes=7)  # the change is in it: still the first plan's
     cells = rows.used(
         rows.cell(space, "messages_in", 600_000, at=bucket),
         rows.cell(space, "messages_in", 2_000_000, at=bucket + timedelta(minutes=15)),

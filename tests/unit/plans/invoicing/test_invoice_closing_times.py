@@ -66,7 +66,7 @@ def test_close_due_goes_on_when_one_tenant_cannot_be_closed(
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_close_bills_the_usage_that_the_gate_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_close_bills_the_usage_that_the_validation_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     owner = rows.tenant()
     space = rows.space(owner)
     cells = rows.used(rows.cell(space, "messages_in", 5_000_000))

@@ -66,7 +66,7 @@ def test_new_process_begins_a_life_after_the_old_one_has_landed(rounds: Rounds) 
     assert rounds.land()[1].counters[IN] == 1
 
 
-def test_counter_that_falls_begins_an_epoch_of_its_address_alone(rounds: Rounds) -> None:
+def test_counter_that_decreases_begins_an_epoch_of_its_address_alone(rounds: Rounds) -> None:
     rounds.play(at(10, 1), broker_0=snapshot(orders=(5, 2), rpc=(7, 7)))
 
     rows = rounds.play(at(10, 2), broker_0=snapshot(orders=(3, 0), rpc=(8, 8)))

@@ -41,7 +41,7 @@ def test_growth_of_the_rows_is_what_the_snapshots_ever_showed(
 
 
 @given(events=EVENTS)
-def test_rows_never_fall_inside_a_life_and_seq_has_no_hole(
+def test_rows_never_fall_inside_a_life_and_seq_has_no_gap(
     events: list[tuple[str, int, int, int]],
 ) -> None:
     rounds, _, _ = _play(events)

@@ -1,4 +1,4 @@
-"""The independent recompute from bronze: totals, ids, holes, falls, and what never arrived."""
+"""The recompute from bronze: totals, ids, gaps, counter resets, and what never arrived."""
 
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,7 @@ def test_a_version_that_is_older_than_a_counter_has_nothing_of_it(
     query = Question(DeltaTable(older), "ten_a", PERIOD)
 
     assert recompute.totals(query) == {key("messages_in"): 8}
-    assert recompute.falls(query) == ()
+    assert recompute.counter_resets(query) == ()
     assert recompute.sampled_spaces(query) == {"spc_1"}
     assert recompute.sample_ids(query) == recompute.sample_ids(ask(landed))
 
@@ -111,32 +111,32 @@ def test_sampled_spaces_are_those_with_a_sample_in_the_period(landed: Landed) ->
     assert recompute.sampled_spaces(ask(landed)) == {"spc_1"}
 
 
-def test_falls_are_named_with_counter_and_values(landed: Landed) -> None:
+def test_resets_are_named_with_counter_and_values(landed: Landed) -> None:
     landed(row(at(10, 3), 3, messages_in=60), row(at(10, 1), 1, messages_in=100))
     landed(row(at(10, 2), 2, messages_in=120), row(at(11, 1), 4, messages_in=1))
 
-    found = recompute.falls(ask(landed))
+    found = recompute.counter_resets(ask(landed))
 
     assert found == (CounterReset("spc_1/broker-0", "boot-1", "orders", "messages_in", 120, 60),)
 
 
-def test_holes_inside_the_period_are_covered_by_the_next_sample(landed: Landed) -> None:
+def test_gaps_inside_the_period_are_covered_by_the_next_sample(landed: Landed) -> None:
     landed(beat(at(10, 1), 1), beat(at(10, 9), 4), beat(at(10, 9), 4))
 
-    assert recompute.holes(ask(landed)) == (Gap("spc_1/broker-0", "boot-1", 2, 3, False),)
+    assert recompute.gaps(ask(landed)) == (Gap("spc_1/broker-0", "boot-1", 2, 3, False),)
 
 
-def test_hole_over_the_end_of_the_period_is_at_its_end(landed: Landed) -> None:
+def test_gap_over_the_end_of_the_period_is_at_its_end(landed: Landed) -> None:
     landed(beat(at(10, 1), 1), beat(at(11, 9), 3))
 
-    assert recompute.holes(ask(landed)) == (Gap("spc_1/broker-0", "boot-1", 2, 2, True),)
+    assert recompute.gaps(ask(landed)) == (Gap("spc_1/broker-0", "boot-1", 2, 2, True),)
 
 
-def test_holes_of_other_periods_are_not_ours(landed: Landed) -> None:
+def test_gaps_of_other_periods_are_not_ours(landed: Landed) -> None:
     landed(beat(at(9, 1), 1), beat(at(9, 9), 3), beat(at(10, 1), 4), beat(at(11, 1), 5))
     landed(beat(at(11, 9), 7))
 
-    assert recompute.holes(ask(landed)) == ()
+    assert recompute.gaps(ask(landed)) == ()
 
 
 def test_end_of_a_life_that_never_arrived_is_lost(landed: Landed) -> None:

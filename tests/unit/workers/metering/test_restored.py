@@ -138,7 +138,7 @@ def test_what_brokers_did_since_the_backup_is_counted_once(
     period = Period(now - timedelta(days=1), now + timedelta(days=1))
     asked = recompute.Question(table, space.tenant_id, period)
     assert recompute.totals(asked)[UsageKey(space.id, "orders", "messages_in")] == 12
-    assert (recompute.falls(asked), recompute.holes(asked)) == ((), ())
+    assert (recompute.counter_resets(asked), recompute.gaps(asked)) == ((), ())
     assert quality.crash_gaps(space.tenant_id, period) == ()
 
 

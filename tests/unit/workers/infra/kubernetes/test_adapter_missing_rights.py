@@ -7,7 +7,7 @@ import pytest
 from kubernetes.client import ApiClient
 
 from controlplane.core.reasons import Reason
-from tests.support.infra.places import ROOM, SPACE, broker, cluster, live
+from tests.support.infra.places import BUDGET, SPACE, broker, cluster, live
 from workers.infra.base import InfraError
 from workers.infra.kubernetes import isolation, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
@@ -128,7 +128,7 @@ def test_spaces_go_on_where_metering_may_not_be_bound(reason: Reason) -> None:
     api = with_namespace(RefusingBinding("waypost-metering", reason))
 
     with KubernetesInfra(api, cluster()).open(SPACE) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
 
     kinds = {kind for kind, _ in api.held}
     assert {"NetworkPolicy", "ResourceQuota", "LimitRange", "PodDisruptionBudget"} <= kinds
@@ -143,7 +143,7 @@ def test_any_other_refusal_of_a_binding_ends_the_pass(name: str, reason: Reason)
 
     with pytest.raises(InfraError, match=name):
         with KubernetesInfra(api, cluster()).open(SPACE) as session:
-            session.ensure_namespace(ROOM)
+            session.ensure_namespace(BUDGET)
 
 
 @pytest.mark.parametrize(
@@ -155,11 +155,11 @@ def test_a_space_that_serves_goes_on_without_a_new_pull_secret(reason: Reason) -
 
     with pytest.raises(InfraError) as new:
         with infra.open(SPACE) as session:
-            session.ensure_namespace(ROOM)
+            session.ensure_namespace(BUDGET)
     with infra.open(SPACE) as session:
         session.ensure_instance(broker())
     with infra.open(SPACE) as session:
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
 
     assert new.value.reason == reason
     assert ("Secret", "pull-pull") not in api.held
@@ -172,7 +172,7 @@ def test_a_cluster_that_is_busy_is_asked_again_for_the_pull_secret() -> None:
 
     with pytest.raises(InfraError) as busy:
         with infra.open(SPACE) as session:
-            session.ensure_namespace(ROOM)
+            session.ensure_namespace(BUDGET)
 
     assert busy.value.reason == Reason.CLUSTER_BUSY
 
@@ -246,7 +246,7 @@ def test_a_session_that_has_ended_reads_nothing_more() -> None:
     with pytest.raises(RuntimeError, match="has ended"):
         session.ensure_instance(broker())
     with pytest.raises(RuntimeError, match="has ended"):
-        session.ensure_namespace(ROOM)
+        session.ensure_namespace(BUDGET)
 
 
 def test_a_session_needs_no_first_call() -> None:

@@ -12,7 +12,7 @@ import yaml
 from kubernetes import client as k8s
 from kubernetes.client import ApiClient, Configuration
 
-from tests.support.infra.places import ROOM, SPACE, cluster
+from tests.support.infra.places import BUDGET, SPACE, cluster
 from workers.infra.base import InfraError
 from workers.infra.kubernetes import api, resources
 from workers.infra.kubernetes.adapter import KubernetesInfra
@@ -73,7 +73,7 @@ def test_a_busy_api_is_tried_again(stub: Stub, status: int) -> None:
 
     with pytest.raises(InfraError) as busy:
         with KubernetesInfra(stub.client, cluster()).open(SPACE) as session:
-            session.ensure_namespace(ROOM)
+            session.ensure_namespace(BUDGET)
 
     assert (busy.value.reason, busy.value.retry) == ("ClusterBusy", True)
 
@@ -108,6 +108,16 @@ def test_a_kind_that_the_cluster_does_not_know_has_no_objects(stub: Stub) -> Non
     assert stub.client.find(route.ROUTE, "ns", "x") is None
     assert stub.client.delete(route.ROUTE, "ns", "x")
     assert stub.asked[0][1].endswith("/namespaces/ns/tlsroutes?labelSelector=a%3Db")
+
+
+@pytest.mark.parametrize("items", ["text", ["text"], {"a": 1}])
+def test_a_list_in_another_form_is_refused(stub: Stub, items: object) -> None:
+    stub.answers = [(200, {"items": items})]
+
+    with pytest.raises(InfraError, match="items") as refused:
+        stub.client.list(resources.SECRET, "ns", {})
+
+    assert (refused.value.reason, refused.value.retry) == ("ObjectUnreadable", False)
 
 
 def test_a_hostile_name_stays_one_path_segment_or_is_refused() -> None:

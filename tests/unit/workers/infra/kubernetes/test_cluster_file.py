@@ -55,11 +55,11 @@ def test_where_certificates_come_from_is_read(tmp_path: Path) -> None:
         (GOOD.replace("kind: ingress", "certificate: {source: x}"), "endpoint.certificate.source"),
         (
             GOOD.replace("kind: ingress", "certificate: {source: secret}"),
-            "endpoint.certificate: Value error, the source secret needs the name of one",
+            "endpoint.certificate: Value error, the source secret needs certificate.secret",
         ),
         (
             GOOD.replace("kind: ingress", "certificate: {source: issuer, secret: x}"),
-            "endpoint.certificate: Value error, the source issuer needs the name of one",
+            "endpoint.certificate: Value error, the source issuer needs certificate.issuer.name",
         ),
         (GOOD.replace("broker:", "brooker:"), "images.brooker: Unexpected keyword argument"),
         (GOOD.replace("auth_port: 5671", ""), "auth_port: Field required"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.infra.places import ROOM, SPACE, broker, cluster
+from tests.support.infra.places import BUDGET, SPACE, broker, cluster
 from workers.infra.kubernetes import instances, isolation, observed, resources, sizes
 from workers.infra.kubernetes.isolation import Taken
 from workers.infra.kubernetes.reported import Quota, StatefulSet
@@ -39,7 +39,7 @@ def test_what_a_space_has_is_what_its_quota_counts() -> None:
 def test_volumes_that_are_larger_leave_room_for_those_to_come_and_one_more(
     taken: Taken, storage: str, claims: str
 ) -> None:
-    spec = isolation.resource_quota(cluster(), SPACE, ROOM, taken).spec
+    spec = isolation.resource_quota(cluster(), SPACE, BUDGET, taken).spec
 
     assert spec is not None
     hard = spec.hard or {}

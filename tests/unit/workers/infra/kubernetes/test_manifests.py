@@ -14,7 +14,7 @@ import yaml
 from kubernetes.client import ApiClient
 
 from controlplane.core.instance_names import Kind
-from tests.support.infra.places import ROOM, SPACE, broker, cluster, router
+from tests.support.infra.places import BUDGET, SPACE, broker, cluster, router
 from workers.infra.kubernetes import (
     instances,
     isolation,
@@ -39,8 +39,8 @@ from workers.infra.kubernetes.resources import Applied, Resource
 
 EXPECTED = Path(__file__).parent / "expected"
 CASES: dict[str, Sequence[Applied]] = {
-    "isolation_standard": isolation.build(cluster(), SPACE, ROOM),
-    "isolation_brokered": isolation.build(cluster(), SPACE, replace(ROOM, brokers=1, routers=0)),
+    "isolation_standard": isolation.build(cluster(), SPACE, BUDGET),
+    "isolation_brokered": isolation.build(cluster(), SPACE, replace(BUDGET, brokers=1, routers=0)),
     "broker": instances.build(cluster(storage=Storage(20, "fast")), broker()),
     "router": instances.build(cluster(), router()),
     "disruption_budgets": [instances.disruption_budget(SPACE, kind) for kind in Kind],
@@ -95,7 +95,7 @@ def test_only_cold_files_are_in_the_template() -> None:
 def test_routers_ask_for_names_at_addresses_too() -> None:
     cached = replace(cluster(), dns_cidrs=("169.254.20.10/32",))
     policies: list[Any] = [
-        resources.document_of(policy) for policy in network.policies(cached, SPACE, ROOM)
+        resources.document_of(policy) for policy in network.policies(cached, SPACE, BUDGET)
     ]
 
     (names,) = [policy["spec"] for policy in policies if policy["metadata"]["name"] == "names"]

@@ -20,6 +20,7 @@ from workers.messaging.brokers.desired import (
     Permission,
 )
 from workers.messaging.certificates import KeyPair
+from workers.messaging.observed import MANAGEMENT_ADDRESS
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 PLACE = EngineLayout("/s/etc", "/s/data", "127.0.0.1", 21001, 21002)
@@ -86,7 +87,7 @@ def test_hostile_names_stay_names(name: str) -> None:
     assert set(security(core)) == {
         "#",
         name,
-        desired.MANAGEMENT_ADDRESS,
+        MANAGEMENT_ADDRESS,
         desired.NOTIFICATIONS_ADDRESS,
     }
 

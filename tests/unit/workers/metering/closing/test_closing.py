@@ -404,7 +404,8 @@ def test_close_shows_its_progress_on_the_operation(
 
     operation = Operation.objects.get(subject_id=invoice.id)
     assert operation.state == Operation.State.SUCCEEDED
-    assert [step["state"] for step in operation.steps][-1] == "running"
+    last = operation.steps[-1]
+    assert (last["name"], last["state"]) == ("validation", "running")
 
 
 def test_restart_without_a_last_sample_is_flagged_on_the_invoice(
