@@ -29,6 +29,9 @@ from workers.reconcile.space_rows import SpaceRows
 # The auth service usually reads a change within this time (``services.auth.watcher``). Until then
 # it may accept a login that the change does not permit.
 LOGINS_LAG = timedelta(seconds=1)
+# A router counts how long a connection is open in ticks of one second, so the connection may seem
+# to be opened this much later than it was.
+_UPTIME_TICK = timedelta(seconds=1)
 
 
 @dataclass(frozen=True)
@@ -182,12 +185,14 @@ def routed(rows: SpaceRows, row: Address) -> RoutedAddress:
 
 def allowed(rows: SpaceRows) -> Mapping[str, datetime]:
     """Return by user name a time: connections that were opened earlier are not permitted."""
-    floor = _space_changed_at(rows) or rows.space.created_at
+    of_all = _space_changed_at(rows)
+    found = {}
     # A router keeps the permissions of a connection from its login, so older ones must be closed.
-    return {
-        user.name: max(floor, _user_changed_at(user) or user.created_at)
-        for user in rows.wanted_users
-    }
+    for user in rows.wanted_users:
+        changes = [moment for moment in (of_all, _user_changed_at(user)) if moment is not None]
+        created = max(rows.space.created_at, user.created_at)
+        found[user.name] = max(changes) + _UPTIME_TICK if changes else created
+    return found
 
 
 def settles_at(rows: SpaceRows) -> datetime:

@@ -1,6 +1,7 @@
 """A standard space from rows to fakes: routers hold what brokers store, and nothing is unbilled."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
@@ -17,7 +18,7 @@ from tests.support.reconcile.world import World
 from workers.infra import names
 from workers.messaging.probe import ProbeFailed
 from workers.messaging.routers import config, entities
-from workers.reconcile import loop
+from workers.reconcile import desired_routers, loop, space_rows
 from workers.reconcile.outcome import Done, Wait
 
 pytestmark = pytest.mark.django_db
@@ -229,6 +230,27 @@ def test_changed_permissions_close_connections_from_before(
 
     assert router.connections == set()
     assert space.users.get(name="alice").phase == "Active"
+
+
+def test_a_connection_that_may_be_older_than_it_seems_loses_its_permissions(
+    world: World, space: AddressSpace
+) -> None:
+    alice = MessagingUser.objects.get(name="alice")
+    rows.make_user(space, "carol", ("#", "send recv"))
+    world.settle(space)
+    messaging_users.update(
+        user=alice, by=SYSTEM, permissions=[{"addresses": ["orders"], "operations": ["recv"]}]
+    )
+
+    read = space_rows.load(AddressSpace.objects.get(pk=space.pk), now=world.now, full=False)
+
+    alice.refresh_from_db()
+    known = alice.updated_at + desired_routers.LOGINS_LAG
+    assert desired_routers.settles_at(read) == known
+    allowed = desired_routers.allowed(read)
+    assert allowed["alice"] == known + timedelta(seconds=1)
+    # One that did not change may have connected as soon as it was created.
+    assert allowed["carol"] == MessagingUser.objects.get(name="carol").created_at
 
 
 def test_withdrawn_send_makes_everybody_log_in_again(world: World, space: AddressSpace) -> None:
