@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from controlplane.core.errors import Unavailable
@@ -60,6 +61,19 @@ def _candidates(kept: Path | None) -> Iterator[Path]:
 
 
 def _version(program: Path) -> int | None:
+    try:
+        return _ask_version(program.resolve(), program.stat().st_mtime_ns)
+    except OSError:
+        return None
+
+
+@cache
+def _ask_version(program: Path, _changed_at: int) -> int | None:
+    """Return the version that ``program`` reports.
+
+    Cached, because one command needs it several times. ``_changed_at`` makes a replaced program a
+    new question.
+    """
     try:
         answer = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
     except OSError:

@@ -191,6 +191,16 @@ def is_web_ready(installation: Installation) -> bool:
     return answer == 200 and _is_ours(installation)
 
 
+def has_instances(installation: Installation) -> bool:
+    """Return whether supervisord has a program of a space: a broker or router, running or not.
+
+    Raises:
+        Unavailable: supervisord does not answer.
+    """
+    programs = {program.name for program in installation.supervisor().list_programs()}
+    return not programs <= {*STORES, *SERVICES}
+
+
 def _is_ours(installation: Installation) -> bool:
     """Return whether this installation's portal listens on its port, and not another program."""
     try:

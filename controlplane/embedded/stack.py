@@ -121,9 +121,9 @@ def down(
 ) -> None:
     """Stop everything that ``up`` and the workers started; with ``purge`` remove the folder too.
 
-    Before the stop, last samples are taken, unless the folder is removed. With a
-    ``supervisor_pid``, an installation that runs under another supervisord is refused. Idempotent
-    without ``purge``.
+    Before the stop, last samples are taken, unless the folder is removed or no broker or router is
+    supervised. With a ``supervisor_pid``, an installation that runs under another supervisord is
+    refused. Idempotent without ``purge``.
 
     Raises:
         NothingHere: the folder holds no installation.
@@ -146,7 +146,7 @@ def down(
         if installation:
             refusals.refuse_restarted(installation, supervisor_pid)
             is_up = installation.supervisor().is_up()
-            if is_up and not purge:
+            if is_up and not purge and servers.has_instances(installation):
                 take_last_samples(installation, say)
             say("stopping" if is_up else "it is down already; ending what may be left of it")
             supervision.stop(installation, last=servers.STORES)

@@ -9,10 +9,12 @@ import os
 import signal
 import time
 from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from threading import Barrier
 
 import psycopg
 import pytest
@@ -208,10 +210,14 @@ def test_deaths_of_our_own_servers_change_no_bill(
 def test_deaths_of_a_broker_and_a_router_are_told_on_the_invoice(
     running: Installation, customer: Customer
 ) -> None:
-    torn = [
-        tear(running, customer, space_of(customer, kind), instance)
-        for kind, instance in (("brokered", "broker-0"), ("standard", "router-0"))
-    ]
+    # Both at the same time: each has a space of its own, and most of it is waiting for samples.
+    together = Barrier(2, timeout=60)
+    with ThreadPoolExecutor() as pool:
+        tears = [
+            pool.submit(tear, running, customer, space_of(customer, kind), instance, together)
+            for kind, instance in (("brokered", "broker-0"), ("standard", "router-0"))
+        ]
+        torn = [begun.result() for begun in tears]
     invoice = close_and_issue(running, customer)
 
     found, quality = bills.metered(customer), invoice["document"]["quality"]
@@ -233,8 +239,14 @@ def test_deaths_of_a_broker_and_a_router_are_told_on_the_invoice(
     assert bills.recompute(customer, invoice) == "same bytes"
 
 
-def tear(running: Installation, customer: Customer, space: str, instance: str) -> Torn:
-    """Kill the instance while a sender sends, and take all messages when it is back."""
+def tear(
+    running: Installation, customer: Customer, space: str, instance: str, together: Barrier
+) -> Torn:
+    """Kill the instance while a sender sends, and take all messages when it is back.
+
+    ``together`` is where those wait that kill at once: the samples of one are late while the
+    instance of another does not answer.
+    """
     login, row = customer.login(space, "client"), customer.spaces[space]
     source = f"{row.id}/{instance}"
     before = Sender(login, QUEUE)
@@ -242,6 +254,7 @@ def tear(running: Installation, customer: Customer, space: str, instance: str) -
     time.sleep(INTERVAL_SECONDS)
     first = wait_for_sample(running, source).timestamp()
     wait_for_sample(running, source)  # it began after the first one, for there is one at a time
+    together.wait()
     time.sleep(INTERVAL_SECONDS / 2)  # what dies is what came since
     killed_at = time.time()
     kill(running, instance_of(running, space, instance))

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -29,17 +30,26 @@ from tests.support.waiting import eventually
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
 
 
+@dataclass(frozen=True)
+class Made:
+    """A new installation, and when its first ``up`` returned."""
+
+    installation: Installation
+    returned_at: datetime
+
+
 @pytest.fixture(scope="module")
-def made_second(running: Installation) -> Iterator[Installation]:
-    """A second installation, made while the first is up."""
+def made_second(running: Installation) -> Iterator[Made]:
+    """A second installation, made while the first is up; tests leave it up or down."""
     with short_folder() as parent:
-        yield stack.up(parent / "s", web_port=ports.reserve_port())
+        made = stack.up(parent / "s", web_port=ports.reserve_port())
+        yield Made(made, datetime.now(UTC))
 
 
 @pytest.fixture
-def other(made_second: Installation) -> Installation:
+def other(made_second: Made) -> Installation:
     """The second installation, up, whatever the test before left of it."""
-    return stack.up(made_second.root)
+    return stack.up(made_second.installation.root)
 
 
 def asked(
@@ -68,14 +78,11 @@ def test_up_killed_half_way_is_finished_by_the_next(folder: Path, seconds: float
     assert supervision.list_processes(made) == []
 
 
-def test_up_returns_when_the_workers_take_tasks(folder: Path) -> None:
-    made = stack.up(folder)
-    returned_at = datetime.now(UTC)
-
-    for log in [made.log_dir / f"{name}.log" for name in servers.WORKERS]:
+def test_up_returns_when_the_workers_take_tasks(made_second: Made) -> None:
+    for log in [made_second.installation.log_file(name) for name in servers.WORKERS]:
         # What a server said comes to the file by way of supervisord.
         eventually(partial(connected_at, log), f"{log} tells of a connection")
-        assert connected_at(log) <= [returned_at]
+        assert connected_at(log) <= [made_second.returned_at]
 
 
 def connected_at(log: Path) -> list[datetime]:
@@ -225,7 +232,8 @@ def test_two_installations_live_side_by_side(running: Installation, other: Insta
     assert stack.status(running.root).is_up
 
 
-def test_a_remembered_port_that_is_taken_is_replaced(other: Installation) -> None:
+def test_a_remembered_port_that_is_taken_is_replaced(made_second: Made) -> None:
+    other = installations.require(made_second.installation.root)
     stack.down(other.root)
     with socket.socket() as stranger:
         stranger.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # its last clients linger

@@ -10,10 +10,16 @@ from controlplane.core.errors import Unavailable
 from controlplane.embedded import installation as installations
 from controlplane.embedded import stack, supervision
 from controlplane.embedded.installation import Installation
-from controlplane.embedded.supervisor_client import SupervisorClient
+from controlplane.embedded.supervisor_client import ProgramStatus, SupervisorClient
 
 SAMPLE = "controlplane.cli.sample"
 STOP = "stop, ('postgres', 'valkey') last"
+
+
+def supervised(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Let supervisord have programs with these names."""
+    programs = [ProgramStatus(name, "RUNNING", 1, 0, "") for name in names]
+    monkeypatch.setattr(SupervisorClient, "list_programs", lambda _: programs)
 
 
 @pytest.fixture
@@ -25,6 +31,7 @@ def happened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         events.append(command[-1])
         return subprocess.CompletedProcess(command, 0, "", "")
 
+    supervised(monkeypatch, "postgres", "valkey", "web", "wp-orders-1a2b.broker-0")
     monkeypatch.setattr(SupervisorClient, "is_up", lambda _: True)
     monkeypatch.setattr(Installation, "environment", lambda _: {})
     monkeypatch.setattr(subprocess, "run", run)
@@ -59,6 +66,16 @@ def test_nothing_is_sampled_where_nothing_runs(
 
     assert happened == [STOP]
     assert said == ["it is down already; ending what may be left of it"]
+
+
+def test_nothing_is_sampled_where_no_broker_or_router_is_supervised(
+    made: Installation, happened: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    supervised(monkeypatch, "postgres", "valkey", "web", "worker", "metering", "beat", "auth")
+
+    stack.down(made.root)
+
+    assert happened == [STOP]
 
 
 def test_nothing_is_sampled_for_a_folder_that_is_removed(
