@@ -3,6 +3,7 @@
 The settings for object stores are in ``object_store``.
 """
 
+import hashlib
 import logging
 import os
 import shutil
@@ -53,8 +54,12 @@ def jars(root: str = "") -> list[Path]:
 
 
 def archive_path() -> Path:
-    """Return the path of the class-data archive for this version of Spark; it may not exist."""
-    return cache_dir() / "cds" / f"spark-{pyspark.__version__}.jsa"
+    """Return the path of the class-data archive for this installation of Spark; it may not exist.
+
+    Java ignores an archive that was made from JARs in another folder, so each folder has its own.
+    """
+    folder = hashlib.sha256(os.fsencode(Path(pyspark.__file__).parent)).hexdigest()[:8]
+    return cache_dir() / "cds" / f"spark-{pyspark.__version__}-{folder}.jsa"
 
 
 def start(

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -67,9 +68,10 @@ def _is_alive(pid: int) -> bool:
 
 
 def _run_small_pipeline(java_options: str) -> None:
-    """Run the pipeline into empty tables, then into tables with rows; always stop the JVM.
+    """Run the pipeline into empty tables, then into tables with rows; always end the JVM.
 
-    The two runs load the classes of both cases.
+    The two runs load the classes of both cases. After a failure the JVM is killed, because it would
+    spend seconds on an archive that nobody wants.
     """
     spark = session.start("waypost-archive", java_options=java_options)
     try:
@@ -80,8 +82,10 @@ def _run_small_pipeline(java_options: str) -> None:
                 commit = tables.Commit("archive", seq)
                 tables.append(lake, schemas.BRONZE, _sample(spark, seq), commit)
                 pipeline.run(lake)
-    finally:
-        _stop(spark)
+    except BaseException:
+        _end(spark, _kill)
+        raise
+    _end(spark, _finish)
 
 
 def _sample(spark: SparkSession, seq: int) -> Any:
@@ -100,18 +104,27 @@ def _sample(spark: SparkSession, seq: int) -> Any:
     return spark.createDataFrame([row], schemas.BRONZE.schema)
 
 
-def _stop(spark: SparkSession) -> None:
-    """Stop the JVM and wait until it has written the archive; kill it after ``_WAIT_SECONDS``."""
-    # PySpark offers no public way to wait for the end of its JVM.
+def _end(spark: SparkSession, end: Callable[[Any], None]) -> None:
+    """Stop the session, which removes its temporary files, and end its JVM with ``end``."""
+    # PySpark offers no public way to reach the process of its JVM.
     gateway: Any = spark.sparkContext._gateway
     spark.stop()
+    end(gateway)
+
+
+def _finish(gateway: Any) -> None:
+    """Wait until the JVM has written the archive; kill it after ``_WAIT_SECONDS``."""
     gateway.shutdown()
     gateway.proc.stdin.close()
     try:
         gateway.proc.wait(_WAIT_SECONDS)
     except subprocess.TimeoutExpired:
-        gateway.proc.kill()
-        gateway.proc.wait()
+        _kill(gateway)
+
+
+def _kill(gateway: Any) -> None:
+    gateway.proc.kill()
+    gateway.proc.wait()
 
 
 def main(arguments: list[str] | None = None) -> int:
