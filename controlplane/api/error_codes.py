@@ -1,7 +1,8 @@
-"""Every error code of the API, with its HTTP status and title.
+"""Every code of an HTTP error answer of the API, with its HTTP status and title.
 
-A test searches the source of the actions and the API for codes, and fails if one is not listed
-here. The list is served at /api/v1/problems and is part of the OpenAPI document.
+The codes of failed operations (``error_code``) are not listed. A test searches the API, the core,
+``tenants`` and ``plans`` for codes, and fails if one is not listed here. The list is served at
+/api/v1/problems and is part of the OpenAPI document.
 """
 
 from http import HTTPStatus

@@ -67,9 +67,10 @@ class Window:
         return Window("month", self.first.replace(day=1), self.zone)
 
     def steps(self) -> list[datetime]:
-        """Return the start of each column, in the window's time zone.
+        """Return the start of each column of the chart, in the window's time zone.
 
-        A day on which the clocks change has 23 or 25 columns.
+        A month has a column for each day. A day has a column for each hour, so a day on which the
+        clocks change has 23 or 25.
         """
         if self.kind == "month":
             days = (self._moved(1) - self.first).days

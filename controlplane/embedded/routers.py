@@ -179,7 +179,11 @@ def list_patches(command: Path) -> Sequence[str]:
 
 
 def describe(command: Path) -> str:
-    """Return a line with the router's version and the patches of ours that it has."""
+    """Return a line with the router's version and the Waypost patches that it has.
+
+    Only a router that ``install`` copied shows its patches. For any other the line says that it has
+    none. If the router does not start, the line says so instead of the version.
+    """
     patches = ", ".join(list_patches(command)) or "none of Waypost's patches"
     try:
         version = f"Qpid Dispatch {_version(command)}"

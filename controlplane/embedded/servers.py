@@ -191,13 +191,15 @@ def is_web_ready(installation: Installation) -> bool:
     return answer == 200 and _is_ours(installation)
 
 
-def has_instances(installation: Installation) -> bool:
-    """Return whether supervisord has a program of a space: a broker or router, running or not.
+def may_have_instances(installation: Installation) -> bool:
+    """Return whether supervisord may have a program of a space: a broker or router, running or not.
 
-    Raises:
-        Unavailable: supervisord does not answer.
+    True also if supervisord does not answer, because it may be about to end.
     """
-    programs = {program.name for program in installation.supervisor().list_programs()}
+    try:
+        programs = {program.name for program in installation.supervisor().list_programs()}
+    except Unavailable:
+        return True
     return not programs <= {*STORES, *SERVICES}
 
 

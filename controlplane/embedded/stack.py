@@ -146,7 +146,7 @@ def down(
         if installation:
             refusals.refuse_restarted(installation, supervisor_pid)
             is_up = installation.supervisor().is_up()
-            if is_up and not purge and servers.has_instances(installation):
+            if is_up and not purge and servers.may_have_instances(installation):
                 take_last_samples(installation, say)
             say("stopping" if is_up else "it is down already; ending what may be left of it")
             supervision.stop(installation, last=servers.STORES)

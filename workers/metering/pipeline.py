@@ -71,9 +71,11 @@ class Table:
 class Report:
     """What the job reports.
 
-    * ``tables``: name of each Delta table -> its id, and its version after the run.
+    * ``tables``: name of each Delta table -> its id and a version. That of bronze is the version
+      that the job read, the others are those after the run.
     * ``bronze_version``: the version of bronze that the job read; None if there is no bronze.
-    * ``rows``: how many rows were new (``samples``) and how many invalid (``quarantined``).
+    * ``rows``: ``samples`` counts the new rows of bronze, also invalid ones. ``quarantined`` counts
+      the invalid rows and the counter resets among them.
     * ``as_of``: the time up to which usage is complete (ISO 8601); None without samples.
     """
 

@@ -147,11 +147,13 @@ def forget(snapshot: Snapshot, namespace: Namespace) -> None:
 
 
 def supplied(api: Api, namespace: str, name: str) -> GivenCertificate:
-    """Return the certificate that the operator stored in the Secret ``namespace``/``name``.
+    """Return the key pair that the operator stored in the Secret ``namespace``/``name``.
+
+    It is not checked here. Entries that the Secret lacks are empty.
 
     Raises:
         CertificateProblem: ``CertificateMissing`` or ``CertificateForbidden``.
-        InfraError: the cluster does not answer.
+        InfraError: the cluster does not answer, or refuses for another reason.
     """
     source = f"the secret {namespace}/{name}"
     try:

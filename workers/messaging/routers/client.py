@@ -1,7 +1,7 @@
 """The client of a router's ``$management`` address, over AMQP with mutual TLS.
 
-``driver`` opens it, ``tables`` sends the requests. The protocol is the OASIS draft "AMQP Management
-Version 1.0", as Qpid Dispatch implements it. A caller must know three properties:
+``driver`` opens it. ``tables`` sends most of the requests, ``driver`` a few. The protocol is the
+OASIS draft "AMQP Management Version 1.0". Qpid Dispatch differs from it in three ways:
 
 * answers are already settled;
 * a CREATE with an unknown attribute is answered with 201;

@@ -69,14 +69,14 @@ def ensure(
 
 
 def close_all(rows: SpaceRows, names: Sequence[str], close: Callable[[str], None]) -> Wait | None:
-    """Call ``close`` for every named instance; return a wait, or None if the deletion may go on.
+    """Call ``close``, which disconnects the clients of one instance, for every named instance.
 
-    In the first ten minutes after its request, the deletion waits for an instance that cannot be
-    closed. Later it waits only for a platform that is busy or does not answer, because that ends by
-    itself. Instances without a certificate are left out.
+    Goes on with the others if it fails for one. Instances without a certificate are left out.
+    Returns a wait if a broker or router does not answer or refuses, and None if the deletion may go
+    on. Ten minutes after the deletion was requested, it goes on in spite of such failures.
 
     Raises:
-        InfraError: the platform refuses a request, is busy or does not answer.
+        InfraError: the platform failed. After the ten minutes only if a retry can help.
     """
     # A failure does not keep the others open: an open instance may still carry messages.
     failures: list[tuple[str, Unreachable | Refused | InfraError]] = []

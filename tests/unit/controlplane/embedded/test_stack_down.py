@@ -78,6 +78,19 @@ def test_nothing_is_sampled_where_no_broker_or_router_is_supervised(
     assert happened == [STOP]
 
 
+def test_last_samples_are_taken_where_supervisord_does_not_say_what_it_runs(
+    made: Installation, happened: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: SupervisorClient) -> list[ProgramStatus]:
+        raise Unavailable("supervisord does not answer")
+
+    monkeypatch.setattr(SupervisorClient, "list_programs", refuse)
+
+    stack.down(made.root)
+
+    assert happened == [SAMPLE, STOP]
+
+
 def test_nothing_is_sampled_for_a_folder_that_is_removed(
     made: Installation, happened: list[str]
 ) -> None:
